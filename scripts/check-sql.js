@@ -1,0 +1,13 @@
+// Checks the SQL files: they parse, also inside function bodies, and keep the house rules of form and content.
+// Usage: node scripts/check-sql.js [directory that holds sql/ and migrations/]. Prints `file:line: message` for each finding and
+// exits with 1 where there is one. What only a server can tell (types, names that do not exist) is left to the tests.
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { checkSql } from "./lib/sql/check.js";
+
+const root = path.resolve(process.argv[2] ?? path.join(path.dirname(fileURLToPath(import.meta.url)), ".."));
+
+const { files, problems } = await checkSql(root);
+for (const { file, line, message } of problems) console.log(`${file}:${line}: ${message}`);
+console.log(`${files} SQL files checked, ${problems.length} ${problems.length === 1 ? "problem" : "problems"}`);
+if (problems.length > 0) process.exitCode = 1;

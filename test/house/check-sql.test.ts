@@ -1,0 +1,492 @@
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { checkSql } from "../../scripts/lib/sql/check.js";
+import { FixtureProject, repository } from "./support/project.js";
+
+const table = `create table svc.things (
+  environment_id integer not null,
+  name text not null default 'Upper Case'
+);
+comment on table svc.things is 'Things.';
+comment on column svc.things.environment_id is 'The environment.';
+comment on column svc.things.name is 'A name.';
+`;
+
+const find = `-- Finds a thing.
+-- Raises SV001. Locks nothing.
+create or replace function svc_api.find_thing(name text)
+returns integer
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _id integer;
+begin
+  select t.environment_id into _id from svc.things as t where t.name = find_thing.name;
+  if not found then
+    raise exception using errcode = 'SV001', message = 'NOT_FOUND';
+  end if;
+  return _id;
+exception
+  when division_by_zero then
+    raise notice 'passed on';
+    raise;
+end;
+$$;
+
+comment on function svc_api.find_thing(text) is 'Finds a thing.';
+`;
+
+const double = `-- Twice a number.
+-- Raises nothing, locks nothing.
+create or replace function svc.double(x integer)
+returns integer
+language sql
+immutable
+return x * 2;
+
+comment on function svc.double(integer) is 'Twice a number.';
+`;
+
+const total = `-- Adds up.
+-- Raises nothing, locks nothing.
+create or replace aggregate svc.total(integer) (
+  sfunc = pg_catalog.int4pl,
+  stype = integer
+);
+
+comment on aggregate svc.total(integer) is 'Adds up.';
+`;
+
+const trigger = `-- Counts new things.
+-- Raises nothing, locks nothing.
+create or replace function svc.tg_things__count()
+returns trigger
+language plpgsql
+volatile
+set search_path = ''
+as $$
+begin
+  return null;
+end;
+$$;
+
+comment on function svc.tg_things__count() is 'Counts new things.';
+
+create or replace trigger _500_count after insert on svc.things for each statement execute function svc.tg_things__count();
+
+comment on trigger _500_count on svc.things is 'Counts new things.';
+`;
+
+const view = `create or replace view svc_inspect.things as
+select t.name
+from svc.things as t;
+comment on view svc_inspect.things is 'Things by name.';
+`;
+
+const tableFile = "sql/schema/010_things.sql";
+const findFile = "sql/functions/things/find_thing.sql";
+const doubleFile = "sql/functions/things/double.sql";
+const totalFile = "sql/functions/things/total.sql";
+const triggerFile = "sql/triggers/things__count.sql";
+const viewFile = "sql/views/things.sql";
+const list = "sql/install.json";
+
+const good: Record<string, string> = {
+  [tableFile]: table,
+  [findFile]: find,
+  [doubleFile]: double,
+  [totalFile]: total,
+  [triggerFile]: trigger,
+  [viewFile]: view,
+  [list]: JSON.stringify({
+    schema: [tableFile],
+    code: [findFile, doubleFile, totalFile, triggerFile, viewFile],
+    roles: [],
+  }),
+};
+
+/** The good project with some files put in the place of its own, or left out where null, for as long as `use` runs. */
+async function withProject<T>(
+  changes: Record<string, string | null>,
+  use: (project: FixtureProject) => Promise<T>,
+): Promise<T> {
+  const files = Object.entries({ ...good, ...changes }).filter((entry): entry is [string, string] => entry[1] !== null);
+  const project = await FixtureProject.create(Object.fromEntries(files));
+  try {
+    return await use(project);
+  } finally {
+    await project.remove();
+  }
+}
+
+async function findings(changes: Record<string, string | null>): Promise<string[]> {
+  const { problems } = await withProject(changes, (project) => checkSql(project.root));
+  return problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
+}
+
+/** One change of a good text. Fails where the text to change is not there, so that no rule is tested with a file that keeps it. */
+function change(text: string, from: string, to: string): string {
+  expect(text).toContain(from);
+  return text.replace(from, () => to);
+}
+
+describe("the command", () => {
+  const script = path.join(repository, "scripts/check-sql.js");
+  const run = (project: FixtureProject) => project.run(process.execPath, [script, project.root]);
+
+  test("passes a project that keeps all rules", async () => {
+    expect(await withProject({}, run)).toEqual({ code: 0, stdout: "6 SQL files checked, 0 problems\n", stderr: "" });
+  });
+
+  test("prints findings and fails", async () => {
+    const stdout = `${tableFile}:1: write the keyword \`CREATE\` in lower case\n6 SQL files checked, 1 problem\n`;
+    const text = change(table, "create table", "CREATE table");
+    expect(await withProject({ [tableFile]: text }, run)).toEqual({ code: 1, stdout, stderr: "" });
+  });
+});
+
+interface Change {
+  from: string;
+  to: string;
+  text: string;
+}
+
+const replaced = (from: string, to: string, text: string): Change => ({ from, to, text });
+
+/** The rule, the file, the change that breaks the rule, and the findings, each after `file:`. */
+const rows: [rule: string, file: string, change: Change, expected: string[]][] = [
+  [
+    "a file has to parse",
+    tableFile,
+    replaced("integer not null,", "integer nut null,", table),
+    ['2: syntax error at or near "nut"'],
+  ],
+  [
+    "a PL/pgSQL body has to parse",
+    findFile,
+    replaced("if not found then", "if not found than", find),
+    ['3: missing "THEN" at end of SQL expression, in the body that starts in line 9'],
+  ],
+  [
+    "an assignment needs a declared variable",
+    findFile,
+    replaced("  return _id;", "  _other := 1;\n  return _id;", find),
+    ['3: "_other" is not a known variable, in the body that starts in line 9'],
+  ],
+  [
+    "an SQL body has to parse",
+    doubleFile,
+    replaced("return x * 2;", "set search_path = ''\nas $$\n  select x ** ;\n$$;", double),
+    ['9: syntax error at or near ";"'],
+  ],
+  [
+    "a body stands between dollar quotes",
+    doubleFile,
+    replaced("return x * 2;", "set search_path = ''\nas 'select x * 2';", double),
+    ["3: write the body between dollar quotes, so that it can be checked"],
+  ],
+  [
+    "keywords are lower case",
+    tableFile,
+    replaced("not null,", "NOT null,", table),
+    ["2: write the keyword `NOT` in lower case"],
+  ],
+  [
+    "SQL keywords in a body are lower case",
+    findFile,
+    replaced("into _id from", "into _id\n  From", find),
+    ["14: write the keyword `From` in lower case"],
+  ],
+  [
+    "PL/pgSQL keywords are lower case",
+    findFile,
+    replaced("raise exception using", "RAISE exception using", find),
+    ["15: write the keyword `RAISE` in lower case"],
+  ],
+  [
+    "there are no tabs",
+    tableFile,
+    replaced("  name text", "\tname text", table),
+    ["3: no tabs; indent with two spaces"],
+  ],
+  [
+    "lines do not end with blanks",
+    tableFile,
+    replaced("not null,", "not null, ", table),
+    ["2: no blanks at the end of a line"],
+  ],
+  [
+    "lines do not end with a carriage return",
+    tableFile,
+    replaced("null,\n", "null,\r\n", table),
+    ["2: no blanks at the end of a line"],
+  ],
+  [
+    "a file ends with a newline",
+    tableFile,
+    replaced("'A name.';\n", "'A name.';", table),
+    ["7: end the file with a newline"],
+  ],
+  [
+    "a file does not end with blank lines",
+    tableFile,
+    replaced("name.';\n", "name.';\n\n", table),
+    ["8: no blank lines at the end of a file"],
+  ],
+  [
+    "a line has at most 140 characters",
+    tableFile,
+    replaced("'A name.'", `'${"é".repeat(101)}'`, table),
+    ["7: the line has 141 characters; 140 is the limit"],
+  ],
+  [
+    "indentation goes by two",
+    tableFile,
+    replaced("  name", "   name", table),
+    ["3: indented by 3 spaces; indent by steps of two"],
+  ],
+  [
+    "indentation in a body goes by two",
+    findFile,
+    replaced("    raise exception", "     raise exception", find),
+    ["15: indented by 5 spaces; indent by steps of two"],
+  ],
+  [
+    "a file holds one function",
+    doubleFile,
+    replaced(
+      "comment on",
+      change(double.split("\n").slice(2, 8).join("\n"), "svc.double", "svc.triple") + "\ncomment on",
+      double,
+    ),
+    ["9: one function per file; here are 2", "9: add a `comment on function svc.triple`"],
+  ],
+  [
+    "a function file holds a function",
+    doubleFile,
+    replaced(double, "-- Nothing.\n-- At all.\nselect 1;\n", double),
+    ["1: one function per file; here are 0"],
+  ],
+  [
+    "the file is named after its function",
+    doubleFile,
+    replaced(double, double.replaceAll("svc.double", "svc.twice"), double),
+    ["3: the function is `svc.twice`; name the file twice.sql"],
+  ],
+  [
+    "the file is named after its aggregate",
+    totalFile,
+    replaced(total, total.replaceAll("svc.total", "svc.sum"), total),
+    ["3: the function is `svc.sum`; name the file sum.sql"],
+  ],
+  [
+    "a function has a header",
+    doubleFile,
+    replaced("-- Twice a number.\n", "", double),
+    ["1: start with a comment of 2 to 8 lines (what it is for, the errors it raises, the locks it takes); here are 1"],
+  ],
+  [
+    "a header is short",
+    doubleFile,
+    replaced("-- Twice a number.\n", "-- Twice a number.\n".repeat(8), double),
+    ["1: start with a comment of 2 to 8 lines (what it is for, the errors it raises, the locks it takes); here are 9"],
+  ],
+  [
+    "a function says its volatility",
+    doubleFile,
+    replaced("immutable\n", "", double),
+    ["3: `svc.double` does not say whether it is immutable, stable or volatile"],
+  ],
+  [
+    "a function with names bound at run time sets its search path",
+    findFile,
+    replaced("set search_path = ''\n", "", find),
+    ["3: `svc_api.find_thing` needs `set search_path = ''`"],
+  ],
+  [
+    "the search path is empty",
+    findFile,
+    replaced("set search_path = ''\n", "set search_path = 'svc'\n", find),
+    ["3: `svc_api.find_thing` needs `set search_path = ''`"],
+  ],
+  [
+    "a definer's function sets its search path whatever its body",
+    doubleFile,
+    replaced("immutable\n", "immutable\nsecurity definer\n", double),
+    ["3: `svc.double` needs `set search_path = ''`"],
+  ],
+  [
+    "functions of svc_api run with their owner's rights",
+    findFile,
+    replaced("security definer\n", "security invoker\n", find),
+    ["3: `svc_api.find_thing` is in svc_api and has to be `security definer`"],
+  ],
+  [
+    "a function is commented",
+    findFile,
+    replaced("comment on function svc_api.find_thing(text) is 'Finds a thing.';", "select 1;", find),
+    ["3: add a `comment on function svc_api.find_thing`"],
+  ],
+  [
+    "an aggregate is commented",
+    totalFile,
+    replaced("\ncomment on aggregate svc.total(integer) is 'Adds up.';\n", "", total),
+    ["3: add a `comment on aggregate svc.total`"],
+  ],
+  [
+    "a function replaces its former version",
+    doubleFile,
+    replaced("create or replace", "create", double),
+    ["3: write `create or replace function`: the file is applied again after every migration"],
+  ],
+  [
+    "a raise has an error code",
+    findFile,
+    replaced("using errcode = 'SV001', message = 'NOT_FOUND'", "'nothing found'", find),
+    ["15: this raise has no errcode; the default code tells the caller nothing"],
+  ],
+  [
+    "a trigger file holds one trigger",
+    triggerFile,
+    replaced("\ncreate or replace trigger", "\nselect 1;\n-- trigger", trigger),
+    ["1: one trigger per file; here are 0"],
+  ],
+  [
+    "a trigger's name fixes firing order",
+    triggerFile,
+    replaced(trigger, trigger.replaceAll("_500_count", "count"), trigger),
+    ["16: begin the trigger's name with a number that fixes firing order: _500_count"],
+  ],
+  [
+    "a trigger file is named after table and trigger",
+    triggerFile,
+    replaced(trigger, trigger.replaceAll("_500_count", "_500_sum"), trigger),
+    ["16: name the file things__sum.sql, after table and trigger"],
+  ],
+  [
+    "a trigger's function is named after the file",
+    triggerFile,
+    replaced(trigger, trigger.replaceAll("tg_things__count", "count_things"), trigger),
+    ["3: name the trigger's function `tg_things__count`, after the file"],
+  ],
+  [
+    "a trigger is commented",
+    triggerFile,
+    replaced("comment on trigger _500_count on svc.things is 'Counts new things.'", "select 1", trigger),
+    ["16: add a `comment on trigger _500_count`"],
+  ],
+  [
+    "a table is commented",
+    tableFile,
+    replaced("comment on table svc.things is 'Things.';\n", "", table),
+    ["1: add a `comment on table svc.things`"],
+  ],
+  [
+    "a column is commented",
+    tableFile,
+    replaced("comment on column svc.things.name is 'A name.';\n", "", table),
+    ["3: add a `comment on column svc.things.name`"],
+  ],
+  [
+    "an empty comment is none",
+    tableFile,
+    replaced("is 'A name.'", "is null", table),
+    ["3: add a `comment on column svc.things.name`"],
+  ],
+  [
+    "a column added later is commented",
+    tableFile,
+    replaced("'A name.';\n", "'A name.';\n\nalter table svc.things add column size integer;\n", table),
+    ["9: add a `comment on column svc.things.size`"],
+  ],
+  [
+    "a view is commented",
+    viewFile,
+    replaced("comment on view svc_inspect.things is 'Things by name.';\n", "", view),
+    ["1: add a `comment on view svc_inspect.things`"],
+  ],
+];
+
+describe("each rule, broken once", () => {
+  test.each(rows)("%s", async (...[, file, { from, to, text }, expected]) => {
+    expect(await findings({ [file]: change(text, from, to) })).toEqual(expected.map((finding) => `${file}:${finding}`));
+  });
+});
+
+describe("what no rule forbids", () => {
+  const inString = "comment on column svc.things.name is 'A NAME,\n   and more.';";
+  const allowed: [what: string, file: string, text: string][] = [
+    [
+      "upper case in comments and strings",
+      tableFile,
+      `-- NOT a keyword\n${change(table, "'A name.'", "'A NAME; NOT null.'")}`,
+    ],
+    ["upper case in quoted identifiers", viewFile, change(view, "t.name", 't.name as "Select"')],
+    ["any indentation in a comment", tableFile, `/* one\n   two\n     three */\n -- four\n${table}`],
+    [
+      "any indentation in a string",
+      tableFile,
+      change(table, "comment on column svc.things.name is 'A name.';", inString),
+    ],
+    [
+      "a raise by SQLSTATE",
+      findFile,
+      change(find, "exception using errcode = 'SV001', message", "sqlstate 'SV001' using message"),
+    ],
+  ];
+  test.each(allowed)("%s", async (...[, file, text]) => {
+    expect(await findings({ [file]: text })).toEqual([]);
+  });
+});
+
+describe("the list of files to install", () => {
+  const listOf = (...files: string[]) => JSON.stringify({ schema: [tableFile], code: files }, null, 2);
+
+  test("names every file", async () => {
+    const found = await findings({ [list]: listOf(findFile, doubleFile, totalFile, triggerFile) });
+    expect(found).toEqual([`${viewFile}:1: not listed in sql/install.json, so it is never installed`]);
+  });
+
+  test("names a file once", async () => {
+    const files = [findFile, doubleFile, totalFile, triggerFile, viewFile, findFile];
+    expect(await findings({ [list]: listOf(...files) })).toEqual([`${list}:11: ${findFile} is listed 2 times`]);
+  });
+
+  test("names only files that exist", async () => {
+    const files = ["sql/functions/gone.sql", findFile, doubleFile, totalFile, triggerFile, viewFile];
+    expect(await findings({ [list]: listOf(...files) })).toEqual([
+      `${list}:6: there is no file sql/functions/gone.sql`,
+    ]);
+  });
+
+  test("has to be there", async () => {
+    expect(await findings({ [list]: null })).toEqual([`${list}:1: the list of files to install is missing`]);
+  });
+
+  test("has to be JSON", async () => {
+    const found = await findings({ [list]: "{" });
+    expect(found).toEqual([expect.stringContaining(`${list}:1: not JSON: `)]);
+  });
+});
+
+describe("migrations", () => {
+  const migration = "migrations/committed/000001.sql";
+
+  test("may have any form, and placeholders", async () => {
+    const text = "--! Previous: -\n\nGRANT CONNECT on database :DATABASE_NAME to svc_http;\n   select 1::INTEGER;";
+    expect(await findings({ [migration]: text, "migrations/current.sql": "-- Nothing yet.\n" })).toEqual([]);
+  });
+
+  test("have to parse, inside blocks too", async () => {
+    const found = await findings({ [migration]: "select 1;\ndo $$\nbegin\n  iff x;\nend;\n$$;\n" });
+    expect(found).toEqual([`${migration}:2: syntax error at or near "iff", in the body that starts in line 2`]);
+  });
+
+  test("raise with an error code", async () => {
+    const found = await findings({ [migration]: "do $$\nbegin\n  raise exception 'no';\nend;\n$$;\n" });
+    expect(found).toEqual([`${migration}:3: this raise has no errcode; the default code tells the caller nothing`]);
+  });
+});

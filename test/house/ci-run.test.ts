@@ -1,0 +1,143 @@
+import { chmod, readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { FixtureProject, type Outcome } from "./support/project.js";
+
+const steps = ["ci", "run format:check", "run lint", "run types", "run deps", "run unused", "run build", "test"];
+
+interface Report {
+  success: boolean;
+  numPassedTests: number;
+  numFailedTests: number;
+  numPendingTests: number;
+  numTodoTests: number;
+  testResults: { status: string; assertionResults: { status: string }[] }[];
+}
+
+const passing: Report = {
+  success: true,
+  numPassedTests: 12,
+  numFailedTests: 0,
+  numPendingTests: 0,
+  numTodoTests: 0,
+  testResults: [{ status: "passed", assertionResults: [{ status: "passed" }] }],
+};
+
+const projects: FixtureProject[] = [];
+
+afterEach(async () => {
+  for (const project of projects.splice(0)) await project.remove();
+});
+
+/**
+ * Runs `.ci/run` with an `npm` that notes each command, fails on one, and for `npm test` leaves a report (text, if not an object).
+ * Answers the outcome, the commands, and what was left in the folder for temporary files.
+ */
+async function run(how: {
+  failing?: string;
+  report?: Report | string;
+}): Promise<Outcome & { commands: string[]; left: string[] }> {
+  const project = await FixtureProject.create({ "tmp/.keep": "", "tests.json": text(how.report) });
+  projects.push(project);
+  await project.take(".ci/run");
+  await project.take("scripts/test-summary.js");
+  const words = (how.failing ?? "nothing").split(" ").at(-1) ?? "";
+  const lines = [
+    "#!/usr/bin/env bash",
+    'echo "$*" >> commands.txt',
+    'for word in "$@"; do',
+    '  if [[ $word == --outputFile.json=* && -s tests.json ]]; then cp tests.json "${word#*=}"; fi',
+    "done",
+    `for word in "$@"; do if [[ $word == ${words} ]]; then echo "it failed" >&2; exit 3; fi; done`,
+    "",
+  ];
+  await project.write("bin/npm", lines.join("\n"));
+  await chmod(path.join(project.root, "bin/npm"), 0o755);
+  const environment = {
+    PATH: `${path.join(project.root, "bin")}${path.delimiter}${process.env["PATH"] ?? ""}`,
+    TMPDIR: path.join(project.root, "tmp"),
+  };
+  // From another folder: the script finds its own.
+  const outcome = await project.run(
+    "bash",
+    ["-c", 'cd / && bash "$0"', path.join(project.root, ".ci/run")],
+    environment,
+  );
+  const noted = await readFile(path.join(project.root, "commands.txt"), "utf8");
+  const commands = noted
+    .trim()
+    .split("\n")
+    .map((line) => line.replaceAll(/ ?--\S*/g, ""));
+  const left = await readdir(path.join(project.root, "tmp"));
+  return { ...outcome, commands, left: left.filter((name) => name !== ".keep") };
+}
+
+function text(report: Report | string | undefined): string {
+  return typeof report === "object" ? JSON.stringify(report) : (report ?? "");
+}
+
+const lastLine = ({ stdout }: Outcome) => stdout.trimEnd().split("\n").at(-1);
+
+test("runs all steps, each under its heading and with its time, and ends with the number of tests", async () => {
+  const outcome = await run({ report: passing });
+  expect(outcome.commands).toEqual(steps);
+  expect(outcome.stdout.match(/^== .*/gm)).toHaveLength(steps.length);
+  expect(outcome.stdout.match(/^-- .*: \d+ s$/gm)).toHaveLength(steps.length);
+  expect(lastLine(outcome)).toBe("12 passed, 0 failed");
+  expect(outcome).toMatchObject({ code: 0, stderr: "", left: [] });
+});
+
+test.each(steps.slice(0, -1).map((step, index) => [step, index] as const))(
+  "stops where `npm %s` fails",
+  async (step, index) => {
+    const outcome = await run({ failing: step, report: passing });
+    expect(outcome.commands).toEqual(steps.slice(0, index + 1));
+    expect(lastLine(outcome)).toBe("0 passed, 1 failed");
+    expect(outcome).toMatchObject({ code: 3, left: [] });
+  },
+);
+
+test("counts the tests that failed", async () => {
+  const failing = { ...passing, success: false, numFailedTests: 2 };
+  const outcome = await run({ failing: "test", report: failing });
+  expect(lastLine(outcome)).toBe("12 passed, 2 failed");
+  expect(outcome.code).toBe(3);
+});
+
+test("counts skipped tests apart", async () => {
+  const outcome = await run({ report: { ...passing, numPendingTests: 2, numTodoTests: 1 } });
+  expect(lastLine(outcome)).toBe("12 passed, 0 failed, 3 skipped");
+  expect(outcome.code).toBe(0);
+});
+
+test("counts a test file that could not be loaded as failed", async () => {
+  const testResults = [...passing.testResults, { status: "failed", assertionResults: [] }];
+  const outcome = await run({ failing: "test", report: { ...passing, success: false, testResults } });
+  expect(lastLine(outcome)).toBe("12 passed, 1 failed");
+});
+
+test("fails where an error outside of the tests made the run fail", async () => {
+  const outcome = await run({ failing: "test", report: { ...passing, success: false } });
+  expect(lastLine(outcome)).toBe("12 passed, 1 failed");
+  expect(outcome.code).toBe(3);
+});
+
+test("fails where the runner passes but its report does not", async () => {
+  const outcome = await run({ report: { ...passing, success: false, numFailedTests: 1 } });
+  expect(lastLine(outcome)).toBe("12 passed, 1 failed");
+  expect(outcome.code).toBe(1);
+});
+
+test("fails where no test ran", async () => {
+  const outcome = await run({ report: { ...passing, numPassedTests: 0, testResults: [] } });
+  expect(lastLine(outcome)).toBe("0 passed, 1 failed");
+  expect(outcome.code).toBe(1);
+});
+
+test("fails where there is no report, or a broken one", async () => {
+  for (const report of [undefined, '{"numPassed']) {
+    const outcome = await run(report === undefined ? {} : { report });
+    expect(lastLine(outcome)).toBe("0 passed, 1 failed");
+    expect(outcome.code).toBe(1);
+  }
+});

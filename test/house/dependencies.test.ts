@@ -1,0 +1,140 @@
+import path from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { FixtureProject, repository, type Outcome } from "./support/project.js";
+
+const arrows: Record<string, string[]> = {
+  snapshot: [],
+  engine: ["snapshot"],
+  dsl: ["snapshot"],
+  "dsl-compiler": ["dsl", "snapshot"],
+  db: ["engine", "snapshot"],
+  webhooks: ["db"],
+  http: ["db", "snapshot", "webhooks"],
+  tasks: ["db", "engine", "snapshot", "webhooks"],
+  client: ["snapshot"],
+  cli: ["client", "dsl-compiler", "engine", "snapshot"],
+  server: ["db", "http", "tasks", "snapshot", "webhooks"],
+  demo: ["dsl-compiler", "snapshot"],
+};
+const parts = Object.keys(arrows);
+
+interface Violation {
+  rule: { name: string };
+  from: string;
+  to: string;
+}
+
+const projects: FixtureProject[] = [];
+
+afterAll(async () => {
+  for (const project of projects) await project.remove();
+});
+
+/** Runs dependency-cruiser with this repository's rules over a project of these files. */
+async function cruise(files: Record<string, string>, reporter: "err" | "json"): Promise<Outcome> {
+  const packages = ["pg", "left-out", "tested-with"].flatMap((name) => [
+    [`node_modules/${name}/package.json`, JSON.stringify({ name, version: "1.0.0", main: "index.js" })],
+    [`node_modules/${name}/index.js`, "module.exports = {};\n"],
+  ]);
+  const project = await FixtureProject.create({
+    "package.json": JSON.stringify({
+      type: "module",
+      dependencies: { pg: "1.0.0" },
+      devDependencies: { "tested-with": "1.0.0" },
+    }),
+    ...(Object.fromEntries(packages) as Record<string, string>),
+    ...files,
+  });
+  projects.push(project);
+  await project.take(".dependency-cruiser.cjs");
+  await project.take("tsconfig.json");
+  const command = path.join(repository, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
+  const folders = [...new Set(Object.keys(files).map((name) => name.split("/")[0] ?? name))];
+  const options = ["--config", ".dependency-cruiser.cjs", "--output-type", reporter];
+  return project.run(process.execPath, [command, ...folders, ...options]);
+}
+
+/** What it finds, as `rule: from > to`, and how many modules it looked at. */
+async function violations(files: Record<string, string>): Promise<{ found: string[]; cruised: number }> {
+  const { stdout } = await cruise(files, "json");
+  const { summary } = JSON.parse(stdout) as { summary: { violations: Violation[]; totalCruised: number } };
+  const found = summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from}${from === to ? "" : ` > ${to}`}`);
+  return { found: found.sort(), cruised: summary.totalCruised };
+}
+
+/** A module of each part that imports, by a `.js` specifier, a TypeScript file of each of `targets(part)`. */
+function modules(targets: (part: string) => string[]): Record<string, string> {
+  const leaf = (part: string): [string, string][] => [
+    [`src/${part}/leaf.ts`, "export const leaf = 1;\nexport type Leaf = number;\n"],
+    // Not an orphan, whoever else imports it.
+    [`src/${part}/use.ts`, 'import { leaf } from "./leaf.js";\nexport const used = leaf;\n'],
+  ];
+  const user = (part: string): [string, string] => {
+    const lines = targets(part).map((other, index) => `import type { Leaf as L${index} } from "../${other}/leaf.js";`);
+    return [
+      `src/${part}/user.ts`,
+      [...lines, 'import { leaf } from "./leaf.js";', "export const user = leaf;", ""].join("\n"),
+    ];
+  };
+  return Object.fromEntries(parts.flatMap((part) => [...leaf(part), user(part)]));
+}
+
+test("the arrows of the design are free", async () => {
+  const free = modules((part) => arrows[part] ?? []);
+  expect(await violations(free)).toEqual({ found: [], cruised: Object.keys(free).length });
+});
+
+test("every other arrow between two parts is forbidden, for types too", async () => {
+  const forbidden = (part: string) => parts.filter((other) => other !== part && !arrows[part]?.includes(other));
+  const { found } = await violations(modules(forbidden));
+  const expected = parts.flatMap((part) =>
+    forbidden(part).map((other) => `arrows-of-${part}: src/${part}/user.ts > src/${other}/leaf.ts`),
+  );
+  expect(found).toEqual(expected.sort());
+});
+
+const use = (specifier: string) => `import * as used from "${specifier}";\nexport const user = used;\n`;
+
+test("each other rule is enforced", async () => {
+  const { found } = await violations({
+    "src/engine/clock.ts": use("node:perf_hooks"),
+    "src/dsl/database.ts": use("pg"),
+    "src/http/database.ts": use("pg"),
+    "src/server/database.ts": use("pg"),
+    "src/tasks/worker.ts": use("pg"),
+    "src/other/module.ts": use("node:fs"),
+    "src/db/helper.ts": use("../../test/helper.js"),
+    "src/db/undeclared.ts": use("left-out"),
+    "src/db/development.ts": use("tested-with"),
+    "src/db/development-type.ts": 'import type * as used from "tested-with";\nexport type User = typeof used;\n',
+    "src/db/lost.ts": use("./nowhere.js"),
+    "src/db/orphan.ts": "export const orphan = 1;\n",
+    "src/db/hen.ts": use("./egg.js"),
+    "src/db/egg.ts": use("./hen.js"),
+    "src/db/parent.ts": use("./child.js"),
+    "src/db/child.ts":
+      'import type { user } from "./parent.js";\nexport type Child = typeof user;\nexport const child = 1;\n',
+    "test/helper.ts": use("tested-with"),
+  });
+  expect(found).toEqual([
+    "drivers-stay-in-db: src/dsl/database.ts > node_modules/pg/index.js",
+    "drivers-stay-in-db: src/http/database.ts > node_modules/pg/index.js",
+    "every-part-has-arrows: src/other/module.ts > fs",
+    "no-cycles: src/db/egg.ts > src/db/hen.ts",
+    "no-development-packages: src/db/development.ts > node_modules/tested-with/index.js",
+    "no-orphans: src/db/orphan.ts",
+    "packages-are-declared: src/db/undeclared.ts > node_modules/left-out/index.js",
+    "pure: src/dsl/database.ts > node_modules/pg/index.js",
+    "pure: src/engine/clock.ts > perf_hooks",
+    "resolves: src/db/lost.ts > ./nowhere.js",
+    "src-stands-alone: src/db/helper.ts > test/helper.ts",
+  ]);
+});
+
+test("the command fails where there is a violation, and only there", async () => {
+  const files = { "src/db/one.ts": use("./two.js"), "src/db/two.ts": "export const two = 2;\n" };
+  expect(await cruise(files, "err")).toMatchObject({ code: 0 });
+  const { code, stdout } = await cruise({ ...files, "src/engine/one.ts": use("../db/two.js") }, "err");
+  expect(stdout).toContain("error arrows-of-engine: src/engine/one.ts → src/db/two.ts");
+  expect(code).toBe(1);
+});
