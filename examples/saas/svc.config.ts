@@ -1,0 +1,17 @@
+// The model of a B2B SaaS product: what happens, what we know, where each customer stands, and who needs attention.
+// A "customer" is an account (a company), not a single user: events of all its users carry the account's id.
+import { defineModel } from "svc";
+import * as events from "./model/events.js";
+import { stages } from "./model/lifecycle.js";
+import * as segments from "./model/segments.js";
+import { account } from "./model/traits.js";
+
+export default defineModel({
+  // Events and traits that are not declared here are refused, so a misspelt name is found by the developer who sends it and not
+  // months later in a report.
+  strictSchema: true,
+  events,
+  traits: account,
+  lifecycle: stages,
+  segments,
+});

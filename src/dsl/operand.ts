@@ -1,0 +1,130 @@
+import type { CompareOperator, Field, Scalar } from "../snapshot/types.js";
+import type { Duration } from "./condition.js";
+import type { AnyField, ArrayField, BooleanField, DateField, NumberField, StringField } from "./field.js";
+
+/** What every field can be asked. A comparison with an absent value is false. */
+interface Presence<Result> {
+  /** Whether there is a value. */
+  exists(): Result;
+  /** Whether there is none. */
+  missing(): Result;
+}
+
+/** `isNot` and `notIn` are the exact negations of `is` and `in`, so they hold where there is no value. */
+interface Membership<Value, Result> extends Presence<Result> {
+  is(value: Value): Result;
+  isNot(value: Value): Result;
+  in(...values: Value[]): Result;
+  notIn(...values: Value[]): Result;
+}
+
+export interface TextOperand<Result> extends Membership<string, Result> {
+  /** Whether the text holds this one somewhere, letter case included. */
+  contains(part: string): Result;
+}
+
+export type ChoiceOperand<Value extends string, Result> = Membership<Value, Result>;
+
+export interface NumberOperand<Result> extends Presence<Result> {
+  atLeast(value: number): Result;
+  atMost(value: number): Result;
+  moreThan(value: number): Result;
+  lessThan(value: number): Result;
+  equals(value: number): Result;
+  notEquals(value: number): Result;
+  in(...values: number[]): Result;
+  notIn(...values: number[]): Result;
+}
+
+export interface BooleanOperand<Result> extends Presence<Result> {
+  is(value: boolean): Result;
+  isNot(value: boolean): Result;
+}
+
+/** Dates are compared as instants; a bare date is 00:00 UTC. */
+export interface DateOperand<Result> extends Presence<Result> {
+  before(date: string): Result;
+  after(date: string): Result;
+}
+
+export interface DateTraitOperand<Result> extends DateOperand<Result> {
+  /** Whether the date comes within this time: true from that long before it until it. */
+  within(duration: Duration): Result;
+}
+
+export interface ListOperand<Item, Result> extends Presence<Result> {
+  /** Whether the list has this item. */
+  contains(item: Item): Result;
+}
+
+/** The questions that a field of this type allows. */
+export type Operand<F extends AnyField, Result, DateQuestions = DateOperand<Result>> =
+  F extends StringField<infer Value>
+    ? string extends Value
+      ? TextOperand<Result>
+      : ChoiceOperand<Value, Result>
+    : F extends ArrayField<infer Item>
+      ? ListOperand<ItemValue<Item>, Result>
+      : F extends NumberField
+        ? NumberOperand<Result>
+        : F extends BooleanField
+          ? BooleanOperand<Result>
+          : F extends DateField
+            ? DateQuestions
+            : never;
+
+type ItemValue<Item> =
+  Item extends StringField<infer Value>
+    ? Value
+    : Item extends NumberField
+      ? number
+      : Item extends BooleanField
+        ? boolean
+        : string;
+
+/** How a question about one property or one trait becomes a condition. */
+export interface Questions<Result> {
+  compare(operator: CompareOperator, value: Scalar | Scalar[]): Result;
+  exists(): Result;
+  missing(): Result;
+  /** Only where the instant of evaluation is known: a date trait. */
+  within?: (duration: Duration) => Result;
+}
+
+/** The object behind the operand types: the methods that the field's type allows, and no others. */
+export function operand<Result>(field: Field, ask: Questions<Result>): object {
+  const presence = { exists: () => ask.exists(), missing: () => ask.missing() };
+  const compare = (operator: CompareOperator) => (value: Scalar) => ask.compare(operator, value);
+  const compareList =
+    (operator: CompareOperator) =>
+    (...values: Scalar[]) =>
+      ask.compare(operator, values);
+  const lists = { in: compareList("in"), notIn: compareList("notIn") };
+  const equality = { is: compare("eq"), isNot: compare("ne") };
+  switch (field.type) {
+    case "string":
+      return { ...presence, ...equality, ...lists, ...(field.enum ? {} : { contains: compare("contains") }) };
+    case "number":
+      return {
+        ...presence,
+        ...lists,
+        atLeast: compare("gte"),
+        atMost: compare("lte"),
+        moreThan: compare("gt"),
+        lessThan: compare("lt"),
+        equals: compare("eq"),
+        notEquals: compare("ne"),
+      };
+    case "boolean":
+      return { ...presence, ...equality };
+    case "date":
+      return {
+        ...presence,
+        before: compare("lt"),
+        after: compare("gt"),
+        ...(ask.within ? { within: ask.within } : {}),
+      };
+    case "array":
+      return { ...presence, contains: compare("contains") };
+  }
+}

@@ -1,0 +1,20 @@
+/** The limits of a snapshot. They keep the memory and the time that any model costs the server within bounds. */
+export const LIMITS = {
+  /** Of the canonical JSON in UTF-8. */
+  bytes: 1_048_576,
+  /** Conditions within conditions, those on properties included. */
+  conditionDepth: 32,
+  /** Objects and arrays within each other: the condition depth, twice, and what surrounds it. */
+  nesting: 100,
+  events: 1_000,
+  properties: 1_000,
+  traits: 1_000,
+  segments: 500,
+  states: 100,
+  /** Values of an enum, or of the list of a comparison. */
+  values: 1_000,
+  nameLength: 256,
+  /** A count over a moving window remembers as many occurrences as it compares with. */
+  windowedCount: 10_000,
+  count: 1_000_000_000,
+} as const;

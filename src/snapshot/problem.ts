@@ -1,0 +1,64 @@
+/** Something that makes a snapshot unacceptable. Codes are stable; messages are for people. */
+export interface Problem {
+  /** Where it is, for example `segments[2].when.conditions[0].segment`; empty for the document as a whole. */
+  path: string;
+  code: ProblemCode;
+  message: string;
+}
+
+export type ProblemCode =
+  | "FORMAT_VERSION_UNKNOWN"
+  | "SNAPSHOT_TOO_LARGE"
+  | "TOO_DEEP"
+  | "TOO_MANY"
+  | "FORBIDDEN_KEY"
+  | "NOT_JSON"
+  | "INVALID_SHAPE"
+  | "INVALID_NAME"
+  | "RESERVED_NAME"
+  | "INVALID_DURATION"
+  | "INVALID_VALUE"
+  | "TYPE_MISMATCH"
+  | "UNKNOWN_EVENT"
+  | "UNKNOWN_PROPERTY"
+  | "UNKNOWN_TRAIT"
+  | "UNKNOWN_STATE"
+  | "UNKNOWN_SEGMENT"
+  | "NO_LIFECYCLE"
+  | "DUPLICATE_STATE"
+  | "DUPLICATE_SEGMENT"
+  | "TERMINAL_STATE_WITH_TRANSITIONS"
+  | "SEGMENT_CYCLE";
+
+/** No reader goes through more than this, and an answer must stay of a sensible size whatever was sent. */
+const MAX_PROBLEMS = 1_000;
+
+/** Collects problems in the order in which they are found. */
+export class Problems {
+  readonly found: Problem[] = [];
+
+  add(path: string, code: ProblemCode, message: string): void {
+    if (this.found.length < MAX_PROBLEMS) this.found.push({ path, code, message });
+  }
+}
+
+const PLAIN_KEY = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
+
+/** The path of a member: `path.key`, `path["a key"]` or `path[3]`. */
+export function at(path: string, key: string | number): string {
+  if (typeof key === "number") return `${path}[${key}]`;
+  if (!PLAIN_KEY.test(key)) return `${path}[${quote(key)}]`;
+  return path === "" ? key : `${path}.${key}`;
+}
+
+/** A text in quotation marks, cut where it is too long to be read. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 256 ? `${text.slice(0, 256)}…` : text);
+}
+
+/** Texts as a list in a sentence: `"a", "b", "c"`, shortened where there are many. */
+export function list(texts: Iterable<string>): string {
+  const all = [...texts];
+  const shown = all.slice(0, 12).map(quote).join(", ");
+  return all.length > 12 ? `${shown}, …` : shown;
+}

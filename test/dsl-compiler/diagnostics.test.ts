@@ -1,0 +1,287 @@
+import { expect, test } from "vitest";
+
+import { compileProject } from "../../src/dsl-compiler/index.js";
+import type { CompileOptions, Diagnostic } from "../../src/dsl-compiler/index.js";
+import { project } from "./project.js";
+
+/** Everything that is said about a project; a string stands for its svc.config.ts. */
+async function diagnose(files: string | Record<string, string>, options?: CompileOptions): Promise<Diagnostic[]> {
+  const directory = await project(typeof files === "string" ? { "svc.config.ts": files } : files);
+  const result = await compileProject(directory, options);
+  return result.ok ? result.warnings : result.diagnostics;
+}
+
+test("a syntax error is told with its place", async () => {
+  const found = await diagnose({
+    "svc.config.ts": `import { a } from "./model/a.js";\nexport default a;\n`,
+    "model/a.ts": `export const a = {\n  b: 1;\n};\n`,
+  });
+  expect(found).toEqual([
+    {
+      code: "SYNTAX_ERROR",
+      severity: "error",
+      message: 'expected "}" but found ";"',
+      file: "model/a.ts",
+      line: 2,
+      column: 7,
+    },
+  ]);
+});
+
+test("a missing module and a missing export are told with their places", async () => {
+  const found = await diagnose({
+    "svc.config.ts": `import "./nowhere.js";\nimport { b } from "./a.js";\nexport default b;\n`,
+    "a.ts": `export const a = 1;\n`,
+  });
+  expect(found).toEqual([
+    {
+      code: "MODULE_NOT_FOUND",
+      severity: "error",
+      message: 'could not resolve "./nowhere.js"',
+      file: "svc.config.ts",
+      line: 1,
+      column: 8,
+      fix: "correct the path, or install the package in the project's folder",
+    },
+  ]);
+  const exports = await diagnose({
+    "svc.config.ts": `import { b } from "./a.js";\nexport default b;\n`,
+    "a.ts": `export const a = 1;\n`,
+  });
+  expect(exports).toEqual([
+    {
+      code: "NO_SUCH_EXPORT",
+      severity: "error",
+      message: 'no matching export in "a.ts" for import "b"',
+      file: "svc.config.ts",
+      line: 1,
+      column: 10,
+      fix: "correct the name, or export it from that file",
+    },
+  ]);
+});
+
+test("a state that is written twice is not silently the last one", async () => {
+  const found = await diagnose(`
+import { defineModel, lifecycle } from "svc";
+export default defineModel({ lifecycle: lifecycle({ initial: "a", states: {
+  a: {},
+  a: {},
+} }) });`);
+  expect(found).toEqual([
+    {
+      code: "DUPLICATE_KEY",
+      severity: "error",
+      message: 'duplicate key "a" in object literal',
+      file: "svc.config.ts",
+      line: 5,
+      column: 3,
+      fix: "remove one of the two, or give it another name",
+    },
+  ]);
+});
+
+test.each([
+  ["export const model = 1;", "NO_DEFAULT_EXPORT", "svc.config.ts has no default export"],
+  ["export default { events: [] };", "NOT_A_MODEL", "the default export of svc.config.ts is not a model"],
+])("%s is no model", async (source, code, message) => {
+  expect(await diagnose(source)).toEqual([
+    {
+      code,
+      severity: "error",
+      message,
+      file: "svc.config.ts",
+      line: 1,
+      column: 1,
+      fix: "write export default defineModel({ … })",
+    },
+  ]);
+});
+
+test("an exception of the author's code is told with its place and without a stack", async () => {
+  const found = await diagnose({
+    "svc.config.ts": `import "./model.js";\n`,
+    "model.ts": `\nfunction check() {\n  throw new TypeError("no plan");\n}\ncheck();\n`,
+  });
+  expect(found).toEqual([
+    {
+      code: "MODEL_FAILED",
+      severity: "error",
+      message: "the model could not be loaded: TypeError: no plan",
+      file: "model.ts",
+      line: 3,
+      column: 9,
+      fix: "correct the cause; where modules import each other in a circle, give a condition as a function: () => …",
+    },
+  ]);
+});
+
+test("an endless loop is ended", async () => {
+  expect(await diagnose("for (;;) {}", { timeLimitMs: 1_000 })).toEqual([
+    {
+      code: "MODEL_TIMED_OUT",
+      severity: "error",
+      message: "the model was not loaded within 1 seconds",
+      fix: "look for an endless loop, or for work that does not belong in a model",
+    },
+  ]);
+});
+
+test.each([
+  ["process.exit(3)", "with exit code 3"],
+  ["process.exit(0)", "with exit code 0"],
+  ["process.kill(process.pid, 'SIGKILL')", "by SIGKILL"],
+  ["await new Promise(() => {})", "with exit code 13"],
+])("%s is told as the end of the process", async (source, how) => {
+  expect(await diagnose(`${source};\nexport default 1;`)).toEqual([
+    {
+      code: "MODEL_ENDED",
+      severity: "error",
+      message: `the process that loaded the model ended ${how} before the model was complete`,
+      fix: "look for process.exit, for an await that never ends, or for more memory than a model may use",
+    },
+  ]);
+});
+
+test("all mistakes of a model are told at once, each at its place", async () => {
+  const found = await diagnose(`
+import { all, defineModel, event, lifecycle, number, oneOf, segment, traits } from "svc";
+const order = event("order", { total: number() });
+const again = event("order");
+const unlisted = event("unlisted");
+const customer = traits({ plan: oneOf("free", "pro") });
+const other = traits({ plan: oneOf("free", "max"), seats: number() });
+export default defineModel({
+  events: [order, again, 5 as never],
+  traits: customer,
+  lifecycle: lifecycle({
+    initial: "one",
+    states: {
+      one: { to: { two: unlisted.happened(), created: other.seats.atLeast(3) } },
+      two: { terminal: true, to: { one: order.happened() } as never },
+      created: { to: { two: other.plan.is("max") } },
+    },
+  }),
+  segments: [
+    segment("Large", { when: order.where((p) => p.total.atLeast(3)).happened().within("1.5d") }),
+    segment("a", { when: () => b.has() }),
+    segment("a", { when: all() }),
+    order as never,
+  ],
+  signals: [],
+} as never);
+const b = segment("b");
+`);
+  expect(found.map(({ code, message, line, column }) => [code, message, line, column])).toEqual([
+    [
+      "UNKNOWN_MODEL_PART",
+      'a model has no part "signals", only "strictSchema", "events", "traits", "lifecycle", "segments"',
+      8,
+      16,
+    ],
+    ["DUPLICATE_EVENT", 'there is another event "order"', 4, 15],
+    ["NOT_AN_EVENT", "events[2] is not an event", 8, 16],
+    ["NOT_A_SEGMENT", "segments[3] is not a segment", 8, 16],
+    [
+      "INVALID_NAME",
+      'segments[0].id: "Large" is no name here: it needs 1 to 256 lower-case letters, digits and underscores, beginning with a letter',
+      20,
+      5,
+    ],
+    ["DUPLICATE_SEGMENT", 'there is another segment "a"', 22, 5],
+    ["UNKNOWN_EVENT", 'there is no event "unlisted"', 14, 34],
+    ["UNKNOWN_TRAIT", 'there is no trait "seats"', 14, 67],
+    ["TERMINAL_STATE_WITH_TRANSITIONS", 'the terminal state "two" must not have transitions', 11, 14],
+    ["RESERVED_NAME", 'no state may be called "created": each customer\'s first emission is customer.created', 11, 14],
+    [
+      "INVALID_VALUE",
+      'lifecycle.states[2].transitions[0].when.value: "max" is none of the declared values "free", "pro"',
+      16,
+      40,
+    ],
+    [
+      "INVALID_DURATION",
+      '"1.5d" is no duration: write a whole number and m, h, d or w, such as "12h" or "30d", up to "3650d"',
+      20,
+      80,
+    ],
+    ["UNKNOWN_SEGMENT", 'there is no segment "b"', 21, 34],
+    ["INVALID_SHAPE", "segments[2].when.conditions: must not be empty", 22, 26],
+  ]);
+  expect(found.every(({ severity, file }) => severity === "error" && file === "svc.config.ts")).toBe(true);
+});
+
+test("segments that read each other in a circle are refused", async () => {
+  const found = await diagnose(`
+import { defineModel, not, segment } from "svc";
+import type { SegmentModel } from "svc";
+const a: SegmentModel = segment("a", { when: () => b.has() });
+const b: SegmentModel = segment("b", { when: () => not(a.has()) });
+export default defineModel({ segments: [a, b] });`);
+  expect(found).toEqual([
+    {
+      code: "SEGMENT_CYCLE",
+      severity: "error",
+      message: 'segments must not read each other in a circle: "a" reads "b" reads "a"',
+      file: "svc.config.ts",
+      line: 5,
+      column: 58,
+      fix: "write one of the segments without reading the other",
+    },
+  ]);
+});
+
+test("a filter or a condition that is undefined is refused, not left out", async () => {
+  const found = await diagnose(`
+import { defineModel, event, segment } from "svc";
+const order = event("order");
+export default defineModel({ events: [order], segments: [
+  segment("a", { when: order.where(() => undefined as never).happened() }),
+  segment("b", { when: undefined as never }),
+] });`);
+  expect(found).toEqual([
+    {
+      code: "INVALID_SHAPE",
+      severity: "error",
+      message: "segments[0].when.of.where: must be an object",
+      file: "svc.config.ts",
+      line: 5,
+      column: 62,
+    },
+    {
+      code: "INVALID_SHAPE",
+      severity: "error",
+      message: "segments[1].when: must be an object",
+      file: "svc.config.ts",
+      line: 6,
+      column: 3,
+    },
+  ]);
+});
+
+test("what is certainly of no use is warned about", async () => {
+  const found = await diagnose(`
+import { activeWithin, all, defineModel, event, inactiveFor, lifecycle, segment } from "svc";
+const order = event("order");
+const unused = event("unused");
+const stages = lifecycle({ initial: "a", states: { a: { to: { b: () => stages.is("b") } }, b: {}, c: { to: { a: order.happened() } } } });
+export default defineModel({ events: [order, unused], lifecycle: stages, segments: [
+  segment("never", { when: order.count().lessThan(0) }),
+  segment("always", { when: order.count().atLeast(0) }),
+  segment("both", { when: all(activeWithin("3d"), inactiveFor("3d")) }),
+  segment("fine", { when: all(activeWithin("4d"), inactiveFor("3d")) }),
+] });`);
+  expect(found.map(({ severity, code, message, line }) => [severity, code, message, line])).toEqual([
+    ["warning", "IMPOSSIBLE_CONDITION", "a count is never less than 0", 7],
+    ["warning", "POINTLESS_CONDITION", "a count is always at least 0, so this condition always holds", 8],
+    ["warning", "IMPOSSIBLE_CONDITION", 'nobody is inactive for "3d" and active within "3d" at the same time', 9],
+    [
+      "warning",
+      "IMPOSSIBLE_CONDITION",
+      'the transition from "a" to "b" asks for another state than the one it leaves',
+      5,
+    ],
+    ["warning", "UNREACHABLE_STATE", 'no transitions lead from "a" to the state "c"', 5],
+    ["warning", "UNUSED_EVENT", 'no condition reads the event "unused"', 4],
+  ]);
+});

@@ -1,0 +1,166 @@
+/**
+ * What the type checker must take, and what it must refuse. Never run: types.test.ts checks it, and an `@ts-expect-error` over a line
+ * without an error is an error itself.
+ */
+import {
+  activeWithin,
+  all,
+  any,
+  array,
+  boolean,
+  date,
+  defineModel,
+  event,
+  inactiveFor,
+  inState,
+  lifecycle,
+  not,
+  number,
+} from "svc";
+import { oneOf, segment, string, traits } from "svc";
+import type { Condition, CountCondition, PropertyCondition, ScopedCount } from "svc";
+
+const created = event("project created", {
+  template: string().optional(),
+  seats: number(),
+  source: oneOf("web", "api"),
+  paid: boolean(),
+  day: date(),
+  tags: array(oneOf("a", "b")),
+  sizes: array(number()),
+});
+const login = event("login");
+const customer = traits({
+  plan: oneOf("free", "pro"),
+  seats: number().optional(),
+  renewsOn: date(),
+  country: string(),
+  addOns: array(string()),
+});
+const stages = lifecycle({
+  initial: "new",
+  states: {
+    new: { to: { active: created.happened() } },
+    active: { to: { quiet: inactiveFor("7d"), new: () => powerUsers.has() } },
+    quiet: { to: { active: activeWithin("3d"), gone: inState().atLeast("60d") } },
+    gone: { terminal: true },
+  },
+});
+const powerUsers = segment("power_users", { when: created.count().atLeast(3).within("30d") });
+
+// Counts: either order, each scope once.
+const a: CountCondition = created.count().atLeast(3);
+const b: Condition = created.count().atLeast(3).within("30d");
+const c: ScopedCount = created.count().within("30d");
+const d: Condition = created.count().since("state").lessThan(3);
+const e: Condition = created.happened().within("7d");
+const f: Condition = login.never().since("state");
+// @ts-expect-error a scope is said once
+created.count().within("30d").atLeast(3).within("7d");
+// @ts-expect-error a count over a window is not also since the state
+created.count().within("30d").since("state");
+// @ts-expect-error a count is not a condition before it is compared
+all(created.count());
+// @ts-expect-error not a duration
+created.count().within("30 days");
+// @ts-expect-error months are no fixed length
+inactiveFor("1mo");
+// @ts-expect-error only the state is known
+created.happened().since("journey");
+// @ts-expect-error an event is not a condition
+all(created);
+
+// Properties.
+const g: PropertyCondition = all(anyProperty(), anyProperty());
+function anyProperty(): PropertyCondition {
+  let condition: PropertyCondition | undefined;
+  created.where(
+    (p) =>
+      (condition = any(p.source.is("web"), not(p.template.exists()), all(p.paid.is(true), p.day.after("2026-01-01")))),
+  );
+  created.where((p) =>
+    any(p.tags.contains("a"), p.sizes.contains(3), p.template.contains("x"), p.source.in("web", "api")),
+  );
+  return condition!;
+}
+// @ts-expect-error misspelt property
+created.where((p) => p.seets.atLeast(5));
+// @ts-expect-error a number has no `is`
+created.where((p) => p.seats.is(5));
+// @ts-expect-error a number is compared with numbers
+created.where((p) => p.seats.atLeast("5"));
+// @ts-expect-error misspelt choice
+created.where((p) => p.source.is("wep"));
+// @ts-expect-error misspelt choice in a list
+created.where((p) => p.source.in("web", "apy"));
+// @ts-expect-error misspelt item
+created.where((p) => p.tags.contains("c"));
+// @ts-expect-error a condition on the customer is not one on properties
+created.where(() => customer.plan.is("pro"));
+// @ts-expect-error only traits are compared with the present
+created.where((p) => p.day.within("3d"));
+// @ts-expect-error the two kinds of conditions do not mix
+created.where((p) => all(p.paid.is(true), inactiveFor("3d")));
+// @ts-expect-error an event without properties has none to ask
+login.where((p) => p.anything.exists());
+
+// Traits.
+const h: Condition = any(
+  customer.plan.in("free"),
+  customer.seats.moreThan(3),
+  customer.renewsOn.within("30d"),
+  customer.plan.missing(),
+);
+const i: Condition = all(
+  customer.country.contains("D"),
+  customer.addOns.contains("sso"),
+  customer.renewsOn.before("2026-01-01"),
+);
+// @ts-expect-error misspelt trait
+customer.plann.is("free");
+// @ts-expect-error misspelt trait value
+customer.plan.is("fre");
+// @ts-expect-error misspelt trait value in a list
+customer.plan.notIn("free", "prro");
+// @ts-expect-error dates are compared with texts
+customer.renewsOn.before(2026);
+
+// Lifecycle.
+const j: Condition = any(stages.is("active"), stages.in("new", "gone"), stages.isNot("quiet"), not(stages.is("new")));
+// @ts-expect-error misspelt state
+stages.is("actve");
+// @ts-expect-error misspelt initial state
+lifecycle({ initial: "nw", states: { new: {}, old: {} } });
+// @ts-expect-error misspelt target
+lifecycle({ initial: "new", states: { new: { to: { odl: login.happened() } }, old: {} } });
+// @ts-expect-error a state is not entered from itself
+lifecycle({ initial: "new", states: { new: { to: { new: login.happened() } }, old: {} } });
+// @ts-expect-error a terminal state leads nowhere
+lifecycle({ initial: "new", states: { new: {}, old: { terminal: true, to: { new: login.happened() } } } });
+// @ts-expect-error a target needs a condition
+lifecycle({ initial: "new", states: { new: { to: { old: true } }, old: {} } });
+
+// Segments are values: a misspelt one is a name that does not exist.
+const k: Condition = powerUsers.has();
+// @ts-expect-error misspelt segment
+powerUser.has();
+// @ts-expect-error a condition, not a text
+segment("x", { when: "always" });
+
+// Models.
+export const model = defineModel({
+  strictSchema: true,
+  events: { created, login },
+  traits: customer,
+  lifecycle: stages,
+  segments: [powerUsers],
+});
+// @ts-expect-error a segment is not an event
+defineModel({ events: [powerUsers] });
+// @ts-expect-error an event is not a segment
+defineModel({ segments: { created } });
+// @ts-expect-error misspelt part
+defineModel({ event: [created] });
+// @ts-expect-error a list is of scalars
+array(array(string()));
+export const used = [a, b, c, d, e, f, g, h, i, j, k];
