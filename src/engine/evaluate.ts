@@ -1,0 +1,153 @@
+import { evaluateAt, evaluateTimer, evaluateTrack, invalidate } from "./evaluation.js";
+import { jsonEquals, setMember } from "./json.js";
+import type { Model } from "./model.js";
+import { isAhead, isLateTrack } from "./settle.js";
+import type { CustomerState, Effect, IdentifyOperation, Operation, TrackOperation } from "./types.js";
+import { Working } from "./working.js";
+
+export interface EvaluateOptions {
+  /** The service's clock. */
+  now: number;
+  /** `fire` evaluates after the operations what is due up to `now`; `hold` leaves it due. See `isBackfilling`. */
+  timers: "fire" | "hold";
+}
+
+export interface Evaluated {
+  state: CustomerState;
+  /** What happened, in order. */
+  effects: Effect[];
+  /** Events that lay too far ahead when they were accepted and whose instant has not come: hand them in again. */
+  deferred: TrackOperation[];
+}
+
+/**
+ * How many pending identifies a customer can have at different instants. They pile up only while a backfill holds the
+ * timers; beyond this number the last of them moves to the newest instant, so that memory stays bounded.
+ */
+const PENDING_IDENTIFIES_MAX = 100;
+
+/**
+ * Evaluates a customer's operations, given in order of acceptance, each at its instant and after everything due before it.
+ * Pure: the state and the operations handed in are not changed, and the result depends on nothing else.
+ *
+ * @param operations the new ones and those that earlier calls deferred, merged in order of acceptance
+ * @throws {Error} if the state's memory is that of another model: call `rebuildMemory` first
+ */
+export function evaluate(
+  model: Model,
+  state: CustomerState,
+  operations: readonly Operation[],
+  options: EvaluateOptions,
+): Evaluated {
+  if (state.memory.model !== null && state.memory.model !== model.hash) {
+    throw new Error(
+      `the memory of customer ${JSON.stringify(state.customerId)} is for the model ${state.memory.model}, not for ` +
+        `${model.hash}; rebuild it from the retained events first`,
+    );
+  }
+  const customer = new Working(model, state);
+  for (const operation of operations) {
+    if (operation.kind === "identify") takeIdentify(customer, operation);
+    else takeTrack(customer, operation);
+  }
+  if (options.timers === "fire") evaluateDue(customer, options.now, "all");
+  return {
+    state: customer.toState(nextDue(customer)),
+    effects: customer.effects,
+    deferred: customer.waiting.slice().sort((a, b) => a.seq - b.seq),
+  };
+}
+
+function takeTrack(customer: Working, operation: TrackOperation): void {
+  noteTrack(customer, operation);
+  if (isAhead(operation)) {
+    wait(customer, operation);
+    return;
+  }
+  const instant = Math.max(customer.clock, operation.occurredAt);
+  if (nextDue(customer) <= instant) evaluateDue(customer, instant, "all");
+  evaluateTrack(customer, operation);
+}
+
+function takeIdentify(customer: Working, operation: IdentifyOperation): void {
+  const { acceptedAt } = operation;
+  // At the head of a backfill and within one, the clock stays in the past for the history that follows.
+  if (customer.lastTrack !== null && !isLateTrack(customer.lastTrack)) evaluateDue(customer, acceptedAt, "timers");
+  if (!mergeTraits(customer, operation)) return;
+  invalidate(customer);
+  addPendingIdentify(customer.traitsDueAt, Math.max(acceptedAt, customer.clock));
+}
+
+/** Merges traits by key, null removing one, and tells whether any changed. */
+function mergeTraits(customer: Working, { traits }: IdentifyOperation): boolean {
+  let changed = false;
+  for (const [name, value] of Object.entries(traits)) {
+    const present = Object.hasOwn(customer.traits, name) ? customer.traits[name]! : null;
+    if (jsonEquals(present, value)) continue;
+    if (value === null) delete customer.ownTraits()[name];
+    else setMember(customer.ownTraits(), name, value);
+    changed = true;
+  }
+  return changed;
+}
+
+/** Adds an instant to the ascending list; several identifies of one instant are one. */
+function addPendingIdentify(dueAt: number[], instant: number): void {
+  if (dueAt.includes(instant)) return;
+  if (dueAt.length === PENDING_IDENTIFIES_MAX) dueAt.pop();
+  dueAt.push(instant);
+  dueAt.sort((a, b) => a - b);
+}
+
+/** Remembers the last track operation in order of acceptance. Deferred ones come again, and are not later for that. */
+function noteTrack(customer: Working, { occurredAt, acceptedAt, seq }: TrackOperation): void {
+  if (customer.lastTrack === null || seq > customer.lastTrack.seq) {
+    customer.lastTrack = { occurredAt, acceptedAt, seq };
+  }
+}
+
+function wait({ waiting }: Working, operation: TrackOperation): void {
+  let at = waiting.length;
+  while (at > 0 && waiting[at - 1]!.occurredAt > operation.occurredAt) at--;
+  waiting.splice(at, 0, operation);
+}
+
+/**
+ * Evaluates what is due up to an instant, in order. At one instant timers come first, then pending identifies, then
+ * operations.
+ *
+ * @param at what to evaluate at the last instant itself: before an identify only timers, since it joins the identifies
+ *   that are pending then, and operations come after it
+ */
+function evaluateDue(customer: Working, through: number, at: "all" | "timers"): void {
+  for (;;) {
+    const timer = timerDue(customer);
+    const identify = customer.traitsDueAt[0] ?? Infinity;
+    const operation = operationDue(customer);
+    const other = Math.min(identify, operation);
+    if (timer <= through && timer <= other) {
+      evaluateTimer(customer, timer);
+    } else if (other > through || (other === through && at === "timers")) {
+      return;
+    } else if (identify <= operation) {
+      customer.traitsDueAt.shift();
+      evaluateAt(customer, identify, "identify");
+    } else {
+      evaluateTrack(customer, customer.waiting.shift()!);
+    }
+  }
+}
+
+function nextDue(customer: Working): number {
+  return Math.min(timerDue(customer), customer.traitsDueAt[0] ?? Infinity, operationDue(customer));
+}
+
+/** The next change by time alone. A customer whose first operation lies ahead is due at its acceptance. */
+function timerDue(customer: Working): number {
+  if (!customer.isNew || customer.waiting.length === 0 || customer.traitsDueAt.length > 0) return customer.timerDueAt;
+  return customer.waiting.reduce((least, { acceptedAt }) => Math.min(least, acceptedAt), Infinity);
+}
+
+function operationDue({ waiting, clock }: Working): number {
+  return waiting.length === 0 ? Infinity : Math.max(waiting[0]!.occurredAt, clock);
+}

@@ -1,0 +1,80 @@
+import type { Cause, TrackOperation } from "./types.js";
+import type { Working } from "./working.js";
+
+/**
+ * One evaluation, at the instant of an operation or of something due: brings every item up to date, each after the items
+ * whose values it reads, in passes until one changes nothing. Afterwards the clock stands at the instant and
+ * `timerDueAt` is the next change by time alone.
+ *
+ * Only items marked as dirty are looked at: nothing else can have changed, since each change of an input marks what reads
+ * it, and what changes by time alone is due at that instant.
+ */
+export function evaluateAt(
+  customer: Working,
+  instant: number,
+  causeKind: Cause["kind"],
+  operation: TrackOperation | null = null,
+): void {
+  customer.evaluation++;
+  customer.clock = instant;
+  customer.causeKind = causeKind;
+  customer.operation = operation;
+  if (customer.firstEvaluatedAt === Infinity) customer.firstEvaluatedAt = instant;
+  customer.awaitsEvaluation = false;
+
+  while (runPass(customer));
+  // What was blocked is tried again at the next operation or timer, whatever that concerns.
+  if (customer.blockedIn === customer.evaluation) customer.dirty[customer.model.lifecycleItem] = 1;
+  customer.timerDueAt = earliestDue(customer.dueAt);
+}
+
+/** An evaluation at an instant at which a condition changes by time alone. */
+export function evaluateTimer(customer: Working, instant: number): void {
+  const { dirty, dueAt } = customer;
+  for (let i = 0; i < dueAt.length; i++) if (dueAt[i]! <= instant) dirty[i] = 1;
+  evaluateAt(customer, instant, "timer");
+}
+
+/** Applies an event at the customer's clock, or at its occurrence if that is later, and evaluates. */
+export function evaluateTrack(customer: Working, operation: TrackOperation): void {
+  const { occurredAt } = operation;
+  customer.record(operation);
+  if (occurredAt > customer.lastEventAt) customer.lastEventAt = occurredAt;
+  for (const item of customer.model.activityItems) customer.dirty[item] = 1;
+  evaluateAt(customer, Math.max(customer.clock, occurredAt), "event", operation);
+}
+
+/**
+ * Takes over that an input of conditions changed without an evaluation: the next one looks at every item, and what changes
+ * by time alone is found anew. Until a new version's first evaluation the due instant of the former one stands.
+ */
+export function invalidate(customer: Working): void {
+  const { model, dirty, dueAt } = customer;
+  dirty.fill(1);
+  if (customer.isNew || customer.awaitsEvaluation) return;
+  model.items.forEach((item, i) => (dueAt[i] = item.nextChange(customer)));
+  customer.timerDueAt = earliestDue(dueAt);
+}
+
+function runPass(customer: Working): boolean {
+  const { model, dirty, dueAt } = customer;
+  const { items, readers } = model;
+  let changed = false;
+  for (let i = 0; i < items.length; i++) {
+    if (dirty[i] === 0) continue;
+    dirty[i] = 0;
+    const item = items[i]!;
+    if (item.run(customer)) {
+      changed = true;
+      for (const reader of readers[i]!) dirty[reader] = 1;
+    }
+    dueAt[i] = item.nextChange(customer);
+  }
+  return changed;
+}
+
+function earliestDue(dueAt: Float64Array): number {
+  let earliest = Infinity;
+  for (let i = 0; i < dueAt.length; i++) if (dueAt[i]! < earliest) earliest = dueAt[i]!;
+  return earliest;
+}

@@ -1,0 +1,161 @@
+import { describe, expect, it } from "vitest";
+
+import type { Condition, Snapshot } from "../../src/snapshot/types.js";
+import {
+  activeWithin,
+  all,
+  any,
+  count,
+  dateWithin,
+  happened,
+  inactiveFor,
+  inLifecycle,
+  inSegment,
+  inState,
+  modelOf,
+  not,
+  property,
+  trait,
+  traitExists,
+  type Properties,
+} from "./support/builders.js";
+import { LiveCustomer, type Step } from "./support/live.js";
+
+/** An event at each instant; in `a` unless named otherwise. */
+const events = (...instants: (string | [event: string, instant: string, properties?: Properties])[]): Step[] =>
+  instants.map((one, i): Step => {
+    const [event, instant, properties = {}] = typeof one === "string" ? ["a", one] : one;
+    return [`e${i + 1}`, "track", event, instant, instant, properties];
+  });
+const known = (traits: Properties, instant = "01-01"): Step[] => [["i1", "identify", traits, instant]];
+const tick = (instant: string): Step => ["tick", instant];
+
+type Row = [rule: string, condition: Condition, steps: Step[], memberships: string[], nextDueAt: string];
+
+// A table reads best with one rule a line. Memberships are those of a segment with the condition: `from – to`, or `from –`.
+// prettier-ignore
+const windows: Row[] = [
+  ["an occurrence counts from its instant", happened("a"), events("01-02"), ["01-02 00:00 –"], "—"],
+  ["another event does not count", happened("a"), events(["b", "01-02"]), [], "—"],
+  ["at least n: the n-th occurrence decides", count("a", "gte", 3), events("01-01", "01-02", "01-03"), ["01-03 00:00 –"], "—"],
+  ["more than n needs one more", count("a", "gt", 2), events("01-01", "01-02", "01-03"), ["01-03 00:00 –"], "—"],
+  ["fewer than n ends at the n-th", count("a", "lt", 2), events("01-01", "01-02"), ["01-01 00:00 – 01-02 00:00"], "—"],
+  ["at most n ends after the n-th", count("a", "lte", 1), events("01-01", "01-02"), ["01-01 00:00 – 01-02 00:00"], "—"],
+  ["exactly n holds for n alone", count("a", "eq", 2), events("01-01", "01-02", "01-03"), ["01-02 00:00 – 01-03 00:00"], "—"],
+  ["not n is its negation", count("a", "ne", 2), events("01-01", "01-02", "01-03"), ["01-01 00:00 – 01-02 00:00", "01-03 00:00 –"], "—"],
+  ["exactly none, of an event that never came", count("b", "eq", 0), events("01-01"), ["01-01 00:00 –"], "—"],
+  ["at least none always holds", count("b", "gte", 0, { within: "1d" }), events("01-01"), ["01-01 00:00 –"], "—"],
+  ["a fraction is passed by the next whole number", count("a", "gte", 1.5), events("01-01", "01-02"), ["01-02 00:00 –"], "—"],
+  ["no number of occurrences equals a fraction", count("a", "eq", 1.5), events("01-01", "01-02"), [], "—"],
+  ["a window is half-open: it has lost an occurrence exactly its length old", happened("a", { within: "7d" }), [...events("01-01"), tick("01-07 23:59:59.999")], ["01-01 00:00 –"], "01-08 00:00"],
+  ["the instant it leaves is when the condition ends", happened("a", { within: "7d" }), [...events("01-01"), tick("01-08")], ["01-01 00:00 – 01-08 00:00"], "—"],
+  ["the n-th latest keeps a windowed count", count("a", "gte", 2, { within: "7d" }), [...events("01-01", "01-03", "01-04"), tick("02-01")], ["01-03 00:00 – 01-10 00:00"], "—"],
+  ["fewer than n within: from the n-th latest's leaving on", count("a", "lt", 2, { within: "7d" }), [...events("01-01", "01-03"), tick("02-01")], ["01-01 00:00 – 01-03 00:00", "01-08 00:00 –"], "—"],
+  ["exactly n within: from the surplus leaving to one of the n leaving", count("a", "eq", 1, { within: "7d" }), [...events("01-01", "01-03"), tick("02-01")], ["01-01 00:00 – 01-03 00:00", "01-08 00:00 – 01-10 00:00"], "—"],
+  ["exactly n within is passed over by two that leave at once", count("a", "eq", 1, { within: "7d" }), [...events("01-01", "01-01"), tick("02-01")], ["01-01 00:00 – 01-01 00:00"], "—"],
+  ["exactly none within: from the last one's leaving on", count("a", "eq", 0, { within: "7d" }), [...events("01-01", "01-03"), tick("02-01")], ["01-10 00:00 –"], "—"],
+  ["not n within is due as exactly n is", count("a", "ne", 1, { within: "7d" }), [...events("01-01", "01-03"), tick("02-01")], ["01-03 00:00 – 01-08 00:00", "01-10 00:00 –"], "—"],
+  ["a late occurrence takes its place in order", count("a", "gte", 2, { within: "7d" }), [["e1", "track", "a", "01-05"], ["e2", "track", "a", "01-06", "01-03"], tick("02-01")], ["01-05 00:00 – 01-10 00:00"], "—"],
+  ["a late occurrence that has left the window changes nothing", happened("a", { within: "1d" }), [["e1", "track", "b", "01-05"], ["e2", "track", "a", "01-06", "01-03"]], [], "—"],
+];
+
+// prettier-ignore
+const filters: Row[] = [
+  ["a filter compares a property", happened("a", { where: property("x", "gte", 5) }), events(["a", "01-01", { x: 4 }], ["a", "01-02", { x: 5 }]), ["01-02 00:00 –"], "—"],
+  ["an absent property is less than nothing", happened("a", { where: property("x", "lt", 5) }), events(["a", "01-01"], ["a", "01-02", { x: null }]), [], "—"],
+  ["an absent property is unequal to everything", happened("a", { where: property("x", "ne", 5) }), events(["a", "01-01"]), ["01-01 00:00 –"], "—"],
+  ["a number is no text", happened("a", { where: property("x", "eq", 5) }), events(["a", "01-01", { x: "5" }]), [], "—"],
+  ["null is no value", happened("a", { where: { kind: "exists", property: "x" } }), events(["a", "01-01", { x: null }], ["a", "01-02", { x: 0 }]), ["01-02 00:00 –"], "—"],
+  ["an inherited member is no property", happened("a", { where: { kind: "exists", property: "constructor" } }), events("01-01"), [], "—"],
+  ["a text contains a part", happened("a", { where: property("x", "contains", "bc") }), events(["a", "01-01", { x: "abcd" }]), ["01-01 00:00 –"], "—"],
+  ["an array contains an element, not a part of one", happened("a", { where: property("x", "contains", "b") }), events(["a", "01-01", { x: ["bc"] }], ["a", "01-02", { x: ["b"] }]), ["01-02 00:00 –"], "—"],
+  ["membership in a list", happened("a", { where: property("x", "in", [1, 2]) }), events(["a", "01-01", { x: 3 }], ["a", "01-02", { x: 2 }]), ["01-02 00:00 –"], "—"],
+  ["all, any and not combine", happened("a", { where: { kind: "all", conditions: [{ kind: "not", condition: property("x", "eq", 1) }, { kind: "any", conditions: [property("y", "eq", 1), property("y", "eq", 2)] }] } }), events(["a", "01-01", { x: 1, y: 1 }], ["a", "01-02", { x: 2, y: 3 }], ["a", "01-03", { x: 2, y: 2 }]), ["01-03 00:00 –"], "—"],
+  ["a declared date is compared by its instant", happened("d", { where: property("day", "eq", "2026-01-01") }), events(["d", "01-02", { day: "2026-01-01T01:00:00+01:00" }]), ["01-02 00:00 –"], "—"],
+  ["dates are in order", happened("d", { where: property("day", "lt", "2026-01-01") }), events(["d", "01-01", { day: "2026-01-01" }], ["d", "01-02", { day: "2025-12-31T23:59:59Z" }]), ["01-02 00:00 –"], "—"],
+  ["a declared date that is none is absent", happened("d", { where: { kind: "exists", property: "day" } }), events(["d", "01-01", { day: "2026-02-30" }], ["d", "01-02", { day: "2026-02-28" }]), ["01-02 00:00 –"], "—"],
+];
+
+// prettier-ignore
+const traits: Row[] = [
+  ["a trait equals a value", trait("plan", "eq", "pro"), known({ plan: "pro" }), ["01-01 00:00 –"], "—"],
+  ["an absent trait is in no list", trait("plan", "in", ["free", "pro"]), known({ seats: 1 }), [], "—"],
+  ["an absent trait is outside every list", trait("plan", "notIn", ["free", "pro"]), known({ seats: 1 }), ["01-01 00:00 –"], "—"],
+  ["an absent trait is neither less nor more", any(trait("seats", "lt", 5), trait("seats", "gte", 5)), known({ plan: "pro" }), [], "—"],
+  ["a trait exists until null removes it", traitExists("plan"), [...known({ plan: "pro" }), ...known({ plan: null }, "01-02")], ["01-01 00:00 – 01-02 00:00"], "—"],
+  ["a list trait contains an element", trait("tags", "contains", "x"), known({ tags: ["x", "y"] }), ["01-01 00:00 –"], "—"],
+  ["a date is near from its distance before it", dateWithin("renewsOn", "7d"), [...known({ renewsOn: "2026-01-20" }), tick("01-12 23:59:59.999")], [], "01-13 00:00"],
+  ["a date is near until it comes", dateWithin("renewsOn", "7d"), [...known({ renewsOn: "2026-01-20" }), tick("01-19 23:59:59.999")], ["01-13 00:00 –"], "01-20 00:00"],
+  ["a date that has come is not near", dateWithin("renewsOn", "7d"), [...known({ renewsOn: "2026-01-20" }), tick("02-01")], ["01-13 00:00 – 01-20 00:00"], "—"],
+  ["a date-time has its own instant", dateWithin("renewsOn", "7d"), [...known({ renewsOn: "2026-01-20T12:00:00+02:00" }), tick("02-01")], ["01-13 10:00 – 01-20 10:00"], "—"],
+  ["a date-time without zone is no date", dateWithin("renewsOn", "7d"), known({ renewsOn: "2026-01-20T12:00:00" }), [], "—"],
+  ["a date that moves moves what is due", dateWithin("renewsOn", "7d"), [...known({ renewsOn: "2026-01-20" }), ...known({ renewsOn: "2026-03-20" }, "01-02")], [], "03-13 00:00"],
+];
+
+// prettier-ignore
+const activity: Row[] = [
+  ["inactive exactly after the time", inactiveFor("3d"), [...events("01-01"), tick("01-03 23:59:59.999")], [], "01-04 00:00"],
+  ["inactive until the next event of any kind", inactiveFor("3d"), [...events("01-01"), tick("01-05"), ["e2", "track", "b", "01-06"]], ["01-04 00:00 – 01-06 00:00"], "01-09 00:00"],
+  ["without events, inactive from the first evaluation on", inactiveFor("3d"), [...known({ plan: "pro" }), tick("02-01")], ["01-04 00:00 –"], "—"],
+  ["active within: ends exactly after the time", activeWithin("3d"), [...events("01-01"), tick("01-04")], ["01-01 00:00 – 01-04 00:00"], "—"],
+  ["active within needs an event", activeWithin("3d"), known({ plan: "pro" }), [], "—"],
+  ["all holds while each does", all(activeWithin("3d"), happened("a", { within: "2d" })), [...events("01-01"), tick("02-01")], ["01-01 00:00 – 01-03 00:00"], "—"],
+  ["any holds while one does", any(activeWithin("3d"), happened("a", { within: "2d" })), [...events("01-01"), tick("02-01")], ["01-01 00:00 – 01-04 00:00"], "—"],
+  ["every part of a tree makes the customer due", any(activeWithin("3d"), happened("a", { within: "2d" })), events("01-01"), ["01-01 00:00 –"], "01-03 00:00"],
+  ["all of nothing holds, any of nothing does not", all(all(), not(any())), events("01-01"), ["01-01 00:00 –"], "—"],
+];
+
+// With a lifecycle that goes from `first` to `second` at the first `go` and on to `third` after five days there.
+// prettier-ignore
+const states: Row[] = [
+  ["a state holds from its entry", inLifecycle("second"), events("01-01", ["go", "01-02"]), ["01-02 00:00 –"], "01-07 00:00"],
+  ["one of several states", inLifecycle("first", "third"), [...events("01-01", ["go", "01-02"]), tick("02-01")], ["01-01 00:00 – 01-02 00:00", "01-07 00:00 –"], "—"],
+  ["time in the state begins with it and starts anew with the next", inState("3d"), [...events("01-01", ["go", "01-02"]), tick("02-01")], ["01-05 00:00 – 01-07 00:00", "01-10 00:00 –"], "—"],
+  ["since the state: neither what caused it nor what came before", happened("go", { since: "state" }), events(["go", "01-02"], ["go", "01-03"]), ["01-03 00:00 –"], "01-07 00:00"],
+  ["since the state: what is at its instant and later in order counts", happened("a", { since: "state" }), events(["b", "01-02"], ["a", "01-02"], ["go", "01-02"], ["a", "01-02"]), ["01-02 00:00 – 01-02 00:00", "01-02 00:00 –"], "01-07 00:00"],
+  ["since the state: a late event from before it does not count", happened("a", { since: "state" }), [["e1", "track", "go", "01-03"], ["e2", "track", "a", "01-04", "01-02"]], [], "01-08 00:00"],
+  ["since the state: an event accepted before a late cause but later in order counts", happened("a", { since: "state" }), [["e1", "track", "b", "01-01"], ["e2", "track", "a", "01-03"], ["e3", "track", "go", "01-04", "01-02"]], ["01-03 00:00 –"], "01-08 00:00"],
+  ["since the state, within a window", happened("a", { since: "state", within: "2d" }), [...events("01-01", ["go", "01-02"], "01-03"), tick("01-06")], ["01-03 00:00 – 01-05 00:00"], "01-07 00:00"],
+  ["membership of another segment", inSegment("other"), events("01-01", ["b", "01-02"]), ["01-02 00:00 –"], "—"],
+  ["a segment that is not there has no members", inSegment("nowhere"), events("01-01"), [], "—"],
+];
+
+const declared: Pick<Snapshot, "events" | "traits"> = {
+  events: { d: { properties: { day: { type: "date" } } } },
+  traits: { renewsOn: { type: "date" } },
+};
+
+describe.each([
+  { kind: "counts", rows: windows },
+  { kind: "property filters", rows: filters },
+  { kind: "traits", rows: traits },
+  { kind: "activity and combinations", rows: activity },
+])("$kind", ({ rows }) => {
+  it.each(rows)("%s", (_, condition, steps, memberships, nextDueAt) => {
+    const model = modelOf({ segments: { s: condition }, ...declared });
+    expect(outcome(new LiveCustomer(model, steps))).toEqual({ memberships, nextDueAt });
+  });
+});
+
+describe("lifecycle and segments", () => {
+  it.each(states)("%s", (_, condition, steps, memberships, nextDueAt) => {
+    const usesLifecycle = condition.kind !== "segment";
+    const model = modelOf({
+      ...(usesLifecycle && {
+        states: { first: [["second", happened("go")]], second: [["third", inState("5d")]], third: [] },
+      }),
+      segments: { s: condition, other: happened("b") },
+    });
+    expect(outcome(new LiveCustomer(model, steps))).toEqual({ memberships, nextDueAt });
+  });
+});
+
+function outcome(customer: LiveCustomer): { memberships: string[]; nextDueAt: string } {
+  const { segments = [], clock } = customer.outcome();
+  return {
+    memberships: segments
+      .filter((text) => text.startsWith("s "))
+      .map((text) => text.replace(/^s in since (.*)/, "$1 –").replace(/^s out \(in (.*), out (.*)\)/, "$1 – $2")),
+    nextDueAt: clock.split(", ")[2]!,
+  };
+}
