@@ -1,0 +1,530 @@
+--! Previous: -
+--! Hash: sha1:246b0a49755c50cf78fd36f64299aa8003ae7220
+
+-- sql/schema/010_schemas.sql
+
+create schema iam;
+comment on schema iam is 'Who may do what: users, organizations, memberships and access tokens.';
+
+create schema svc;
+comment on schema svc is 'Private tables of the service. Read svc_inspect instead; write through svc_api only.';
+
+create schema svc_api;
+comment on schema svc_api is 'The only door: every function the service processes may call.';
+
+create schema svc_inspect;
+comment on schema svc_inspect is 'Stable, commented views for people with psql.';
+
+-- sql/schema/020_iam.sql
+
+create table iam.plans (
+  plan_id text primary key,
+  cloud_execution boolean not null default true,
+  rate_per_second integer not null,
+  rate_burst integer not null,
+  constraint plans_rate_positive check (rate_per_second > 0),
+  -- A legal batch of 1,000 operations must be able to pass a full bucket.
+  constraint plans_burst_holds_a_batch check (rate_burst >= 1000)
+);
+comment on table iam.plans is 'What an organization may use. Limits are read on every request, so a change is effective at once.';
+comment on column iam.plans.plan_id is 'Name of the plan.';
+comment on column iam.plans.cloud_execution is 'Whether ingestion is allowed at all; false answers PLAN_REQUIRED.';
+comment on column iam.plans.rate_per_second is 'Operations per second and API key that refill the rate bucket.';
+comment on column iam.plans.rate_burst is 'Capacity of the rate bucket, in operations.';
+
+insert into iam.plans (plan_id, cloud_execution, rate_per_second, rate_burst) values ('standard', true, 50000, 100000);
+
+create table iam.organizations (
+  organization_id text primary key,
+  slug text not null,
+  plan_id text not null default 'standard' references iam.plans,
+  created_at timestamptz not null default now(),
+  constraint organizations_slug_key unique (slug),
+  constraint organizations_slug_form check (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$')
+);
+comment on table iam.organizations is 'A customer of this installation: owns projects, has members and a plan.';
+comment on column iam.organizations.organization_id is 'Public id, org_ and random hex; the value of the header X-Svc-Organization.';
+comment on column iam.organizations.slug is 'Readable name, unique in the installation.';
+comment on column iam.organizations.plan_id is 'The plan whose limits apply.';
+comment on column iam.organizations.created_at is 'When the organization was created.';
+
+create table iam.users (
+  user_id text primary key,
+  email text not null,
+  created_at timestamptz not null default now(),
+  constraint users_email_key unique (email),
+  constraint users_email_lower_case check (email = lower(email) and email like '%_@_%')
+);
+comment on table iam.users is 'A person who may sign in.';
+comment on column iam.users.user_id is 'Public id, usr_ and random hex.';
+comment on column iam.users.email is 'Address in lower case, unique in the installation.';
+comment on column iam.users.created_at is 'When the user was created.';
+
+create table iam.memberships (
+  organization_id text not null references iam.organizations,
+  user_id text not null references iam.users,
+  role text not null,
+  created_at timestamptz not null default now(),
+  primary key (organization_id, user_id),
+  constraint memberships_role_known check (role in ('owner', 'administrator', 'developer', 'viewer'))
+);
+comment on table iam.memberships is 'Which user belongs to which organization, and as what.';
+comment on column iam.memberships.organization_id is 'The organization.';
+comment on column iam.memberships.user_id is 'The user.';
+comment on column iam.memberships.role is 'owner, administrator, developer or viewer; iam.role_rank orders them.';
+comment on column iam.memberships.created_at is 'When the membership began.';
+
+create table iam.access_tokens (
+  token_hash bytea primary key,
+  user_id text not null references iam.users,
+  organization_id text not null references iam.organizations,
+  label text not null,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  revoked_at timestamptz
+);
+comment on table iam.access_tokens is 'Bearer tokens of the administrative API. Only the SHA-256 of a token is kept.';
+comment on column iam.access_tokens.token_hash is 'SHA-256 of the token.';
+comment on column iam.access_tokens.user_id is 'Who acts with the token.';
+comment on column iam.access_tokens.organization_id is 'The one organization the token is good for.';
+comment on column iam.access_tokens.label is 'What the token is for, in the words of who made it.';
+comment on column iam.access_tokens.created_at is 'When the token was made.';
+comment on column iam.access_tokens.expires_at is 'When the token stops by itself.';
+comment on column iam.access_tokens.revoked_at is 'When the token was revoked; it stops at once.';
+
+-- sql/schema/030_projects.sql
+
+create table svc.projects (
+  project_id integer generated always as identity primary key,
+  organization_id text not null references iam.organizations,
+  slug text not null,
+  name text not null,
+  created_at timestamptz not null default now(),
+  constraint projects_slug_key unique (organization_id, slug),
+  constraint projects_slug_form check (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
+  constraint projects_name_length check (char_length(name) between 1 and 256)
+);
+comment on table svc.projects is 'One product whose customers are followed. Holds the two environments test and live.';
+comment on column svc.projects.project_id is 'Internal id.';
+comment on column svc.projects.organization_id is 'The organization that owns the project.';
+comment on column svc.projects.slug is 'The name in addresses, unique in the organization.';
+comment on column svc.projects.name is 'The name for people.';
+comment on column svc.projects.created_at is 'When the project was created.';
+
+create table svc.config_versions (
+  project_id integer not null references svc.projects,
+  version integer not null,
+  hash text not null,
+  -- json, not jsonb: the canonical bytes are what the hash was taken of.
+  snapshot json not null,
+  strict_schema boolean not null generated always as ((snapshot ->> 'strictSchema')::boolean) stored,
+  author text not null,
+  provenance jsonb,
+  created_at timestamptz not null default now(),
+  primary key (project_id, version)
+);
+comment on table svc.config_versions is 'Deployed models, immutable. Shown to users as v1, v2, ….';
+comment on column svc.config_versions.project_id is 'The project.';
+comment on column svc.config_versions.version is 'Counts from 1 in each project.';
+comment on column svc.config_versions.hash is 'SHA-256 (hex) of the canonical snapshot.';
+comment on column svc.config_versions.snapshot is 'The compiled model as canonical JSON.';
+comment on column svc.config_versions.strict_schema is 'Whether ingestion refuses payloads that violate the schema; read on every request.';
+comment on column svc.config_versions.author is 'E-mail address of who deployed it.';
+comment on column svc.config_versions.provenance is 'Where it was built: repository, commit, ref, workflow, run.';
+comment on column svc.config_versions.created_at is 'When it was deployed.';
+
+create table svc.payload_checks (
+  project_id integer not null,
+  version integer not null,
+  -- The empty name stands for the traits: events have names of at least one character.
+  event text not null collate "C",
+  predicate jsonpath not null,
+  fields jsonb not null,
+  primary key (project_id, version, event),
+  constraint payload_checks_version_fkey foreign key (project_id, version) references svc.config_versions
+);
+comment on table svc.payload_checks is 'The schema part of a version, compiled for ingestion: one row per declared event and one for the traits.';
+comment on column svc.payload_checks.project_id is 'The project.';
+comment on column svc.payload_checks.version is 'The version.';
+comment on column svc.payload_checks.event is 'The declared event; empty for the traits.';
+comment on column svc.payload_checks.predicate is 'True for a payload that conforms. Not true sends the payload to svc.payload_diagnostics, which decides.';
+comment on column svc.payload_checks.fields is 'The declared fields, as in the snapshot.';
+
+create table svc.environments (
+  environment_id integer generated always as identity primary key,
+  project_id integer not null references svc.projects,
+  name text not null,
+  active_version integer,
+  created_at timestamptz not null default now(),
+  constraint environments_name_key unique (project_id, name),
+  constraint environments_name_known check (name in ('test', 'live')),
+  constraint environments_active_version_fkey foreign key (project_id, active_version) references svc.config_versions
+);
+comment on table svc.environments is 'test and live of each project. environment_id leads every key of the data below it.';
+comment on column svc.environments.environment_id is 'Internal id.';
+comment on column svc.environments.project_id is 'The project.';
+comment on column svc.environments.name is 'test or live.';
+comment on column svc.environments.active_version is 'The version that evaluation and ingestion use; null before the first deploy, when an empty model is active.';
+comment on column svc.environments.created_at is 'When the environment was created.';
+
+create table svc.config_activations (
+  environment_id integer not null references svc.environments,
+  activation_seq bigint generated always as identity,
+  version integer not null,
+  kind text not null,
+  actor text not null,
+  activated_at timestamptz not null default now(),
+  primary key (environment_id, activation_seq),
+  constraint config_activations_kind_known check (kind in ('deploy', 'promote', 'rollback'))
+);
+comment on table svc.config_activations is 'Log of which version became active where, when and by whom. Insert-only.';
+comment on column svc.config_activations.environment_id is 'The environment.';
+comment on column svc.config_activations.activation_seq is 'Order of activation.';
+comment on column svc.config_activations.version is 'The version that became active.';
+comment on column svc.config_activations.kind is 'deploy, promote or rollback.';
+comment on column svc.config_activations.actor is 'E-mail address of who did it.';
+comment on column svc.config_activations.activated_at is 'When it became active.';
+
+create table svc.api_keys (
+  key_hash bytea primary key,
+  api_key_id text not null,
+  environment_id integer not null references svc.environments,
+  name text not null,
+  hint text not null,
+  created_at timestamptz not null default now(),
+  revoked_at timestamptz,
+  constraint api_keys_id_key unique (environment_id, api_key_id)
+);
+comment on table svc.api_keys is 'Ingestion keys. Only the SHA-256 of a key is kept; the key is shown once, when it is made.';
+comment on column svc.api_keys.key_hash is 'SHA-256 of the key.';
+comment on column svc.api_keys.api_key_id is 'Public id, key_ and random hex.';
+comment on column svc.api_keys.environment_id is 'The environment that the key selects.';
+comment on column svc.api_keys.name is 'What the key is for.';
+comment on column svc.api_keys.hint is 'The first characters of the key, enough to recognize it.';
+comment on column svc.api_keys.created_at is 'When the key was made.';
+comment on column svc.api_keys.revoked_at is 'From when the key is refused; may lie ahead while a rotation is in its grace period.';
+
+create table svc.rate_buckets (
+  key_hash bytea primary key references svc.api_keys on delete cascade,
+  tokens double precision not null,
+  refilled_at timestamptz not null
+) with (fillfactor = 50);
+comment on table svc.rate_buckets is 'Token bucket of each API key. Apart from the key, because it changes with every request.';
+comment on column svc.rate_buckets.key_hash is 'The key.';
+comment on column svc.rate_buckets.tokens is 'Operations left at refilled_at; below zero by what was in flight at once.';
+comment on column svc.rate_buckets.refilled_at is 'When tokens was last computed.';
+
+-- sql/schema/040_ingestion.sql
+
+create sequence svc.batch_seq as bigint;
+comment on sequence svc.batch_seq is 'Numbers ingest batches in order of acceptance.';
+
+create table svc.ingest_batches (
+  environment_id integer not null,
+  batch_seq bigint not null,
+  batch_id uuid not null,
+  accepted_at timestamptz not null,
+  tracked integer not null,
+  identified integer not null,
+  late boolean not null,
+  primary key (environment_id, batch_seq),
+  constraint ingest_batches_batch_id_key unique (environment_id, batch_id)
+);
+comment on table svc.ingest_batches is 'One row per accepted ingest call. Its trigger asks for evaluation. Insert-only.';
+comment on column svc.ingest_batches.environment_id is 'The environment.';
+comment on column svc.ingest_batches.batch_seq is 'Order of acceptance; the operations of the call are numbered batch_seq * 1024 + position.';
+comment on column svc.ingest_batches.batch_id is 'Made by the calling process, so that a call repeated after a lost answer finds its first outcome.';
+comment on column svc.ingest_batches.accepted_at is 'When the call was accepted; the default occurrence time of its events.';
+comment on column svc.ingest_batches.tracked is 'Events stored by the call, repetitions not counted. Usage is the sum of this column.';
+comment on column svc.ingest_batches.identified is 'Trait updates stored by the call.';
+comment on column svc.ingest_batches.late is 'Whether an event was accepted more than five minutes after it occurred; while such come, timers of backfilled customers wait.';
+create index ingest_batches_late_idx on svc.ingest_batches (environment_id, accepted_at) where late;
+
+create table svc.events (
+  environment_id integer not null,
+  event_seq bigint not null,
+  customer_id text not null collate "C",
+  event text not null collate "C",
+  properties jsonb not null,
+  occurred_at timestamptz not null,
+  accepted_at timestamptz not null,
+  primary key (environment_id, event_seq)
+);
+comment on table svc.events is 'Track operations as accepted. Insert-only; the payload is kept exactly, numbers beyond double precision included.';
+comment on column svc.events.environment_id is 'The environment.';
+comment on column svc.events.event_seq is 'Order of acceptance. svc.event_id() makes the public id of it.';
+comment on column svc.events.customer_id is 'Customer id of the caller''s system.';
+comment on column svc.events.event is 'Event name.';
+comment on column svc.events.properties is 'Event properties.';
+comment on column svc.events.occurred_at is 'When it happened: the explicit timestamp, else accepted_at.';
+comment on column svc.events.accepted_at is 'When it was accepted.';
+create index events_customer_idx on svc.events (environment_id, customer_id, occurred_at, event_seq);
+
+create table svc.trait_updates (
+  environment_id integer not null,
+  operation_seq bigint not null,
+  customer_id text not null collate "C",
+  traits jsonb not null,
+  accepted_at timestamptz not null,
+  primary key (environment_id, operation_seq)
+);
+comment on table svc.trait_updates is 'Identify operations as accepted. Insert-only.';
+comment on column svc.trait_updates.environment_id is 'The environment.';
+comment on column svc.trait_updates.operation_seq is 'Order of acceptance, shared with svc.events.event_seq.';
+comment on column svc.trait_updates.customer_id is 'Customer id of the caller''s system.';
+comment on column svc.trait_updates.traits is 'Traits to merge by key; null removes one.';
+comment on column svc.trait_updates.accepted_at is 'When it was accepted.';
+
+create table svc.idempotency_keys (
+  environment_id integer not null,
+  idempotency_key text not null collate "C",
+  payload_hash bigint not null,
+  event_seq bigint not null,
+  created_at timestamptz not null,
+  primary key (environment_id, idempotency_key)
+);
+comment on table svc.idempotency_keys is 'Keys seen, apart from events so that they outlive raw events. Insert-only.';
+comment on column svc.idempotency_keys.environment_id is 'The environment; keys are isolated by it.';
+comment on column svc.idempotency_keys.idempotency_key is 'The caller''s key.';
+comment on column svc.idempotency_keys.payload_hash is 'Hash of customer, event, properties and explicit timestamp (svc.payload_hash).';
+comment on column svc.idempotency_keys.event_seq is 'The event that the key made.';
+comment on column svc.idempotency_keys.created_at is 'When the key was first seen.';
+
+create table svc.inbox (
+  environment_id integer not null,
+  customer_id text not null collate "C",
+  seq bigint not null,
+  not_before timestamptz,
+  primary key (environment_id, customer_id, seq)
+);
+comment on table svc.inbox is 'Operations still to be evaluated. Evaluation deletes its rows, so an event is pending while it has one.';
+comment on column svc.inbox.environment_id is 'The environment.';
+comment on column svc.inbox.customer_id is 'The customer.';
+comment on column svc.inbox.seq is 'The operation: event_seq of svc.events or operation_seq of svc.trait_updates.';
+comment on column svc.inbox.not_before is 'Null while waiting for a worker. A time ahead for an event that lies ahead, infinity for a customer set aside.';
+create index inbox_ready_idx on svc.inbox (environment_id, seq) where not_before is null;
+
+-- sql/schema/050_customers.sql
+
+create table svc.customers (
+  environment_id integer not null,
+  customer_id text not null collate "C",
+  created_at timestamptz not null,
+  traits jsonb not null default '{}',
+  lifecycle text collate "C",
+  lifecycle_entered_at timestamptz,
+  last_event_at timestamptz,
+  evaluated_through timestamptz,
+  next_due_at timestamptz,
+  settle_from timestamptz,
+  config_version integer,
+  state json,
+  set_aside_at timestamptz,
+  set_aside_error text,
+  primary key (environment_id, customer_id)
+) with (fillfactor = 80);
+comment on table svc.customers is 'Derived state, one row per customer. Evaluation locks the row, so one customer is evaluated by one worker at a time.';
+comment on column svc.customers.environment_id is 'The environment.';
+comment on column svc.customers.customer_id is 'Customer id of the caller''s system.';
+comment on column svc.customers.created_at is 'When the first operation of the customer was accepted.';
+comment on column svc.customers.traits is 'Current traits, merged from svc.trait_updates in order of acceptance.';
+comment on column svc.customers.lifecycle is 'Present lifecycle state; null where the model has no lifecycle.';
+comment on column svc.customers.lifecycle_entered_at is 'When the present lifecycle state was entered.';
+comment on column svc.customers.last_event_at is 'Latest occurrence time seen.';
+comment on column svc.customers.evaluated_through is 'The customer''s clock: the latest instant it was evaluated at.';
+comment on column svc.customers.next_due_at is 'The earliest instant at which something changes without a new operation.';
+comment on column svc.customers.settle_from is 'Set while the last event was accepted more than five minutes after it occurred, to its time of acceptance: its timers wait.';
+comment on column svc.customers.config_version is 'The version that the state was last evaluated under.';
+comment on column svc.customers.state is 'The engine''s working state. Not an interface.';
+comment on column svc.customers.set_aside_at is 'When evaluation of the customer was given up after repeated failure; its events stay pending.';
+comment on column svc.customers.set_aside_error is 'Why it was set aside.';
+create index customers_due_idx on svc.customers (environment_id, next_due_at)
+where next_due_at is not null and settle_from is null and set_aside_at is null;
+create index customers_settling_due_idx on svc.customers (environment_id, next_due_at, settle_from)
+where next_due_at is not null and settle_from is not null and set_aside_at is null;
+create index customers_lifecycle_idx on svc.customers (environment_id, lifecycle, customer_id);
+
+create table svc.lifecycle_transitions (
+  environment_id integer not null,
+  customer_id text not null collate "C",
+  transition_seq bigint generated always as identity,
+  from_state text collate "C",
+  to_state text not null collate "C",
+  transitioned_at timestamptz not null,
+  cause_type text not null,
+  cause_id text,
+  config_version integer,
+  generation integer not null default 0,
+  primary key (environment_id, customer_id, transition_seq),
+  constraint lifecycle_transitions_cause_known check (cause_type in ('event', 'identify', 'timer', 'job'))
+);
+comment on table svc.lifecycle_transitions is 'Every lifecycle transition. Insert-only; readers see the newest generation.';
+comment on column svc.lifecycle_transitions.environment_id is 'The environment.';
+comment on column svc.lifecycle_transitions.customer_id is 'The customer.';
+comment on column svc.lifecycle_transitions.transition_seq is 'Order of writing.';
+comment on column svc.lifecycle_transitions.from_state is 'State left; null for the first.';
+comment on column svc.lifecycle_transitions.to_state is 'State entered.';
+comment on column svc.lifecycle_transitions.transitioned_at is 'The instant of the transition: of the operation or the due instant that caused it.';
+comment on column svc.lifecycle_transitions.cause_type is 'event, identify, timer or job.';
+comment on column svc.lifecycle_transitions.cause_id is 'Id of the event or job.';
+comment on column svc.lifecycle_transitions.config_version is 'The version evaluated.';
+comment on column svc.lifecycle_transitions.generation is '0 for live evaluation; a recompute writes the next.';
+create index lifecycle_transitions_state_idx on svc.lifecycle_transitions (environment_id, to_state, customer_id);
+
+create table svc.segment_memberships (
+  environment_id integer not null,
+  segment_id text not null collate "C",
+  customer_id text not null collate "C",
+  entered_at timestamptz not null,
+  exited_at timestamptz,
+  primary key (environment_id, customer_id, segment_id)
+);
+comment on table svc.segment_memberships is 'The present or last membership of a customer in a segment. Earlier ones are in svc.emissions.';
+comment on column svc.segment_memberships.environment_id is 'The environment.';
+comment on column svc.segment_memberships.segment_id is 'The segment.';
+comment on column svc.segment_memberships.customer_id is 'The customer.';
+comment on column svc.segment_memberships.entered_at is 'When the customer entered.';
+comment on column svc.segment_memberships.exited_at is 'When the customer left; null for a member.';
+create index segment_memberships_members_idx on svc.segment_memberships (environment_id, segment_id, customer_id)
+where exited_at is null;
+
+-- sql/schema/060_emissions.sql
+
+create sequence svc.evaluation_seq as bigint;
+comment on sequence svc.evaluation_seq is 'Numbers the write-backs of evaluation.';
+
+create table svc.emissions (
+  environment_id integer not null,
+  emission_seq bigint not null,
+  customer_id text not null collate "C",
+  event_type text not null collate "C",
+  source text not null,
+  metadata jsonb not null,
+  emitted_at timestamptz not null,
+  cause_type text not null,
+  cause_id text,
+  config_version integer,
+  created_at timestamptz not null default now(),
+  primary key (environment_id, emission_seq),
+  constraint emissions_cause_known check (cause_type in ('event', 'identify', 'timer', 'job'))
+);
+comment on table svc.emissions is 'What evaluation had to tell: the customer''s timeline and the source of webhooks. Insert-only.';
+comment on column svc.emissions.environment_id is 'The environment.';
+comment on column svc.emissions.emission_seq is 'Order: evaluation_seq * 65536 + position. svc.emission_id() makes the public id of it.';
+comment on column svc.emissions.customer_id is 'The customer.';
+comment on column svc.emissions.event_type is 'For example customer.activated or segment.entered.';
+comment on column svc.emissions.source is 'What emitted it: lifecycle, segment, ….';
+comment on column svc.emissions.metadata is 'Depends on the type, for example previous_lifecycle and new_lifecycle.';
+comment on column svc.emissions.emitted_at is 'The instant of what happened: of the operation or the due instant that caused it.';
+comment on column svc.emissions.cause_type is 'event, identify, timer or job.';
+comment on column svc.emissions.cause_id is 'Id of the event or job.';
+comment on column svc.emissions.config_version is 'The version evaluated.';
+comment on column svc.emissions.created_at is 'When it was written.';
+create index emissions_customer_idx on svc.emissions (environment_id, customer_id, emission_seq);
+
+create table svc.emission_batches (
+  environment_id integer not null,
+  evaluation_seq bigint not null,
+  emissions integer not null,
+  created_at timestamptz not null default now(),
+  primary key (environment_id, evaluation_seq),
+  -- Positions are the low 16 bits of emission_seq.
+  constraint emission_batches_fit check (emissions between 1 and 65536)
+);
+comment on table svc.emission_batches is 'Outbox: one row per write-back with emissions. Its trigger fans them out to the webhooks that match.';
+comment on column svc.emission_batches.environment_id is 'The environment.';
+comment on column svc.emission_batches.evaluation_seq is 'Its emissions are numbered evaluation_seq * 65536 + position.';
+comment on column svc.emission_batches.emissions is 'How many there are.';
+comment on column svc.emission_batches.created_at is 'When it was written.';
+
+-- sql/schema/070_webhooks.sql
+
+create table svc.webhooks (
+  environment_id integer not null references svc.environments,
+  webhook_id text not null,
+  url text not null,
+  event_types text[] not null,
+  sealed_secret bytea not null,
+  disabled_at timestamptz,
+  disabled_reason text,
+  created_at timestamptz not null default now(),
+  primary key (environment_id, webhook_id),
+  constraint webhooks_event_types_not_empty check (cardinality(event_types) > 0)
+);
+comment on table svc.webhooks is 'Endpoints that receive emissions.';
+comment on column svc.webhooks.environment_id is 'The environment.';
+comment on column svc.webhooks.webhook_id is 'Public id, whk_ and random hex.';
+comment on column svc.webhooks.url is 'Address that deliveries are posted to.';
+comment on column svc.webhooks.event_types is 'Types to deliver; a trailing * matches any ending, for example customer.*.';
+comment on column svc.webhooks.sealed_secret is 'The signing secret, encrypted by the service with SVC_SECRET.';
+comment on column svc.webhooks.disabled_at is 'From when nothing is delivered.';
+comment on column svc.webhooks.disabled_reason is 'Why it was disabled.';
+comment on column svc.webhooks.created_at is 'When it was created; only later emissions are delivered.';
+
+create table svc.deliveries (
+  environment_id integer not null,
+  webhook_id text not null,
+  emission_seq bigint not null,
+  status text not null default 'pending',
+  attempts integer not null default 0,
+  next_attempt_at timestamptz not null default now(),
+  claimed_until timestamptz,
+  claimed_by text,
+  finished_at timestamptz,
+  primary key (environment_id, webhook_id, emission_seq),
+  constraint deliveries_webhook_fkey foreign key (environment_id, webhook_id) references svc.webhooks on delete cascade,
+  constraint deliveries_status_known check (status in ('pending', 'delivered', 'failed')),
+  constraint deliveries_finished_unless_pending check ((status = 'pending') = (finished_at is null))
+) with (fillfactor = 80);
+comment on table svc.deliveries is 'One row per emission and webhook that matches.';
+comment on column svc.deliveries.environment_id is 'The environment.';
+comment on column svc.deliveries.webhook_id is 'The webhook.';
+comment on column svc.deliveries.emission_seq is 'The emission.';
+comment on column svc.deliveries.status is 'pending, delivered or failed.';
+comment on column svc.deliveries.attempts is 'Attempts made.';
+comment on column svc.deliveries.next_attempt_at is 'When the next attempt is due.';
+comment on column svc.deliveries.claimed_until is 'While ahead, a worker is at it; afterwards that worker is taken for dead.';
+comment on column svc.deliveries.claimed_by is 'That worker.';
+comment on column svc.deliveries.finished_at is 'When it was delivered or given up.';
+create index deliveries_pending_idx on svc.deliveries (environment_id, webhook_id, next_attempt_at, emission_seq)
+where status = 'pending';
+-- What is in flight at an endpoint is counted at every claim, however much waits there.
+create index deliveries_claimed_idx on svc.deliveries (environment_id, webhook_id, claimed_until)
+where status = 'pending' and claimed_until is not null;
+
+create table svc.delivery_attempts (
+  environment_id integer not null,
+  webhook_id text not null,
+  emission_seq bigint not null,
+  attempt integer not null,
+  attempted_at timestamptz not null,
+  latency_ms integer not null,
+  status_code integer,
+  error text,
+  response text,
+  primary key (environment_id, webhook_id, emission_seq, attempt),
+  constraint delivery_attempts_delivery_fkey foreign key (environment_id, webhook_id, emission_seq) references svc.deliveries
+  on delete cascade
+);
+comment on table svc.delivery_attempts is 'Every attempt to deliver and its outcome. Insert-only.';
+comment on column svc.delivery_attempts.environment_id is 'The environment.';
+comment on column svc.delivery_attempts.webhook_id is 'The webhook.';
+comment on column svc.delivery_attempts.emission_seq is 'The emission.';
+comment on column svc.delivery_attempts.attempt is 'Counts from 1.';
+comment on column svc.delivery_attempts.attempted_at is 'When the request was sent.';
+comment on column svc.delivery_attempts.latency_ms is 'Milliseconds until the answer or the failure.';
+comment on column svc.delivery_attempts.status_code is 'HTTP status; null where there was no answer.';
+comment on column svc.delivery_attempts.error is 'Why there was no answer.';
+comment on column svc.delivery_attempts.response is 'First KiB of the answer.';
+
+-- sql/schema/080_operations.sql
+
+create table svc.workers (
+  worker_id text primary key,
+  started_at timestamptz not null default now(),
+  seen_at timestamptz not null default now()
+);
+comment on table svc.workers is 'Heartbeats of worker processes. The jobs of one that fell silent are unlocked.';
+comment on column svc.workers.worker_id is 'Id of the process in graphile-worker''s locks.';
+comment on column svc.workers.started_at is 'When it started.';
+comment on column svc.workers.seen_at is 'Its last heartbeat.';

@@ -1,0 +1,1 @@
+-- Statements that bring a database of the last release to sql/schema; see README.md.

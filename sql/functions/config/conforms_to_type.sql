@@ -1,0 +1,15 @@
+-- Whether a value has a declared type: string, number, boolean, date or array. What an array holds is not looked at.
+-- Raises nothing, locks nothing.
+create or replace function svc.conforms_to_type(value jsonb, type text)
+returns boolean
+language sql
+immutable
+strict
+parallel safe
+set search_path = ''
+return case type
+  when 'date' then case when jsonb_typeof(value) = 'string' then svc.is_iso_date(value #>> '{}') else false end
+  else jsonb_typeof(value) = type
+end;
+
+comment on function svc.conforms_to_type(jsonb, text) is 'Whether a value has a declared type.';

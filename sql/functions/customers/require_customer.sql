@@ -1,0 +1,24 @@
+-- Makes sure that a customer exists. It does from its first evaluation on, a moment after its first operation was accepted.
+-- Raises SV004 CUSTOMER_NOT_FOUND. Locks nothing.
+create or replace function svc.require_customer(environment_id integer, customer_id text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  perform from svc.customers as c
+  where c.environment_id = require_customer.environment_id and c.customer_id = require_customer.customer_id;
+  if not found then
+    raise exception using
+      errcode = 'SV004',
+      message = 'CUSTOMER_NOT_FOUND',
+      detail = jsonb_build_object(
+        'message', format('There is no customer "%s" in this environment.', left(require_customer.customer_id, 256)),
+        'reason', 'A customer exists from the evaluation of its first operation on.'
+      )::text;
+  end if;
+end;
+$$;
+
+comment on function svc.require_customer(integer, text) is 'Raises CUSTOMER_NOT_FOUND unless the customer exists.';

@@ -1,0 +1,42 @@
+-- Customers whose timers are due and may fire: no operation of theirs waits, and where their last event was a late one, no late event
+-- came into the environment for the settling time, or a day has passed.
+-- Raises nothing, locks nothing.
+create or replace function svc.due_customers(environment_id integer, instant timestamptz, settled boolean, customer_limit integer)
+returns setof text
+language sql
+stable
+set search_path = ''
+as $$
+  select d.customer_id
+  from (
+    (
+      select c.customer_id
+      from svc.customers as c
+      where c.environment_id = due_customers.environment_id
+        and c.next_due_at <= due_customers.instant
+        and c.settle_from is null
+        and c.set_aside_at is null
+      order by c.next_due_at
+      limit due_customers.customer_limit
+    )
+    union all
+    (
+      select c.customer_id
+      from svc.customers as c
+      where c.environment_id = due_customers.environment_id
+        and c.next_due_at <= due_customers.instant
+        and c.settle_from is not null
+        and c.set_aside_at is null
+        and (due_customers.settled or c.settle_from <= due_customers.instant - interval '24 hours')
+      order by c.next_due_at
+      limit due_customers.customer_limit
+    )
+  ) as d
+  where not exists (
+    select 1
+    from svc.inbox as i
+    where i.environment_id = due_customers.environment_id and i.customer_id = d.customer_id and i.not_before is null
+  );
+$$;
+
+comment on function svc.due_customers(integer, timestamptz, boolean, integer) is 'Customers whose timers are due and may fire.';

@@ -1,0 +1,24 @@
+-- Who acts, and for whom.
+-- Raises SV001 INVALID_SESSION. Locks nothing.
+create or replace function svc_api.whoami(token_hash bytea, organization_id text)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor record := iam.require_role(whoami.token_hash, whoami.organization_id, 'read');
+begin
+  return (
+    select json_build_object(
+      'user', json_build_object('email', _actor.email),
+      'organization', json_build_object('id', o.organization_id, 'slug', o.slug, 'role', _actor.role)
+    )
+    from iam.organizations as o
+    where o.organization_id = whoami.organization_id
+  );
+end;
+$$;
+
+comment on function svc_api.whoami(bytea, text) is 'The user, organization and role behind an access token.';

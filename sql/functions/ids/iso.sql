@@ -1,0 +1,13 @@
+-- An instant as every document shows it: ISO 8601 in UTC with milliseconds, floored.
+-- Raises nothing, locks nothing.
+create or replace function svc.iso(instant timestamptz)
+returns text
+language sql
+-- to_char is only stable, because of its locale-dependent patterns; none of them is used here.
+immutable
+strict
+parallel safe
+set search_path = ''
+return to_char(date_trunc('milliseconds', instant at time zone 'UTC'), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+
+comment on function svc.iso(timestamptz) is 'ISO 8601 in UTC with milliseconds, for example 2026-03-02T10:00:00.000Z.';

@@ -1,0 +1,15 @@
+-- One page of a list. The caller reads one row more than the limit, so that the last page is known to be the last; members of the
+-- document are in the order data, nextCursor. positions[i] is where the list continues after items[i].
+-- Raises nothing, locks nothing.
+create or replace function svc.page(list text, items json[], positions text[], row_limit integer)
+returns json
+language sql
+immutable
+parallel safe
+set search_path = ''
+return json_build_object(
+  'data', coalesce(array_to_json(items[:row_limit]), '[]'),
+  'nextCursor', case when cardinality(items) > row_limit then svc.encode_cursor(list, positions[row_limit]) end
+);
+
+comment on function svc.page(text, json[], text[], integer) is 'A page of a list as {data, nextCursor}.';

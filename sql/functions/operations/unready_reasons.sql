@@ -1,0 +1,16 @@
+-- What keeps the service from its work, one sentence each: answered at all, it says that the database is there.
+-- Raises nothing, locks nothing.
+create or replace function svc_api.unready_reasons()
+returns text[]
+language sql
+stable
+security definer
+set search_path = ''
+as $$
+  select array(
+    select 'No worker has shown a sign of life for 30 seconds.'
+    where not exists (select 1 from svc.workers as w where w.seen_at > now() - interval '30 seconds')
+  );
+$$;
+
+comment on function svc_api.unready_reasons() is 'Why the service is not ready, for GET /readyz; empty when it is.';

@@ -1,0 +1,42 @@
+-- An environment in numbers, all of one instant: customers, events and how many operations wait, the lifecycle's funnel and the segments
+-- in the author's order (then what the active configuration no longer knows but still has customers), deliveries, emissions.
+-- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV004 PROJECT_NOT_FOUND. Locks nothing.
+create or replace function svc_api.get_overview(token_hash bytea, organization_id text, project_slug text, environment_name text)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor record := iam.require_role(get_overview.token_hash, get_overview.organization_id, 'read');
+  _environment record := svc.find_environment(
+    get_overview.organization_id, get_overview.project_slug, get_overview.environment_name
+  );
+  _id constant integer := _environment.environment_id;
+begin
+  return json_build_object(
+    'environment', get_overview.environment_name,
+    'configVersion', 'v' || _environment.active_version,
+    'customers', (select count(*) from svc.customers as c where c.environment_id = _id),
+    'events', json_build_object(
+      'accepted', (select coalesce(sum(b.tracked), 0) from svc.ingest_batches as b where b.environment_id = _id),
+      'pending', (select count(*) from svc.inbox as i where i.environment_id = _id)
+    ),
+    'lifecycle', svc.lifecycle_counts(_id),
+    'segments', svc.segment_counts(_id),
+    'webhooks', (
+      select json_build_object(
+        'delivered', count(*) filter (where d.status = 'delivered'),
+        'pending', count(*) filter (where d.status = 'pending'),
+        'failed', count(*) filter (where d.status = 'failed')
+      )
+      from svc.deliveries as d
+      where d.environment_id = _id
+    ),
+    'emissions', (select count(*) from svc.emissions as m where m.environment_id = _id)
+  );
+end;
+$$;
+
+comment on function svc_api.get_overview(bytea, text, text, text) is 'An environment in numbers.';

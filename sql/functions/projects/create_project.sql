@@ -1,0 +1,63 @@
+-- Creates a project with its environments test and live and an ingestion key for each. The caller made the keys; only their SHA-256
+-- and first characters come here.
+-- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV005 SLUG_TAKEN. Locks nothing beyond its rows.
+create or replace function svc_api.create_project(
+  token_hash bytea, organization_id text, name text, slug text,
+  test_key_hash bytea, test_key_hint text, live_key_hash bytea, live_key_hint text
+)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _project svc.projects;
+begin
+  perform iam.require_role(create_project.token_hash, create_project.organization_id, 'create_project');
+
+  insert into svc.projects (organization_id, slug, name)
+  values (create_project.organization_id, create_project.slug, create_project.name)
+  on conflict on constraint projects_slug_key do nothing
+  returning * into _project;
+  if not found then
+    raise exception using
+      errcode = 'SV005',
+      message = 'SLUG_TAKEN',
+      detail = jsonb_build_object(
+        'message', format('This organization already has a project "%s".', create_project.slug),
+        'field', 'slug',
+        'value', create_project.slug,
+        'fix', 'Choose another slug.'
+      )::text;
+  end if;
+
+  with environment as (
+    insert into svc.environments (project_id, name)
+    values (_project.project_id, 'test'), (_project.project_id, 'live')
+    returning environments.environment_id, environments.name
+  ),
+  api_key as (
+    insert into svc.api_keys (key_hash, api_key_id, environment_id, name, hint)
+    select k.key_hash, svc.random_id('key_'), e.environment_id, 'default', k.hint
+    from (
+      values
+        ('test', create_project.test_key_hash, create_project.test_key_hint),
+        ('live', create_project.live_key_hash, create_project.live_key_hint)
+    ) as k (environment, key_hash, hint)
+    join environment as e on e.name = k.environment
+    returning api_keys.key_hash
+  )
+  insert into svc.rate_buckets (key_hash, tokens, refilled_at)
+  select k.key_hash, p.rate_burst, now()
+  from api_key as k
+  cross join iam.organizations as o
+  join iam.plans as p on p.plan_id = o.plan_id
+  where o.organization_id = create_project.organization_id;
+
+  return json_build_object('slug', _project.slug, 'name', _project.name, 'createdAt', svc.iso(_project.created_at));
+end;
+$$;
+
+comment on function svc_api.create_project(bytea, text, text, text, bytea, text, bytea, text) is
+  'Creates a project with two environments and a key for each.';

@@ -1,0 +1,60 @@
+-- A segment: how many members it has now, and a page of them in the order of their ids.
+-- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV004 PROJECT_NOT_FOUND or SEGMENT_NOT_FOUND (neither in the active configuration nor
+-- with members), SV006 VALIDATION_ERROR (cursor). Locks nothing.
+create or replace function svc_api.get_segment(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, segment_id text, row_limit integer, "cursor" text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor record := iam.require_role(get_segment.token_hash, get_segment.organization_id, 'read');
+  _environment record := svc.find_environment(
+    get_segment.organization_id, get_segment.project_slug, get_segment.environment_name
+  );
+  _after constant text := coalesce(svc.decode_cursor('members', get_segment.cursor), '');
+  _members bigint;
+  _page json;
+begin
+  select count(*) into _members
+  from svc.segment_memberships as m
+  where m.environment_id = _environment.environment_id and m.segment_id = get_segment.segment_id and m.exited_at is null;
+
+  if _members = 0 and not exists (
+    select from svc.config_versions as v
+    cross join lateral json_array_elements(v.snapshot -> 'segments') as s
+    where v.project_id = _environment.project_id
+      and v.version = _environment.active_version
+      and s ->> 'id' = get_segment.segment_id
+  ) then
+    raise exception using
+      errcode = 'SV004',
+      message = 'SEGMENT_NOT_FOUND',
+      detail = jsonb_build_object(
+        'message', format('There is no segment "%s" in this environment.', left(get_segment.segment_id, 256))
+      )::text;
+  end if;
+
+  select svc.page('members', array_agg(r.item order by r.customer_id), array_agg(r.customer_id order by r.customer_id), row_limit)
+  into _page
+  from (
+    select m.customer_id, json_build_object('customerId', m.customer_id, 'enteredAt', svc.iso(m.entered_at)) as item
+    from svc.segment_memberships as m
+    where m.environment_id = _environment.environment_id
+      and m.segment_id = get_segment.segment_id
+      and m.exited_at is null
+      and m.customer_id > _after
+    order by m.customer_id
+    limit row_limit + 1
+  ) as r;
+
+  return json_build_object(
+    'segment', get_segment.segment_id, 'members', _members, 'data', _page -> 'data', 'nextCursor', _page -> 'nextCursor'
+  );
+end;
+$$;
+
+comment on function svc_api.get_segment(bytea, text, text, text, text, integer, text) is 'A segment and a page of its members.';

@@ -1,0 +1,41 @@
+-- The webhooks of an environment in the order of their ids, without their secrets.
+-- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
+create or replace function svc_api.list_webhooks(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, row_limit integer, "cursor" text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor record := iam.require_role(list_webhooks.token_hash, list_webhooks.organization_id, 'read');
+  _environment record := svc.find_environment(
+    list_webhooks.organization_id, list_webhooks.project_slug, list_webhooks.environment_name
+  );
+  _after constant text := coalesce(svc.decode_cursor('webhooks', list_webhooks.cursor), '');
+begin
+  return (
+    select svc.page('webhooks', array_agg(r.item order by r.webhook_id), array_agg(r.webhook_id order by r.webhook_id), row_limit)
+    from (
+      select
+        w.webhook_id,
+        json_build_object(
+          'id', w.webhook_id,
+          'url', w.url,
+          'eventTypes', w.event_types,
+          'createdAt', svc.iso(w.created_at),
+          'disabledAt', svc.iso(w.disabled_at),
+          'disabledReason', w.disabled_reason
+        ) as item
+      from svc.webhooks as w
+      where w.environment_id = _environment.environment_id and w.webhook_id > _after
+      order by w.webhook_id
+      limit row_limit + 1
+    ) as r
+  );
+end;
+$$;
+
+comment on function svc_api.list_webhooks(bytea, text, text, text, integer, text) is 'The webhooks of an environment.';

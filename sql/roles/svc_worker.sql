@@ -1,0 +1,29 @@
+-- What a worker may do: call these functions, and run graphile-worker's queue.
+revoke execute on all functions in schema iam, svc, svc_api from public;
+
+grant usage on schema svc_api to svc_worker;
+grant execute on function
+  svc_api.apply_evaluation(integer, integer, json),
+  svc_api.begin_evaluation(integer, integer, integer, interval),
+  svc_api.claim_deliveries(text, integer, integer),
+  svc_api.load_history(integer, text[], text[], text, timestamptz, bigint, integer),
+  svc_api.load_snapshot(integer, integer),
+  svc_api.record_attempts(jsonb),
+  svc_api.set_aside_customer(integer, text, text),
+  svc_api.tick(text, interval)
+to svc_worker;
+
+grant usage on schema graphile_worker to svc_worker;
+grant select, insert, update, delete on all tables in schema graphile_worker to svc_worker;
+grant usage, select on all sequences in schema graphile_worker to svc_worker;
+grant execute on all functions in schema graphile_worker to svc_worker;
+
+-- graphile-worker guards its tables by row level security, so that only their owner sees rows.
+drop policy if exists svc_worker on graphile_worker._private_jobs;
+create policy svc_worker on graphile_worker._private_jobs to svc_worker using (true) with check (true);
+drop policy if exists svc_worker on graphile_worker._private_job_queues;
+create policy svc_worker on graphile_worker._private_job_queues to svc_worker using (true) with check (true);
+drop policy if exists svc_worker on graphile_worker._private_known_crontabs;
+create policy svc_worker on graphile_worker._private_known_crontabs to svc_worker using (true) with check (true);
+drop policy if exists svc_worker on graphile_worker._private_tasks;
+create policy svc_worker on graphile_worker._private_tasks to svc_worker using (true) with check (true);

@@ -1,0 +1,74 @@
+create table iam.plans (
+  plan_id text primary key,
+  cloud_execution boolean not null default true,
+  rate_per_second integer not null,
+  rate_burst integer not null,
+  constraint plans_rate_positive check (rate_per_second > 0),
+  -- A legal batch of 1,000 operations must be able to pass a full bucket.
+  constraint plans_burst_holds_a_batch check (rate_burst >= 1000)
+);
+comment on table iam.plans is 'What an organization may use. Limits are read on every request, so a change is effective at once.';
+comment on column iam.plans.plan_id is 'Name of the plan.';
+comment on column iam.plans.cloud_execution is 'Whether ingestion is allowed at all; false answers PLAN_REQUIRED.';
+comment on column iam.plans.rate_per_second is 'Operations per second and API key that refill the rate bucket.';
+comment on column iam.plans.rate_burst is 'Capacity of the rate bucket, in operations.';
+
+insert into iam.plans (plan_id, cloud_execution, rate_per_second, rate_burst) values ('standard', true, 50000, 100000);
+
+create table iam.organizations (
+  organization_id text primary key,
+  slug text not null,
+  plan_id text not null default 'standard' references iam.plans,
+  created_at timestamptz not null default now(),
+  constraint organizations_slug_key unique (slug),
+  constraint organizations_slug_form check (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$')
+);
+comment on table iam.organizations is 'A customer of this installation: owns projects, has members and a plan.';
+comment on column iam.organizations.organization_id is 'Public id, org_ and random hex; the value of the header X-Svc-Organization.';
+comment on column iam.organizations.slug is 'Readable name, unique in the installation.';
+comment on column iam.organizations.plan_id is 'The plan whose limits apply.';
+comment on column iam.organizations.created_at is 'When the organization was created.';
+
+create table iam.users (
+  user_id text primary key,
+  email text not null,
+  created_at timestamptz not null default now(),
+  constraint users_email_key unique (email),
+  constraint users_email_lower_case check (email = lower(email) and email like '%_@_%')
+);
+comment on table iam.users is 'A person who may sign in.';
+comment on column iam.users.user_id is 'Public id, usr_ and random hex.';
+comment on column iam.users.email is 'Address in lower case, unique in the installation.';
+comment on column iam.users.created_at is 'When the user was created.';
+
+create table iam.memberships (
+  organization_id text not null references iam.organizations,
+  user_id text not null references iam.users,
+  role text not null,
+  created_at timestamptz not null default now(),
+  primary key (organization_id, user_id),
+  constraint memberships_role_known check (role in ('owner', 'administrator', 'developer', 'viewer'))
+);
+comment on table iam.memberships is 'Which user belongs to which organization, and as what.';
+comment on column iam.memberships.organization_id is 'The organization.';
+comment on column iam.memberships.user_id is 'The user.';
+comment on column iam.memberships.role is 'owner, administrator, developer or viewer; iam.role_rank orders them.';
+comment on column iam.memberships.created_at is 'When the membership began.';
+
+create table iam.access_tokens (
+  token_hash bytea primary key,
+  user_id text not null references iam.users,
+  organization_id text not null references iam.organizations,
+  label text not null,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  revoked_at timestamptz
+);
+comment on table iam.access_tokens is 'Bearer tokens of the administrative API. Only the SHA-256 of a token is kept.';
+comment on column iam.access_tokens.token_hash is 'SHA-256 of the token.';
+comment on column iam.access_tokens.user_id is 'Who acts with the token.';
+comment on column iam.access_tokens.organization_id is 'The one organization the token is good for.';
+comment on column iam.access_tokens.label is 'What the token is for, in the words of who made it.';
+comment on column iam.access_tokens.created_at is 'When the token was made.';
+comment on column iam.access_tokens.expires_at is 'When the token stops by itself.';
+comment on column iam.access_tokens.revoked_at is 'When the token was revoked; it stops at once.';

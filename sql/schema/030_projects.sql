@@ -1,0 +1,119 @@
+create table svc.projects (
+  project_id integer generated always as identity primary key,
+  organization_id text not null references iam.organizations,
+  slug text not null,
+  name text not null,
+  created_at timestamptz not null default now(),
+  constraint projects_slug_key unique (organization_id, slug),
+  constraint projects_slug_form check (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
+  constraint projects_name_length check (char_length(name) between 1 and 256)
+);
+comment on table svc.projects is 'One product whose customers are followed. Holds the two environments test and live.';
+comment on column svc.projects.project_id is 'Internal id.';
+comment on column svc.projects.organization_id is 'The organization that owns the project.';
+comment on column svc.projects.slug is 'The name in addresses, unique in the organization.';
+comment on column svc.projects.name is 'The name for people.';
+comment on column svc.projects.created_at is 'When the project was created.';
+
+create table svc.config_versions (
+  project_id integer not null references svc.projects,
+  version integer not null,
+  hash text not null,
+  -- json, not jsonb: the canonical bytes are what the hash was taken of.
+  snapshot json not null,
+  strict_schema boolean not null generated always as ((snapshot ->> 'strictSchema')::boolean) stored,
+  author text not null,
+  provenance jsonb,
+  created_at timestamptz not null default now(),
+  primary key (project_id, version)
+);
+comment on table svc.config_versions is 'Deployed models, immutable. Shown to users as v1, v2, ….';
+comment on column svc.config_versions.project_id is 'The project.';
+comment on column svc.config_versions.version is 'Counts from 1 in each project.';
+comment on column svc.config_versions.hash is 'SHA-256 (hex) of the canonical snapshot.';
+comment on column svc.config_versions.snapshot is 'The compiled model as canonical JSON.';
+comment on column svc.config_versions.strict_schema is 'Whether ingestion refuses payloads that violate the schema; read on every request.';
+comment on column svc.config_versions.author is 'E-mail address of who deployed it.';
+comment on column svc.config_versions.provenance is 'Where it was built: repository, commit, ref, workflow, run.';
+comment on column svc.config_versions.created_at is 'When it was deployed.';
+
+create table svc.payload_checks (
+  project_id integer not null,
+  version integer not null,
+  -- The empty name stands for the traits: events have names of at least one character.
+  event text not null collate "C",
+  predicate jsonpath not null,
+  fields jsonb not null,
+  primary key (project_id, version, event),
+  constraint payload_checks_version_fkey foreign key (project_id, version) references svc.config_versions
+);
+comment on table svc.payload_checks is 'The schema part of a version, compiled for ingestion: one row per declared event and one for the traits.';
+comment on column svc.payload_checks.project_id is 'The project.';
+comment on column svc.payload_checks.version is 'The version.';
+comment on column svc.payload_checks.event is 'The declared event; empty for the traits.';
+comment on column svc.payload_checks.predicate is 'True for a payload that conforms. Not true sends the payload to svc.payload_diagnostics, which decides.';
+comment on column svc.payload_checks.fields is 'The declared fields, as in the snapshot.';
+
+create table svc.environments (
+  environment_id integer generated always as identity primary key,
+  project_id integer not null references svc.projects,
+  name text not null,
+  active_version integer,
+  created_at timestamptz not null default now(),
+  constraint environments_name_key unique (project_id, name),
+  constraint environments_name_known check (name in ('test', 'live')),
+  constraint environments_active_version_fkey foreign key (project_id, active_version) references svc.config_versions
+);
+comment on table svc.environments is 'test and live of each project. environment_id leads every key of the data below it.';
+comment on column svc.environments.environment_id is 'Internal id.';
+comment on column svc.environments.project_id is 'The project.';
+comment on column svc.environments.name is 'test or live.';
+comment on column svc.environments.active_version is 'The version that evaluation and ingestion use; null before the first deploy, when an empty model is active.';
+comment on column svc.environments.created_at is 'When the environment was created.';
+
+create table svc.config_activations (
+  environment_id integer not null references svc.environments,
+  activation_seq bigint generated always as identity,
+  version integer not null,
+  kind text not null,
+  actor text not null,
+  activated_at timestamptz not null default now(),
+  primary key (environment_id, activation_seq),
+  constraint config_activations_kind_known check (kind in ('deploy', 'promote', 'rollback'))
+);
+comment on table svc.config_activations is 'Log of which version became active where, when and by whom. Insert-only.';
+comment on column svc.config_activations.environment_id is 'The environment.';
+comment on column svc.config_activations.activation_seq is 'Order of activation.';
+comment on column svc.config_activations.version is 'The version that became active.';
+comment on column svc.config_activations.kind is 'deploy, promote or rollback.';
+comment on column svc.config_activations.actor is 'E-mail address of who did it.';
+comment on column svc.config_activations.activated_at is 'When it became active.';
+
+create table svc.api_keys (
+  key_hash bytea primary key,
+  api_key_id text not null,
+  environment_id integer not null references svc.environments,
+  name text not null,
+  hint text not null,
+  created_at timestamptz not null default now(),
+  revoked_at timestamptz,
+  constraint api_keys_id_key unique (environment_id, api_key_id)
+);
+comment on table svc.api_keys is 'Ingestion keys. Only the SHA-256 of a key is kept; the key is shown once, when it is made.';
+comment on column svc.api_keys.key_hash is 'SHA-256 of the key.';
+comment on column svc.api_keys.api_key_id is 'Public id, key_ and random hex.';
+comment on column svc.api_keys.environment_id is 'The environment that the key selects.';
+comment on column svc.api_keys.name is 'What the key is for.';
+comment on column svc.api_keys.hint is 'The first characters of the key, enough to recognize it.';
+comment on column svc.api_keys.created_at is 'When the key was made.';
+comment on column svc.api_keys.revoked_at is 'From when the key is refused; may lie ahead while a rotation is in its grace period.';
+
+create table svc.rate_buckets (
+  key_hash bytea primary key references svc.api_keys on delete cascade,
+  tokens double precision not null,
+  refilled_at timestamptz not null
+) with (fillfactor = 50);
+comment on table svc.rate_buckets is 'Token bucket of each API key. Apart from the key, because it changes with every request.';
+comment on column svc.rate_buckets.key_hash is 'The key.';
+comment on column svc.rate_buckets.tokens is 'Operations left at refilled_at; below zero by what was in flight at once.';
+comment on column svc.rate_buckets.refilled_at is 'When tokens was last computed.';

@@ -1,0 +1,87 @@
+create sequence svc.batch_seq as bigint;
+comment on sequence svc.batch_seq is 'Numbers ingest batches in order of acceptance.';
+
+create table svc.ingest_batches (
+  environment_id integer not null,
+  batch_seq bigint not null,
+  batch_id uuid not null,
+  accepted_at timestamptz not null,
+  tracked integer not null,
+  identified integer not null,
+  late boolean not null,
+  primary key (environment_id, batch_seq),
+  constraint ingest_batches_batch_id_key unique (environment_id, batch_id)
+);
+comment on table svc.ingest_batches is 'One row per accepted ingest call. Its trigger asks for evaluation. Insert-only.';
+comment on column svc.ingest_batches.environment_id is 'The environment.';
+comment on column svc.ingest_batches.batch_seq is 'Order of acceptance; the operations of the call are numbered batch_seq * 1024 + position.';
+comment on column svc.ingest_batches.batch_id is 'Made by the calling process, so that a call repeated after a lost answer finds its first outcome.';
+comment on column svc.ingest_batches.accepted_at is 'When the call was accepted; the default occurrence time of its events.';
+comment on column svc.ingest_batches.tracked is 'Events stored by the call, repetitions not counted. Usage is the sum of this column.';
+comment on column svc.ingest_batches.identified is 'Trait updates stored by the call.';
+comment on column svc.ingest_batches.late is 'Whether an event was accepted more than five minutes after it occurred; while such come, timers of backfilled customers wait.';
+create index ingest_batches_late_idx on svc.ingest_batches (environment_id, accepted_at) where late;
+
+create table svc.events (
+  environment_id integer not null,
+  event_seq bigint not null,
+  customer_id text not null collate "C",
+  event text not null collate "C",
+  properties jsonb not null,
+  occurred_at timestamptz not null,
+  accepted_at timestamptz not null,
+  primary key (environment_id, event_seq)
+);
+comment on table svc.events is 'Track operations as accepted. Insert-only; the payload is kept exactly, numbers beyond double precision included.';
+comment on column svc.events.environment_id is 'The environment.';
+comment on column svc.events.event_seq is 'Order of acceptance. svc.event_id() makes the public id of it.';
+comment on column svc.events.customer_id is 'Customer id of the caller''s system.';
+comment on column svc.events.event is 'Event name.';
+comment on column svc.events.properties is 'Event properties.';
+comment on column svc.events.occurred_at is 'When it happened: the explicit timestamp, else accepted_at.';
+comment on column svc.events.accepted_at is 'When it was accepted.';
+create index events_customer_idx on svc.events (environment_id, customer_id, occurred_at, event_seq);
+
+create table svc.trait_updates (
+  environment_id integer not null,
+  operation_seq bigint not null,
+  customer_id text not null collate "C",
+  traits jsonb not null,
+  accepted_at timestamptz not null,
+  primary key (environment_id, operation_seq)
+);
+comment on table svc.trait_updates is 'Identify operations as accepted. Insert-only.';
+comment on column svc.trait_updates.environment_id is 'The environment.';
+comment on column svc.trait_updates.operation_seq is 'Order of acceptance, shared with svc.events.event_seq.';
+comment on column svc.trait_updates.customer_id is 'Customer id of the caller''s system.';
+comment on column svc.trait_updates.traits is 'Traits to merge by key; null removes one.';
+comment on column svc.trait_updates.accepted_at is 'When it was accepted.';
+
+create table svc.idempotency_keys (
+  environment_id integer not null,
+  idempotency_key text not null collate "C",
+  payload_hash bigint not null,
+  event_seq bigint not null,
+  created_at timestamptz not null,
+  primary key (environment_id, idempotency_key)
+);
+comment on table svc.idempotency_keys is 'Keys seen, apart from events so that they outlive raw events. Insert-only.';
+comment on column svc.idempotency_keys.environment_id is 'The environment; keys are isolated by it.';
+comment on column svc.idempotency_keys.idempotency_key is 'The caller''s key.';
+comment on column svc.idempotency_keys.payload_hash is 'Hash of customer, event, properties and explicit timestamp (svc.payload_hash).';
+comment on column svc.idempotency_keys.event_seq is 'The event that the key made.';
+comment on column svc.idempotency_keys.created_at is 'When the key was first seen.';
+
+create table svc.inbox (
+  environment_id integer not null,
+  customer_id text not null collate "C",
+  seq bigint not null,
+  not_before timestamptz,
+  primary key (environment_id, customer_id, seq)
+);
+comment on table svc.inbox is 'Operations still to be evaluated. Evaluation deletes its rows, so an event is pending while it has one.';
+comment on column svc.inbox.environment_id is 'The environment.';
+comment on column svc.inbox.customer_id is 'The customer.';
+comment on column svc.inbox.seq is 'The operation: event_seq of svc.events or operation_seq of svc.trait_updates.';
+comment on column svc.inbox.not_before is 'Null while waiting for a worker. A time ahead for an event that lies ahead, infinity for a customer set aside.';
+create index inbox_ready_idx on svc.inbox (environment_id, seq) where not_before is null;

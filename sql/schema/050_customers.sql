@@ -1,0 +1,81 @@
+create table svc.customers (
+  environment_id integer not null,
+  customer_id text not null collate "C",
+  created_at timestamptz not null,
+  traits jsonb not null default '{}',
+  lifecycle text collate "C",
+  lifecycle_entered_at timestamptz,
+  last_event_at timestamptz,
+  evaluated_through timestamptz,
+  next_due_at timestamptz,
+  settle_from timestamptz,
+  config_version integer,
+  state json,
+  set_aside_at timestamptz,
+  set_aside_error text,
+  primary key (environment_id, customer_id)
+) with (fillfactor = 80);
+comment on table svc.customers is 'Derived state, one row per customer. Evaluation locks the row, so one customer is evaluated by one worker at a time.';
+comment on column svc.customers.environment_id is 'The environment.';
+comment on column svc.customers.customer_id is 'Customer id of the caller''s system.';
+comment on column svc.customers.created_at is 'When the first operation of the customer was accepted.';
+comment on column svc.customers.traits is 'Current traits, merged from svc.trait_updates in order of acceptance.';
+comment on column svc.customers.lifecycle is 'Present lifecycle state; null where the model has no lifecycle.';
+comment on column svc.customers.lifecycle_entered_at is 'When the present lifecycle state was entered.';
+comment on column svc.customers.last_event_at is 'Latest occurrence time seen.';
+comment on column svc.customers.evaluated_through is 'The customer''s clock: the latest instant it was evaluated at.';
+comment on column svc.customers.next_due_at is 'The earliest instant at which something changes without a new operation.';
+comment on column svc.customers.settle_from is 'Set while the last event was accepted more than five minutes after it occurred, to its time of acceptance: its timers wait.';
+comment on column svc.customers.config_version is 'The version that the state was last evaluated under.';
+comment on column svc.customers.state is 'The engine''s working state. Not an interface.';
+comment on column svc.customers.set_aside_at is 'When evaluation of the customer was given up after repeated failure; its events stay pending.';
+comment on column svc.customers.set_aside_error is 'Why it was set aside.';
+create index customers_due_idx on svc.customers (environment_id, next_due_at)
+where next_due_at is not null and settle_from is null and set_aside_at is null;
+create index customers_settling_due_idx on svc.customers (environment_id, next_due_at, settle_from)
+where next_due_at is not null and settle_from is not null and set_aside_at is null;
+create index customers_lifecycle_idx on svc.customers (environment_id, lifecycle, customer_id);
+
+create table svc.lifecycle_transitions (
+  environment_id integer not null,
+  customer_id text not null collate "C",
+  transition_seq bigint generated always as identity,
+  from_state text collate "C",
+  to_state text not null collate "C",
+  transitioned_at timestamptz not null,
+  cause_type text not null,
+  cause_id text,
+  config_version integer,
+  generation integer not null default 0,
+  primary key (environment_id, customer_id, transition_seq),
+  constraint lifecycle_transitions_cause_known check (cause_type in ('event', 'identify', 'timer', 'job'))
+);
+comment on table svc.lifecycle_transitions is 'Every lifecycle transition. Insert-only; readers see the newest generation.';
+comment on column svc.lifecycle_transitions.environment_id is 'The environment.';
+comment on column svc.lifecycle_transitions.customer_id is 'The customer.';
+comment on column svc.lifecycle_transitions.transition_seq is 'Order of writing.';
+comment on column svc.lifecycle_transitions.from_state is 'State left; null for the first.';
+comment on column svc.lifecycle_transitions.to_state is 'State entered.';
+comment on column svc.lifecycle_transitions.transitioned_at is 'The instant of the transition: of the operation or the due instant that caused it.';
+comment on column svc.lifecycle_transitions.cause_type is 'event, identify, timer or job.';
+comment on column svc.lifecycle_transitions.cause_id is 'Id of the event or job.';
+comment on column svc.lifecycle_transitions.config_version is 'The version evaluated.';
+comment on column svc.lifecycle_transitions.generation is '0 for live evaluation; a recompute writes the next.';
+create index lifecycle_transitions_state_idx on svc.lifecycle_transitions (environment_id, to_state, customer_id);
+
+create table svc.segment_memberships (
+  environment_id integer not null,
+  segment_id text not null collate "C",
+  customer_id text not null collate "C",
+  entered_at timestamptz not null,
+  exited_at timestamptz,
+  primary key (environment_id, customer_id, segment_id)
+);
+comment on table svc.segment_memberships is 'The present or last membership of a customer in a segment. Earlier ones are in svc.emissions.';
+comment on column svc.segment_memberships.environment_id is 'The environment.';
+comment on column svc.segment_memberships.segment_id is 'The segment.';
+comment on column svc.segment_memberships.customer_id is 'The customer.';
+comment on column svc.segment_memberships.entered_at is 'When the customer entered.';
+comment on column svc.segment_memberships.exited_at is 'When the customer left; null for a member.';
+create index segment_memberships_members_idx on svc.segment_memberships (environment_id, segment_id, customer_id)
+where exited_at is null;

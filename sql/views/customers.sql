@@ -1,0 +1,22 @@
+create or replace view svc_inspect.customers as
+select
+  p.slug as project, e.name as environment, c.customer_id, c.lifecycle, c.lifecycle_entered_at, c.traits, c.created_at,
+  c.last_event_at, c.evaluated_through, c.next_due_at, 'v' || c.config_version as config_version, c.set_aside_at, c.set_aside_error
+from svc.customers as c
+join svc.environments as e on e.environment_id = c.environment_id
+join svc.projects as p on p.project_id = e.project_id;
+
+comment on view svc_inspect.customers is 'Customers and their present state, one row each.';
+comment on column svc_inspect.customers.project is 'Slug of the project.';
+comment on column svc_inspect.customers.environment is 'test or live.';
+comment on column svc_inspect.customers.customer_id is 'Customer id of the caller''s system.';
+comment on column svc_inspect.customers.lifecycle is 'Present lifecycle state; null where the model has no lifecycle.';
+comment on column svc_inspect.customers.lifecycle_entered_at is 'When it was entered.';
+comment on column svc_inspect.customers.traits is 'Current traits.';
+comment on column svc_inspect.customers.created_at is 'When the first operation of the customer was accepted.';
+comment on column svc_inspect.customers.last_event_at is 'Latest occurrence time seen.';
+comment on column svc_inspect.customers.evaluated_through is 'The latest instant the customer was evaluated at.';
+comment on column svc_inspect.customers.next_due_at is 'The earliest instant at which something changes without a new operation.';
+comment on column svc_inspect.customers.config_version is 'The version that the state was last evaluated under.';
+comment on column svc_inspect.customers.set_aside_at is 'When evaluation was given up after repeated failure.';
+comment on column svc_inspect.customers.set_aside_error is 'Why.';

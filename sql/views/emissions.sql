@@ -1,0 +1,21 @@
+create or replace view svc_inspect.emissions as
+select
+  p.slug as project, e.name as environment, svc.emission_id(m.emission_seq) as emission_id, m.customer_id, m.event_type, m.source,
+  m.metadata, m.emitted_at, m.cause_type, m.cause_id, 'v' || m.config_version as config_version, m.created_at
+from svc.emissions as m
+join svc.environments as e on e.environment_id = m.environment_id
+join svc.projects as p on p.project_id = e.project_id;
+
+comment on view svc_inspect.emissions is 'What evaluation had to tell: timelines, and the source of webhooks.';
+comment on column svc_inspect.emissions.project is 'Slug of the project.';
+comment on column svc_inspect.emissions.environment is 'test or live.';
+comment on column svc_inspect.emissions.emission_id is 'Public id, the webhook-id of its deliveries; sorts in order of emission.';
+comment on column svc_inspect.emissions.customer_id is 'The customer.';
+comment on column svc_inspect.emissions.event_type is 'For example customer.activated or segment.entered.';
+comment on column svc_inspect.emissions.source is 'What emitted it: lifecycle, segment, ….';
+comment on column svc_inspect.emissions.metadata is 'Depends on the type.';
+comment on column svc_inspect.emissions.emitted_at is 'The instant of what happened.';
+comment on column svc_inspect.emissions.cause_type is 'event, identify, timer or job.';
+comment on column svc_inspect.emissions.cause_id is 'Id of the event or job.';
+comment on column svc_inspect.emissions.config_version is 'The version evaluated.';
+comment on column svc_inspect.emissions.created_at is 'When it was written.';

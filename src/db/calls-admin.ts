@@ -1,0 +1,178 @@
+import type { Sql } from "postgres";
+
+/**
+ * The calls of the administrative API. Each is one round trip that checks the credential too, and answers with JSON text: the order of
+ * its members is fixed, and numbers in it may exceed a double. Each raises the errors that its SQL function names.
+ */
+export interface AdminCredentials {
+  /** SHA-256 of the access token. */
+  tokenHash: Buffer;
+  organizationId: string;
+}
+
+/** An environment by its names. */
+export interface Place {
+  /** Slug of the project. */
+  project: string;
+  environment: "test" | "live";
+}
+
+/** Which part of a list; without a cursor, its beginning. */
+export interface Page {
+  limit: number;
+  cursor?: string | undefined;
+}
+
+type Rows = { document: string }[];
+
+async function one(query: PromiseLike<Rows>): Promise<string> {
+  const [row] = await query;
+  if (row === undefined) throw new Error("the database answered no row");
+  return row.document;
+}
+
+/**
+ * Makes sure that an organization and its owner exist and adds an access token: `{organizationId}`. Needs the migrating user, not
+ * the service's role.
+ */
+export function bootstrap(sql: Sql, organizationSlug: string, email: string, tokenHash: Buffer): Promise<string> {
+  return one(sql<Rows>`select svc_api.bootstrap(${organizationSlug}, ${email}, ${tokenHash})::text as document`);
+}
+
+export function whoami(sql: Sql, by: AdminCredentials): Promise<string> {
+  return one(sql<Rows>`select svc_api.whoami(${by.tokenHash}, ${by.organizationId})::text as document`);
+}
+
+/** A key without the key. */
+export interface KeyDigest {
+  hash: Buffer;
+  hint: string;
+}
+
+/** Answers `{slug, name, createdAt}`. */
+export function createProject(
+  sql: Sql,
+  by: AdminCredentials,
+  project: { name: string; slug: string },
+  keys: { test: KeyDigest; live: KeyDigest },
+): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.create_project(
+      ${by.tokenHash}, ${by.organizationId}, ${project.name}, ${project.slug},
+      ${keys.test.hash}, ${keys.test.hint}, ${keys.live.hash}, ${keys.live.hint}
+    )::text as document`);
+}
+
+export interface NewVersion {
+  /** Canonical JSON of a validated snapshot. */
+  snapshot: string;
+  /** SHA-256 of that text, in hexadecimal. */
+  hash: string;
+  provenance: object | null;
+}
+
+/** Answers `{version, hash, environment, activated, created}`. */
+export function deployConfig(sql: Sql, by: AdminCredentials, at: Place, version: NewVersion): Promise<string> {
+  const provenance = version.provenance && JSON.stringify(version.provenance);
+  return one(sql<Rows>`
+    select svc_api.deploy_config(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
+      ${version.snapshot}, ${version.hash}, ${provenance}::text::jsonb
+    )::text as document`);
+}
+
+export function listConfigVersions(sql: Sql, by: AdminCredentials, at: Place, page: Page): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.list_config_versions(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${page.limit}, ${page.cursor ?? null}
+    )::text as document`);
+}
+
+export function getCustomer(sql: Sql, by: AdminCredentials, at: Place, customerId: string): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.get_customer(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}
+    )::text as document`);
+}
+
+export interface CustomerFilters {
+  lifecycle?: string | undefined;
+  segment?: string | undefined;
+  /** Without an event for at least this long. */
+  inactiveSeconds?: number | undefined;
+}
+
+export function listCustomers(
+  sql: Sql,
+  by: AdminCredentials,
+  at: Place,
+  filters: CustomerFilters,
+  page: Page,
+): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.list_customers(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
+      ${filters.lifecycle ?? null}, ${filters.segment ?? null}, ${filters.inactiveSeconds ?? null},
+      ${page.limit}, ${page.cursor ?? null}
+    )::text as document`);
+}
+
+export function customerTimeline(
+  sql: Sql,
+  by: AdminCredentials,
+  at: Place,
+  customerId: string,
+  page: Page,
+): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.customer_timeline(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}, ${page.limit}, ${page.cursor ?? null}
+    )::text as document`);
+}
+
+export function getSegment(sql: Sql, by: AdminCredentials, at: Place, segment: string, page: Page): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.get_segment(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${segment}, ${page.limit}, ${page.cursor ?? null}
+    )::text as document`);
+}
+
+export function getOverview(sql: Sql, by: AdminCredentials, at: Place): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.get_overview(${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment})::text as document`);
+}
+
+export interface NewWebhook {
+  url: string;
+  eventTypes: string[];
+  sealedSecret: Buffer;
+}
+
+/** Answers `{id, url, eventTypes, createdAt}`. */
+export function createWebhook(sql: Sql, by: AdminCredentials, at: Place, webhook: NewWebhook): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.create_webhook(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
+      ${webhook.url}, ${webhook.eventTypes}, ${webhook.sealedSecret}
+    )::text as document`);
+}
+
+export function listWebhooks(sql: Sql, by: AdminCredentials, at: Place, page: Page): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.list_webhooks(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${page.limit}, ${page.cursor ?? null}
+    )::text as document`);
+}
+
+export function listDeliveries(
+  sql: Sql,
+  by: AdminCredentials,
+  at: Place,
+  webhookId: string,
+  page: Page,
+): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.list_deliveries(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${webhookId}, ${page.limit}, ${page.cursor ?? null}
+    )::text as document`);
+}

@@ -1,0 +1,163 @@
+import type { Sql, TransactionSql } from "postgres";
+import type { CustomerState, Json } from "../engine/index.js";
+
+/** An operation as svc_api.begin_evaluation lists it: [seq, accepted (ms), event or null for an identify, payload, occurred (ms)]. */
+export type OperationRow = [number, number, string | null, Record<string, Json>, number | null];
+
+export interface CustomerInput {
+  customerId: string;
+  createdAt: number;
+  traits: Record<string, Json>;
+  /** The engine's state without traits, which are kept exactly in their own column; null at the first evaluation. */
+  state: Omit<CustomerState, "traits"> | null;
+  operations: OperationRow[];
+  /** More operations of this customer wait than were read. */
+  more: boolean;
+}
+
+export interface EvaluationInput {
+  /** The database's clock, the only one that evaluation knows (ms). */
+  now: number;
+  settled: boolean;
+  projectId: number;
+  /** Null before the first deploy. */
+  version: number | null;
+  hash: string | null;
+  customers: CustomerInput[];
+}
+
+/** What svc_api.apply_evaluation takes; instants are milliseconds. */
+export interface EvaluationResult {
+  customers: {
+    customerId: string;
+    lifecycle: string | null;
+    lifecycleEnteredAt: number | null;
+    lastEventAt: number | null;
+    evaluatedThrough: number | null;
+    nextDueAt: number | null;
+    deferredUntil: number | null;
+    settleFrom: number | null;
+    state: Omit<CustomerState, "traits">;
+  }[];
+  identifies: { customerId: string; seq: number }[];
+  transitions: ({ customerId: string; from: string | null; to: string; at: number } & CauseColumns)[];
+  memberships: { customerId: string; segment: string; enteredAt: number; exitedAt: number | null }[];
+  emissions: ({
+    customerId: string;
+    type: string;
+    source: string;
+    metadata: Record<string, Json>;
+    at: number;
+  } & CauseColumns)[];
+  consumed: { customerId: string; seqs: number[] }[];
+  deferred: { customerId: string; seq: number; notBefore: number }[];
+}
+
+export interface CauseColumns {
+  causeType: "event" | "identify" | "timer" | "job";
+  causeId: string | null;
+}
+
+/** How much one transaction of evaluation takes on. */
+export interface ChunkLimits {
+  customers: number;
+  operations: number;
+}
+
+/** Takes customers for evaluation and locks them until the transaction ends. */
+export async function beginEvaluation(
+  tx: TransactionSql,
+  environmentId: number,
+  limits: ChunkLimits,
+  settleSeconds: number,
+): Promise<EvaluationInput> {
+  const [row] = await tx<[{ input: EvaluationInput }]>`
+    select svc_api.begin_evaluation(
+      ${environmentId}, ${limits.customers}, ${limits.operations}, make_interval(secs => ${settleSeconds})
+    ) as input`;
+  return row.input;
+}
+
+/** Writes a chunk back; all or nothing with the transaction. */
+export async function applyEvaluation(
+  tx: TransactionSql,
+  environmentId: number,
+  version: number | null,
+  result: EvaluationResult,
+): Promise<void> {
+  await tx`select svc_api.apply_evaluation(${environmentId}, ${version}, ${JSON.stringify(result)}::text::json)`;
+}
+
+/** The snapshot of a version, as deployed. */
+export async function loadSnapshot(sql: Sql | TransactionSql, projectId: number, version: number): Promise<unknown> {
+  const [row] = await sql<[{ snapshot: unknown }]>`
+    select svc_api.load_snapshot(${projectId}, ${version}) as snapshot`;
+  return row.snapshot;
+}
+
+/** An evaluated event, read again to rebuild condition memory. */
+export interface HistoryRow {
+  customerId: string;
+  seq: number;
+  event: string;
+  properties: Record<string, Json>;
+  occurredAt: number;
+}
+
+/** The evaluated events of some customers, in order of customer, occurrence and acceptance; a page in memory at a time. */
+export async function* loadHistory(
+  tx: TransactionSql,
+  environmentId: number,
+  customerIds: string[],
+  events: string[],
+  pageSize = 10_000,
+): AsyncGenerator<HistoryRow> {
+  let after: HistoryPage | undefined;
+  for (;;) {
+    const page: HistoryPage[] = await tx<HistoryPage[]>`
+      select customer_id, event_seq, event, properties, occurred_at::text as occurred_text,
+        floor(extract(epoch from occurred_at) * 1000)::float8 as occurred_ms
+      from svc_api.load_history(
+        ${environmentId}, ${customerIds}, ${events}, ${after?.customer_id ?? null},
+        ${after?.occurred_text ?? null}::text::timestamptz, ${after?.event_seq ?? null}::bigint, ${pageSize}
+      )`;
+    for (const row of page) {
+      yield {
+        customerId: row.customer_id,
+        seq: Number(row.event_seq),
+        event: row.event,
+        properties: row.properties,
+        occurredAt: row.occurred_ms,
+      };
+    }
+    if (page.length < pageSize) return;
+    after = page.at(-1);
+  }
+}
+
+interface HistoryPage {
+  customer_id: string;
+  event_seq: string;
+  event: string;
+  properties: Record<string, Json>;
+  /** The instant with its microseconds, to continue after. */
+  occurred_text: string;
+  occurred_ms: number;
+}
+
+/** Takes a customer whose evaluation keeps failing out of the way. */
+export async function setAsideCustomer(
+  sql: Sql | TransactionSql,
+  environmentId: number,
+  customerId: string,
+  error: string,
+): Promise<void> {
+  await sql`select svc_api.set_aside_customer(${environmentId}, ${customerId}, ${error})`;
+}
+
+/** Heartbeat, unlocking of silent workers, and evaluations that time demands; answers how many of those it asked for. */
+export async function tick(sql: Sql, workerId: string, settleSeconds: number): Promise<number> {
+  const [row] = await sql<[{ asked: number }]>`
+    select svc_api.tick(${workerId}, make_interval(secs => ${settleSeconds})) as asked`;
+  return row.asked;
+}

@@ -1,0 +1,61 @@
+import type { Sql } from "postgres";
+
+/** A refusal as the database describes it; `sqlstate` chooses the HTTP status. */
+export interface IngestFailure {
+  sqlstate: string;
+  code: string;
+  message?: string;
+  field?: string;
+  value?: unknown;
+  reason?: string;
+  fix?: string;
+  diagnostics?: { code: string; message: string; path: string }[];
+  retryAfter?: number;
+  limit?: number;
+  remaining?: number;
+}
+
+interface IngestAnswer {
+  /** Capacity of the key's rate bucket, and what is left of it. */
+  limit: number;
+  remaining: number;
+  accepted: number;
+  /** Schema violations of a version that is not strict, by position: accepted all the same. */
+  warnings: Record<string, IngestFailure>;
+}
+
+export interface BatchAnswer extends IngestAnswer {
+  /** Of the track operations, in order. */
+  eventIds: string[];
+}
+
+export interface SinglesAnswer extends IngestAnswer {
+  /** Per event: its id and whether it repeats an earlier one, or why it was refused. */
+  outcomes: ([eventId: string, duplicate: boolean] | IngestFailure)[];
+}
+
+/** What both calls need: the key's SHA-256, an id made before the first try, and whether an earlier try may have been accepted. */
+export interface IngestCall {
+  keyHash: Buffer;
+  batchId: string;
+  repeated: boolean;
+}
+
+/** Accepts a batch body (`{"events": […]}`, raw text), all or nothing. Raises the errors that svc_api.ingest names. */
+export async function ingestBatch(sql: Sql, call: IngestCall, body: string): Promise<BatchAnswer> {
+  const [row] = await sql<[{ answer: BatchAnswer }]>`
+    select svc_api.ingest(${call.keyHash}, ${call.batchId}, ${body}, false, ${call.repeated}) as answer`;
+  return row.answer;
+}
+
+/** Accepts single events that came in one by one (raw texts), each with its own outcome. */
+export async function ingestSingles(sql: Sql, call: IngestCall, bodies: string[]): Promise<SinglesAnswer> {
+  const [row] = await sql<[{ answer: SinglesAnswer }]>`
+    select svc_api.ingest(${call.keyHash}, ${call.batchId}, ${`[${bodies.join(",")}]`}, true, ${call.repeated}) as answer`;
+  return row.answer;
+}
+
+/** Whether an ingestion key is good now; raises SV001 where it is not. */
+export async function authenticateKey(sql: Sql, keyHash: Buffer): Promise<void> {
+  await sql`select svc_api.authenticate_key(${keyHash})`;
+}

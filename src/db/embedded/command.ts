@@ -1,0 +1,46 @@
+import { execFile } from "node:child_process";
+
+/** The system account a program runs under; null is our own. */
+export interface Account {
+  name: string;
+  uid: number;
+  gid: number;
+}
+
+/** A program that exited with an error; `output` is what it wrote, both streams. */
+export class CommandError extends Error {
+  constructor(
+    message: string,
+    readonly output: string,
+    readonly code: string | number | null,
+  ) {
+    super(message);
+    this.name = "CommandError";
+  }
+}
+
+/**
+ * Runs a program to its end and returns what it wrote to stdout. It gets no variable of ours but PATH and TMPDIR: a PGDATA,
+ * PGPORT or locale in the environment must not change what PostgreSQL's programs do. It starts in `/`, because another account
+ * may not enter our working directory. Throws CommandError.
+ */
+export function run(file: string, args: readonly string[], account: Account | null): Promise<string> {
+  const identity = account === null ? {} : { uid: account.uid, gid: account.gid };
+  const env = {
+    PATH: process.env["PATH"],
+    TMPDIR: process.env["TMPDIR"],
+    SYSTEMROOT: process.env["SYSTEMROOT"],
+    LC_ALL: "C",
+  };
+  const cwd = process.platform === "win32" ? undefined : "/";
+  return new Promise((resolve, reject) => {
+    execFile(file, args, { ...identity, cwd, env, windowsHide: true }, (error, stdout, stderr) => {
+      const output = `${stdout}${stderr}`.trim();
+      if (error === null) resolve(stdout);
+      else
+        reject(
+          new CommandError(`${file} failed: ${output === "" ? error.message : output}`, output, error.code ?? null),
+        );
+    });
+  });
+}

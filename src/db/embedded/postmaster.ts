@@ -1,0 +1,188 @@
+import { createServer, type AddressInfo } from "node:net";
+import { readFile, rename, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { isAlive, type Cluster } from "./cluster.js";
+import { CommandError, run } from "./command.js";
+
+/** What a server wrote into postmaster.pid about itself. */
+export interface Postmaster {
+  pid: number;
+  port: number;
+  /** `starting`, `ready`, `stopping` or `standby`. */
+  status: string;
+}
+
+const LOG_BYTES_MAX = 10_000_000;
+const PORT_ATTEMPTS = 5;
+const STOP_SECONDS_MAX = 120;
+const STOP_POLL_MS = 20;
+/** Above Linux's largest pid_max, 2^22. */
+const PID_IMPOSSIBLE = 2 ** 22 + 1;
+
+/** The server that runs on this cluster, or null; the file of a crashed one whose process is gone counts as none. */
+export async function findPostmaster(cluster: Cluster): Promise<Postmaster | null> {
+  let text: string;
+  try {
+    text = await readFile(path.join(cluster.data, "postmaster.pid"), "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+  // Lines: process id, data directory, start time, port, socket directory, listen address, shared memory, status.
+  const lines = text.split("\n").map((line) => line.trim());
+  const postmaster = { pid: Math.abs(Number(lines[0])), port: Number(lines[3] ?? 0), status: lines[7] ?? "starting" };
+  if (!(postmaster.pid > 0 && isAlive(postmaster.pid))) return null;
+  return (await isZombie(postmaster.pid)) ? null : postmaster;
+}
+
+/** Dead, but kept in the process table because its parent never asks: common in containers whose first process is no init. */
+async function isZombie(pid: number): Promise<boolean> {
+  if (process.platform !== "linux") return false;
+  try {
+    const fields = await readFile(`/proc/${pid}/stat`, "utf8");
+    return fields.slice(fields.lastIndexOf(")") + 2).startsWith("Z");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ESRCH") return true; // it ended between two looks
+    throw error;
+  }
+}
+
+/**
+ * PostgreSQL takes the zombie of a killed server for a living one and refuses to start. So its process id in postmaster.pid is
+ * replaced by one that cannot exist; the file stays, because its other lines let the new server see whether a process of the old
+ * one still uses its shared memory.
+ */
+async function buryZombie(cluster: Cluster): Promise<void> {
+  const file = path.join(cluster.data, "postmaster.pid");
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw error;
+  }
+  const pid = Number(text.split("\n", 1)[0]);
+  if (isAlive(pid) && (await isZombie(pid))) await writeFile(file, text.replace(/^.*$/m, String(PID_IMPOSSIBLE)));
+}
+
+/**
+ * Starts a server on the cluster, detached from our process. Takes the port that the last one had, so that the address an
+ * operator noted stays good, or a free one. Where it does not start, throws with the end of its log: also where another process
+ * started one at the same moment, so the caller looks for that first.
+ */
+export async function launch(cluster: Cluster): Promise<void> {
+  await buryZombie(cluster);
+  await rotateLog(cluster);
+  for (let attempt = 1; ; attempt++) {
+    const port = await choosePort(cluster);
+    const logged = await logSize(cluster);
+    try {
+      await run(cluster.binaries.pgCtl, startArguments(cluster, port), cluster.account);
+      await writeFile(portFile(cluster), `${port}\n`, { mode: 0o600 });
+      return;
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      const tail = await logSince(cluster, logged);
+      // Between our look at the port and the server's bind anybody can take it.
+      if (/could not bind/.test(tail) && attempt < PORT_ATTEMPTS) continue;
+      throw new Error(`PostgreSQL did not start in ${cluster.data}: ${lastLines(tail) || error.output}`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+/**
+ * Stops the server: connections are ended, open transactions rolled back. Returns when it has stopped. The waiting is ours:
+ * pg_ctl's watches postmaster.pid, and would wait for a server that another process started the moment this one was gone.
+ */
+export async function halt(cluster: Cluster): Promise<void> {
+  const stopping = await findPostmaster(cluster);
+  if (stopping === null) return;
+  try {
+    await run(
+      cluster.binaries.pgCtl,
+      ["stop", "--no-wait", "--mode=fast", `--pgdata=${cluster.data}`],
+      cluster.account,
+    );
+  } catch (error) {
+    if ((await findPostmaster(cluster))?.pid !== stopping.pid) return; // it was gone before we asked
+    throw error;
+  }
+  const deadline = Date.now() + STOP_SECONDS_MAX * 1000;
+  while ((await findPostmaster(cluster))?.pid === stopping.pid) {
+    if (Date.now() > deadline)
+      throw new Error(`PostgreSQL in ${cluster.data} does not stop; its log is ${cluster.log}`);
+    await delay(STOP_POLL_MS);
+  }
+}
+
+function startArguments(cluster: Cluster, port: number): string[] {
+  const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=`;
+  return [
+    "start",
+    "--wait",
+    "--timeout=300",
+    "--silent",
+    `--pgdata=${cluster.data}`,
+    `--log=${cluster.log}`,
+    `--options=${options}`,
+  ];
+}
+
+async function choosePort(cluster: Cluster): Promise<number> {
+  const recorded = await recordedPort(cluster);
+  return recorded !== null && (await listenOnce(recorded)) !== null ? recorded : ((await listenOnce(0)) ?? 0);
+}
+
+async function recordedPort(cluster: Cluster): Promise<number | null> {
+  try {
+    return Number(await readFile(portFile(cluster), "utf8"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+function portFile(cluster: Cluster): string {
+  return path.join(cluster.home, "port");
+}
+
+/** Listens on a port (0 = any) for a moment and returns which it was, or null where it is taken. */
+function listenOnce(port: number): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      error.code === "EADDRINUSE" || error.code === "EACCES" ? resolve(null) : reject(error),
+    );
+    server.listen({ port, host: "127.0.0.1", exclusive: true }, () => {
+      const chosen = (server.address() as AddressInfo).port;
+      server.close(() => resolve(chosen));
+    });
+  });
+}
+
+/** One older log is kept. Only before a start: a running server keeps its file open. */
+async function rotateLog(cluster: Cluster): Promise<void> {
+  if ((await logSize(cluster)) > LOG_BYTES_MAX) await rename(cluster.log, `${cluster.log}.1`);
+}
+
+async function logSize(cluster: Cluster): Promise<number> {
+  try {
+    return (await stat(cluster.log)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return 0;
+    throw error;
+  }
+}
+
+async function logSince(cluster: Cluster, size: number): Promise<string> {
+  if ((await logSize(cluster)) <= size) return "";
+  return (await readFile(cluster.log)).subarray(size).toString("utf8");
+}
+
+function lastLines(text: string): string {
+  return text.trim().split("\n").slice(-5).join(" | ");
+}

@@ -1,0 +1,118 @@
+import { Logger as WorkerLogger, runMigrations } from "graphile-worker";
+import pg from "pg";
+import { applyCode } from "./migrate/code.js";
+import { migrateChain, recordChain } from "./migrate/chain.js";
+import { describe, execute, inTransaction, MigrateError } from "./migrate/execute.js";
+import { PROJECT_ROOT, readInstall, type Install } from "./migrate/files.js";
+import { ensureRoles } from "./migrate/roles.js";
+
+export { MigrateError } from "./migrate/execute.js";
+
+export interface MigrateReport {
+  /** Committed migrations executed now (`000001.sql`, …). */
+  migrations: string[];
+  /** Whether functions, triggers, views and grants had to be applied. */
+  code: "applied" | "unchanged";
+  /** Whether connections may act as `svc_http`, `svc_worker` and `svc_reader`. */
+  roles: boolean;
+  /** What an operator should know, one line each. */
+  notes: string[];
+}
+
+export interface MigrateOptions {
+  /** The directory that holds `sql` and `migrations`; the project's own unless given. */
+  root?: string;
+}
+
+/** One migration at a time per database; graphile-migrate has a lock too, but fails where ours waits. */
+const MIGRATE_LOCK = "7205759403793";
+const SERVER_VERSION_MIN = 150_000;
+
+/**
+ * Brings a database to what this program needs: the committed migrations, graphile-worker's, the roles, then functions, triggers,
+ * views and grants. Processes that start at once wait for each other; where nothing is to do it takes a few milliseconds.
+ * Throws MigrateError with one clear line, above all where the database is newer than the program.
+ */
+export async function migrate(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
+  const root = options.root ?? PROJECT_ROOT;
+  const install = await readInstall(root);
+  return withLock(url, async (client, pool) => {
+    const migrations = await migrateChain(client, url, root);
+    return { migrations, ...(await finish(client, pool, install)) };
+  });
+}
+
+/**
+ * Builds an empty database from `sql/schema` instead of by the migrations, and records these as done. The result equals that of
+ * `migrate`, which a test proves.
+ */
+export async function installFresh(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
+  const root = options.root ?? PROJECT_ROOT;
+  const install = await readInstall(root);
+  return withLock(url, async (client, pool) => {
+    await inTransaction(client, async () => {
+      for (const file of install.schema) await execute(client, file);
+      await recordChain(client, root);
+    });
+    return { migrations: [], ...(await finish(client, pool, install)) };
+  });
+}
+
+async function finish(
+  client: pg.PoolClient,
+  pool: pg.Pool,
+  install: Install,
+): Promise<Omit<MigrateReport, "migrations">> {
+  await migrateWorker(pool);
+  const roles = await ensureRoles(client);
+  const code = await applyCode(client, install, roles.present);
+  return { code, roles: roles.usable, notes: roles.notes };
+}
+
+async function migrateWorker(pool: pg.Pool): Promise<void> {
+  try {
+    await runMigrations({ pgPool: pool, logger: new WorkerLogger(() => () => undefined) });
+  } catch (error) {
+    throw new MigrateError(`graphile-worker's own migration: ${describe(error)}`, { cause: error });
+  }
+}
+
+async function withLock<T>(url: string, work: (client: pg.PoolClient, pool: pg.Pool) => Promise<T>): Promise<T> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 2, // one holds the lock and does the work, one is for graphile-worker
+    application_name: "svc migrate",
+    connectionTimeoutMillis: 30_000,
+    options: "-c statement_timeout=0 -c lock_timeout=0",
+  });
+  // A lost connection also fails the query on it, or the next one; unhandled, these events would end the process.
+  pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
+  try {
+    const client = await pool.connect();
+    try {
+      await checkServer(client);
+      await client.query(`select pg_advisory_lock(${MIGRATE_LOCK})`);
+      return await work(client, pool);
+    } finally {
+      client.release(true); // closing the connection gives up the lock, whatever state it is in
+    }
+  } finally {
+    await pool.end();
+  }
+}
+
+async function checkServer(client: pg.PoolClient): Promise<void> {
+  const { rows } = await client.query<{ number: number; version: string; encoding: string }>(
+    `select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
+       current_setting('server_encoding') as encoding`,
+  );
+  const server = rows[0];
+  if (server === undefined) return;
+  if (server.number < SERVER_VERSION_MIN) {
+    throw new MigrateError(`the server runs PostgreSQL ${server.version}; 15 or newer is needed`);
+  }
+  if (server.encoding !== "UTF8") {
+    throw new MigrateError(`the database's encoding is ${server.encoding}; create it with encoding UTF8`);
+  }
+}

@@ -1,0 +1,74 @@
+import { Logger, migrate as runChain } from "graphile-migrate";
+import { _migrateMigrationSchema } from "graphile-migrate/dist/migration.js";
+import { clearAllPools } from "graphile-migrate/dist/pgReal.js";
+import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
+import type { PoolClient } from "pg";
+import path from "node:path";
+import { describe, MigrateError } from "./execute.js";
+import { readCommitted, type Committed } from "./files.js";
+
+/** Brings the database along the committed migrations and returns the names of those it executed. */
+export async function migrateChain(client: PoolClient, url: string, root: string): Promise<string[]> {
+  const committed = await readCommitted(root);
+  const recorded = await readLedger(client);
+  refuseUnknown(committed, recorded);
+  const missing = committed.slice(recorded.length).map(({ filename }) => filename);
+  if (missing.length === 0) return [];
+  try {
+    await runChain({
+      connectionString: url,
+      databaseOwner: "unused", // our migrations mention no owner, and a URL may name no user
+      migrationsFolder: path.join(root, "migrations"),
+      logger: new Logger(() => () => undefined),
+    });
+  } catch (error) {
+    throw new MigrateError(`migrations/committed: ${describe(error)}`, { cause: error });
+  } finally {
+    // Its pool stays open for a while and ends our process if the server goes away meanwhile, so it is closed at once.
+    clearAllPools();
+  }
+  return missing;
+}
+
+/** Writes all committed migrations into the ledger of a database that was built from sql/schema, which is where they lead. */
+export async function recordChain(client: PoolClient, root: string): Promise<void> {
+  await _migrateMigrationSchema(client, { manageGraphileMigrateSchema: true } as ParsedSettings);
+  let previous: string | null = null;
+  for (const { filename, hash } of await readCommitted(root)) {
+    await client.query("insert into graphile_migrate.migrations (hash, previous_hash, filename) values ($1, $2, $3)", [
+      hash,
+      previous,
+      filename,
+    ]);
+    previous = hash;
+  }
+}
+
+async function readLedger(client: PoolClient): Promise<Committed[]> {
+  const { rows } = await client.query<{ present: boolean }>(
+    "select to_regclass('graphile_migrate.migrations') is not null as present",
+  );
+  if (rows[0]?.present !== true) return [];
+  const ledger = await client.query<Committed>(
+    "select filename, hash from graphile_migrate.migrations order by filename",
+  );
+  return ledger.rows;
+}
+
+function refuseUnknown(committed: Committed[], recorded: Committed[]): void {
+  for (const [index, { filename, hash }] of recorded.entries()) {
+    const known = committed[index];
+    if (known === undefined) {
+      throw new MigrateError(
+        `the database is newer than this program: it has migration ${filename}, the newest known here is ` +
+          `${committed.at(-1)?.filename ?? "none"}; install the version that made it, or a later one`,
+      );
+    }
+    if (known.filename !== filename || known.hash !== hash) {
+      throw new MigrateError(
+        `the database was made by a different build: its migration ${filename} is not the one known here; ` +
+          `use that build, or an empty database`,
+      );
+    }
+  }
+}

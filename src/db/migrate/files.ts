@@ -1,0 +1,47 @@
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** A file of SQL; `name` is its path below the project's root, with slashes. */
+export interface SqlFile {
+  name: string;
+  text: string;
+}
+
+/** `sql/install.json`, read: what to execute, in order. */
+export interface Install {
+  schema: SqlFile[];
+  code: SqlFile[];
+  roles: SqlFile[];
+}
+
+/** A released migration: its number as graphile-migrate records it (`000001.sql`), and its hash. */
+export interface Committed {
+  filename: string;
+  hash: string;
+}
+
+/** Where `sql/` and `migrations/` are; the same from `src` and from `dist`. */
+export const PROJECT_ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+
+export async function readInstall(root: string): Promise<Install> {
+  const list = JSON.parse(await readFile(path.join(root, "sql/install.json"), "utf8")) as Record<string, string[]>;
+  const read = (names: string[] = []) =>
+    Promise.all(names.map(async (name) => ({ name, text: await readFile(path.join(root, name), "utf8") })));
+  const [schema, code, roles] = await Promise.all([read(list["schema"]), read(list["code"]), read(list["roles"])]);
+  return { schema, code, roles };
+}
+
+/** The released migrations, oldest first. */
+export async function readCommitted(root: string): Promise<Committed[]> {
+  const directory = path.join(root, "migrations/committed");
+  const names = (await readdir(directory)).filter((name) => /^\d+.*\.sql$/.test(name)).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(path.join(directory, name), "utf8");
+      const hash = /^--! Hash: (\S+)$/m.exec(text)?.[1];
+      if (hash === undefined) throw new Error(`migrations/committed/${name} has no "--! Hash:" line`);
+      return { filename: `${/^\d+/.exec(name)?.[0]}.sql`, hash };
+    }),
+  );
+}

@@ -1,0 +1,70 @@
+import type { ClientBase } from "pg";
+import { describe } from "./execute.js";
+
+/** Group roles: what may be called is granted to them, and logins are made their members. */
+export const ROLES = ["svc_http", "svc_worker", "svc_reader"] as const;
+
+export interface RolesFound {
+  /** All exist, so the grants can be applied. */
+  present: boolean;
+  /** All exist and the migrating user may act as them (`set role`). */
+  usable: boolean;
+  /** What an operator should know, one line each. */
+  notes: string[];
+}
+
+/** Creates the roles where they are missing and the migrating user may. A server that forbids it is no error. */
+export async function ensureRoles(client: ClientBase): Promise<RolesFound> {
+  const user = (await client.query<{ name: string }>("select current_user::text as name")).rows[0]?.name ?? "";
+  const missing = await missingRoles(client);
+  for (const role of missing) {
+    const failure = await attempt(client, `create role ${role} nologin`, ["42710", "23505"]);
+    if (failure === null) continue;
+    const note = `roles ${missing.join(", ")} are missing and ${user} may not create them (${failure}); everything runs as ${user}`;
+    return { present: false, usable: false, notes: [note] };
+  }
+  const notes: string[] = [];
+  for (const role of await rolesNotHeld(client)) {
+    const failure = await attempt(client, `grant ${role} to current_user`, []);
+    if (failure !== null) notes.push(`${user} may not act as ${role} (${failure}); everything runs as ${user}`);
+  }
+  return { present: true, usable: notes.length === 0, notes };
+}
+
+async function missingRoles(client: ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ role: string }>(
+    `select role from unnest($1::text[]) with ordinality as wanted (role, position)
+     where not exists (select from pg_catalog.pg_roles where rolname = role) order by position`,
+    [ROLES],
+  );
+  return rows.map(({ role }) => role);
+}
+
+/** From PostgreSQL 16 membership alone does not allow `set role`, and the creator of a role gets it without. */
+async function rolesNotHeld(client: ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ role: string }>(
+    `select role from unnest($1::text[]) with ordinality as wanted (role, position)
+     where not pg_has_role(
+       current_user, role,
+       case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end
+     ) order by position`,
+    [ROLES],
+  );
+  return rows.map(({ role }) => role);
+}
+
+/**
+ * Null where the statement succeeded or failed with an accepted SQLSTATE: roles belong to the whole server, and another database
+ * may be migrated at the same moment. A missing privilege (42501) comes back as text; anything else is thrown.
+ */
+async function attempt(client: ClientBase, statement: string, accepted: string[]): Promise<string | null> {
+  try {
+    await client.query(statement);
+    return null;
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code !== undefined && accepted.includes(code)) return null;
+    if (code === "42501" || code === "0LP01") return describe(error);
+    throw error;
+  }
+}

@@ -1,0 +1,185 @@
+import { isIPv6 } from "node:net";
+import { nearest } from "./nearest.js";
+
+export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** What the server was told by its environment, checked; see docs for each variable's meaning. */
+export interface ServerConfig {
+  /** Null: the embedded PostgreSQL in `dataDir`. */
+  databaseUrl: string | null;
+  dataDir: string;
+  host: string;
+  /** 0: any free one. */
+  port: number;
+  /** Without a slash at the end. Null: the address it listens on. */
+  publicUrl: string | null;
+  /** At least 32 characters. Null: the one kept in `dataDir` (src/server/secret.ts). */
+  secret: string | null;
+  metricsToken: string | null;
+  /** Without a slash at the end; errors link to it. Null: they bear no link. */
+  docsUrl: string | null;
+  webhookAllowPrivate: boolean;
+  /** An OpenAI-compatible endpoint; null where none is set. */
+  ai: { baseUrl: string; apiKey: string | null; model: string } | null;
+  /** How long live evaluation waits for events that are still under way. */
+  settleSeconds: number;
+  logLevel: LogLevel;
+}
+
+/** Of the `svc` command line and of authors' applications: no business of the server, but no mistake either. */
+const CLIENT_NAMES = [
+  "SVC_API_URL",
+  "SVC_ACCESS_TOKEN",
+  "SVC_ORGANIZATION",
+  "SVC_API_KEY",
+  "SVC_API_KEY_TEST",
+  "SVC_API_KEY_LIVE",
+  "SVC_NO_AI",
+];
+const SERVER_NAMES = [
+  "SVC_DATA_DIR",
+  "SVC_HOST",
+  "SVC_PORT",
+  "SVC_PUBLIC_URL",
+  "SVC_SECRET",
+  "SVC_METRICS_TOKEN",
+  "SVC_DOCS_URL",
+  "SVC_WEBHOOK_ALLOW_PRIVATE",
+  "SVC_AI_BASE_URL",
+  "SVC_AI_API_KEY",
+  "SVC_AI_MODEL",
+  "SVC_SETTLE_SECONDS",
+];
+
+const SECRET_LENGTH_MIN = 32;
+const SETTLE_SECONDS_MAX = 3600;
+
+/** One line for every variable that has a bad value, in the order of the documentation. */
+export class ConfigError extends Error {
+  constructor(readonly problems: readonly string[]) {
+    super(problems.join("\n"));
+    this.name = "ConfigError";
+  }
+}
+
+type Environment = Record<string, string | undefined>;
+
+/**
+ * Reads the server's variables; an empty one counts as not set. Throws ConfigError with all that is wrong at once. `warnings`
+ * names variables that look like ours and are not. Values of secrets appear in neither.
+ */
+export function readConfig(env: Environment): { config: ServerConfig; warnings: string[] } {
+  const reader = new Reader(env);
+  const config: ServerConfig = {
+    databaseUrl: reader.url("DATABASE_URL", ["postgres:", "postgresql:"]),
+    dataDir: reader.text("SVC_DATA_DIR") ?? ".svc-data",
+    host: reader.host("SVC_HOST") ?? "127.0.0.1",
+    port: reader.integer("SVC_PORT", 0, 65_535) ?? 4400,
+    publicUrl: reader.url("SVC_PUBLIC_URL", ["http:", "https:"]),
+    secret: reader.secret("SVC_SECRET"),
+    metricsToken: reader.token("SVC_METRICS_TOKEN"),
+    docsUrl: reader.url("SVC_DOCS_URL", ["http:", "https:"]),
+    webhookAllowPrivate: reader.flag("SVC_WEBHOOK_ALLOW_PRIVATE"),
+    ai: reader.ai(),
+    settleSeconds: reader.integer("SVC_SETTLE_SECONDS", 0, SETTLE_SECONDS_MAX) ?? 30,
+    logLevel: reader.choice("LOG_LEVEL", LOG_LEVELS) ?? "info",
+  };
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems);
+  return { config, warnings: unknownNames(env) };
+}
+
+function unknownNames(env: Environment): string[] {
+  const known = [...SERVER_NAMES, ...CLIENT_NAMES];
+  return Object.keys(env)
+    .filter((name) => name.startsWith("SVC_") && !known.includes(name))
+    .sort()
+    .map((name) => {
+      const guess = nearest(name, known);
+      return `${name} is not a variable of this program${guess === null ? "" : `; did you mean ${guess}?`}`;
+    });
+}
+
+/** Checks variables one by one and keeps what is wrong with them. */
+class Reader {
+  readonly problems: string[] = [];
+
+  constructor(private readonly env: Environment) {}
+
+  text(name: string): string | null {
+    const value = this.env[name]?.trim();
+    return value === undefined || value === "" ? null : value;
+  }
+
+  /** Without the slashes at its end, so that a path can be appended. Never repeated in the error: it may hold a password. */
+  url(name: string, protocols: string[]): string | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    const wanted = protocols.map((protocol) => `${protocol}//…`).join(" or ");
+    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
+      return this.#refuse(name, `must be a URL, ${wanted}`);
+    }
+    return value.replace(/\/+$/, "");
+  }
+
+  integer(name: string, min: number, max: number): number | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    return this.#refuse(name, `must be a whole number from ${min} to ${max}, not \`${value}\``);
+  }
+
+  choice<T extends string>(name: string, choices: readonly T[]): T | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    const found = choices.find((choice) => choice === value.toLowerCase());
+    return found ?? this.#refuse(name, `must be one of ${choices.join(", ")}, not \`${value}\``);
+  }
+
+  flag(name: string): boolean {
+    const value = this.text(name);
+    if (value === null || value === "0") return false;
+    if (value === "1") return true;
+    this.#refuse(name, `must be 1 or 0, not \`${value}\``);
+    return false;
+  }
+
+  host(name: string): string | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    if (isIPv6(value) || /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(value)) return value;
+    return this.#refuse(name, `must be an address or a host name without port, not \`${value}\``);
+  }
+
+  secret(name: string): string | null {
+    const value = this.text(name);
+    if (value === null || value.length >= SECRET_LENGTH_MIN) return value;
+    return this.#refuse(name, `must have at least ${SECRET_LENGTH_MIN} characters, it has ${value.length}`);
+  }
+
+  /** Sent in a header, so visible ASCII. */
+  token(name: string): string | null {
+    const value = this.text(name);
+    if (value === null || /^[\x21-\x7e]+$/.test(value)) return value;
+    return this.#refuse(name, "must consist of visible ASCII characters");
+  }
+
+  /** Address and model go together; the key is optional, as for a model server on one's own machine. */
+  ai(): ServerConfig["ai"] {
+    const baseUrl = this.url("SVC_AI_BASE_URL", ["http:", "https:"]);
+    const apiKey = this.token("SVC_AI_API_KEY");
+    const model = this.text("SVC_AI_MODEL");
+    if (baseUrl !== null && model !== null) return { baseUrl, apiKey, model };
+    if (this.text("SVC_AI_BASE_URL") === null && (apiKey !== null || model !== null)) {
+      return this.#refuse("SVC_AI_BASE_URL", "must be set where SVC_AI_API_KEY or SVC_AI_MODEL is");
+    }
+    if (baseUrl !== null) return this.#refuse("SVC_AI_MODEL", "must be set where SVC_AI_BASE_URL is");
+    return null;
+  }
+
+  #refuse(name: string, problem: string): null {
+    this.problems.push(`${name} ${problem}`);
+    return null;
+  }
+}

@@ -1,0 +1,46 @@
+import { destination, pino, type DestinationStream, type Logger } from "pino";
+
+export type { Logger } from "pino";
+
+const SECRET_NAMES = [
+  "authorization",
+  "cookie",
+  '["set-cookie"]',
+  "password",
+  "secret",
+  "token",
+  "accessToken",
+  "apiKey",
+  "metricsToken",
+  "databaseUrl",
+];
+
+/** On the object logged, one and two levels down: `err.token`, `req.headers.authorization`. */
+const REDACTED = SECRET_NAMES.flatMap((name) =>
+  name.startsWith("[") ? [name, `*${name}`, `*.*${name}`] : [name, `*.${name}`, `*.*.${name}`],
+);
+
+/** Secrets inside texts, which no path reaches: our keys and webhook secrets, bearer tokens, passwords in database URLs. */
+const SECRET_TEXTS: [RegExp, string][] = [
+  [/\b(svc_(?:test|live)_|whsec_)[A-Za-z0-9+/_=-]+/g, "$1[redacted]"],
+  [/\b(Bearer )[A-Za-z0-9._~+/=-]{8,}/gi, "$1[redacted]"],
+  [/(\bpostgres(?:ql)?:\/\/[^:@/\s"]*:)[^@\s"]+@/g, "$1[redacted]@"],
+];
+
+/** `level` is one of LOG_LEVELS (config.ts). JSON lines on stderr, or where told; stdout belongs to what commands print. Secrets are taken out of both fields and texts. */
+export function createLogger(level: string, stream: DestinationStream = destination(2)): Logger {
+  return pino(
+    {
+      level,
+      base: { pid: process.pid },
+      redact: { paths: REDACTED, censor: "[redacted]" },
+      serializers: { err: pino.stdSerializers.err },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      hooks: {
+        streamWrite: (line) => SECRET_TEXTS.reduce((text, [secret, shown]) => text.replace(secret, shown), line),
+      },
+    },
+    stream,
+  );
+}

@@ -1,0 +1,49 @@
+import { randomBytes } from "node:crypto";
+import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { ConfigError, type ServerConfig } from "./config.js";
+
+/**
+ * The secret that the service encrypts and signs with: SVC_SECRET, else the one in the data directory, which is made once. Where
+ * that cannot be written (a service on a read-only disk with a database of its own) SVC_SECRET must be set: a secret that
+ * changed with every start could not read what the last one encrypted.
+ */
+export async function resolveSecret(config: Pick<ServerConfig, "secret" | "dataDir">): Promise<string> {
+  if (config.secret !== null) return config.secret;
+  const file = path.join(path.resolve(config.dataDir), "secret");
+  try {
+    return (await readSecret(file)) ?? (await createSecret(file));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new ConfigError([
+      `SVC_SECRET is not set and cannot be kept in ${file} (${code}); set it, or make SVC_DATA_DIR writable`,
+    ]);
+  }
+}
+
+async function readSecret(file: string): Promise<string | null> {
+  try {
+    const secret = (await readFile(file, "utf8")).trim();
+    if (secret.length >= 32) return secret;
+    throw new ConfigError([`${file} holds no secret of at least 32 characters; restore it, or set SVC_SECRET`]);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Written aside and linked into place: it appears whole, and of two processes that make one at once the first one's counts. */
+async function createSecret(file: string): Promise<string> {
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o711 });
+  const fresh = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
+  await writeFile(fresh, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx", flush: true });
+  try {
+    await link(fresh, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    await rm(fresh);
+  }
+  return (await readSecret(file)) as string;
+}

@@ -1,0 +1,106 @@
+import { describe, expect, test } from "vitest";
+import { ConfigError, readConfig } from "../../src/server/config.js";
+
+test("without any variable the service runs on the embedded database, on loopback", () => {
+  expect(readConfig({})).toEqual({
+    config: {
+      databaseUrl: null,
+      dataDir: ".svc-data",
+      host: "127.0.0.1",
+      port: 4400,
+      publicUrl: null,
+      secret: null,
+      metricsToken: null,
+      docsUrl: null,
+      webhookAllowPrivate: false,
+      ai: null,
+      settleSeconds: 30,
+      logLevel: "info",
+    },
+    warnings: [],
+  });
+});
+
+test("every variable is read", () => {
+  const { config, warnings } = readConfig({
+    DATABASE_URL: "postgres://user:word@db/svc",
+    SVC_DATA_DIR: "/var/lib/svc",
+    SVC_HOST: "::",
+    SVC_PORT: "0",
+    SVC_PUBLIC_URL: "https://svc.example.com/",
+    SVC_SECRET: "0123456789abcdef0123456789abcdef",
+    SVC_METRICS_TOKEN: "scrape",
+    SVC_DOCS_URL: "https://docs.example.com//",
+    SVC_WEBHOOK_ALLOW_PRIVATE: "1",
+    SVC_AI_BASE_URL: "http://127.0.0.1:11434/v1",
+    SVC_AI_MODEL: "small",
+    SVC_SETTLE_SECONDS: "0",
+    LOG_LEVEL: "WARN",
+  });
+  expect(config).toEqual({
+    databaseUrl: "postgres://user:word@db/svc",
+    dataDir: "/var/lib/svc",
+    host: "::",
+    port: 0,
+    publicUrl: "https://svc.example.com",
+    secret: "0123456789abcdef0123456789abcdef",
+    metricsToken: "scrape",
+    docsUrl: "https://docs.example.com",
+    webhookAllowPrivate: true,
+    ai: { baseUrl: "http://127.0.0.1:11434/v1", apiKey: null, model: "small" },
+    settleSeconds: 0,
+    logLevel: "warn",
+  });
+  expect(warnings).toEqual([]);
+});
+
+test("an empty variable counts as not set", () => {
+  expect(readConfig({ DATABASE_URL: "", SVC_PORT: " ", SVC_SECRET: "" }).config).toEqual(readConfig({}).config);
+});
+
+describe("a bad value stops the start", () => {
+  test.each([
+    ["DATABASE_URL", "mysql://user:word@db/svc", "DATABASE_URL must be a URL, postgres://… or postgresql://…"],
+    ["SVC_HOST", "localhost:80", "SVC_HOST must be an address or a host name without port, not `localhost:80`"],
+    ["SVC_PORT", "65536", "SVC_PORT must be a whole number from 0 to 65535, not `65536`"],
+    ["SVC_PORT", "-1", "SVC_PORT must be a whole number from 0 to 65535, not `-1`"],
+    ["SVC_PORT", "0x10", "SVC_PORT must be a whole number from 0 to 65535, not `0x10`"],
+    ["SVC_PUBLIC_URL", "svc.example.com", "SVC_PUBLIC_URL must be a URL, http://… or https://…"],
+    ["SVC_SECRET", "short", "SVC_SECRET must have at least 32 characters, it has 5"],
+    ["SVC_METRICS_TOKEN", "with space", "SVC_METRICS_TOKEN must consist of visible ASCII characters"],
+    ["SVC_DOCS_URL", "file:///docs", "SVC_DOCS_URL must be a URL, http://… or https://…"],
+    ["SVC_WEBHOOK_ALLOW_PRIVATE", "yes", "SVC_WEBHOOK_ALLOW_PRIVATE must be 1 or 0, not `yes`"],
+    ["SVC_AI_BASE_URL", "http://127.0.0.1/v1", "SVC_AI_MODEL must be set where SVC_AI_BASE_URL is"],
+    ["SVC_AI_MODEL", "small", "SVC_AI_BASE_URL must be set where SVC_AI_API_KEY or SVC_AI_MODEL is"],
+    ["SVC_AI_BASE_URL", "nowhere", "SVC_AI_BASE_URL must be a URL, http://… or https://…"],
+    ["SVC_SETTLE_SECONDS", "1.5", "SVC_SETTLE_SECONDS must be a whole number from 0 to 3600, not `1.5`"],
+    ["LOG_LEVEL", "loud", "LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, not `loud`"],
+  ])("%s=%s", (name, value, problem) => {
+    expect(() => readConfig({ [name]: value })).toThrow(new ConfigError([problem]));
+  });
+
+  test("all of them are reported at once, one line each", () => {
+    expect(() => readConfig({ SVC_PORT: "a", LOG_LEVEL: "b" })).toThrow(/^SVC_PORT .*\nLOG_LEVEL .*$/);
+  });
+
+  test("without the value where it may hold a secret", () => {
+    expect(() => readConfig({ DATABASE_URL: "http://user:hunter2@db", SVC_SECRET: "hunter2" })).toThrow(
+      expect.not.objectContaining({ message: expect.stringContaining("hunter2") }) as Error,
+    );
+  });
+});
+
+test("an unknown name is warned about with the nearest known one, a client's is not", () => {
+  const env = {
+    SVC_PROT: "1",
+    SVC_DATADIR: "x",
+    SVC_UTTERLY_ELSE: "x",
+    SVC_API_URL: "http://127.0.0.1:4400",
+    HOME: "/",
+  };
+  expect(readConfig(env).warnings).toEqual([
+    "SVC_DATADIR is not a variable of this program; did you mean SVC_DATA_DIR?",
+    "SVC_PROT is not a variable of this program; did you mean SVC_PORT?",
+    "SVC_UTTERLY_ELSE is not a variable of this program",
+  ]);
+});

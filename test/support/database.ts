@@ -1,0 +1,67 @@
+import { randomBytes } from "node:crypto";
+import type { Sql, TransactionSql } from "postgres";
+import { inject } from "vitest";
+import { connect } from "../../src/db/connect.js";
+
+/** A database of a test's own. */
+export interface TestDatabase {
+  url: string;
+  name: string;
+  /** A pool as the migrating user, who may do everything. */
+  sql: Sql;
+  /** Ends the pool and drops the database, whoever else is connected. */
+  drop(): Promise<void>;
+}
+
+/** Clones the migrated template; call it in `beforeAll`, and `drop` in `afterAll`. */
+export function createDatabase(): Promise<TestDatabase> {
+  return create(inject("database").template);
+}
+
+/** A database without anything in it. */
+export function createEmptyDatabase(): Promise<TestDatabase> {
+  return create("template0");
+}
+
+async function create(template: string): Promise<TestDatabase> {
+  const { url: adminUrl, prefix } = inject("database");
+  const name = `${prefix}${randomBytes(6).toString("hex")}`;
+  await administer(adminUrl, `create database ${name} encoding 'UTF8' template ${template}`);
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  const sql = connect(url.href, { max: 8, applicationName: "svc test" });
+  return {
+    url: url.href,
+    name,
+    sql,
+    drop: async () => {
+      await sql.end({ timeout: 0 });
+      await administer(adminUrl, `drop database ${name} with (force)`);
+    },
+  };
+}
+
+async function administer(url: string, statement: string): Promise<void> {
+  const sql = connect(url, { max: 1, applicationName: "svc test administration", statementTimeoutMs: 0 });
+  try {
+    await sql.unsafe(statement);
+  } finally {
+    await sql.end();
+  }
+}
+
+const ROLL_BACK = new Error("rolled back");
+
+/** Runs `work` in a transaction that is always rolled back, and returns what it returned. */
+export async function rolledBack<T>(sql: Sql, work: (tx: TransactionSql) => Promise<T>): Promise<T> {
+  let result: T | undefined;
+  try {
+    await sql.begin(async (tx) => {
+      result = await work(tx);
+      throw ROLL_BACK;
+    });
+  } catch (error) {
+    if (error !== ROLL_BACK) throw error;
+  }
+  return result as T;
+}

@@ -1,0 +1,97 @@
+import { chmod, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { isAlive, openCluster } from "../../src/db/embedded/cluster.js";
+import { findPostmaster, halt } from "../../src/db/embedded/postmaster.js";
+import { startEmbedded } from "../../src/db/embedded.js";
+
+/** A PostgreSQL server for one run of the tests. */
+export interface TestServer {
+  /** Of a database that exists there, as a user who may create others. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Nothing of a test's data needs to survive a crash. */
+const SETTINGS = {
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  max_connections: "200",
+  shared_buffers: "128MB",
+  max_wal_size: "2GB",
+};
+
+/** TEST_DATABASE_URL, else a container of TEST_POSTGRES_IMAGE where Docker runs, else an embedded server. */
+export async function startTestServer(): Promise<TestServer> {
+  const url = process.env["TEST_DATABASE_URL"];
+  if (url !== undefined && url !== "") return { url, stop: () => Promise.resolve() };
+  const image = process.env["TEST_POSTGRES_IMAGE"];
+  if (image !== undefined && image !== "") {
+    const container = await startContainer(image);
+    if (container !== null) return container;
+  }
+  return startTemporary();
+}
+
+/** Null, with the reason printed, where no container runtime answers. */
+async function startContainer(image: string): Promise<TestServer | null> {
+  const { GenericContainer, getContainerRuntimeClient, Wait } = await import("testcontainers");
+  try {
+    await getContainerRuntimeClient();
+  } catch (error) {
+    console.warn(`TEST_POSTGRES_IMAGE=${image} is not used, the embedded server is: ${(error as Error).message}`);
+    return null;
+  }
+  const container = await new GenericContainer(image)
+    .withEnvironment({ POSTGRES_PASSWORD: "test" })
+    .withExposedPorts(5432)
+    .withCommand(Object.entries(SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]))
+    .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2)) // the first time is its own set-up
+    .start();
+  return {
+    url: `postgres://postgres:test@${container.getHost()}:${container.getMappedPort(5432)}/postgres`,
+    stop: async () => {
+      await container.stop();
+    },
+  };
+}
+
+/** An embedded server in a directory that names our process, so that a later run sees whether we live. */
+async function startTemporary(): Promise<TestServer> {
+  await removeLeftovers();
+  const directory = await temporaryDirectory();
+  const server = await startEmbedded(directory, { settings: SETTINGS, sync: false });
+  return {
+    url: server.url,
+    stop: async () => {
+      await server.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** For a cluster or another thing of this run; removed by a later run where this one is killed. */
+export async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(path.join(os.tmpdir(), `svc-test-${process.pid}-`));
+  await chmod(directory, 0o711); // as root, the server runs as another user
+  return directory;
+}
+
+/** Ends the servers and removes the directories of runs that were killed. */
+export async function removeLeftovers(): Promise<void> {
+  for (const name of await readdir(os.tmpdir())) {
+    const pid = /^svc-test-(\d+)-/.exec(name)?.[1];
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    const directory = path.join(os.tmpdir(), name);
+    if ((await stat(directory)).uid !== process.geteuid?.()) continue; // another user's
+    if ((await readdir(directory)).includes("postgres")) await endServer(directory);
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Whoever still uses it: stops the embedded server of a data directory. */
+export async function endServer(directory: string): Promise<void> {
+  const cluster = await openCluster(directory, {});
+  if ((await findPostmaster(cluster)) !== null) await halt(cluster);
+}
