@@ -1,0 +1,366 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { setTimeout as delay } from "node:timers/promises";
+import { pino } from "pino";
+import type { Sql, TransactionSql } from "postgres";
+import { Webhook } from "standardwebhooks";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { connect } from "../../src/db/connect.js";
+import { startDeliverer, type Deliverer, type DelivererOptions } from "../../src/tasks/deliver.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import {
+  attemptsOf,
+  clearWebhooks,
+  createEnvironment,
+  createWebhook,
+  deliveriesOf,
+  emit,
+  makeDue,
+  SERVICE_SECRET,
+} from "./support/fixtures.js";
+import { startReceiver, status, statuses, type Answer, type Receiver } from "./support/receiver.js";
+
+let db: TestDatabase;
+let sql: Sql;
+const closing: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  db = await createDatabase();
+  sql = db.sql;
+});
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+  await clearWebhooks(sql);
+});
+afterAll(() => db.drop());
+
+function deliverer(options: Partial<DelivererOptions> = {}): Deliverer {
+  const logger = pino({ level: "silent" });
+  const started = startDeliverer({ sql, secret: SERVICE_SECRET, allowPrivate: true, logger, stopMs: 1000, ...options });
+  closing.push(() => started.stop());
+  return started;
+}
+
+async function receiver(answer?: Answer): Promise<Receiver> {
+  const started = await startReceiver(answer);
+  closing.push(() => started.close());
+  return started;
+}
+
+/** A webhook for a receiver of its own, in an environment of its own. */
+async function endpoint(answer?: Answer) {
+  const target = await receiver(answer);
+  const environment = await createEnvironment(sql);
+  return { target, environment, ...(await createWebhook(sql, environment, target.url)) };
+}
+
+const ids = (target: Receiver) => target.requests.map(({ headers }) => headers["svc-event-id"]);
+
+test("a receiver's library verifies what arrives, and the three ids are the emission's", async () => {
+  const { target, environment, secret, webhookId } = await endpoint();
+  const pump = deliverer();
+  await pump.idle();
+  await emit(sql, environment, [{ metadata: '{"name": "Zoë 🎉", "total": 12345678901234567890}' }]);
+  await target.received(1);
+  const { method, path, headers, body } = target.requests[0]!;
+  expect([method, path]).toEqual(["POST", "/hooks"]);
+  const payload = new Webhook(secret).verify(body, headers as Record<string, string>) as { id: string };
+  expect(payload.id).toMatch(/^emi_[0-9a-f]{16}$/);
+  expect(body).toContain("12345678901234567890");
+  expect(headers).toMatchObject({
+    "webhook-id": payload.id,
+    "svc-event-id": payload.id,
+    "content-type": "application/json",
+    "user-agent": expect.stringMatching(/^svc-webhooks\/\d+\.\d+\.\d+/),
+  });
+  await pump.idle();
+  expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: "delivered", attempts: 1, claimed: false }]);
+});
+
+test("three failures and a success are four attempts with one id, each signed anew, all in the log", async () => {
+  const { target, environment, secret, webhookId } = await endpoint(statuses(500, 503, 400, 200));
+  const pump = deliverer();
+  await emit(sql, environment, [{}]);
+  for (let attempt = 1; attempt <= 4; attempt += 1) {
+    await makeDue(sql);
+    await pump.idle();
+    expect(target.requests).toHaveLength(attempt);
+  }
+  expect(new Set(ids(target)).size).toBe(1);
+  expect(new Set(target.requests.map(({ body }) => body)).size).toBe(1);
+  for (const { body, headers } of target.requests) new Webhook(secret).verify(body, headers as Record<string, string>);
+  expect((await attemptsOf(sql, webhookId)).map((row) => [row.attempt, row.status_code])).toEqual([
+    [1, 500],
+    [2, 503],
+    [3, 400],
+    [4, 200],
+  ]);
+  expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: "delivered", attempts: 4 }]);
+});
+
+test("the role svc_worker is all that delivering needs", async () => {
+  const { environment, webhookId } = await endpoint();
+  const worker = connect(db.url, { max: 2, applicationName: "svc test worker", role: "svc_worker" });
+  closing.push(() => worker.end());
+  const pump = deliverer({ sql: worker });
+  await emit(sql, environment, [{}]);
+  await pump.idle();
+  expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: "delivered" }]);
+});
+
+test("410 disables the webhook: nothing more arrives", async () => {
+  const { target, environment, webhookId } = await endpoint(status(410));
+  const pump = deliverer();
+  await emit(sql, environment, [{}]);
+  await pump.idle();
+  await emit(sql, environment, [{}]);
+  await pump.idle();
+  expect(target.requests).toHaveLength(1);
+  expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: "failed", attempts: 1 }]);
+});
+
+test("a redirect is a failed attempt, and is not followed", async () => {
+  const elsewhere = await receiver();
+  const { environment, webhookId } = await endpoint(status(307, { location: elsewhere.url }));
+  const pump = deliverer();
+  await emit(sql, environment, [{}]);
+  await pump.idle();
+  expect(elsewhere.requests).toEqual([]);
+  expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: "pending", attempts: 1 }]);
+  expect(await attemptsOf(sql, webhookId)).toMatchObject([{ status_code: 307 }]);
+});
+
+test("Retry-After puts the next attempt off", async () => {
+  const { environment, webhookId } = await endpoint(status(429, { "retry-after": "1800" }));
+  const pump = deliverer();
+  await emit(sql, environment, [{}]);
+  await pump.idle();
+  expect((await deliveriesOf(sql, webhookId))[0]!.due_in).toBeGreaterThan(1500);
+});
+
+test("an endpoint that does not answer in time, or is not there, is tried again; the log says why", async () => {
+  const silent = await endpoint(() => undefined);
+  const gone = await endpoint();
+  await gone.target.close();
+  const pump = deliverer({ timeoutMs: 100 });
+  await emit(sql, silent.environment, [{}]);
+  await emit(sql, gone.environment, [{}]);
+  await pump.idle();
+  expect(await attemptsOf(sql, silent.webhookId)).toEqual([
+    { attempt: 1, status_code: null, error: "no answer within 0.1 seconds", response: null },
+  ]);
+  const [refused] = await attemptsOf(sql, gone.webhookId);
+  expect(refused!.error).toContain("ECONNREFUSED");
+  for (const { webhookId } of [silent, gone]) {
+    expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: "pending", attempts: 1, claimed: false }]);
+  }
+});
+
+test("an answer's first KiB is kept, whatever is in it and however long it goes on", async () => {
+  const text = await endpoint((response) => response.end("é".repeat(2000)));
+  const binary = await endpoint((response) => response.end(Buffer.from([0x61, 0x00, 0xff, 0x62])));
+  const endless = await endpoint((response) => {
+    const write = () => void response.write("x".repeat(10_000), (error) => (error ? undefined : write()));
+    write();
+  });
+  const stalled = await endpoint((response) => void response.writeHead(200).write("so far"));
+  const pump = deliverer({ timeoutMs: 500 });
+  for (const { environment } of [text, binary, endless, stalled]) await emit(sql, environment, [{}]);
+  await pump.idle();
+  const answers = [text, binary, endless, stalled].map(async ({ webhookId }) => (await attemptsOf(sql, webhookId))[0]!);
+  expect(await Promise.all(answers)).toMatchObject([
+    { status_code: 200, response: "é".repeat(512) },
+    { status_code: 200, response: "a\uFFFD\uFFFDb" },
+    { status_code: 200, response: "x".repeat(1024) },
+    { status_code: 200, response: "so far" },
+  ]);
+});
+
+test("connections are used again", async () => {
+  const { target, environment } = await endpoint();
+  const pump = deliverer({ perEndpointMax: 1 });
+  await emit(
+    sql,
+    environment,
+    Array.from({ length: 20 }, () => ({})),
+  );
+  await pump.idle();
+  expect(target.requests).toHaveLength(20);
+  expect(new Set(target.requests.map(({ remotePort }) => remotePort)).size).toBe(1);
+});
+
+test("endpoints that hang delay no other, even when they could take every place, and never exceed their limit", async () => {
+  const hanging = await Promise.all(Array.from({ length: 20 }, () => endpoint(() => undefined)));
+  const good = await endpoint();
+  const pump = deliverer({ totalMax: 40, perEndpointMax: 10, timeoutMs: 60_000 });
+  for (const { environment } of hanging)
+    await emit(
+      sql,
+      environment,
+      Array.from({ length: 20 }, () => ({})),
+    );
+  await Promise.all(hanging.map(({ target }) => target.received(1)));
+  await emit(
+    sql,
+    good.environment,
+    Array.from({ length: 50 }, () => ({})),
+  );
+  await good.target.received(50);
+  for (const { target } of hanging) expect(target.requests.length).toBeLessThanOrEqual(10);
+  await pump.stop();
+});
+
+test("a private address is refused unless allowed, and the log says what to set", async () => {
+  const { target, environment, webhookId } = await endpoint();
+  const careful = deliverer({ allowPrivate: false });
+  await emit(sql, environment, [{}]);
+  await careful.idle();
+  await careful.stop();
+  expect(target.requests).toEqual([]);
+  const [attempt] = await attemptsOf(sql, webhookId);
+  expect(attempt).toMatchObject({ status_code: null, error: expect.stringContaining("SVC_WEBHOOK_ALLOW_PRIVATE=1") });
+});
+
+test("a secret sealed with another SVC_SECRET is a failed attempt that says so", async () => {
+  const { target, environment, webhookId } = await endpoint();
+  const pump = deliverer({ secret: "another secret" });
+  await emit(sql, environment, [{}]);
+  await pump.idle();
+  expect(target.requests).toEqual([]);
+  expect((await attemptsOf(sql, webhookId))[0]!.error).toContain("SVC_SECRET");
+});
+
+test("two workers share the work, and each emission arrives once", async () => {
+  const { target, environment } = await endpoint();
+  const pumps = [deliverer({ totalMax: 8 }), deliverer({ totalMax: 8 })];
+  await emit(
+    sql,
+    environment,
+    Array.from({ length: 200 }, () => ({})),
+  );
+  await target.received(200);
+  for (const pump of pumps) await pump.idle();
+  expect(new Set(ids(target)).size).toBe(200);
+  expect(target.requests).toHaveLength(200);
+});
+
+/** Holds a lock on the webhook's deliveries, so that a record of an attempt waits, while `work` runs. */
+async function withRecordsHeld(webhookId: string, work: (tx: TransactionSql) => Promise<void>): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`select from svc.deliveries where webhook_id = ${webhookId} for update`;
+    await work(tx);
+  });
+}
+
+/** The server process that waits to record; awaited, because the receiver has its request before the worker has its answer. */
+async function backendThatRecords(tx: TransactionSql): Promise<number> {
+  for (;;) {
+    // Activity is a snapshot of the transaction's first look unless cleared.
+    await tx`select pg_stat_clear_snapshot()`;
+    const [row] = await tx<{ pid: number }[]>`
+      select pid from pg_stat_activity
+      where datname = current_database() and query like '%record_attempts%' and wait_event_type = 'Lock'
+    `;
+    if (row !== undefined) return row.pid;
+    await delay(10);
+  }
+}
+
+test("a worker killed between the answer and its record: the same id arrives again once the claim has expired", async () => {
+  let answer: () => void = () => undefined;
+  const { target, environment, webhookId } = await endpoint((response, _request, index) => {
+    if (index === 0) answer = () => void response.writeHead(200).end();
+    else response.writeHead(200).end();
+  });
+  const program = fileURLToPath(new URL("support/deliverer-process.ts", import.meta.url));
+  const worker = spawn(process.execPath, ["--import", "tsx", program, db.url], { stdio: "inherit" });
+  closing.push(async () => worker.kill("SIGKILL"));
+  await emit(sql, environment, [{}]);
+  await target.received(1);
+  await withRecordsHeld(webhookId, async (tx) => {
+    answer();
+    const backend = await backendThatRecords(tx);
+    const exited = once(worker, "exit");
+    worker.kill("SIGKILL");
+    await exited;
+    // What it had asked for dies with it; otherwise the server would still do it for nobody.
+    await tx`select pg_terminate_backend(${backend}, 10000)`;
+  });
+  expect(await attemptsOf(sql, webhookId)).toEqual([]);
+
+  const pump = deliverer();
+  await pump.idle();
+  expect(target.requests).toHaveLength(1);
+  await sql`update svc.deliveries set claimed_until = now() - interval '1 second'`;
+  await pump.idle();
+  expect(target.requests).toHaveLength(2);
+  expect(new Set(ids(target)).size).toBe(1);
+  expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: "delivered", attempts: 1 }]);
+});
+
+test("a connection lost while recording loses no result: it is recorded later, and not sent again", async () => {
+  let answer: () => void = () => undefined;
+  const { target, environment, webhookId } = await endpoint((response) => {
+    answer = () => void response.writeHead(200).end();
+  });
+  const pump = deliverer();
+  await emit(sql, environment, [{}]);
+  await target.received(1);
+  await withRecordsHeld(webhookId, async (tx) => {
+    answer();
+    await tx`select pg_terminate_backend(${await backendThatRecords(tx)}, 10000)`;
+    // It tries again, and waits again, while the lock is held.
+    await backendThatRecords(tx);
+  });
+  await pump.idle();
+  expect(target.requests).toHaveLength(1);
+  expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: "delivered", attempts: 1 }]);
+});
+
+test("stop waits for what is under way and its record, and claims nothing more", async () => {
+  let answer: () => void = () => undefined;
+  const { target, environment, webhookId } = await endpoint((response) => {
+    answer = () => void response.writeHead(200).end();
+  });
+  const pump = deliverer({ stopMs: 30_000 });
+  await emit(sql, environment, [{}]);
+  await target.received(1);
+  const stopped = pump.stop();
+  await emit(sql, environment, [{}]);
+  answer();
+  await stopped;
+  await pump.idle();
+  expect(await deliveriesOf(sql, webhookId)).toMatchObject([
+    { status: "delivered" },
+    { status: "pending", claimed: false },
+  ]);
+});
+
+test("stop does not wait for ever: what hangs is dropped unrecorded, to be delivered by another worker", async () => {
+  const { target, environment, webhookId } = await endpoint((response, _request, index) => {
+    if (index > 0) response.writeHead(200).end();
+  });
+  const pump = deliverer({ stopMs: 50, timeoutMs: 60_000 });
+  await emit(sql, environment, [{}]);
+  await target.received(1);
+  await pump.stop();
+  expect(await attemptsOf(sql, webhookId)).toEqual([]);
+  await sql`update svc.deliveries set claimed_until = now() - interval '1 second'`;
+  await deliverer().idle();
+  expect(new Set(ids(target)).size).toBe(1);
+  expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: "delivered", attempts: 1 }]);
+});
+
+test("a database that is away for a while stops nothing for good", async () => {
+  const { target, environment } = await endpoint();
+  const pump = deliverer({ pollMs: 20 });
+  await pump.idle();
+  await sql`
+    select pg_terminate_backend(pid, 10000) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()
+  `;
+  await emit(sql, environment, [{}]).catch(() => emit(sql, environment, [{}]));
+  await target.received(1);
+  await pump.idle();
+});

@@ -1,0 +1,87 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { clearWebhooks, createEnvironment, createWebhook, deliveriesOf, emit } from "./support/fixtures.js";
+
+let db: TestDatabase;
+
+beforeAll(async () => {
+  db = await createDatabase();
+});
+afterEach(() => clearWebhooks(db.sql));
+afterAll(() => db.drop());
+
+const URL = "https://example.com/hooks";
+
+test.each([
+  [["customer.activated"], "customer.activated", true],
+  [["customer.activated"], "customer.activated.again", false],
+  [["customer.*"], "customer.activated", true],
+  [["customer.*"], "customer", false],
+  [["customer.*"], "customers.activated", false],
+  [["*"], "segment.entered", true],
+  [["segment.exited", "customer.*"], "customer.churned", true],
+  [["customer.%"], "customer.activated", false],
+  [["customer._ctivated"], "customer.activated", false],
+  [["*.activated"], "customer.activated", false],
+])("event types %j of a webhook, emission %s: delivered %s", async (patterns, type, matches) => {
+  const [row] = await db.sql`select svc.webhook_matches(${patterns}, ${type}) as matches`;
+  expect(row!.matches).toBe(matches);
+});
+
+test("every emission becomes a pending delivery for each webhook of its environment that wants its type", async () => {
+  const { sql } = db;
+  const [environment, other] = [await createEnvironment(sql), await createEnvironment(sql)];
+  const all = await createWebhook(sql, environment, URL);
+  const segments = await createWebhook(sql, environment, URL, ["segment.*", "segment.entered"]);
+  const elsewhere = await createWebhook(sql, other, URL);
+  const seqs = await emit(sql, environment, [{ type: "customer.activated" }, { type: "segment.entered" }]);
+
+  expect((await deliveriesOf(sql, all.webhookId)).map((row) => row.emission_seq)).toEqual(seqs);
+  const [entered, ...more] = await deliveriesOf(sql, segments.webhookId);
+  expect(entered).toMatchObject({ emission_seq: seqs[1], status: "pending", attempts: 0, claimed: false });
+  expect(more).toEqual([]);
+  expect(await deliveriesOf(sql, elsewhere.webhookId)).toEqual([]);
+});
+
+test("a webhook receives nothing that was emitted before it existed, and nothing while it is disabled", async () => {
+  const { sql } = db;
+  const environment = await createEnvironment(sql);
+  await emit(sql, environment, [{}]);
+  const { webhookId } = await createWebhook(sql, environment, URL);
+  expect(await deliveriesOf(sql, webhookId)).toEqual([]);
+  await sql`update svc.webhooks set disabled_at = now(), disabled_reason = 'test' where webhook_id = ${webhookId}`;
+  await emit(sql, environment, [{}]);
+  expect(await deliveriesOf(sql, webhookId)).toEqual([]);
+  await sql`update svc.webhooks set disabled_at = null, disabled_reason = null where webhook_id = ${webhookId}`;
+  await emit(sql, environment, [{}]);
+  expect(await deliveriesOf(sql, webhookId)).toHaveLength(1);
+});
+
+test("one statement that writes several batches fans out all of them, and listeners are told", async () => {
+  const { sql } = db;
+  const [first, second] = [await createEnvironment(sql), await createEnvironment(sql)];
+  const webhooks = [await createWebhook(sql, first, URL), await createWebhook(sql, second, URL)];
+  const told = new Promise<void>((resolve) => {
+    void sql.listen(
+      "svc_deliveries",
+      () => resolve(),
+      () => {
+        void sql.begin(async (tx) => {
+          await tx`
+          insert into svc.emissions (
+            environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type
+          )
+          select e, (1000 + e::bigint) * 65536 + position, 'c', 'segment.entered', 'segment', '{}', now(), 'timer'
+          from unnest(${[first, second]}::integer[]) as e, unnest(array[0, 1, 65535]) as position
+        `;
+          await tx`
+          insert into svc.emission_batches (environment_id, evaluation_seq, emissions)
+          select e, 1000 + e, 65536 from unnest(${[first, second]}::integer[]) as e
+        `;
+        });
+      },
+    );
+  });
+  await told;
+  for (const { webhookId } of webhooks) expect(await deliveriesOf(sql, webhookId)).toHaveLength(3);
+});

@@ -1,0 +1,134 @@
+import { randomBytes } from "node:crypto";
+import type { Sql } from "postgres";
+import { newSecret, sealingKey, sealSecret } from "../../../src/webhooks/secret.js";
+
+/** SVC_SECRET of these tests. */
+export const SERVICE_SECRET = "a secret of the tests";
+
+/** A new project with its environment `test`; answers the environment's id. */
+export async function createEnvironment(sql: Sql): Promise<number> {
+  const slug = `o${randomBytes(6).toString("hex")}`;
+  const [row] = await sql<{ environment_id: number }[]>`
+    with organization as (
+      insert into iam.organizations (organization_id, slug) values (${`org_${slug}`}, ${slug}) returning organization_id
+    ),
+    project as (
+      insert into svc.projects (organization_id, slug, name)
+      select organization_id, 'app', 'App' from organization
+      returning project_id
+    )
+    insert into svc.environments (project_id, name)
+    select project_id, 'test' from project
+    returning environment_id
+  `;
+  return row!.environment_id;
+}
+
+export interface TestWebhook {
+  webhookId: string;
+  secret: string;
+}
+
+export async function createWebhook(
+  sql: Sql,
+  environmentId: number,
+  url: string,
+  eventTypes: string[] = ["*"],
+): Promise<TestWebhook> {
+  const secret = newSecret();
+  const [row] = await sql<{ webhook_id: string }[]>`
+    insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
+    values (
+      ${environmentId}, svc.random_id('whk_'), ${url}, ${eventTypes}, ${sealSecret(secret, sealingKey(SERVICE_SECRET))}
+    )
+    returning webhook_id
+  `;
+  return { webhookId: row!.webhook_id, secret };
+}
+
+export interface TestEmission {
+  type?: string;
+  customerId?: string;
+  /** JSON text. */
+  metadata?: string;
+  causeId?: string | null;
+  configVersion?: number | null;
+}
+
+/** Writes emissions as one evaluation does, outbox row last; answers their sequence numbers. */
+export async function emit(sql: Sql, environmentId: number, emissions: TestEmission[]): Promise<string[]> {
+  return sql.begin(async (tx) => {
+    const [next] = await tx<{ seq: string }[]>`select nextval('svc.evaluation_seq') as seq`;
+    const rows = emissions.map((emission, position) => ({
+      seq: String(BigInt(next!.seq) * 65536n + BigInt(position)),
+      type: emission.type ?? "customer.activated",
+      customer: emission.customerId ?? "customer_1",
+      metadata: emission.metadata ?? "{}",
+      cause: emission.causeId ?? null,
+      version: emission.configVersion ?? null,
+    }));
+    await tx`
+      insert into svc.emissions (
+        environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type, cause_id, config_version
+      )
+      select
+        ${environmentId}, r.seq, r.customer, r.type, 'lifecycle', r.metadata::jsonb, '2026-03-02T10:00:00.123456Z',
+        case when r.cause is null then 'timer' else 'event' end, r.cause, r.version
+      from json_to_recordset(${JSON.stringify(rows)}::text::json) as r (
+        seq bigint, type text, customer text, metadata text, cause text, version integer
+      )
+    `;
+    await tx`
+      insert into svc.emission_batches (environment_id, evaluation_seq, emissions)
+      values (${environmentId}, ${next!.seq}, ${emissions.length})
+    `;
+    return rows.map(({ seq }) => seq);
+  });
+}
+
+export interface DeliveryRow {
+  webhook_id: string;
+  emission_seq: string;
+  status: "pending" | "delivered" | "failed";
+  attempts: number;
+  /** Seconds from now, negative where it has passed. */
+  due_in: number;
+  claimed: boolean;
+}
+
+export async function deliveriesOf(sql: Sql, webhookId: string): Promise<DeliveryRow[]> {
+  return sql<DeliveryRow[]>`
+    select
+      webhook_id, emission_seq, status, attempts, claimed_until > now() is true as claimed,
+      extract(epoch from next_attempt_at - now())::float8 as due_in
+    from svc.deliveries
+    where webhook_id = ${webhookId}
+    order by emission_seq
+  `;
+}
+
+export interface AttemptRow {
+  attempt: number;
+  status_code: number | null;
+  error: string | null;
+  response: string | null;
+}
+
+export async function attemptsOf(sql: Sql, webhookId: string): Promise<AttemptRow[]> {
+  return sql<AttemptRow[]>`
+    select attempt, status_code, error, response
+    from svc.delivery_attempts
+    where webhook_id = ${webhookId}
+    order by emission_seq, attempt
+  `;
+}
+
+/** Time passes: what is pending is due now. */
+export async function makeDue(sql: Sql): Promise<void> {
+  await sql`update svc.deliveries set next_attempt_at = now() where status = 'pending'`;
+}
+
+/** Nothing of one test is left to deliver in the next. */
+export async function clearWebhooks(sql: Sql): Promise<void> {
+  await sql`delete from svc.webhooks`;
+}
