@@ -1,0 +1,16 @@
+import Type from "typebox";
+
+const CURSOR_LENGTH_MAX = 4096;
+
+export const environment = Type.Enum(["test", "live"], { default: "test" });
+const cursor = Type.Optional(Type.String({ minLength: 1, maxLength: CURSOR_LENGTH_MAX }));
+const limit = Type.Integer({ minimum: 1, maximum: 200, default: 50 });
+
+/** `?env=`, test unless given. */
+export const environmentQuery = Type.Object({ env: environment }, { additionalProperties: false });
+
+/** `?env=&limit=&cursor=`, for lists. */
+export const listQuery = Type.Object({ env: environment, limit, cursor }, { additionalProperties: false });
+
+export const KIB = 1024;
+export const MIB = 1024 * KIB;

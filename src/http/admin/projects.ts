@@ -1,0 +1,43 @@
+import Type from "typebox";
+import * as calls from "../../db/calls-admin.js";
+import { newApiKey } from "../credentials.js";
+import { environmentQuery, KIB } from "./parameters.js";
+import { adminRoute } from "./route.js";
+
+const newProject = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 256 }),
+    slug: Type.String({
+      pattern: "^[a-z0-9][a-z0-9-]{0,62}$",
+      description: "must be 1 to 63 lower-case letters, digits and hyphens, and must not begin with a hyphen",
+    }),
+  },
+  { additionalProperties: false },
+);
+
+/** Creates a project. Its keys are in this answer and nowhere else, ever. */
+export const createProject = adminRoute({
+  method: "POST",
+  path: "/projects",
+  body: { schema: newProject, bytesMax: 16 * KIB },
+  answer: async ({ deps, credentials, body }) => {
+    const test = newApiKey("test");
+    const live = newApiKey("live");
+    const project = await calls.createProject(deps.sql, credentials, body, { test, live });
+    return {
+      status: 201,
+      document: { project: JSON.parse(project) as object, keys: { test: test.text, live: live.text } },
+    };
+  },
+});
+
+/** An environment in numbers. */
+export const getOverview = adminRoute({
+  method: "GET",
+  path: "/projects/:project/overview",
+  query: environmentQuery,
+  answer: async ({ deps, credentials, params, query }) => ({
+    status: 200,
+    document: await calls.getOverview(deps.sql, credentials, { project: params["project"]!, environment: query.env }),
+  }),
+});

@@ -1,0 +1,108 @@
+import type { Context } from "koa";
+import type { Sql } from "postgres";
+import Type, { type Static, type TObject, type TSchema } from "typebox";
+import { whoami, type AdminCredentials } from "../../db/calls-admin.js";
+import { parseJson, readJsonText } from "../body.js";
+import { bearerToken, hashCredential } from "../credentials.js";
+import { ApiError } from "../errors.js";
+import { findBadLiteral } from "../ingest/literals.js";
+import { pathParameters, type Route } from "../route.js";
+import { shape, type Shape } from "../shapes.js";
+
+/** What the administrative routes need. */
+export interface AdminDeps {
+  sql: Sql;
+  /** Of `sealingKey`: encrypts webhook secrets. */
+  sealingKey: Buffer;
+  /** SVC_WEBHOOK_ALLOW_PRIVATE. */
+  allowPrivateWebhooks: boolean;
+}
+
+/** A request that has a token, an organization, and a query and body of the declared shape. */
+export interface AdminCall<Query extends TSchema, Body extends TSchema> {
+  deps: AdminDeps;
+  credentials: AdminCredentials;
+  params: Readonly<Record<string, string>>;
+  query: Static<Query>;
+  body: Static<Body>;
+}
+
+export interface Answer {
+  status: number;
+  /** JSON text as the database made it, or a value to render. */
+  document: string | object;
+}
+
+interface AdminRoute<Query extends TObject, Body extends TSchema> {
+  method: "GET" | "POST";
+  path: string;
+  query?: Query;
+  body?: { schema: Body; bytesMax: number };
+  answer(call: AdminCall<Query, Body>): Promise<Answer>;
+}
+
+const NO_QUERY = Type.Object({}, { additionalProperties: false });
+const ORGANIZATION_LENGTH_MAX = 200;
+
+/** Makes a route of an endpoint: credentials, query and body are read and checked, then `answer` is called and its answer rendered. */
+export function adminRoute<const Query extends TObject = typeof NO_QUERY, const Body extends TSchema = TSchema>(
+  route: AdminRoute<Query, Body>,
+): (deps: AdminDeps) => Route {
+  const queryShape = shape((route.query ?? NO_QUERY) as Query);
+  const bodyShape = route.body && shape(route.body.schema);
+  return (deps) => ({
+    method: route.method,
+    path: route.path,
+    handle: async (ctx) => {
+      const credentials = readCredentials(ctx);
+      const query = readQuery(ctx, queryShape);
+      let body: unknown;
+      if (route.body && bodyShape) {
+        // Before a body is read: what it says is of no interest, and its size a burden, if nobody known sends it.
+        await whoami(deps.sql, credentials);
+        body = await readBody(ctx, bodyShape, route.body.bytesMax);
+      }
+      const call = { deps, credentials, params: pathParameters(ctx), query, body: body as Static<Body> };
+      const { status, document } = await route.answer(call);
+      ctx.status = status;
+      ctx.type = "application/json";
+      ctx.body = typeof document === "string" ? document : JSON.stringify(document);
+    },
+  });
+}
+
+function readCredentials(ctx: Context): AdminCredentials {
+  const token = bearerToken(ctx);
+  if (token === null)
+    throw new ApiError(401, "INVALID_SESSION", { fix: "Send the header Authorization: Bearer <token>." });
+  const organizationId = ctx.get("X-Svc-Organization");
+  if (organizationId === "")
+    throw new ApiError(400, "ORGANIZATION_REQUIRED", { fix: "Send the organization's ID in it." });
+  if (organizationId.length > ORGANIZATION_LENGTH_MAX) throw new ApiError(401, "INVALID_SESSION");
+  return { tokenHash: hashCredential(token), organizationId };
+}
+
+/** Numbers arrive as text; defaults are filled in. */
+function readQuery<Query extends TObject>(ctx: Context, query: Shape<Query>): Static<Query> {
+  const values: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  for (const [name, property] of Object.entries(query.schema.properties)) {
+    if ("default" in property) values[name] = property.default;
+  }
+  for (const [name, value] of Object.entries(ctx.query)) {
+    const isInteger = (query.schema.properties[name] as { type?: string } | undefined)?.type === "integer";
+    values[name] = isInteger && typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
+  }
+  return query.check(values);
+}
+
+async function readBody<Body extends TSchema>(
+  ctx: Context,
+  body: Shape<Body>,
+  bytesMax: number,
+): Promise<Static<Body>> {
+  const text = await readJsonText(ctx, bytesMax);
+  const value = parseJson(text);
+  const bad = findBadLiteral(text);
+  if (bad) throw new ApiError(400, "VALIDATION_ERROR", { value: bad.literal, reason: bad.reason });
+  return body.check(value);
+}

@@ -1,0 +1,28 @@
+import type { Route } from "../route.js";
+import { deployConfig, listConfigVersions } from "./config-versions.js";
+import { getCustomer, getTimeline, listCustomers } from "./customers.js";
+import { createProject, getOverview } from "./projects.js";
+import type { AdminDeps } from "./route.js";
+import { getSegment } from "./segments.js";
+import { createWebhook, listDeliveries, listWebhooks } from "./webhooks.js";
+import { whoami } from "./whoami.js";
+
+export type { AdminDeps } from "./route.js";
+
+/** The administrative API. Who may do what is decided in the database (iam.required_role). */
+export function adminRoutes(deps: AdminDeps): Route[] {
+  return [
+    whoami,
+    createProject,
+    getOverview,
+    deployConfig,
+    listConfigVersions,
+    listCustomers,
+    getCustomer,
+    getTimeline,
+    getSegment,
+    createWebhook,
+    listWebhooks,
+    listDeliveries,
+  ].map((bind) => bind(deps));
+}

@@ -1,0 +1,68 @@
+import Type from "typebox";
+import * as calls from "../../db/calls-admin.js";
+import { checkUrl } from "../../webhooks/address.js";
+import { newSecret, sealSecret } from "../../webhooks/secret.js";
+import { ApiError } from "../errors.js";
+import { environmentQuery, KIB, listQuery } from "./parameters.js";
+import { adminRoute } from "./route.js";
+
+const eventType = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  pattern: "^[^*]*\\*?$",
+  description: "must be an event type, or the beginning of some and a * at the end, for example customer.*",
+});
+
+const newWebhook = Type.Object(
+  {
+    url: Type.String({ minLength: 1 }),
+    eventTypes: Type.Array(eventType, { minItems: 1, maxItems: 100, uniqueItems: true }),
+  },
+  { additionalProperties: false },
+);
+
+/** Adds a webhook. Its signing secret is in this answer and nowhere else, ever. */
+export const createWebhook = adminRoute({
+  method: "POST",
+  path: "/projects/:project/webhooks",
+  query: environmentQuery,
+  body: { schema: newWebhook, bytesMax: 64 * KIB },
+  answer: async ({ deps, credentials, params, query, body }) => {
+    const problem = checkUrl(body.url, { allowPrivate: deps.allowPrivateWebhooks });
+    if (problem !== null) throw new ApiError(400, "VALIDATION_ERROR", { message: problem, field: "url" });
+    const secret = newSecret();
+    const document = await calls.createWebhook(
+      deps.sql,
+      credentials,
+      { project: params["project"]!, environment: query.env },
+      { ...body, sealedSecret: sealSecret(secret, deps.sealingKey) },
+    );
+    const { id, url, eventTypes, createdAt } = JSON.parse(document) as Record<string, unknown>;
+    return { status: 201, document: { id, url, eventTypes, secret, createdAt } };
+  },
+});
+
+/** The webhooks of an environment, without their secrets. */
+export const listWebhooks = adminRoute({
+  method: "GET",
+  path: "/projects/:project/webhooks",
+  query: listQuery,
+  answer: async ({ deps, credentials, params, query: { env, ...page } }) => {
+    const place = { project: params["project"]!, environment: env };
+    return { status: 200, document: await calls.listWebhooks(deps.sql, credentials, place, page) };
+  },
+});
+
+/** The deliveries to a webhook, newest first. */
+export const listDeliveries = adminRoute({
+  method: "GET",
+  path: "/projects/:project/webhooks/:webhook/deliveries",
+  query: listQuery,
+  answer: async ({ deps, credentials, params, query: { env, ...page } }) => {
+    const place = { project: params["project"]!, environment: env };
+    return {
+      status: 200,
+      document: await calls.listDeliveries(deps.sql, credentials, place, params["webhook"]!, page),
+    };
+  },
+});

@@ -1,0 +1,128 @@
+import type { IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import type { Context } from "koa";
+import { ApiError } from "./errors.js";
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/i;
+const UTF_8 = /^utf-?8$/i;
+const MIB = 1024 * 1024;
+
+/** What is read and thrown away of a body that is too large, so that a client that is still sending finds our answer. */
+const DISCARDED_BYTES_MAX = 64 * MIB;
+
+/** The client went away before its request was complete; there is nobody to answer. */
+export class ClientGoneError extends Error {
+  override name = "ClientGoneError";
+}
+
+/**
+ * Reads a JSON body as text: not decoded further, because numbers in it may exceed a double. Takes gzip.
+ *
+ * @param bytesMax the largest body in bytes, after decompression.
+ * @throws {ApiError} UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or MALFORMED_JSON for bytes that are no UTF-8 or no gzip.
+ * @throws {ClientGoneError}
+ */
+export async function readJsonText(ctx: Context, bytesMax: number): Promise<string> {
+  const gzip = checkHeaders(ctx);
+  const declared = Number(ctx.get("Content-Length") || 0);
+  const bytes = declared > bytesMax ? null : await (gzip ? gunzip(ctx.req, bytesMax) : collect(ctx.req, bytesMax));
+  if (bytes === null) {
+    await discardRest(ctx);
+    throw new ApiError(413, "PAYLOAD_TOO_LARGE", {
+      reason: `At most ${bytesMax} bytes are read${gzip ? " after decompression" : ""}.`,
+      fix: "Send less, in several requests if need be.",
+    });
+  }
+  return decode(bytes);
+}
+
+/** Parses a JSON text. Throws MALFORMED_JSON with the parser's reason. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    const reason = text.trim() === "" ? "The body is empty." : `${(error as Error).message}.`;
+    throw new ApiError(400, "MALFORMED_JSON", { reason });
+  }
+}
+
+/** Whether the body is gzip. */
+function checkHeaders(ctx: Context): boolean {
+  const { type, charset } = ctx.request;
+  if (!JSON_TYPE.test(type) || (charset !== "" && !UTF_8.test(charset)))
+    throw new ApiError(415, "UNSUPPORTED_MEDIA_TYPE");
+  const encoding = ctx.get("Content-Encoding").trim().toLowerCase();
+  if (encoding === "" || encoding === "identity") return false;
+  if (encoding === "gzip" || encoding === "x-gzip") return true;
+  throw new ApiError(415, "UNSUPPORTED_MEDIA_TYPE", {
+    message: "The body's Content-Encoding is not supported.",
+    fix: "Send the body as it is, or compressed with gzip.",
+    headers: { "Accept-Encoding": "gzip" },
+  });
+}
+
+/** All bytes of a stream, or null as soon as there are more than `bytesMax`: the stream is paused then. */
+function collect(stream: Readable, bytesMax: number): Promise<Buffer | null> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const finish = (settle: () => void): void => {
+      stream.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose);
+      settle();
+    };
+    const onData = (chunk: Buffer): void => {
+      length += chunk.length;
+      if (length <= bytesMax) chunks.push(chunk);
+      else {
+        stream.pause();
+        finish(() => resolve(null));
+      }
+    };
+    const onEnd = (): void => finish(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length)));
+    const onError = (error: Error): void => finish(() => reject(error));
+    const onClose = (): void => finish(() => reject(new ClientGoneError("the request ended before its body")));
+    stream.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
+  });
+}
+
+/** Decompresses no more than it may return, whatever the ratio. */
+async function gunzip(request: IncomingMessage, bytesMax: number): Promise<Buffer | null> {
+  const gunzipped = createGunzip();
+  const onGone = (): void => void gunzipped.destroy(new ClientGoneError("the request ended before its body"));
+  request.on("error", onGone).on("aborted", onGone);
+  try {
+    return await collect(request.pipe(gunzipped), bytesMax);
+  } catch (error) {
+    if (error instanceof ClientGoneError) throw error;
+    throw new ApiError(400, "MALFORMED_JSON", { reason: "The body is not valid gzip." });
+  } finally {
+    request.unpipe(gunzipped).off("error", onGone).off("aborted", onGone);
+    // Errors of what is still inside concern nobody any more.
+    gunzipped.on("error", () => undefined).destroy();
+  }
+}
+
+/** Resolves when the client has sent everything, or so much that the connection is better closed. */
+async function discardRest(ctx: Context): Promise<void> {
+  const request = ctx.req;
+  await new Promise<void>((resolve) => {
+    let length = 0;
+    if (request.complete || request.destroyed) resolve();
+    request.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > DISCARDED_BYTES_MAX) resolve();
+    });
+    for (const event of ["end", "error", "close"] as const) request.once(event, () => resolve());
+    request.resume();
+  });
+  if (!request.complete) ctx.set("Connection", "close");
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new ApiError(400, "MALFORMED_JSON", { reason: "The body is not valid UTF-8." });
+  }
+}

@@ -1,0 +1,171 @@
+/** One of the things wrong with a document, all of which are listed. */
+export interface Diagnostic {
+  code: string;
+  message: string;
+  path: string;
+}
+
+/** What a function of the database puts into the detail of an error, and what the envelope shows of it. */
+export interface ErrorDetail {
+  message?: string;
+  field?: string;
+  value?: unknown;
+  reason?: string;
+  fix?: string;
+  diagnostics?: readonly Diagnostic[];
+}
+
+export interface ApiErrorOptions extends ErrorDetail {
+  /** Headers of the answer. */
+  headers?: Readonly<Record<string, string>>;
+  /** For the log only. */
+  cause?: unknown;
+}
+
+/** A failure with a status, a stable code and a message that may be shown. Everything but `cause` goes to the client. */
+export class ApiError extends Error {
+  override name = "ApiError";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly detail: ErrorDetail;
+
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    { headers = {}, cause, ...detail }: ApiErrorOptions = {},
+  ) {
+    super(detail.message ?? DEFAULT_MESSAGES[code] ?? "The request was refused.", cause === undefined ? {} : { cause });
+    this.headers = { ...HEADERS_BY_STATUS[status], ...headers };
+    this.detail = detail;
+  }
+}
+
+/** The error envelope of every failed request. */
+export interface ErrorEnvelope {
+  error: { code: string; message: string; requestId: string; docs?: string } & Omit<ErrorDetail, "message">;
+}
+
+/** Renders the envelope; members that say nothing are left out. `docsUrl` is the address of the documentation. */
+export function renderError(error: ApiError, requestId: string, docsUrl: string | undefined): ErrorEnvelope {
+  const { field, value, reason, fix, diagnostics } = error.detail;
+  return {
+    error: {
+      code: error.code,
+      message: error.message,
+      requestId,
+      ...(field === undefined ? {} : { field }),
+      ...(value === undefined ? {} : { value }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(fix === undefined ? {} : { fix }),
+      ...(docsUrl === undefined ? {} : { docs: `${docsUrl}/api#${error.code}` }),
+      ...(diagnostics === undefined ? {} : { diagnostics }),
+    },
+  };
+}
+
+/** Messages of codes that are raised without one. */
+const DEFAULT_MESSAGES: Readonly<Record<string, string>> = {
+  INVALID_API_KEY: "The API key is missing, malformed, unknown or revoked.",
+  INVALID_SESSION: "The access token is missing, unknown, expired or revoked, or is not one of this organization.",
+  ORGANIZATION_REQUIRED: "The header X-Svc-Organization is required.",
+  PLAN_REQUIRED: "The organization's plan does not include this service.",
+  FORBIDDEN: "You may not do this.",
+  NOT_FOUND: "There is nothing at this address.",
+  METHOD_NOT_ALLOWED: "This address does not answer to this method.",
+  UNSUPPORTED_MEDIA_TYPE: "The body must be JSON with the header Content-Type: application/json.",
+  PAYLOAD_TOO_LARGE: "The body is too large.",
+  MALFORMED_JSON: "The body is not valid JSON.",
+  VALIDATION_ERROR: "The request is not valid.",
+  SLUG_TAKEN: "This organization already has a project of this slug.",
+  SERVICE_UNAVAILABLE: "The service is not available for the moment. Send the same request again.",
+  INTERNAL_ERROR: "The service failed on this request. Send it again, and report the request ID if it keeps failing.",
+};
+
+const HEADERS_BY_STATUS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  401: { "WWW-Authenticate": "Bearer" },
+  503: { "Retry-After": "1" },
+};
+
+/** Our own SQLSTATEs, one for each kind of refusal. The message of such an error is the API code, its detail an ErrorDetail. */
+const STATUS_BY_SQLSTATE: Readonly<Record<string, number>> = {
+  SV001: 401,
+  SV002: 402,
+  SV003: 403,
+  SV004: 404,
+  SV005: 409,
+  SV006: 400,
+  SV007: 422,
+  SV008: 429,
+  SV009: 429,
+};
+
+type Outcome = Readonly<{ status: number; code: string } & ErrorDetail>;
+
+const INVALID: Outcome = {
+  status: 400,
+  code: "VALIDATION_ERROR",
+  message: "The request holds a value that cannot be stored.",
+};
+const UNAVAILABLE: Outcome = { status: 503, code: "SERVICE_UNAVAILABLE" };
+const INTERNAL: Outcome = { status: 500, code: "INTERNAL_ERROR" };
+
+/** Constraints that a request can violate, by the beginning of their names: a distributed database appends to them. */
+const BY_CONSTRAINT: readonly (readonly [prefix: string, outcome: Outcome])[] = [
+  ["projects_slug_key", { status: 409, code: "SLUG_TAKEN", field: "slug" }],
+  ["projects_slug_form", { status: 400, code: "VALIDATION_ERROR", field: "slug" }],
+  ["projects_name_length", { status: 400, code: "VALIDATION_ERROR", field: "name" }],
+];
+
+/** The server's and the driver's own errors: exact codes, then the beginnings of codes, in this order. What is not here is our fault. */
+const BY_CODE: readonly (readonly [prefix: string, outcome: Outcome])[] = [
+  ["22021", { ...INVALID, reason: "Text must be UTF-8 and must not hold the character U+0000." }],
+  ["22P05", { ...INVALID, reason: "Text must not hold the character U+0000 or half of a surrogate pair." }],
+  ["22003", { ...INVALID, reason: "A number is out of range." }],
+  ["40001", UNAVAILABLE], // serialization failure
+  ["40P01", UNAVAILABLE], // deadlock
+  ["55P03", UNAVAILABLE], // lock not available in time
+  ["57014", UNAVAILABLE], // statement timeout
+  ["25006", UNAVAILABLE], // read-only: a failover is under way
+  ["57P", UNAVAILABLE], // shutdown, crash, not yet up
+  ["08", UNAVAILABLE], // connection exceptions
+  ["53", UNAVAILABLE], // insufficient resources
+  ["22", INVALID], // data exceptions
+  ["54", INVALID], // program limits
+  ["CONNECT", UNAVAILABLE], // CONNECTION_CLOSED, CONNECT_TIMEOUT, … of postgres.js
+  ["ECONN", UNAVAILABLE],
+  ["EPIPE", UNAVAILABLE],
+  ["ETIMEDOUT", UNAVAILABLE],
+  ["ENOENT", UNAVAILABLE], // the socket of a server that is down
+];
+
+/**
+ * Makes an answer of anything thrown: the one translation of the database's errors. What nobody foresaw becomes an INTERNAL_ERROR
+ * that says nothing, with the error as its `cause` for the log.
+ */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const raised = error as { code?: unknown; message?: unknown; detail?: unknown; constraint_name?: unknown } | null;
+  const code = typeof raised?.code === "string" ? raised.code : "";
+  if (code in STATUS_BY_SQLSTATE) return refusal(code, String(raised?.message), readDetail(raised?.detail), error);
+  const constraint = typeof raised?.constraint_name === "string" ? raised.constraint_name : "";
+  const { status, code: apiCode, ...detail } = find(BY_CONSTRAINT, constraint) ?? find(BY_CODE, code) ?? INTERNAL;
+  return new ApiError(status, apiCode, { ...detail, cause: error });
+}
+
+/** The refusal that one of our SQLSTATEs stands for; `code` is the API code. */
+export function refusal(sqlstate: string, code: string, detail: ErrorDetail, cause?: unknown): ApiError {
+  const status = STATUS_BY_SQLSTATE[sqlstate];
+  if (status === undefined)
+    return new ApiError(INTERNAL.status, INTERNAL.code, { cause: new Error(`unknown SQLSTATE ${sqlstate}`) });
+  return new ApiError(status, code, { ...detail, cause });
+}
+
+function find(table: readonly (readonly [prefix: string, outcome: Outcome])[], text: string): Outcome | undefined {
+  return text === "" ? undefined : table.find(([prefix]) => text.startsWith(prefix))?.[1];
+}
+
+/** SQL writes null for a member that it leaves out. */
+function readDetail(detail: unknown): ErrorDetail {
+  if (typeof detail !== "string" || !detail.startsWith("{")) return {};
+  const members = Object.entries(JSON.parse(detail) as Record<string, unknown>);
+  return Object.fromEntries(members.filter(([, value]) => value !== null));
+}

@@ -1,0 +1,14 @@
+import type { Context } from "koa";
+
+/** An endpoint as data: app.ts gives it to the router. */
+export interface Route {
+  method: "GET" | "POST";
+  /** For example `/projects/:project/customers`; parameters are decoded. */
+  path: string;
+  handle(ctx: Context): void | Promise<void>;
+}
+
+/** The decoded parameters of a request's path. */
+export function pathParameters(ctx: Context): Readonly<Record<string, string>> {
+  return (ctx as Context & { params: Record<string, string> }).params;
+}

@@ -1,0 +1,99 @@
+import type { Static, TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import type { TLocalizedValidationError } from "typebox/error";
+import { ApiError, type Diagnostic } from "./errors.js";
+
+/** A TypeBox schema, compiled, that reports in the service's words. */
+export interface Shape<Schema extends TSchema> {
+  readonly schema: Schema;
+  /** Returns the value if it has the shape. Throws VALIDATION_ERROR with every problem's path, the first one as `field`. */
+  check(value: unknown): Static<Schema>;
+}
+
+export function shape<const Schema extends TSchema>(schema: Schema): Shape<Schema> {
+  const compiled = Compile(schema);
+  return {
+    schema,
+    check(value) {
+      if (compiled.Check(value)) return value;
+      throw invalid(compiled.Errors(value), schema);
+    },
+  };
+}
+
+function invalid(errors: readonly TLocalizedValidationError[], schema: TSchema): ApiError {
+  const diagnostics = errors.flatMap((error) => describe(error, schema));
+  const first = diagnostics[0];
+  return new ApiError(400, "VALIDATION_ERROR", {
+    ...(first === undefined ? {} : { message: first.message, ...(first.path === "" ? {} : { field: first.path }) }),
+    diagnostics,
+  });
+}
+
+/** A schema's error as diagnostics, one for each member that it names. */
+function describe(error: TLocalizedValidationError, schema: TSchema): Diagnostic[] {
+  const path = toPath(error.instancePath);
+  const at = (place: string, says: string): Diagnostic => ({
+    code: "INVALID_STRUCTURE",
+    message: place === "" ? `The body ${says}.` : `\`${place}\` ${says}.`,
+    path: place,
+  });
+  switch (error.keyword) {
+    case "boolean":
+      return []; // the error "additionalProperties" of the object says it too, with the names
+    case "required":
+      return error.params.requiredProperties.map((name) => at(join(path, name), "is required"));
+    case "additionalProperties":
+      return error.params.additionalProperties.map((name) => at(join(path, name), "is not known here"));
+    case "enum":
+      return [at(path, `must be one of ${error.params.allowedValues.map(String).join(", ")}`)];
+    case "minLength":
+    case "minItems":
+      return [at(path, error.params.limit === 1 ? "must not be empty" : `must have at least ${error.params.limit}`)];
+    case "maxLength":
+      return [at(path, `must have at most ${error.params.limit} characters`)];
+    case "maxItems":
+      return [at(path, `must have at most ${error.params.limit} items`)];
+    case "minimum":
+      return [at(path, `must be at least ${error.params.limit}`)];
+    case "maximum":
+      return [at(path, `must be at most ${error.params.limit}`)];
+    case "uniqueItems":
+      return [at(path, "must not hold the same item twice")];
+    case "type":
+      return [at(path, `must be ${withArticle(error.params.type)}`)];
+    case "pattern":
+      return [at(path, descriptionAt(schema, error.schemaPath) ?? error.message)];
+    default:
+      return [at(path, error.message)];
+  }
+}
+
+/** Patterns are described in their schema: nobody wants to read the expression. */
+function descriptionAt(schema: TSchema, schemaPath: string): string | undefined {
+  let node: unknown = schema;
+  for (const part of schemaPath.split("/").slice(1)) node = (node as Record<string, unknown> | undefined)?.[part];
+  const description = (node as { description?: unknown } | undefined)?.description;
+  return typeof description === "string" ? description : undefined;
+}
+
+function withArticle(type: string | string[]): string {
+  return [type]
+    .flat()
+    .map((name) => (/^[aio]/.test(name) ? `an ${name}` : `a ${name}`))
+    .join(" or ");
+}
+
+/** `/eventTypes/0` as `eventTypes[0]`. */
+function toPath(pointer: string): string {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .reduce(join, "");
+}
+
+function join(path: string, part: string): string {
+  if (/^\d+$/.test(part)) return `${path}[${part}]`;
+  return path === "" ? part : `${path}.${part}`;
+}

@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { environmentId, envelope, snapshot, startService, type Actor, type Service } from "./service.js";
+
+let service: Service;
+let owner: Actor;
+const get = (path: string) => service.request("GET", `/projects/app${path}`, { by: owner });
+
+beforeAll(async () => {
+  service = await startService();
+  owner = await service.owner("acme");
+  await service.request("POST", "/projects", { by: owner, body: { name: "App", slug: "app" } });
+  await service.request("POST", "/projects/app/config-versions", { by: owner, body: { snapshot: snapshot() } });
+  const { sql } = service.db;
+  const id = await environmentId(sql, "app", "test");
+  await sql`
+    insert into svc.customers (
+      environment_id, customer_id, created_at, traits, lifecycle, lifecycle_entered_at, last_event_at, evaluated_through,
+      next_due_at, config_version
+    )
+    values
+      (${id}, 'b', '2026-01-01Z', '{"z": 12345678901234567890, "plan": "pro", "a": [1]}', 'active', '2026-01-02 03:04:05.678Z',
+        '2026-01-03Z', '2026-01-04Z', '2026-02-01Z', 1),
+      (${id}, 'B/ä?', '2026-01-01Z', '{}', 'new', '2026-01-01Z', now(), now(), null, 1),
+      (${id}, 'c', now(), '{}', null, null, null, null, null, null)`;
+  await sql`
+    insert into svc.segment_memberships (environment_id, segment_id, customer_id, entered_at, exited_at)
+    values
+      (${id}, 'paying', 'b', '2026-01-02Z', null), (${id}, 'chosen', 'b', '2026-01-03Z', null),
+      (${id}, 'gone', 'b', '2026-01-01Z', '2026-01-02Z'), (${id}, 'paying', 'B/ä?', '2026-01-01Z', null)`;
+  await sql`
+    insert into svc.emissions (
+      environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type, cause_id, config_version
+    )
+    values
+      (${id}, 65536, 'b', 'customer.created', 'lifecycle', '{"new_lifecycle": "new"}', '2026-01-01Z', 'identify', null, null),
+      (${id}, 131072, 'b', 'customer.active', 'lifecycle', '{}', '2026-01-02Z', 'event', 'evt_0000000000000400', 1),
+      (${id}, 131073, 'b', 'segment.entered', 'segment', '{"segment": "paying"}', '2026-01-02Z', 'timer', null, 1)`;
+});
+afterAll(() => service.stop());
+
+describe("GET /projects/:project/customers/:customerId", () => {
+  it("answers the state document, its members in their order, numbers exact", async () => {
+    const response = await fetch(`${service.url}/projects/app/customers/b?env=test`, {
+      headers: { Authorization: `Bearer ${owner.token}`, "X-Svc-Organization": owner.organizationId },
+    });
+    const text = await response.text();
+    expect(response.headers.get("Content-Type")).toBe("application/json; charset=utf-8");
+    expect(text.replaceAll(/\s/g, "")).toBe(
+      '{"customerId":"b","environment":"test","createdAt":"2026-01-01T00:00:00.000Z","lastEventAt":"2026-01-03T00:00:00.000Z",' +
+        '"evaluatedThrough":"2026-01-04T00:00:00.000Z","configVersion":"v1",' +
+        '"traits":{"a":[1],"plan":"pro","z":12345678901234567890},"lifecycle":"active",' +
+        '"lifecycleEnteredAt":"2026-01-02T03:04:05.678Z","segments":["chosen","paying"],"health":null,"journeys":[],' +
+        '"signals":[],"nextDueAt":"2026-02-01T00:00:00.000Z"}',
+    );
+  });
+
+  it("answers for a customer that was never evaluated, and for an id of any characters", async () => {
+    expect(await get("/customers/c")).toMatchObject({
+      status: 200,
+      body: { customerId: "c", configVersion: null, lifecycle: null, lastEventAt: null, segments: [] },
+    });
+    expect(await get(`/customers/${encodeURIComponent("B/ä?")}`)).toMatchObject({
+      status: 200,
+      body: { customerId: "B/ä?" },
+    });
+  });
+
+  it.each(["", "/timeline"])("answers CUSTOMER_NOT_FOUND for an unknown customer%s", async (rest) => {
+    for (const path of [`/customers/x${rest}`, `/customers/b${rest}?env=live`]) {
+      const reply = await get(path);
+      expect(reply.status).toBe(404);
+      const id = path.charAt("/customers/".length);
+      expect(reply.body).toEqual(
+        envelope("CUSTOMER_NOT_FOUND", `There is no customer "${id}" in this environment.`, {
+          reason: "A customer exists from the evaluation of its first operation on.",
+        }),
+      );
+    }
+  });
+
+  it("refuses a customer id that cannot exist", async () => {
+    const reply = await get("/customers/%00");
+    expect(reply.status).toBe(400);
+    expect(reply.body).toEqual(
+      envelope("VALIDATION_ERROR", "The request holds a value that cannot be stored.", {
+        reason: "Text must be UTF-8 and must not hold the character U+0000.",
+      }),
+    );
+    expect((await get(`/customers/${"x".repeat(5000)}`)).status).toBe(404);
+    expect((await get("/customers/%E0%A4%A")).status).toBe(404);
+  });
+});
+
+describe("GET /projects/:project/customers/:customerId/timeline", () => {
+  it("lists emissions oldest first, in pages", async () => {
+    const first = await get("/customers/b/timeline?limit=2");
+    expect(first.status).toBe(200);
+    expect(first.body).toEqual({
+      data: [
+        {
+          id: "emi_0000000000010000",
+          at: "2026-01-01T00:00:00.000Z",
+          type: "customer.created",
+          source: "lifecycle",
+          metadata: { new_lifecycle: "new" },
+          cause: { type: "identify", id: null },
+          configVersion: null,
+        },
+        {
+          id: "emi_0000000000020000",
+          at: "2026-01-02T00:00:00.000Z",
+          type: "customer.active",
+          source: "lifecycle",
+          metadata: {},
+          cause: { type: "event", id: "evt_0000000000000400" },
+          configVersion: "v1",
+        },
+      ],
+      nextCursor: expect.any(String) as string,
+    });
+    const { nextCursor } = first.body as { nextCursor: string };
+    const second = await get(`/customers/b/timeline?limit=2&cursor=${nextCursor}`);
+    expect(second.body).toMatchObject({
+      data: [{ type: "segment.entered", cause: { type: "timer" } }],
+      nextCursor: null,
+    });
+  });
+});
+
+describe("GET /projects/:project/customers", () => {
+  const ids = async (query: string) => {
+    const reply = await get(`/customers?${query}`);
+    expect(reply.status).toBe(200);
+    return (reply.body as { data: { customerId: string }[] }).data.map((customer) => customer.customerId);
+  };
+
+  it("lists customers by id with their state", async () => {
+    const reply = await get("/customers?limit=1");
+    expect(reply.status).toBe(200);
+    expect(reply.body).toEqual({
+      data: [
+        {
+          customerId: "B/ä?",
+          lifecycle: "new",
+          lifecycleEnteredAt: "2026-01-01T00:00:00.000Z",
+          segments: ["paying"],
+          lastEventAt: expect.any(String) as string,
+          createdAt: "2026-01-01T00:00:00.000Z",
+        },
+      ],
+      nextCursor: expect.any(String) as string,
+    });
+  });
+
+  it("filters by lifecycle, segment and inactivity, alone and together", async () => {
+    expect(await ids("")).toEqual(["B/ä?", "b", "c"]);
+    expect(await ids("lifecycle=active")).toEqual(["b"]);
+    expect(await ids("segment=paying")).toEqual(["B/ä?", "b"]);
+    expect(await ids("segment=gone")).toEqual([]);
+    expect(await ids("inactive=1d")).toEqual(["b"]);
+    expect(await ids("lifecycle=new&segment=paying&inactive=1d")).toEqual([]);
+    expect(await ids("lifecycle=active&segment=paying&inactive=1d")).toEqual(["b"]);
+    expect(await ids("env=live")).toEqual([]);
+  });
+
+  it("continues after the last customer of the page before", async () => {
+    const seen: string[] = [];
+    let cursor = "";
+    do {
+      const { body } = await get(`/customers?limit=1${cursor}`);
+      const page = body as { data: { customerId: string }[]; nextCursor: string | null };
+      seen.push(...page.data.map((customer) => customer.customerId));
+      cursor = page.nextCursor === null ? "" : `&cursor=${page.nextCursor}`;
+    } while (cursor !== "");
+    expect(seen).toEqual(["B/ä?", "b", "c"]);
+  });
+
+  it("refuses what is no duration", async () => {
+    const reply = await get("/customers?inactive=soon");
+    expect(reply.status).toBe(400);
+    expect(reply.body).toEqual(
+      envelope("VALIDATION_ERROR", "`inactive` is not a duration.", {
+        field: "inactive",
+        value: "soon",
+        fix: "Write a whole number and a unit, for example 12h, 7d or 4w.",
+      }),
+    );
+  });
+});
+
+describe("GET /projects/:project/segments/:segment", () => {
+  it("answers the size and the members in pages", async () => {
+    const first = await get("/segments/paying?limit=1");
+    expect(first.status).toBe(200);
+    expect(first.body).toEqual({
+      segment: "paying",
+      members: 2,
+      data: [{ customerId: "B/ä?", enteredAt: "2026-01-01T00:00:00.000Z" }],
+      nextCursor: expect.any(String) as string,
+    });
+    const { nextCursor } = first.body as { nextCursor: string };
+    expect((await get(`/segments/paying?limit=1&cursor=${nextCursor}`)).body).toEqual({
+      segment: "paying",
+      members: 2,
+      data: [{ customerId: "b", enteredAt: "2026-01-02T00:00:00.000Z" }],
+      nextCursor: null,
+    });
+  });
+
+  it("answers SEGMENT_NOT_FOUND where neither the model nor a customer knows it", async () => {
+    for (const path of ["/segments/gone", "/segments/paying?env=live"]) {
+      const reply = await get(path);
+      const name = path.includes("gone") ? "gone" : "paying";
+      expect(reply.status).toBe(404);
+      expect(reply.body).toEqual(envelope("SEGMENT_NOT_FOUND", `There is no segment "${name}" in this environment.`));
+    }
+  });
+});

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { environmentId, snapshot, startService, type Actor, type Service } from "./service.js";
+
+let service: Service;
+let owner: Actor;
+beforeAll(async () => {
+  service = await startService();
+  owner = await service.owner("acme");
+  await service.request("POST", "/projects", { by: owner, body: { name: "App", slug: "app" } });
+});
+afterAll(() => service.stop());
+
+const overview = async () => {
+  const reply = await service.request("GET", "/projects/app/overview?env=test", { by: owner });
+  expect(reply.status).toBe(200);
+  return reply.body;
+};
+
+describe("GET /projects/:project/overview", () => {
+  it("is all zero before anything happened", async () => {
+    expect(await overview()).toEqual({
+      environment: "test",
+      configVersion: null,
+      customers: 0,
+      events: { accepted: 0, pending: 0 },
+      lifecycle: [],
+      segments: [],
+      webhooks: { delivered: 0, pending: 0, failed: 0 },
+      emissions: 0,
+    });
+  });
+
+  it("counts everything, the funnel in the author's order and by the newest history", async () => {
+    await service.request("POST", "/projects/app/config-versions", { by: owner, body: { snapshot: snapshot() } });
+    const { sql } = service.db;
+    const id = await environmentId(sql, "app", "test");
+    await sql`insert into svc.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)
+      values (${id}, 1, gen_random_uuid(), now(), 7, 2, false), (${id}, 2, gen_random_uuid(), now(), 1, 0, true)`;
+    await sql`insert into svc.inbox (environment_id, customer_id, seq) values (${id}, 'a', 1024)`;
+    await sql`insert into svc.customers (environment_id, customer_id, created_at, lifecycle)
+      values (${id}, 'a', now(), 'active'), (${id}, 'b', now(), 'new'), (${id}, 'c', now(), 'retired'), (${id}, 'd', now(), null)`;
+    // b was active once, but a recompute found otherwise.
+    await sql`insert into svc.lifecycle_transitions (
+        environment_id, customer_id, from_state, to_state, transitioned_at, cause_type, generation
+      )
+      values
+        (${id}, 'a', null, 'new', now(), 'event', 0), (${id}, 'a', 'new', 'active', now(), 'event', 0),
+        (${id}, 'b', null, 'new', now(), 'event', 0), (${id}, 'b', 'new', 'active', now(), 'event', 0),
+        (${id}, 'b', null, 'new', now(), 'job', 1), (${id}, 'c', null, 'retired', now(), 'event', 0)`;
+    await sql`insert into svc.segment_memberships (environment_id, segment_id, customer_id, entered_at, exited_at)
+      values (${id}, 'paying', 'a', now(), null), (${id}, 'paying', 'b', now(), now()), (${id}, 'old', 'c', now(), null)`;
+    await sql`insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
+      values (${id}, 'whk_1', 'https://example.com', '{*}', '')`;
+    await sql`insert into svc.emissions (
+        environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type
+      )
+      select ${id}, n, 'a', 'customer.active', 'lifecycle', '{}', now(), 'event' from generate_series(1, 4) as n`;
+    await sql`insert into svc.deliveries (environment_id, webhook_id, emission_seq, status, finished_at)
+      values (${id}, 'whk_1', 1, 'delivered', now()), (${id}, 'whk_1', 2, 'delivered', now()),
+        (${id}, 'whk_1', 3, 'failed', now()), (${id}, 'whk_1', 4, 'pending', null)`;
+
+    expect(await overview()).toEqual({
+      environment: "test",
+      configVersion: "v1",
+      customers: 4,
+      events: { accepted: 8, pending: 1 },
+      lifecycle: [
+        { state: "new", customers: 1, everEntered: 2 },
+        { state: "active", customers: 1, everEntered: 1 },
+        { state: "retired", customers: 1, everEntered: 1 },
+      ],
+      segments: [
+        { segment: "paying", members: 1 },
+        { segment: "chosen", members: 0 },
+        { segment: "old", members: 1 },
+      ],
+      webhooks: { delivered: 2, pending: 1, failed: 1 },
+      emissions: 4,
+    });
+  });
+});

@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { envelope, startService, type Actor, type Service } from "./service.js";
+
+let service: Service;
+let owner: Actor;
+beforeAll(async () => {
+  service = await startService();
+  owner = await service.owner("acme");
+});
+afterAll(() => service.stop());
+
+const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
+
+describe("POST /projects", () => {
+  it("creates a project with two environments and shows a key of each once", async () => {
+    const reply = await service.request("POST", "/projects", { by: owner, body: { name: "Acme app", slug: "app" } });
+    expect(reply.status).toBe(201);
+    expect(reply.body).toEqual({
+      project: { slug: "app", name: "Acme app", createdAt: timestamp },
+      keys: {
+        test: expect.stringMatching(/^svc_test_[0-9a-f]{48}$/) as unknown,
+        live: expect.stringMatching(/^svc_live_[0-9a-f]{48}$/) as unknown,
+      },
+    });
+    const { keys } = reply.body as { keys: { test: string; live: string } };
+    const rows = await service.db.sql`
+      select e.name, k.key_hash, k.hint, b.tokens
+      from svc.api_keys as k
+      join svc.environments as e on e.environment_id = k.environment_id
+      join svc.rate_buckets as b on b.key_hash = k.key_hash
+      order by e.name desc`;
+    expect(rows.map((row) => ({ ...row }))).toEqual([
+      { name: "test", key_hash: sha256(keys.test), hint: keys.test.slice(0, 13), tokens: 100_000 },
+      { name: "live", key_hash: sha256(keys.live), hint: keys.live.slice(0, 13), tokens: 100_000 },
+    ]);
+  });
+
+  it("answers SLUG_TAKEN for a slug that the organization has, and lets another one have it", async () => {
+    const body = { name: "Again", slug: "again" };
+    expect((await service.request("POST", "/projects", { by: owner, body })).status).toBe(201);
+    const reply = await service.request("POST", "/projects", { by: owner, body });
+    expect(reply.status).toBe(409);
+    expect(reply.body).toEqual(
+      envelope("SLUG_TAKEN", 'This organization already has a project "again".', {
+        field: "slug",
+        value: "again",
+        fix: "Choose another slug.",
+      }),
+    );
+    const other = await service.owner("other");
+    expect((await service.request("POST", "/projects", { by: other, body })).status).toBe(201);
+  });
+
+  it("creates one project of a slug however many ask at once", async () => {
+    const requests = Array.from({ length: 8 }, () =>
+      service.request("POST", "/projects", { by: owner, body: { name: "Race", slug: "race" } }),
+    );
+    const statuses = (await Promise.all(requests)).map((reply) => reply.status);
+    expect(statuses.sort()).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
+  });
+
+  it("lists everything that is wrong with a body", async () => {
+    const reply = await service.request("POST", "/projects", { by: owner, body: { slug: "-No", colour: "red" } });
+    expect(reply.status).toBe(400);
+    const says = (path: string, message: string) => ({ code: "INVALID_STRUCTURE", path, message });
+    expect((reply.body as { error: { diagnostics: unknown[] } }).error.diagnostics).toEqual(
+      expect.arrayContaining([
+        says("name", "`name` is required."),
+        says("colour", "`colour` is not known here."),
+        says(
+          "slug",
+          "`slug` must be 1 to 63 lower-case letters, digits and hyphens, and must not begin with a hyphen.",
+        ),
+      ]),
+    );
+    expect(reply.body).toMatchObject({ error: { code: "VALIDATION_ERROR", requestId: "req" } });
+  });
+
+  it.each([
+    ["not an object", [], "The body must be an object."],
+    ["an empty name", { name: "", slug: "a" }, "`name` must not be empty."],
+    ["a name that is too long", { name: "n".repeat(257), slug: "a" }, "`name` must have at most 256 characters."],
+    ["a slug that is too long", { name: "n", slug: "a".repeat(64) }, /^`slug` must be 1 to 63/],
+    ["a name of another type", { name: 1, slug: "a" }, "`name` must be a string."],
+  ])("refuses %s", async (_what, body, message) => {
+    const reply = await service.request("POST", "/projects", { by: owner, body });
+    expect(reply).toMatchObject({ status: 400, body: { error: { code: "VALIDATION_ERROR" } } });
+    expect((reply.body as { error: { message: string } }).error.message).toMatch(message);
+  });
+
+  it.each([
+    ["U+0000", '{"name":"a\\u0000b","slug":"nul"}', "\\u0000"],
+    ["half of a surrogate pair", '{"name":"\\ud800","slug":"half"}', "\\ud800"],
+  ])("refuses %s in text", async (_what, body, value) => {
+    const reply = await service.request("POST", "/projects", { by: owner, body });
+    expect(reply).toMatchObject({ status: 400, body: { error: { code: "VALIDATION_ERROR", value } } });
+  });
+
+  it("keeps any other name exactly", async () => {
+    const name = `<b>"𝒳"\n'); drop table svc.projects; --`;
+    const reply = await service.request("POST", "/projects", { by: owner, body: { name, slug: "names" } });
+    expect(reply).toMatchObject({ status: 201, body: { project: { name } } });
+  });
+});
+
+describe("GET /whoami", () => {
+  it("shows the user, the organization and the role", async () => {
+    const reply = await service.request("GET", "/whoami", { by: owner });
+    expect(reply.status).toBe(200);
+    expect(reply.body).toEqual({
+      user: { email: "owner@acme.example" },
+      organization: { id: owner.organizationId, slug: "acme", role: "owner" },
+    });
+  });
+});
+
+function sha256(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

@@ -1,0 +1,265 @@
+import { request } from "node:http";
+import { connect } from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DOCS_URL, envelope, startService, type Actor, type Service } from "./service.js";
+
+let service: Service;
+let owner: Actor;
+const state = { started: true, reasons: [] as string[] };
+beforeAll(async () => {
+  service = await startService({
+    probes: { started: () => state.started, unready: () => Promise.resolve(state.reasons) },
+  });
+  owner = await service.owner("acme");
+});
+afterAll(() => service.stop());
+
+const post = (body: unknown, headers: Record<string, string> = {}) =>
+  service.request("POST", "/projects", { by: owner, body, headers });
+
+describe("every answer", () => {
+  it.each([
+    ["GET", "/livez"],
+    ["GET", "/whoami"],
+    ["GET", "/nowhere"],
+    ["DELETE", "/projects"],
+    ["POST", "/projects"],
+  ])("carries the request's id and the security headers: %s %s", async (method, path) => {
+    const id = "~!trace/0123456789#" + "x".repeat(181);
+    const { headers } = await service.request(method, path, { headers: { "X-Request-ID": id } });
+    expect(headers.get("X-Request-ID")).toBe(id);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      "cache-control": "no-store",
+      "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+      "cross-origin-resource-policy": "same-origin",
+      "referrer-policy": "no-referrer",
+      "x-content-type-options": "nosniff",
+    });
+    expect(headers.has("Access-Control-Allow-Origin")).toBe(false);
+  });
+
+  it.each(["two words", "", "x".repeat(201), "ä"])("gets a new id where the request's is not valid: %j", async (id) => {
+    const reply = await service.request("GET", "/nowhere", { headers: { "X-Request-ID": id } });
+    const answered = reply.headers.get("X-Request-ID");
+    expect(answered).toMatch(/^req_[0-9a-f]{32}$/);
+    expect(reply.body).toMatchObject({ error: { requestId: answered } });
+  });
+});
+
+describe("addresses and methods", () => {
+  it.each(["/", "/events", "/whoami/", "/Whoami", "/projects/app", "/__proto__", "/projects//overview"])(
+    "answers NOT_FOUND for %s",
+    async (path) => {
+      const reply = await service.request("GET", path, { by: owner });
+      expect(reply.status).toBe(404);
+      expect(reply.body).toEqual(envelope("NOT_FOUND", "There is nothing at this address."));
+    },
+  );
+
+  it.each([
+    ["PUT", "/projects", "POST"],
+    ["GET", "/projects", "POST"],
+    ["POST", "/whoami", "GET, HEAD"],
+    ["OPTIONS", "/projects/app/webhooks", "GET, HEAD, POST"],
+  ])("answers METHOD_NOT_ALLOWED for %s %s", async (method, path, allowed) => {
+    const reply = await service.request(method, path, { by: owner });
+    expect(reply.status).toBe(405);
+    expect(reply.headers.get("Allow")).toBe(allowed);
+    expect(reply.body).toEqual(
+      envelope("METHOD_NOT_ALLOWED", "This address does not answer to this method.", { fix: `Use ${allowed}.` }),
+    );
+  });
+
+  it("answers HEAD like GET, without the body", async () => {
+    const reply = await service.request("HEAD", "/whoami", { by: owner });
+    expect(reply).toMatchObject({ status: 200, body: undefined });
+  });
+});
+
+describe("bodies", () => {
+  const malformed = (reason: unknown) => envelope("MALFORMED_JSON", "The body is not valid JSON.", { reason });
+
+  it.each([
+    ["nothing", "", "The body is empty."],
+    ["spaces", "  \n", "The body is empty."],
+    ["half an object", '{"name":', expect.any(String)],
+    ["two values", "{} {}", expect.any(String)],
+    ["bytes that are no UTF-8", new Uint8Array([0x22, 0xff, 0x22]), "The body is not valid UTF-8."],
+    ["a truncated character", new Uint8Array([0x22, 0xc3]), "The body is not valid UTF-8."],
+  ])("of %s are MALFORMED_JSON", async (_what, body, reason) => {
+    const reply = await post(body);
+    expect(reply.status).toBe(400);
+    expect(reply.body).toEqual(malformed(reason));
+  });
+
+  it("survive deep nesting and hostile keys", async () => {
+    const deep = `{"name":${"[".repeat(7_000)}${"]".repeat(7_000)},"slug":"deep"}`;
+    expect(await post(deep)).toMatchObject({
+      status: 400,
+      body: { error: { code: "VALIDATION_ERROR", field: "name" } },
+    });
+    const hostile = '{"__proto__":{"name":"x"},"constructor":1,"slug":"hostile"}';
+    const reply = await post(hostile);
+    expect(reply.status).toBe(400);
+    const paths = (reply.body as { error: { diagnostics: { path: string }[] } }).error.diagnostics.map(
+      ({ path }) => path,
+    );
+    expect(paths.sort()).toEqual(["__proto__", "constructor", "name"]);
+  });
+
+  it.each(["text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", "nonsense"])(
+    "of the type %s are UNSUPPORTED_MEDIA_TYPE",
+    async (type) => {
+      const reply = await post("{}", { "Content-Type": type });
+      expect(reply.status).toBe(415);
+      expect(reply.body).toEqual(
+        envelope("UNSUPPORTED_MEDIA_TYPE", "The body must be JSON with the header Content-Type: application/json."),
+      );
+    },
+  );
+
+  it.each(["application/json; charset=UTF-8", "Application/JSON", 'application/json;charset="utf-8"'])(
+    "of the type %s are read",
+    async (type) => {
+      expect((await post({ slug: "x" }, { "Content-Type": type })).status).toBe(400);
+    },
+  );
+
+  it("may be compressed with gzip, and with nothing else", async () => {
+    const body = gzipSync(JSON.stringify({ name: "Zipped", slug: "zipped" }));
+    expect((await post(body, { "Content-Encoding": "gzip" })).status).toBe(201);
+    const other = await post(body, { "Content-Encoding": "br" });
+    expect(other.status).toBe(415);
+    expect(other.headers.get("Accept-Encoding")).toBe("gzip");
+    expect(other.body).toEqual(
+      envelope("UNSUPPORTED_MEDIA_TYPE", "The body's Content-Encoding is not supported.", {
+        fix: "Send the body as it is, or compressed with gzip.",
+      }),
+    );
+  });
+
+  it("of broken gzip are MALFORMED_JSON", async () => {
+    const whole = gzipSync(JSON.stringify({ name: "Broken", slug: "broken" }));
+    for (const body of [Buffer.from("not gzip at all"), whole.subarray(0, whole.length - 9), Buffer.alloc(0)]) {
+      const reply = await post(body, { "Content-Encoding": "gzip" });
+      expect(reply.status).toBe(400);
+      expect(reply.body).toMatchObject({ error: { code: "MALFORMED_JSON" } });
+    }
+  });
+
+  it("that explode when decompressed are PAYLOAD_TOO_LARGE", async () => {
+    const bomb = gzipSync(Buffer.alloc(512 * 1024 * 1024, 0x20), { level: 1 });
+    const reply = await post(bomb, { "Content-Encoding": "gzip" });
+    expect(reply.status).toBe(413);
+    expect(reply.body).toEqual(
+      envelope("PAYLOAD_TOO_LARGE", "The body is too large.", {
+        reason: "At most 16384 bytes are read after decompression.",
+        fix: "Send less, in several requests if need be.",
+      }),
+    );
+  });
+
+  it("of unknown length are counted while they come", async () => {
+    const reply = await new Promise<{ status: number; text: string }>((resolve, reject) => {
+      const outgoing = request(
+        `${service.url}/projects`,
+        {
+          method: "POST",
+          headers: {
+            Authorization: `Bearer ${owner.token}`,
+            "X-Svc-Organization": owner.organizationId,
+            "Content-Type": "application/json",
+            "Transfer-Encoding": "chunked",
+          },
+        },
+        (response) => {
+          let text = "";
+          response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+          response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
+        },
+      );
+      outgoing.on("error", reject);
+      for (let chunk = 0; chunk < 64; chunk++) outgoing.write(Buffer.alloc(1024, 0x20));
+      outgoing.end();
+    });
+    expect(reply.status).toBe(413);
+    expect(JSON.parse(reply.text)).toMatchObject({ error: { code: "PAYLOAD_TOO_LARGE" } });
+  });
+
+  it("that never arrive whole do not disturb the service", async () => {
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `POST /projects HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${owner.token}\r\n` +
+        `X-Svc-Organization: ${owner.organizationId}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"na`,
+      () => socket.destroy(),
+    );
+    await new Promise((resolve) => socket.once("close", resolve));
+    expect((await service.request("GET", "/whoami", { by: owner })).status).toBe(200);
+  });
+});
+
+describe("what is no HTTP", () => {
+  const raw = async (text: string) => {
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    let answer = "";
+    socket.setEncoding("utf8").on("data", (chunk: string) => (answer += chunk));
+    socket.write(text);
+    await new Promise((resolve) => socket.once("close", resolve));
+    const [head = "", body = ""] = answer.split("\r\n\r\n");
+    return { status: Number(head.split(" ")[1]), head, body: JSON.parse(body) as { error: Record<string, unknown> } };
+  };
+
+  it.each([
+    ["nonsense", "nonsense\r\n\r\n", 400],
+    ["headers that are too large", `GET /livez HTTP/1.1\r\nHost: x\r\nX-A: ${"a".repeat(40_000)}\r\n\r\n`, 431],
+  ])("is answered with the envelope too: %s", async (_what, text, status) => {
+    const reply = await raw(text);
+    expect(reply.status).toBe(status);
+    expect(reply.head).toMatch(/\r\nX-Request-ID: req_[0-9a-f]{32}\r\n/);
+    expect(reply.body.error).toMatchObject({ code: "VALIDATION_ERROR", docs: `${DOCS_URL}/api#VALIDATION_ERROR` });
+  });
+});
+
+describe("probes", () => {
+  const probe = (path: string) => service.request("GET", path);
+  const unavailable = (reason: string) =>
+    envelope("SERVICE_UNAVAILABLE", "The service is not available for the moment. Send the same request again.", {
+      reason,
+    });
+
+  it.each(["/livez", "/startupz", "/readyz", "/health"])("%s is ok without credentials", async (path) => {
+    expect(await probe(path)).toMatchObject({ status: 200, body: { status: "ok" } });
+  });
+
+  it("are 503 before startup completed, but for /livez", async () => {
+    state.started = false;
+    try {
+      for (const path of ["/startupz", "/readyz", "/health"]) {
+        const reply = await probe(path);
+        expect(reply.status).toBe(503);
+        expect(reply.headers.get("Retry-After")).toBe("1");
+        expect(reply.body).toEqual(unavailable("Startup has not completed."));
+      }
+      expect((await probe("/livez")).status).toBe(200);
+    } finally {
+      state.started = true;
+    }
+  });
+
+  it("of readiness are 503 with the reasons while something is missing", async () => {
+    state.reasons = ["The database does not answer.", "No worker is alive."];
+    try {
+      for (const path of ["/readyz", "/health"]) {
+        const reply = await probe(path);
+        expect(reply.status).toBe(503);
+        expect(reply.body).toEqual(unavailable("The database does not answer. No worker is alive."));
+      }
+      expect((await probe("/startupz")).status).toBe(200);
+    } finally {
+      state.reasons = [];
+    }
+  });
+});
