@@ -1,0 +1,48 @@
+import type { Logger } from "pino";
+import { connect } from "../db/connect.js";
+import { startDeliverer } from "../tasks/deliver.js";
+import { startWorker, type RunningWorker } from "../tasks/worker.js";
+
+/** Plain data, so that it can be handed to a thread. */
+export interface WorkerRoleOptions {
+  databaseUrl: string;
+  /** Act as svc_worker; false where the roles could not be created. */
+  useRoles: boolean;
+  settleSeconds: number;
+  secret: string;
+  allowPrivateWebhooks: boolean;
+}
+
+/** Evaluation jobs at once. One environment's customers are shared between the jobs that run. */
+const CONCURRENCY = 4;
+
+/** Everything a worker process does: evaluation jobs, the tick, and webhook deliveries. */
+export async function runWorkerRole(options: WorkerRoleOptions, logger: Logger): Promise<RunningWorker> {
+  const sql = connect(options.databaseUrl, {
+    max: CONCURRENCY + 4,
+    applicationName: "svc worker",
+    ...(options.useRoles ? { role: "svc_worker" } : {}),
+    // A chunk with a long history takes its time.
+    statementTimeoutMs: 5 * 60_000,
+  });
+  const worker = await startWorker({
+    databaseUrl: options.databaseUrl,
+    useRoles: options.useRoles,
+    sql,
+    settleSeconds: options.settleSeconds,
+    concurrency: CONCURRENCY,
+    logger,
+  });
+  const deliverer = startDeliverer({
+    sql,
+    secret: options.secret,
+    allowPrivate: options.allowPrivateWebhooks,
+    logger,
+  });
+  return {
+    async stop() {
+      await Promise.all([worker.stop(), deliverer.stop()]);
+      await sql.end({ timeout: 5 });
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { EventEmitter } from "node:events";
+import { Logger as GraphileLogger, run, type Runner, type WorkerEvents } from "graphile-worker";
+import pg from "pg";
+import type { Logger } from "pino";
+import type { Sql } from "postgres";
+import { tick } from "../db/calls-evaluation.js";
+import { evaluateEnvironment } from "./evaluate.js";
+import { Models } from "./models.js";
+
+export interface WorkerOptions {
+  databaseUrl: string;
+  /** Act as svc_worker; false where the roles could not be created. */
+  useRoles: boolean;
+  sql: Sql;
+  settleSeconds: number;
+  concurrency: number;
+  logger: Logger;
+}
+
+export interface RunningWorker {
+  /** Finishes the jobs at hand, then resolves. */
+  stop(): Promise<void>;
+}
+
+const TICK_MS = 1_000;
+
+/** Starts the job runner and the tick of this process. */
+export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+  const { sql, logger, settleSeconds } = options;
+  const models = new Models();
+  const events: WorkerEvents = new EventEmitter();
+  // graphile-worker locks jobs in the name of its pool, so that is whose heartbeat the tick writes.
+  const poolId = new Promise<string>((resolve) => {
+    events.once("pool:create", ({ workerPool }) => resolve(workerPool.id));
+  });
+  const pool = new pg.Pool({
+    connectionString: options.databaseUrl,
+    max: options.concurrency + 2,
+    application_name: "svc jobs",
+    ...(options.useRoles ? { options: "-c role=svc_worker" } : {}),
+  });
+  const onLost = (error: Error) => logger.warn({ err: error }, "a connection of the job runner was lost");
+  pool.on("error", onLost);
+  pool.on("connect", (client) => client.on("error", onLost));
+  const runner: Runner = await run({
+    pgPool: pool,
+    concurrency: options.concurrency,
+    noHandleSignals: true,
+    pollInterval: 1_000,
+    events,
+    logger: graphileLogger(logger),
+    taskList: {
+      evaluate: async (payload) => {
+        const { environmentId } = payload as { environmentId: number };
+        await evaluateEnvironment({ sql, models, settleSeconds, logger }, environmentId);
+      },
+    },
+  });
+  const ticker = startTicker(sql, await poolId, settleSeconds, logger);
+  return {
+    async stop() {
+      await ticker.stop();
+      await runner.stop();
+      await pool.end();
+    },
+  };
+}
+
+/** Ticks at once and then every second after the one before ended; a failing tick is logged and the next one tries again. */
+function startTicker(sql: Sql, workerId: string, settleSeconds: number, logger: Logger): RunningWorker {
+  const stopping = new AbortController();
+  const loop = async () => {
+    while (!stopping.signal.aborted) {
+      await tick(sql, workerId, settleSeconds).catch((error: unknown) => logger.error({ err: error }, "tick failed"));
+      await delay(TICK_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  };
+  const done = loop();
+  return {
+    async stop() {
+      stopping.abort();
+      await done;
+    },
+  };
+}
+
+/** graphile-worker's messages as debug lines of ours; its warnings and errors keep their level. */
+function graphileLogger(logger: Logger): GraphileLogger {
+  return new GraphileLogger(() => (level, message, meta) => {
+    if (level === "error") logger.error({ meta }, message);
+    else if (level === "warning") logger.warn(message);
+    else logger.debug(message);
+  });
+}
