@@ -1,0 +1,47 @@
+import { randomUUID } from "node:crypto";
+import { pino } from "pino";
+import { ingestBatch } from "../src/db/calls-ingest.js";
+import { evaluateEnvironment } from "../src/tasks/evaluate.js";
+import { Models } from "../src/tasks/models.js";
+import type { BenchDatabase } from "./lib/database.js";
+import { nextEvents } from "./lib/events.js";
+import { median } from "./lib/measure.js";
+import type { Row } from "./lib/report.js";
+
+const BATCH = 1_000;
+
+/** Live evaluation by one worker, beside the rate at which the same batches were ingested over one connection. */
+export async function benchEvaluation({ sql, keyHash, environmentId }: BenchDatabase, rounds: number, batches: number): Promise<Row[]> {
+  const dependencies = { sql, models: new Models(), settleSeconds: 30, logger: pino({ level: "silent" }) };
+  await evaluateEnvironment(dependencies, environmentId); // what other benchmarks left
+  const ingested: number[] = [];
+  const evaluated: number[] = [];
+  for (let round = 0; round <= rounds; round++) {
+    const bodies = Array.from({ length: batches }, () => JSON.stringify({ events: nextEvents(BATCH) }));
+    const ingestRate = await rateOf(batches * BATCH, async () => {
+      for (const body of bodies) await ingestBatch(sql, { keyHash, batchId: randomUUID(), repeated: false }, body);
+    });
+    const evaluationRate = await rateOf(batches * BATCH, () => evaluateEnvironment(dependencies, environmentId));
+    if (round === 0) continue;
+    ingested.push(ingestRate);
+    evaluated.push(evaluationRate);
+  }
+  return [
+    {
+      work: "live evaluation, one worker",
+      against: "ingestion of the same batches, 1 connection",
+      ours: median(evaluated),
+      theirs: median(ingested),
+      unit: "events/s",
+      floor: 0.5,
+      aim: 1,
+      rounds: { ours: evaluated, theirs: ingested },
+    },
+  ];
+}
+
+async function rateOf(units: number, work: () => Promise<void>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return units / ((performance.now() - startedAt) / 1_000);
+}

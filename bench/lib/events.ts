@@ -1,0 +1,74 @@
+import { randomBytes } from "node:crypto";
+import type { Snapshot } from "../../src/snapshot/types.js";
+
+export interface KeyedEvent {
+  customerId: string;
+  event: string;
+  properties: Record<string, string | number | boolean>;
+  timestamp: string;
+  idempotencyKey: string;
+}
+
+const FEATURES = ["reports", "board", "automation", "search", "api"];
+let made = 0;
+const run = randomBytes(6).toString("hex");
+
+/** The next events of a stream in which 20,000 customers take turns; keys never repeat, also across runs. */
+export function nextEvents(count: number): KeyedEvent[] {
+  return Array.from({ length: count }, () => {
+    made += 1;
+    return {
+      customerId: `customer-${(made * 7919) % 20_000}`,
+      event: "feature_used",
+      properties: { feature: FEATURES[made % FEATURES.length] ?? "", seconds: made % 600, firstTime: made % 50 === 0 },
+      timestamp: new Date(Date.now() - (made % 200) * 1_000).toISOString(),
+      idempotencyKey: `${run}-${made}`,
+    };
+  });
+}
+
+/** The model that the benchmarks deploy: a strict schema, so that its check is part of what is measured. */
+export const SNAPSHOT: Snapshot = {
+  formatVersion: 1,
+  strictSchema: true,
+  events: {
+    feature_used: {
+      properties: {
+        feature: { type: "string", enum: FEATURES },
+        seconds: { type: "number" },
+        firstTime: { type: "boolean" },
+        note: { type: "string", optional: true },
+      },
+    },
+  },
+  traits: {},
+  lifecycle: {
+    initial: "new",
+    states: [
+      {
+        name: "new",
+        transitions: [
+          { to: "active", when: { kind: "count", of: { event: "feature_used" }, within: "30d", operator: "gte", value: 5 } },
+        ],
+      },
+      { name: "active", transitions: [{ to: "quiet", when: { kind: "inactiveFor", duration: "21d" } }] },
+      { name: "quiet", transitions: [{ to: "active", when: { kind: "activeWithin", duration: "3d" } }] },
+    ],
+  },
+  journeys: [],
+  segments: [
+    {
+      id: "power_users",
+      when: {
+        kind: "count",
+        of: { event: "feature_used", where: { kind: "compare", property: "seconds", operator: "gte", value: 60 } },
+        within: "7d",
+        operator: "gte",
+        value: 20,
+      },
+    },
+  ],
+  health: null,
+  rules: [],
+  signals: [],
+};
