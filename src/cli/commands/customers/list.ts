@@ -1,0 +1,53 @@
+import type { Page } from "../../api.js";
+import { defineCommand } from "../../command.js";
+import { durationOf } from "../../duration.js";
+import { page } from "../../list.js";
+import { pageOptions, projectOptions } from "../../options.js";
+import { distance, localTime } from "../../text.js";
+
+interface Customer {
+  customerId: string;
+  lifecycle: string | null;
+  lifecycleEnteredAt: string | null;
+  segments: string[];
+  lastEventAt: string | null;
+}
+
+export default defineCommand({
+  path: "customers list",
+  describe: "List customers",
+  options: {
+    ...projectOptions,
+    lifecycle: { type: "text", describe: "Only those in this lifecycle state" },
+    segment: { type: "text", describe: "Only members of this segment" },
+    inactive: { type: "text", describe: "Only those without an event for this long, such as 14d" },
+    ...pageOptions,
+  },
+  examples: [["svc customers list --lifecycle trial --inactive 7d", "Trials that went quiet a week ago"]],
+  async handler({ api, out, settings }, { lifecycle, segment, inactive, limit, cursor }) {
+    // First of all: what is wrong with the command line is told before anything else.
+    const quietFor = durationOf("--inactive", inactive);
+    const answer = await api.get<Page<Customer>>(api.projectPath("customers"), ["data", "nextCursor"], {
+      env: settings.environment,
+      lifecycle,
+      segment,
+      inactive: quietFor,
+      limit,
+      cursor,
+    });
+    const ago = (iso: string | null) => (iso === null ? "" : distance(iso, out.now));
+    page(out, answer, {
+      none: "There is no such customer.",
+      columns: [
+        { title: "Customer", value: ({ customerId }) => customerId },
+        { title: "Lifecycle", value: (row) => row.lifecycle ?? "" },
+        { title: "Since", value: (row) => ago(row.lifecycleEnteredAt) },
+        { title: "Segments", value: ({ segments }) => segments.join(", ") },
+        {
+          title: "Last event",
+          value: (row) => (row.lastEventAt === null ? "" : localTime(row.lastEventAt, out.timeZone)),
+        },
+      ],
+    });
+  },
+});

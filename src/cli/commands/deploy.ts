@@ -1,0 +1,58 @@
+import { defineCommand } from "../command.js";
+import { compile, warningsBlock } from "../compile.js";
+import { confirmation } from "../confirm.js";
+import { showDiagnostics } from "../diagnostics.js";
+import { projectOptions, yesOption } from "../options.js";
+import { provenance } from "../provenance.js";
+import { summary } from "../summary.js";
+
+interface Deployed {
+  version: string;
+  hash: string;
+  environment: string;
+  activated: boolean;
+  created: boolean;
+}
+
+export default defineCommand({
+  path: "deploy",
+  describe: "Validate the local model and deploy it as a new version",
+  options: {
+    ...projectOptions,
+    ...yesOption,
+    force: { type: "flag", describe: "Deploy despite warnings; errors still block" },
+  },
+  examples: [
+    ["svc deploy --yes", "Deploy to the test environment without being asked"],
+    ["echo live | svc deploy --env live --yes", "Deploy to live where there is no terminal"],
+  ],
+  async handler(context, { yes, force }) {
+    const { api, out, settings } = context;
+    const { environment, project } = settings;
+    // What would fail in the end anyway is better known before somebody confirms.
+    const path = api.projectPath("config-versions");
+    settings.credentials();
+    const live = environment === "live" ? { word: "live" } : {};
+    const confirm = await confirmation(context, { action: `deploying to ${environment}`, yes, ...live });
+
+    const { snapshot, warnings } = await compile(context);
+    if (warnings.length > 0 && !force)
+      throw warningsBlock(warnings, "correct them, or deploy despite them with --force");
+    if (warnings.length > 0) out.note(showDiagnostics(warnings, out.errorStyle));
+
+    await confirm(`Deploy ${summary(snapshot)} to ${environment} of project ${project} at ${settings.apiUrl}?`);
+    const origin = provenance(context.io.env);
+    const answer = await api.post<Deployed>(
+      path,
+      { snapshot, ...(origin === undefined ? {} : { provenance: origin }) },
+      ["version", "created"],
+      { env: environment },
+    );
+    const { version, hash, created } = answer.data;
+    out.result(answer, () =>
+      created
+        ? `Deployed ${version} to ${environment} of ${project}: ${summary(snapshot)} (${hash.slice(0, 12)}).`
+        : `${version} is active in ${environment} of ${project} already and is the same model; nothing was deployed.`,
+    );
+  },
+});

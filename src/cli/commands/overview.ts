@@ -1,0 +1,76 @@
+import { defineCommand } from "../command.js";
+import { projectOptions } from "../options.js";
+import { fields } from "../fields.js";
+import { number } from "../text.js";
+
+export interface Overview {
+  environment: string;
+  configVersion: string | null;
+  customers: number;
+  events: { accepted: number; pending: number };
+  lifecycle: { state: string; customers: number; everEntered: number }[];
+  segments: { segment: string; members: number }[];
+  webhooks: { delivered: number; pending: number; failed: number };
+  emissions: number;
+}
+
+export default defineCommand({
+  path: "overview",
+  describe: "Show the lifecycle's funnel, the segments' sizes and the totals",
+  options: projectOptions,
+  examples: [["svc overview --env live", "How the customers of live are distributed"]],
+  async handler({ api, out, settings }) {
+    const answer = await api.get<Overview>(
+      api.projectPath("overview"),
+      ["customers", "events", "lifecycle", "segments", "webhooks"],
+      { env: settings.environment },
+    );
+    const { data } = answer;
+    // Not above: all commands of one word are loaded for `svc --help`, and libraries for tables need not be.
+    const { table } = await import("../table.js");
+    const totals = fields(out, [
+      ["Project", `${settings.project}, ${data.environment}`],
+      ["Model", data.configVersion ?? "none deployed yet"],
+      ["Customers", number(data.customers)],
+      ["Events", `${number(data.events.accepted)} accepted, ${number(data.events.pending)} pending`],
+      ["Emissions", number(data.emissions)],
+      ["Webhooks", webhooksInWords(data.webhooks)],
+    ]);
+    out.result(answer, () => [totals, funnel(), sizes()].filter((part) => part !== "").join("\n\n"));
+
+    function funnel(): string {
+      if (data.lifecycle.length === 0) return "";
+      return table(
+        out,
+        [
+          { title: "Lifecycle", value: ({ state }) => state },
+          { title: "Now", value: ({ customers }) => number(customers), align: "right" },
+          { title: "Share", value: ({ customers }) => share(customers, data.customers), align: "right" },
+          { title: "Ever", value: ({ everEntered }) => number(everEntered), align: "right" },
+        ],
+        data.lifecycle,
+      );
+    }
+
+    function sizes(): string {
+      if (data.segments.length === 0) return "";
+      return table(
+        out,
+        [
+          { title: "Segment", value: ({ segment }) => segment },
+          { title: "Members", value: ({ members }) => number(members), align: "right" },
+          { title: "Share", value: ({ members }) => share(members, data.customers), align: "right" },
+        ],
+        data.segments,
+      );
+    }
+  },
+});
+
+function share(part: number, whole: number): string {
+  return whole === 0 ? "" : `${((100 * part) / whole).toFixed(1)} %`;
+}
+
+function webhooksInWords({ delivered, pending, failed }: Overview["webhooks"]): string {
+  return `${number(delivered)} delivered, ${number(pending)} pending, ${number(failed)} failed`;
+}

@@ -1,0 +1,22 @@
+import { defineCommand } from "../command.js";
+import { compile, warningsBlock } from "../compile.js";
+import { showDiagnostics } from "../diagnostics.js";
+import { summary } from "../summary.js";
+
+export default defineCommand({
+  path: "validate",
+  describe: "Check the local model; deploys nothing",
+  options: { strict: { type: "flag", describe: "Treat warnings as errors" } },
+  examples: [["svc validate --strict", "Fail on warnings too, as in CI"]],
+  async handler(context, { strict }) {
+    const { out } = context;
+    const { snapshot, hash, warnings } = await compile(context);
+    if (strict && warnings.length > 0) throw warningsBlock(warnings, "correct them, or leave out --strict");
+    out.result({ document: { valid: true, hash, diagnostics: warnings } }, () =>
+      [
+        ...(warnings.length > 0 ? [showDiagnostics(warnings, out.style), ""] : []),
+        `The model is valid: ${summary(snapshot)}.`,
+      ].join("\n"),
+    );
+  },
+});

@@ -1,0 +1,42 @@
+import type { Page } from "../../api.js";
+import { defineCommand } from "../../command.js";
+import { page } from "../../list.js";
+import { pageOptions, projectOptions } from "../../options.js";
+import { localTime } from "../../text.js";
+
+interface Webhook {
+  id: string;
+  url: string;
+  eventTypes: string[];
+  createdAt: string;
+  disabledAt: string | null;
+  disabledReason: string | null;
+}
+
+export default defineCommand({
+  path: "webhooks list",
+  describe: "List webhooks",
+  options: { ...projectOptions, ...pageOptions },
+  examples: [["svc webhooks list", "What is delivered, and where to"]],
+  async handler({ api, out, settings }, { limit, cursor }) {
+    const answer = await api.get<Page<Webhook>>(api.projectPath("webhooks"), ["data", "nextCursor"], {
+      env: settings.environment,
+      limit,
+      cursor,
+    });
+    page(out, answer, {
+      none: "There is no webhook.",
+      columns: [
+        { title: "Webhook", value: ({ id }) => id, fixed: true },
+        { title: "URL", value: ({ url }) => url },
+        { title: "Events", value: ({ eventTypes }) => eventTypes.join(", ") },
+        { title: "Created", value: ({ createdAt }) => localTime(createdAt, out.timeZone), fixed: true },
+        {
+          title: "Status",
+          value: (row) => (row.disabledAt ? `disabled: ${row.disabledReason ?? "unknown"}` : "enabled"),
+          style: (text, row) => (row.disabledAt ? out.style.red(text) : out.style.green(text)),
+        },
+      ],
+    });
+  },
+});

@@ -1,0 +1,103 @@
+// Questions are asked with `node:readline`: there are two kinds, "yes or no" and "type this word", and both must also work on a
+// terminal without cursor movement and leave standard output clean. A library of prompts would add widgets that nothing here uses.
+import { createInterface } from "node:readline/promises";
+
+import type { Context } from "./context.js";
+import { UserError } from "./errors.js";
+import type { LocalCode } from "./errors.js";
+import type { Io } from "./io.js";
+
+/** How long to wait for a word on standard input that is no terminal: long enough for `echo live |`, and no hanging on an idle pipe. */
+const PIPED_WORD_MS_MAX = 2_000;
+const PIPED_WORD_LENGTH_MAX = 1_000;
+
+export interface ConfirmationOptions {
+  /** What is to be confirmed, such as `deploying to live`. */
+  action: string;
+  /** Whether `--yes` was given. */
+  yes: boolean;
+  /** A word that has to be typed or piped even so. */
+  word?: string;
+}
+
+/**
+ * Makes sure, before any work is done, that the user can be asked, or has answered already; returns the function that asks.
+ * Where there is no terminal, it refuses at once what was not confirmed.
+ *
+ * @throws {UserError} CONFIRMATION_REQUIRED here, CANCELLED when the answer is no.
+ */
+export async function confirmation(
+  { io, out }: Context,
+  { action, yes, word }: ConfirmationOptions,
+): Promise<(question: string) => Promise<void>> {
+  const answered = () => Promise.resolve();
+  // The question is shown on standard error, so that has to be a terminal too.
+  const canAsk = io.stdin.isTTY === true && io.stderr.isTTY === true;
+
+  if (word === undefined) {
+    if (yes) return answered;
+    if (!canAsk) throw required(`${action} needs a confirmation, and there is no terminal to ask on`, "add --yes");
+    return async (question) => {
+      const answer = await ask(io, `${question} ${out.errorStyle.dim("(y/N)")} `);
+      if (!/^y(es)?$/i.test(answer.trim())) throw cancelled();
+    };
+  }
+
+  if (canAsk) {
+    return async (question) => {
+      const answer = await ask(io, `${question}\nType ${out.errorStyle.bold(word)} to go on: `);
+      if (answer.trim() !== word) throw cancelled();
+    };
+  }
+  if ((await pipedLine(io)).trim() !== word) {
+    throw required(
+      `${action} needs the word "${word}" on standard input, also with --yes`,
+      `pipe it: echo ${word} | svc …`,
+    );
+  }
+  return answered;
+}
+
+async function ask(io: Io, question: string): Promise<string> {
+  const terminal = createInterface({ input: io.stdin, output: io.stderr, terminal: true });
+  const given = new Promise<never>((_resolve, reject) => {
+    // Ctrl+C and Ctrl+D; without this the question would stay open and the process end with a warning.
+    terminal.once("SIGINT", () => {
+      io.stderr.write("\n");
+      reject(cancelled());
+    });
+    terminal.once("close", () => reject(cancelled()));
+  });
+  try {
+    return await Promise.race([terminal.question(question), given]);
+  } finally {
+    terminal.close();
+  }
+}
+
+/** The first line of standard input; what there is of it when it ends, grows too long, or nothing more comes in time. */
+function pipedLine({ stdin }: Io): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const finish = () => {
+      clearTimeout(timer);
+      stdin.off("data", onData).off("end", finish).off("error", reject);
+      stdin.pause();
+      resolve(text.split("\n", 1)[0] ?? "");
+    };
+    const onData = (chunk: Buffer | string) => {
+      text += chunk.toString();
+      if (text.includes("\n") || text.length > PIPED_WORD_LENGTH_MAX) finish();
+    };
+    const timer = setTimeout(finish, PIPED_WORD_MS_MAX);
+    stdin.on("data", onData).once("end", finish).once("error", reject);
+  });
+}
+
+function required(message: string, fix: string): UserError {
+  return new UserError("CONFIRMATION_REQUIRED" satisfies LocalCode, message, fix);
+}
+
+function cancelled(): UserError {
+  return new UserError("CANCELLED" satisfies LocalCode, "cancelled, nothing was changed");
+}

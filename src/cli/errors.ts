@@ -1,0 +1,58 @@
+/** Codes of failures that the command line finds itself; those of the service come in its answers. */
+export type LocalCode =
+  | "USAGE"
+  | "NOT_SIGNED_IN"
+  | "ORGANIZATION_REQUIRED"
+  | "PROJECT_REQUIRED"
+  | "API_KEY_REQUIRED"
+  | "INVALID_SETTING"
+  | "CONFIG_FILE_INVALID"
+  | "CONFIG_INVALID"
+  | "CONFIG_WARNINGS"
+  | "CONFIRMATION_REQUIRED"
+  | "CANCELLED"
+  | "SERVICE_UNREACHABLE"
+  | "UNEXPECTED_ANSWER"
+  | "OUTPUT_FAILED"
+  | "INTERNAL_ERROR";
+
+/** The members of the API's error envelope that an error of the command line may carry too. */
+export interface ErrorDetails {
+  requestId?: string;
+  field?: string;
+  value?: unknown;
+  reason?: string;
+  docs?: string;
+  diagnostics?: readonly unknown[];
+}
+
+/** Something that the user can mend: a message, what to do about it, and no stack. Everything else that is thrown is a fault of ours. */
+export class UserError extends Error {
+  override readonly name: string = "UserError";
+  readonly exitCode: number = 1;
+
+  /**
+   * @param code stable, in capitals: one of ours or one of the API.
+   * @param message a sentence without its period.
+   * @param fix what to do, a sentence without its period.
+   */
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly fix?: string,
+    readonly details: ErrorDetails = {},
+    cause?: unknown,
+  ) {
+    super(message, { cause });
+  }
+}
+
+/** A command line that cannot be understood. */
+export class UsageError extends UserError {
+  override readonly name = "UsageError";
+  override readonly exitCode = 2;
+
+  constructor(message: string, fix?: string) {
+    super("USAGE" satisfies LocalCode, message, fix);
+  }
+}

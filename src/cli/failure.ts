@@ -1,0 +1,53 @@
+import { inspect } from "node:util";
+
+import { showDiagnostics } from "./diagnostics.js";
+import { UserError } from "./errors.js";
+import type { LocalCode } from "./errors.js";
+import type { Out } from "./out.js";
+import { printable } from "./text.js";
+
+/**
+ * Tells why a run failed: with `--json` as the API's error envelope on standard output, otherwise in one line on standard error,
+ * below its diagnostics where there are any.
+ *
+ * @returns the exit code.
+ */
+export function reportFailure(out: Out, thrown: unknown, requestId: string, debug: boolean): number {
+  const error = thrown instanceof UserError ? thrown : internal(thrown);
+  if (debug) out.note(inspect(thrown));
+  if (out.json) out.print(JSON.stringify({ error: envelope(error, requestId) }));
+  else out.note(inWords(out, error));
+  return error.exitCode;
+}
+
+function internal(thrown: unknown): UserError {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new UserError(
+    "INTERNAL_ERROR" satisfies LocalCode,
+    `something failed inside svc: ${message}`,
+    "this is a fault in svc: run `svc --debug …` and report what it prints",
+  );
+}
+
+function envelope({ code, message, fix, details }: UserError, requestId: string): object {
+  return { code, message, requestId, ...(fix === undefined ? {} : { fix }), ...details };
+}
+
+function inWords({ errorStyle }: Out, { code, message, fix, details }: UserError): string {
+  const { diagnostics = [], field, reason, requestId } = details;
+  const said = [message, reason, fix].filter((part) => part !== undefined).map(sentence);
+  if (field !== undefined) said.push(`Field: ${printable(field)}.`);
+  // What the service could not do is found in its log by this.
+  if (code === "INTERNAL_ERROR" && requestId !== undefined) said.push(`Request: ${printable(requestId)}.`);
+  const line = `${errorStyle.red("error")} ${errorStyle.dim(`[${printable(code)}]`)}: ${said.join(" ")}`;
+  // A single diagnostic only says the message again.
+  const repeated = diagnostics.length === 1 && (diagnostics[0] as { message?: string }).message === message;
+  return diagnostics.length === 0 || repeated ? line : `${showDiagnostics(diagnostics, errorStyle)}\n${line}`;
+}
+
+/** A text as a sentence of its own, whether or not it came as one. */
+function sentence(text: string): string {
+  // A name such as `svc.config.ts` or an address keeps its first letter.
+  const shown = printable(text.trim()).replace(/^[a-z](?=[a-z]*(?:[ ,]|:(?!\/)))/, (letter) => letter.toUpperCase());
+  return /[.?!…]$/.test(shown) ? shown : `${shown}.`;
+}

@@ -1,0 +1,34 @@
+import type { Options } from "./command.js";
+import { ENVIRONMENTS } from "./settings.js";
+
+/** Options that every command takes. */
+export const sharedOptions = {
+  directory: { type: "text", describe: "The project's directory; the current one unless given" },
+  json: { type: "flag", describe: "Print one JSON document, also for errors" },
+  noColor: { type: "flag", describe: "Print without colours; so does the variable NO_COLOR" },
+  debug: { type: "flag", describe: "Show stack traces" },
+} as const satisfies Options;
+
+export const environmentOption = {
+  env: {
+    type: "text",
+    choices: ENVIRONMENTS,
+    describe: "The environment: test or live; unless given, the project's default, or test",
+  },
+} as const satisfies Options;
+
+/** Options of commands that work on one environment of a project. */
+export const projectOptions = {
+  ...environmentOption,
+  project: { type: "text", describe: "The project's slug; unless given, that of .kite/config.json" },
+} as const satisfies Options;
+
+/** Options of commands that list a page at a time. */
+export const pageOptions = {
+  limit: { type: "integer", min: 1, max: 200, default: 50, describe: "How many to show" },
+  cursor: { type: "text", describe: "Go on where the page before ended" },
+} as const satisfies Options;
+
+export const yesOption = {
+  yes: { type: "flag", alias: "y", describe: "Do not ask for confirmation" },
+} as const satisfies Options;

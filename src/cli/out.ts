@@ -1,0 +1,56 @@
+import picocolors from "picocolors";
+
+import type { Io } from "./io.js";
+
+export type Style = ReturnType<typeof picocolors.createColors>;
+
+/** How output is to look. */
+export interface OutOptions {
+  json: boolean;
+  noColor: boolean;
+}
+
+/** A document whose JSON text is already there, exactly as it came. */
+export interface JsonText {
+  text: string;
+}
+
+/** The only place that writes. Results go to standard output; everything else, such as notes and prompts, to standard error. */
+export class Out {
+  readonly json: boolean;
+  /** Styles for standard output and standard error; they add nothing where there is no terminal. */
+  readonly style: Style;
+  readonly errorStyle: Style;
+  /** The terminal's width; unlimited where output goes to a file or a pipe. */
+  readonly columns: number;
+  readonly now: number;
+  readonly timeZone: string | undefined;
+  readonly #io: Io;
+
+  constructor(io: Io, options: OutOptions) {
+    const color = !options.noColor && (io.env["NO_COLOR"] ?? "") === "" && io.env["TERM"] !== "dumb";
+    this.#io = io;
+    this.json = options.json;
+    this.style = picocolors.createColors(color && io.stdout.isTTY === true);
+    this.errorStyle = picocolors.createColors(color && io.stderr.isTTY === true);
+    this.columns = io.stdout.isTTY === true ? (io.stdout.columns ?? 80) : Infinity;
+    this.now = io.now();
+    this.timeZone = io.timeZone;
+  }
+
+  /** Prints a command's result: the one JSON document with `--json`, otherwise the text for people. */
+  result(document: JsonText | { document: unknown }, text: () => string): void {
+    if (!this.json) this.print(text());
+    else this.print("text" in document ? document.text : JSON.stringify(document.document));
+  }
+
+  /** Writes to standard output. */
+  print(text: string): void {
+    this.#io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+  }
+
+  /** Says something beside the result, on standard error. */
+  note(text: string): void {
+    this.#io.stderr.write(`${text}\n`);
+  }
+}

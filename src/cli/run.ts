@@ -1,0 +1,68 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+
+import { parse } from "./adapter.js";
+import { Api } from "./api.js";
+import type { Context } from "./context.js";
+import { UsageError } from "./errors.js";
+import { reportFailure } from "./failure.js";
+import type { Io } from "./io.js";
+import { Out } from "./out.js";
+import { Settings } from "./settings.js";
+
+const HELP_COLUMNS_MAX = 120;
+const HELP_COLUMNS = 100;
+
+/**
+ * Runs one command line.
+ *
+ * @param argv without the names of the program.
+ * @returns the exit code: 0 done, 1 failed, 2 the command line is wrong.
+ */
+export async function run(argv: readonly string[], io: Io): Promise<number> {
+  const requestId = `cli_${randomUUID().replaceAll("-", "").slice(0, 20)}`;
+  // A command line that cannot be understood has to be complained about as it asks for.
+  const end = argv.indexOf("--");
+  const said = new Set(end < 0 ? argv : argv.slice(0, end));
+  let out = new Out(io, { json: said.has("--json"), noColor: said.has("--no-color") });
+  let debug = said.has("--debug");
+  try {
+    const width = Math.min(io.stdout.isTTY === true ? (io.stdout.columns ?? 80) : HELP_COLUMNS, HELP_COLUMNS_MAX);
+    const parsed = await parse(argv, { width, version: version() });
+    if (parsed.kind === "print") {
+      out.print(parsed.text);
+      return 0;
+    }
+    if (parsed.kind === "incomplete") {
+      if (out.json) throw new UsageError("no command was given", "see `svc --help`");
+      out.note(parsed.text);
+      return 2;
+    }
+    const values = parsed.values as unknown as SharedValues;
+    out = new Out(io, values);
+    debug = values.debug;
+    await parsed.command.handler(context(io, out, values, requestId), parsed.values as never);
+    return 0;
+  } catch (error) {
+    return reportFailure(out, error, requestId, debug);
+  }
+}
+
+interface SharedValues {
+  json: boolean;
+  noColor: boolean;
+  debug: boolean;
+  directory?: string;
+  env?: string;
+  project?: string;
+}
+
+function context(io: Io, out: Out, values: SharedValues, requestId: string): Context {
+  const settings = new Settings(io, { directory: values.directory, environment: values.env, project: values.project });
+  return { io, out, settings, api: new Api(settings, requestId) };
+}
+
+function version(): string {
+  const file = new URL("../../package.json", import.meta.url);
+  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
+}

@@ -1,0 +1,70 @@
+/** Control characters, and those that change the direction of text: printed as they are, they could rewrite what a terminal shows. */
+// eslint-disable-next-line no-control-regex
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+/** Makes text that came from elsewhere safe to show on a terminal: what cannot be seen is shown as an escape. */
+export function printable(text: string): string {
+  return text.replace(UNPRINTABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+const formats = new Map<string | undefined, Intl.DateTimeFormat>();
+
+function zoned(timeZone: string | undefined): Intl.DateTimeFormat {
+  let format = formats.get(timeZone);
+  if (!format) {
+    const digits = "2-digit";
+    format = new Intl.DateTimeFormat("en-GB", {
+      ...(timeZone === undefined ? {} : { timeZone }),
+      ...{ year: "numeric", month: digits, day: digits, hour: digits, minute: digits, second: digits },
+      hourCycle: "h23",
+      timeZoneName: "longOffset",
+    });
+    formats.set(timeZone, format);
+  }
+  return format;
+}
+
+/** An instant in the local zone, with its offset: `2026-03-02 11:00:00 +01:00`. A text that is no instant is returned as it is. */
+export function localTime(iso: string, timeZone: string | undefined): string {
+  const instant = new Date(iso);
+  if (Number.isNaN(instant.getTime())) return printable(iso);
+  const part = Object.fromEntries(
+    zoned(timeZone)
+      .formatToParts(instant)
+      .map(({ type, value }) => [type, value]),
+  );
+  const offset = (part["timeZoneName"] ?? "").replace("GMT", "") || "+00:00";
+  return `${part["year"]}-${part["month"]}-${part["day"]} ${part["hour"]}:${part["minute"]}:${part["second"]} ${offset}`;
+}
+
+const UNITS = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1_000],
+] as const;
+
+/** How far an instant lies from now, in the largest unit that fits: `12 days ago`, `in 3 hours`, `now`. */
+export function distance(iso: string, now: number): string {
+  const milliseconds = new Date(iso).getTime() - now;
+  const size = Math.abs(milliseconds);
+  const unit = UNITS.find(([, length]) => size >= length);
+  if (!unit) return "now";
+  const words = plural(Math.floor(size / unit[1]), unit[0]);
+  return milliseconds < 0 ? `${words} ago` : `in ${words}`;
+}
+
+/** `1 day`, `2 days`, `1,200 events`. */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${number(count)} ${count === 1 ? one : many}`;
+}
+
+/** A number with separators: `60,000`. */
+export function number(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+/** Quotes a word for a shell where it needs that. */
+export function shellWord(word: string): string {
+  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${printable(word).replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,57 @@
+import type { AnyCommand, Option } from "./command.js";
+import { UsageError } from "./errors.js";
+import { optionName } from "./names.js";
+import { sharedOptions } from "./options.js";
+import { suggestion } from "./suggest.js";
+
+/**
+ * The values of a command's arguments and options, from what the parser found: strings, booleans and lists of them.
+ *
+ * @throws {UsageError} for a value that its option does not take.
+ */
+export function readValues(command: AnyCommand, raw: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const name of Object.keys(command.args ?? {})) values[name] = text(`<${name}>`, raw[name]);
+  for (const [key, option] of Object.entries({ ...command.options, ...sharedOptions })) {
+    const name = optionName(key);
+    values[key] = readOption(`--${name}`, option, raw[name]);
+  }
+  return values;
+}
+
+function readOption(name: string, option: Option, given: unknown): unknown {
+  switch (option.type) {
+    case "flag":
+      return Array.isArray(given) ? given.at(-1) === true : given === true;
+    case "list":
+      return (Array.isArray(given) ? given : []).map((value) => text(name, value));
+    case "integer":
+      return given === undefined ? option.default : integer(name, text(name, given), option.min, option.max);
+    case "text": {
+      if (given === undefined) return undefined;
+      const value = text(name, given);
+      if (option.choices && !option.choices.includes(value)) throw notAChoice(name, value, option.choices);
+      return value;
+    }
+  }
+}
+
+function text(name: string, given: unknown): string {
+  if (Array.isArray(given)) throw new UsageError(`${name} was given ${given.length} times`, "give it once");
+  if (typeof given !== "string" || given === "") throw new UsageError(`${name} needs a value`);
+  return given;
+}
+
+function integer(name: string, given: string, min: number, max: number): number {
+  const value = /^\d{1,15}$/.test(given) ? Number(given) : NaN;
+  if (value >= min && value <= max) return value;
+  throw new UsageError(`${name} is ${JSON.stringify(given)}`, `give a whole number from ${min} to ${max}`);
+}
+
+function notAChoice(name: string, value: string, choices: readonly string[]): UsageError {
+  const meant = suggestion(value, choices);
+  return new UsageError(
+    `${name} is ${JSON.stringify(value)}${meant === undefined ? "" : `; did you mean ${meant}?`}`,
+    `give one of: ${choices.join(", ")}`,
+  );
+}

@@ -1,0 +1,221 @@
+import { PassThrough } from "node:stream";
+import { describe, expect, test } from "vitest";
+
+import { project } from "../dsl-compiler/project.js";
+import { cannedServer, json } from "./support/canned-server.js";
+import type { RunOptions } from "./support/run-svc.js";
+import { svc } from "./support/run-svc.js";
+
+const MODEL = `
+  import { defineModel, event, segment } from "svc";
+  const paid = event("paid");
+  export default defineModel({ events: { paid }, segments: [segment("payers", { when: paid.happened() })] });`;
+const WITH_WARNING = `
+  import { defineModel, event } from "svc";
+  export default defineModel({ events: [event("paid")] });`;
+
+const DEPLOYED = json(
+  { version: "v3", hash: "0123456789abcdef", environment: "test", activated: true, created: true },
+  201,
+);
+
+async function deploy(argv: string[], options: RunOptions = {}, model = MODEL) {
+  const { url, seen } = await cannedServer(DEPLOYED);
+  const cwd = await project({ "svc.config.ts": model, ".kite/config.json": '{"project":"shop"}' });
+  const env = { SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o", SVC_API_URL: url, NO_COLOR: "1", ...options.env };
+  const result = await svc(["deploy", ...argv], { ...options, cwd, env });
+  return { ...result, stderr: result.stderr.replaceAll(url, "<service>"), requests: seen };
+}
+
+describe("to test", () => {
+  test("--yes is enough", async () => {
+    const { code, stdout, stderr, requests } = await deploy(["--yes"]);
+    expect({ code, stdout, stderr }).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stderr": "",
+        "stdout": "Deployed v3 to test of shop: 1 event, 0 traits, 0 lifecycle states, 1 segment (0123456789ab).
+      ",
+      }
+    `);
+    expect(requests.map(({ url }) => url)).toEqual(["/projects/shop/config-versions?env=test"]);
+  });
+
+  test("without it and without a terminal it is refused at once", async () => {
+    const { code, stderr, requests } = await deploy([]);
+    expect({ code, stderr, requests }).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "requests": [],
+        "stderr": "error [CONFIRMATION_REQUIRED]: Deploying to test needs a confirmation, and there is no terminal to ask on. Add --yes.
+      ",
+      }
+    `);
+  });
+
+  test("on a terminal it asks, and y goes on", async () => {
+    const { code, stdout, stderr } = await deploy([], { terminal: true, input: "y\n" });
+    expect({ code, stdout }).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stdout": "Deployed v3 to test of shop: 1 event, 0 traits, 0 lifecycle states, 1 segment (0123456789ab).
+      ",
+      }
+    `);
+    expect(stderr).toContain("Deploy 1 event, 0 traits, 0 lifecycle states, 1 segment to test of project shop");
+  });
+
+  test.each([
+    ["n", "n\n"],
+    ["nothing but Enter", "\n"],
+    ["Ctrl+C", "\u0003"],
+    ["Ctrl+D", "\u0004"],
+    ["a closed terminal", ""],
+  ])("on a terminal, %s leaves all as it was", async (_what, input) => {
+    const { code, stderr, requests } = await deploy([], { terminal: true, input });
+    expect({ code, requests }).toEqual({ code: 1, requests: [] });
+    expect(stderr).toContain("error [CANCELLED]: Cancelled, nothing was changed.\n");
+  });
+});
+
+describe("to live the word is needed, with or without --yes", () => {
+  test.each([[["--yes"]], [[]]])("piped it is accepted %j", async (options) => {
+    const { code, requests } = await deploy(["--env", "live", ...options], { input: "live\n" });
+    expect(code).toBe(0);
+    expect(requests.map(({ url }) => url)).toEqual(["/projects/shop/config-versions?env=live"]);
+  });
+
+  test.each(["", "yes\n", "LIVE\n", "alive\n"])("%j instead of it is refused", async (input) => {
+    const { code, stderr, requests } = await deploy(["--env", "live", "--yes"], { input });
+    expect({ code, requests }).toEqual({ code: 1, requests: [] });
+    expect(stderr).toBe(
+      'error [CONFIRMATION_REQUIRED]: Deploying to live needs the word "live" on standard input, also with --yes. ' +
+        "Pipe it: echo live | svc …\n",
+    );
+  });
+
+  test("standard input that stays open and silent is not waited for", async () => {
+    const { confirmation } = await import("../../src/cli/confirm.js");
+    const stdin = new PassThrough();
+    const io = { stdin, stderr: new PassThrough(), stdout: new PassThrough() };
+    const asked = confirmation({ io } as never, { action: "deploying to live", yes: true, word: "live" });
+    await expect(asked).rejects.toThrow('needs the word "live"');
+    stdin.destroy();
+  });
+
+  test.each([
+    ["live\n", 0],
+    ["y\n", 1],
+  ])("typed on a terminal, %j exits with %i", async (input, code) => {
+    const result = await deploy(["--env", "live", "--yes"], { terminal: true, input });
+    expect(result.code).toBe(code);
+    expect(result.requests).toHaveLength(code === 0 ? 1 : 0);
+  });
+});
+
+describe("diagnostics", () => {
+  test("errors block, also with --force", async () => {
+    const broken = MODEL.replace('segment("payers"', 'segment("payers", { when: paid.happened() }), segment("payers"');
+    const { code, stdout, stderr, requests } = await deploy(["--yes", "--force"], {}, broken);
+    expect({ code, stdout, requests }).toEqual({ code: 1, stdout: "", requests: [] });
+    expect(stderr).toMatchInlineSnapshot(`
+      "svc.config.ts:4:107 error DUPLICATE_SEGMENT there is another segment "payers"
+        fix: give one of the segments another id
+      error [CONFIG_INVALID]: The model has 1 error.
+      "
+    `);
+  });
+
+  test("warnings block", async () => {
+    const { code, stderr, requests } = await deploy(["--yes"], {}, WITH_WARNING);
+    expect({ code, requests }).toEqual({ code: 1, requests: [] });
+    expect(stderr).toMatchInlineSnapshot(`
+      "svc.config.ts:3:41 warning UNUSED_EVENT no condition reads the event "paid"
+        fix: use it in a condition, or remove it if nothing will
+      error [CONFIG_WARNINGS]: The model has 1 warning. Correct them, or deploy despite them with --force.
+      "
+    `);
+  });
+
+  test("warnings are shown with --force, beside the one document of --json", async () => {
+    const { code, stdout, stderr } = await deploy(["--yes", "--force", "--json"], {}, WITH_WARNING);
+    expect({ code, stdout, stderr }).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stderr": "svc.config.ts:3:41 warning UNUSED_EVENT no condition reads the event "paid"
+        fix: use it in a condition, or remove it if nothing will
+      ",
+        "stdout": "{"version":"v3","hash":"0123456789abcdef","environment":"test","activated":true,"created":true}
+      ",
+      }
+    `);
+  });
+
+  test("svc validate shows them and exits with 0, or with 1 under --strict", async () => {
+    const cwd = await project({ "svc.config.ts": WITH_WARNING });
+    expect(await svc(["validate"], { cwd })).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stderr": "",
+        "stdout": "svc.config.ts:3:41 warning UNUSED_EVENT no condition reads the event "paid"
+        fix: use it in a condition, or remove it if nothing will
+
+      The model is valid: 1 event, 0 traits, 0 lifecycle states, 0 segments.
+      ",
+      }
+    `);
+    expect(await svc(["validate", "--strict"], { cwd })).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "stderr": "svc.config.ts:3:41 warning UNUSED_EVENT no condition reads the event "paid"
+        fix: use it in a condition, or remove it if nothing will
+      error [CONFIG_WARNINGS]: The model has 1 warning. Correct them, or leave out --strict.
+      ",
+        "stdout": "",
+      }
+    `);
+    const { code, stdout } = await svc(["validate", "--json"], { cwd });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      valid: true,
+      diagnostics: [{ severity: "warning", file: "svc.config.ts" }],
+    });
+  });
+
+  test("a folder without a model is told as such", async () => {
+    const cwd = await project({});
+    const { code, stderr } = await svc(["validate"], { cwd });
+    expect(code).toBe(1);
+    expect(stderr.replaceAll(cwd, "<directory>")).toMatchInlineSnapshot(`
+      "error CONFIG_MISSING there is no svc.config.ts in <directory>
+        fix: run the command in a project's folder, or make a project first
+      error [CONFIG_INVALID]: The model has 1 error.
+      "
+    `);
+  });
+});
+
+describe("a deploy in CI says where it came from", () => {
+  const github = {
+    GITHUB_ACTIONS: "true",
+    GITHUB_REPOSITORY: "acme/shop",
+    GITHUB_SHA: "abc",
+    GITHUB_REF: "refs/heads/main",
+    GITHUB_WORKFLOW: "deploy",
+    GITHUB_RUN_ID: "7",
+  };
+  const gitlab = { GITLAB_CI: "true", CI_PROJECT_PATH: "acme/shop", CI_COMMIT_SHA: "abc", CI_PIPELINE_ID: "7" };
+
+  test.each([
+    [
+      "GitHub",
+      github,
+      { repository: "acme/shop", commit: "abc", ref: "refs/heads/main", workflow: "deploy", run: "7" },
+    ],
+    ["GitLab", gitlab, { repository: "acme/shop", commit: "abc", run: "7" }],
+    ["no CI", {}, undefined],
+  ])("%s", async (_what, env, expected) => {
+    const { requests } = await deploy(["--yes"], { env });
+    expect(JSON.parse(requests[0]?.body ?? "").provenance).toEqual(expected);
+  });
+});

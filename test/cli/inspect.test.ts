@@ -1,0 +1,148 @@
+import { expect, test } from "vitest";
+
+import { cannedServer, json } from "./support/canned-server.js";
+import { svc } from "./support/run-svc.js";
+
+const CUSTOMER = {
+  customerId: "cus_42",
+  environment: "test",
+  createdAt: "2026-01-10T08:00:00.000Z",
+  lastEventAt: "2026-03-14T09:59:59.500Z",
+  evaluatedThrough: "2026-03-14T09:00:00.000Z",
+  configVersion: "v3",
+  traits: { plan: "pro", seats: 5, tags: ["a", "b"] },
+  lifecycle: "activated",
+  lifecycleEnteredAt: "2026-03-02T10:00:00.000Z",
+  segments: ["payers", "power_users"],
+  health: null,
+  journeys: [],
+  signals: [],
+  nextDueAt: "2026-03-29T01:30:00.000Z",
+};
+
+async function read(argv: string[], document: unknown) {
+  const { url } = await cannedServer(json(document));
+  const env = { SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o", SVC_API_URL: url };
+  return svc([...argv, "--project", "shop"], { env });
+}
+
+test("a customer's state is shown with instants in the local zone and their distance from now", async () => {
+  const { stdout } = await read(["customers", "inspect", "cus_42"], CUSTOMER);
+  expect(stdout).toMatchInlineSnapshot(`
+    "cus_42 in test
+
+    Lifecycle          activated since 2026-03-02 11:00:00 +01:00 (12 days ago)
+    Segments           payers, power_users
+    Last event         2026-03-14 10:59:59 +01:00 (now)
+    First seen         2026-01-10 09:00:00 +01:00 (63 days ago)
+    Evaluated through  2026-03-14 10:00:00 +01:00 (1 hour ago)
+    Next due           2026-03-29 03:30:00 +02:00 (in 14 days)
+    Model              v3
+
+    Traits
+      plan   "pro"
+      seats  5
+      tags   ["a","b"]
+    "
+  `);
+});
+
+test("with --json it is the document as the service gave it", async () => {
+  const { stdout } = await read(["customers", "inspect", "cus_42", "--json"], CUSTOMER);
+  expect(stdout).toBe(`${JSON.stringify(CUSTOMER)}\n`);
+});
+
+test("a customer of whom little is known", async () => {
+  const unknown = {
+    lastEventAt: null,
+    evaluatedThrough: null,
+    configVersion: null,
+    nextDueAt: null,
+    traits: {},
+    segments: [],
+  };
+  const { stdout } = await read(["customers", "inspect", "x"], {
+    ...CUSTOMER,
+    ...unknown,
+    lifecycle: null,
+    lifecycleEnteredAt: null,
+  });
+  expect(stdout).toMatchInlineSnapshot(`
+    "cus_42 in test
+
+    Lifecycle          none
+    Segments           none
+    Last event         none
+    First seen         2026-01-10 09:00:00 +01:00 (63 days ago)
+    Evaluated through  not evaluated yet
+    Next due           nothing is due
+    Model              none
+    "
+  `);
+});
+
+test("customers are listed", async () => {
+  const { stdout } = await read(["customers", "list"], { data: [CUSTOMER], nextCursor: null });
+  expect(stdout).toMatchInlineSnapshot(`
+    "Customer  Lifecycle  Since        Segments             Last event
+    cus_42    activated  12 days ago  payers, power_users  2026-03-14 10:59:59 +01:00
+    "
+  `);
+});
+
+test("a timeline shows changes and their causes", async () => {
+  const data = [
+    {
+      at: "2026-03-02T10:00:00.000Z",
+      type: "customer.activated",
+      source: "lifecycle",
+      metadata: { previous_lifecycle: "trial", new_lifecycle: "activated" },
+      cause: { type: "event", id: "evt_0000000000000400" },
+    },
+    {
+      at: "2026-03-29T01:30:00.000Z",
+      type: "segment.exited",
+      source: "segment",
+      metadata: { segment: "payers", days: 3 },
+      cause: { type: "timer", id: null },
+    },
+  ];
+  const { stdout } = await read(["customers", "timeline", "cus_42"], { data, nextCursor: null });
+  expect(stdout).toMatchInlineSnapshot(`
+    "At                          Type                What                    Cause
+    2026-03-02 11:00:00 +01:00  customer.activated  trial → activated       event evt_0000000000000400
+    2026-03-29 03:30:00 +02:00  segment.exited      segment=payers, days=3  timer
+    "
+  `);
+});
+
+test("deliveries are shown with the last answer and what comes next", async () => {
+  const delivery = { type: "customer.activated", customerId: "cus_42" };
+  const data = [
+    {
+      ...delivery,
+      id: "emi_0000000000020000",
+      status: "pending",
+      attempts: 2,
+      nextAttemptAt: "2026-03-14T10:05:00.000Z",
+      finishedAt: null,
+      lastAttempt: { at: "2026-03-14T10:00:00.000Z", latencyMs: 15_000, statusCode: null, error: "timed out" },
+    },
+    {
+      ...delivery,
+      id: "emi_0000000000010000",
+      status: "delivered",
+      attempts: 1,
+      nextAttemptAt: null,
+      finishedAt: "2026-03-14T09:00:00.000Z",
+      lastAttempt: { at: "2026-03-14T09:00:00.000Z", latencyMs: 12, statusCode: 204, error: null },
+    },
+  ];
+  const { stdout } = await read(["webhooks", "deliveries", "whk_1"], { data, nextCursor: null });
+  expect(stdout).toMatchInlineSnapshot(`
+    "Event                 Type                Customer  Status     Tries  Answer                 At
+    emi_0000000000020000  customer.activated  cus_42    pending        2  timed out in 15000 ms  due 2026-03-14 11:05:00 +01:00
+    emi_0000000000010000  customer.activated  cus_42    delivered      1  204 in 12 ms           2026-03-14 10:00:00 +01:00
+    "
+  `);
+});

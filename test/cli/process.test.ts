@@ -1,0 +1,53 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { expect, test } from "vitest";
+
+import { cannedServer, json } from "./support/canned-server.js";
+
+const program = path.resolve(import.meta.dirname, "../../bin/svc.js");
+
+/** Runs the program as users do. */
+async function run(argv: string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [program, ...argv], { env: { PATH: process.env["PATH"], ...env } });
+  child.stdin.end();
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  return { code: code as number, stdout, stderr };
+}
+
+test("--help prints to standard output and exits with 0", async () => {
+  const { code, stdout, stderr } = await run(["--help"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toContain("svc customers");
+});
+
+test("an unknown command exits with 2 and writes to standard error only", async () => {
+  const { code, stdout, stderr } = await run(["deplyo"]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toBe(
+    'error [USAGE]: There is no command "svc deplyo"; did you mean "svc deploy"? See `svc --help`.\n',
+  );
+});
+
+test("a large document goes whole through a pipe, and the process ends by itself", async () => {
+  const document = {
+    data: Array.from({ length: 200 }, (_, n) => ({ version: `v${n}`, pad: "x".repeat(5_000) })),
+    nextCursor: null,
+  };
+  const { url } = await cannedServer(json(document));
+  const env = { SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
+  const { code, stdout } = await run(["config", "versions", "--project", "p", "--json"], env);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toEqual(document);
+});
+
+test("a reader that goes away ends it quietly", async () => {
+  const { url } = await cannedServer(json({ data: [{ pad: "x".repeat(5_000_000) }], nextCursor: null }));
+  const env = { PATH: process.env["PATH"], SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
+  const child = spawn(process.execPath, [program, "config", "versions", "--project", "p", "--json"], { env });
+  child.stdin.end();
+  child.stdout.once("data", () => child.stdout.destroy());
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  expect({ code: code as number, stderr }).toEqual({ code: 0, stderr: "" });
+});

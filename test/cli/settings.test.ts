@@ -1,0 +1,139 @@
+import { chmod, mkdir } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+
+import { project } from "../dsl-compiler/project.js";
+import { cannedServer, json } from "./support/canned-server.js";
+import { svc } from "./support/run-svc.js";
+
+const SESSION = { SVC_ACCESS_TOKEN: "svc_token_x", SVC_ORGANIZATION: "org_1" };
+const PAGE = json({ data: [], nextCursor: null });
+
+/** The error of a run, with the directory's random name replaced. */
+async function failure(directory: string, argv = ["config", "versions"], env: Record<string, string> = SESSION) {
+  const { code, stdout, stderr } = await svc(argv, { cwd: directory, env });
+  expect(stdout).toBe("");
+  return `${code} ${stderr.replaceAll(directory, "<directory>")}`;
+}
+
+describe("without what a command needs it says what to set", () => {
+  test("no token", async () => {
+    expect(await failure(await project({}), ["whoami"], {})).toMatchInlineSnapshot(`
+      "1 error [NOT_SIGNED_IN]: You are not signed in. Set SVC_ACCESS_TOKEN and SVC_ORGANIZATION to what \`svc-server bootstrap\` printed.
+      "
+    `);
+  });
+
+  test("no organization", async () => {
+    expect(await failure(await project({}), ["whoami"], { SVC_ACCESS_TOKEN: "t" })).toMatchInlineSnapshot(`
+      "1 error [ORGANIZATION_REQUIRED]: SVC_ACCESS_TOKEN is set, but SVC_ORGANIZATION is not. Set SVC_ORGANIZATION to the organization's id.
+      "
+    `);
+  });
+
+  test("no project", async () => {
+    expect(await failure(await project({}))).toMatchInlineSnapshot(`
+      "1 error [PROJECT_REQUIRED]: No project was named, neither by --project nor by "project" of .kite/config.json. Run the command in a project's directory, or add --project <slug>.
+      "
+    `);
+  });
+
+  test("no ingestion key", async () => {
+    const argv = ["events", "send", "e", "--customer", "c", "--env", "live"];
+    expect(await failure(await project({}), argv)).toMatchInlineSnapshot(`
+      "1 error [API_KEY_REQUIRED]: There is no ingestion key for live. Set SVC_API_KEY_LIVE or SVC_API_KEY to a key of that environment.
+      "
+    `);
+  });
+
+  test("no such directory", async () => {
+    const argv = ["config", "versions", "--directory", "absent"];
+    expect(await failure(await project({}), argv)).toMatchInlineSnapshot(`
+      "1 error [INVALID_SETTING]: There is no directory <directory>/absent. Correct --directory.
+      "
+    `);
+  });
+});
+
+describe("a bad setting is one clear line", () => {
+  test.each([
+    ["no JSON", "{"],
+    ["no object", "[]"],
+    ["a project that is no text", '{"project":5}'],
+    ["an unknown environment", '{"project":"p","defaultEnvironment":"prod"}'],
+    ["an address that is none", '{"project":"p","apiUrl":"localhost:4400"}'],
+  ])("a configuration file with %s", async (_what, text) => {
+    expect(await failure(await project({ ".kite/config.json": text }))).toMatchSnapshot();
+  });
+
+  test("a configuration file that cannot be read", async () => {
+    const directory = await project({});
+    await mkdir(path.join(directory, ".kite/config.json"), { recursive: true });
+    expect(await failure(directory)).toMatchInlineSnapshot(`
+      "1 error [CONFIG_FILE_INVALID]: <directory>/.kite/config.json cannot be read (EISDIR). Make it a file that you may read.
+      "
+    `);
+  });
+
+  test.runIf(process.getuid?.() !== 0)("a configuration file that may not be read", async () => {
+    const directory = await project({ ".kite/config.json": "{}" });
+    await chmod(path.join(directory, ".kite/config.json"), 0);
+    expect(await failure(directory)).toContain("cannot be read (EACCES)");
+  });
+
+  test("an address that is none, a token of two lines", async () => {
+    const directory = await project({});
+    expect(await failure(directory, ["whoami"], { ...SESSION, SVC_API_URL: "ftp://x" })).toMatchInlineSnapshot(`
+      "1 error [INVALID_SETTING]: SVC_API_URL is no address of a service: "ftp://x". Write one such as http://127.0.0.1:4400.
+      "
+    `);
+    expect(await failure(directory, ["whoami"], { ...SESSION, SVC_ACCESS_TOKEN: "a\nb" })).toMatchInlineSnapshot(`
+      "1 error [INVALID_SETTING]: SVC_ACCESS_TOKEN holds a space, a line break or a character that no token has. Copy it again, as one word.
+      "
+    `);
+  });
+
+  test("a key of the other environment", async () => {
+    const env = { SVC_API_KEY: "svc_live_x" };
+    expect(await failure(await project({}), ["events", "send", "e", "--customer", "c"], env)).toMatchInlineSnapshot(`
+      "1 error [INVALID_SETTING]: SVC_API_KEY is a key to live, but the environment is test. Set SVC_API_KEY_TEST, or add --env live.
+      "
+    `);
+  });
+});
+
+describe("the command line wins over variables, and those over the file", () => {
+  test("the file names project, environment and address", async () => {
+    const { url, seen } = await cannedServer(PAGE);
+    const config = JSON.stringify({ project: "shop", defaultEnvironment: "live", apiUrl: `${url}/` });
+    const cwd = await project({ ".kite/config.json": config });
+    expect((await svc(["config", "versions"], { cwd, env: SESSION })).code).toBe(0);
+    expect(seen[0]).toMatchObject({
+      method: "GET",
+      url: "/projects/shop/config-versions?env=live&limit=50",
+      headers: { authorization: "Bearer svc_token_x", "x-svc-organization": "org_1" },
+    });
+  });
+
+  test("options and SVC_API_URL win", async () => {
+    const { url, seen } = await cannedServer(PAGE);
+    const cwd = await project({ ".kite/config.json": '{"project":"shop","apiUrl":"http://127.0.0.1:9"}' });
+    const argv = ["config", "versions", "--project", "a b", "--env", "live", "--limit", "5"];
+    expect((await svc(argv, { cwd, env: { ...SESSION, SVC_API_URL: url } })).code).toBe(0);
+    expect(seen[0]?.url).toBe("/projects/a%20b/config-versions?env=live&limit=5");
+  });
+
+  test("the key of the environment is taken, else the common one", async () => {
+    const { url, seen } = await cannedServer(
+      json({ eventId: "evt_1", accepted: true, queued: true, duplicate: false }),
+    );
+    const env = { SVC_API_URL: url, SVC_API_KEY: "svc_live_common", SVC_API_KEY_TEST: "svc_test_own" };
+    const argv = ["events", "send", "e", "--customer", "c"];
+    await svc(argv, { env });
+    await svc([...argv, "--env", "live"], { env });
+    expect(seen.map(({ headers }) => headers["authorization"])).toEqual([
+      "Bearer svc_test_own",
+      "Bearer svc_live_common",
+    ]);
+  });
+});

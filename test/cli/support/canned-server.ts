@@ -1,0 +1,45 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+
+export interface Canned {
+  status: number;
+  type?: string;
+  body: string;
+  headers?: Record<string, string>;
+}
+
+export interface Seen {
+  method: string;
+  url: string;
+  headers: NodeJS.Dict<string | string[]>;
+  body: string;
+}
+
+/** A server over real HTTP that gives every request the same answer and keeps what it was asked. It ends with the test. */
+export async function cannedServer(answer: Canned): Promise<{ url: string; seen: Seen[] }> {
+  const seen: Seen[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    request.on("end", () => {
+      seen.push({ method: request.method ?? "", url: request.url ?? "", headers: request.headers, body });
+      response.writeHead(answer.status, { "content-type": answer.type ?? "application/json", ...answer.headers });
+      response.end(answer.body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(
+    () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  );
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+}
+
+/** An answer with a JSON body. */
+export function json(document: unknown, status = 200): Canned {
+  return { status, body: JSON.stringify(document) };
+}

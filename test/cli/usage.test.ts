@@ -1,0 +1,145 @@
+import { describe, expect, test } from "vitest";
+
+import { candidates, commands } from "../../src/cli/registry.js";
+import { svc } from "./support/run-svc.js";
+
+describe("help", () => {
+  test("without a command the help goes to standard error, as a mistake", async () => {
+    const { code, stdout, stderr } = await svc([]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatchInlineSnapshot(`
+      "svc <command>: events in, customers' states out
+
+      Commands:
+        svc whoami     Show the user, the organization and the API
+        svc validate   Check the local model; deploys nothing
+        svc deploy     Validate the local model and deploy it as a new version
+        svc overview   Show the lifecycle's funnel, the segments' sizes and the totals
+        svc auth       Who you are to the service
+        svc config     Versions of the deployed model
+        svc customers  Customers and what was derived of them
+        svc events     Product events
+        svc projects   Projects of the organization
+        svc segments   Segments and their members
+        svc webhooks   Endpoints that receive what customers' states emit
+
+      Options:
+        -h, --help       Show help                                                               [boolean]
+            --version    Show version number                                                     [boolean]
+            --directory  The project's directory; the current one unless given                    [string]
+            --json       Print one JSON document, also for errors                                [boolean]
+            --no-color   Print without colours; so does the variable NO_COLOR                    [boolean]
+            --debug      Show stack traces                                                       [boolean]
+
+      svc <command> --help shows a command's options and an example
+      "
+    `);
+  });
+
+  test("a noun alone shows its verbs, as a mistake", async () => {
+    const { code, stderr } = await svc(["customers"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("svc customers inspect <customerId>");
+  });
+
+  test("asked for, it goes to standard output with the options and an example", async () => {
+    expect(await svc(["segments", "inspect", "--help"])).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stderr": "",
+        "stdout": "svc segments inspect <segmentId>
+
+      Show a segment's size and its members
+
+      Positionals:
+        segmentId  The segment's id                                                    [string] [required]
+
+      Options:
+        -h, --help       Show help                                                               [boolean]
+            --version    Show version number                                                     [boolean]
+            --directory  The project's directory; the current one unless given                    [string]
+            --json       Print one JSON document, also for errors                                [boolean]
+            --no-color   Print without colours; so does the variable NO_COLOR                    [boolean]
+            --debug      Show stack traces                                                       [boolean]
+            --env        The environment: test or live; unless given, the project's default, or test
+                                                                                                  [string]
+            --project    The project's slug; unless given, that of .kite/config.json              [string]
+            --limit      How many to show                                           [string] [default: 50]
+            --cursor     Go on where the page before ended                                        [string]
+
+      Examples:
+        svc segments inspect power_users  Who is in it, and since when
+      ",
+      }
+    `);
+  });
+
+  test.each(Object.keys(commands))("svc %s has a description and an example", async (path) => {
+    const { code, stdout } = await svc([...path.split(" "), "--help"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("Examples:\n");
+  });
+
+  test("a command is filed under its own path or its alias", async () => {
+    for (const [path, command] of await candidates(Object.keys(commands).map((path) => path.split(" ", 1)[0]!))) {
+      expect([command.path, command.alias]).toContain(path);
+    }
+  });
+
+  test("--version prints the version", async () => {
+    const { code, stdout } = await svc(["--version"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+describe("a mistaken command line exits with 2 and says what was meant", () => {
+  test.each([
+    ["whomi"],
+    ["customers inpect x"],
+    ["inspect customers x"],
+    ["costumers list"],
+    ["completely-else"],
+    ["whoami --jsn"],
+    ["customers list --lifecylce trial"],
+    ["whoami --debg"],
+    ["whoami -q"],
+    ["whoami x"],
+    ["customers inspect"],
+    ["events send"],
+    ["events send signed_up"],
+    ["projects create"],
+    ["customers list --limit"],
+    ["customers list --limit 0"],
+    ["customers list --limit 1e1"],
+    ["customers list --limit 5 --limit 6"],
+    ["customers list --inactive soon"],
+    ["deploy --env lve"],
+    ["customers list --lifecycle="],
+    ["events send signed_up --customer c --props [1]"],
+    ["events send signed_up --customer c --props {"],
+  ])("svc %s", async (line) => {
+    const { code, stdout, stderr } = await svc(line.split(" "));
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatchSnapshot();
+  });
+
+  test("with --json as a document on standard output", async () => {
+    expect(await svc(["whomi", "--json"])).toMatchInlineSnapshot(`
+      {
+        "code": 2,
+        "stderr": "",
+        "stdout": "{"error":{"code":"USAGE","message":"there is no command \\"svc whomi\\"; did you mean \\"svc whoami\\"?","requestId":"cli_<random>","fix":"see \`svc --help\`"}}
+      ",
+      }
+    `);
+    expect(await svc(["--json"])).toMatchInlineSnapshot(`
+      {
+        "code": 2,
+        "stderr": "",
+        "stdout": "{"error":{"code":"USAGE","message":"no command was given","requestId":"cli_<random>","fix":"see \`svc --help\`"}}
+      ",
+      }
+    `);
+  });
+});
