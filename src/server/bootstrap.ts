@@ -40,11 +40,12 @@ function checkOptions({ organization, email }: BootstrapOptions): void {
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
+/** For people to read and for a shell to evaluate. */
 function inWords({ organizationId, accessToken }: { organizationId: string; accessToken: string }): string {
   return [
-    "The token is shown only now. To use it with svc:",
-    `  export SVC_ORGANIZATION=${organizationId}`,
-    `  export SVC_ACCESS_TOKEN=${accessToken}`,
+    "# The token is shown only now. These variables let svc use it:",
+    `export SVC_ORGANIZATION=${organizationId}`,
+    `export SVC_ACCESS_TOKEN=${accessToken}`,
     "",
   ].join("\n");
 }

@@ -1,0 +1,67 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFile, rm } from "node:fs/promises";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../support/server.js";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Runs bash on a script in the project's folder; rejects where it fails. */
+async function bash(script: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const child = spawn("bash", ["-euo", "pipefail", "-c", script], {
+    cwd: ROOT,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  let errors = "";
+  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
+  const [code] = (await once(child, "close")) as [number];
+  if (code !== 0) throw new Error(`exit code ${code}\n${output}\n${errors}`);
+  return output;
+}
+
+describe("README", () => {
+  let service: ChildProcess;
+  let env: NodeJS.ProcessEnv;
+  let directory: string;
+
+  beforeAll(async () => {
+    directory = await temporaryDirectory();
+    env = { ...process.env, SVC_DATA_DIR: path.join(directory, "data"), SVC_PORT: "0", LOG_LEVEL: "warn" };
+    service = spawn(process.execPath, ["bin/svc-server.js", "start"], {
+      cwd: ROOT,
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const [line] = (await once(createInterface(service.stdout!), "line")) as [string];
+    env["SVC_API_URL"] = line.replace("svc-server listening on ", "");
+  }, 60_000);
+
+  afterAll(async () => {
+    if (service.exitCode === null) {
+      service.kill("SIGTERM");
+      await once(service, "exit");
+    }
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it("has a walk that works as written", { timeout: 60_000 }, async () => {
+    const readme = await readFile(path.join(ROOT, "README.md"), "utf8");
+    const block = /<!-- test\/e2e\/readme\.test\.ts[^\n]*\n\n```bash\n([\s\S]*?)```/.exec(readme)?.[1];
+    if (block === undefined) throw new Error("README.md has no such block");
+    // The file with the keys goes where it is removed. Between writing and reading, a person takes longer than evaluation does.
+    const script = block
+      .replaceAll("keys.json", `${directory}/keys.json`)
+      .replace(/^(svc customers inspect .*)$/m, "until $1 >/dev/null 2>&1; do :; done\n$1");
+    const shown = await bash(script, env);
+    expect(shown).toContain('"accepted":2,"rejected":0');
+    expect(shown).toContain("globex");
+    expect(shown).toContain("customer.created");
+    expect(shown).toMatch(/new\s+1/);
+  });
+});
