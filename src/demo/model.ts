@@ -1,0 +1,53 @@
+/** The model that a run deploys, compiled from its folder. */
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { compileProject, type Diagnostic } from "../dsl-compiler/index.js";
+import type { Snapshot } from "../snapshot/types.js";
+import { DemoFailure } from "./failure.js";
+import { ROOT } from "./service/paths.js";
+
+export interface CompiledModel {
+  directory: string;
+  /** The folder for readers: within this package without the way there. */
+  title: string;
+  snapshot: Snapshot;
+  /** The slug of the project that the folder names in `.kite/config.json`, so that `svc` run there finds it; "demo" without one. */
+  project: string;
+}
+
+/** Throws a DemoFailure with the first error of the model and where it stands. */
+export async function compileModel(directory: string): Promise<CompiledModel> {
+  const compiled = await compileProject(directory);
+  if (!compiled.ok) {
+    const errors = compiled.diagnostics.filter(({ severity }) => severity === "error");
+    const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+    throw new DemoFailure(
+      `the model in ${directory} does not compile: ${errors.map(place)[0] ?? "unknown error"}${more}`,
+    );
+  }
+  const { snapshot } = compiled;
+  const inside = path.relative(ROOT, path.resolve(directory));
+  const title = inside.startsWith("..") || path.isAbsolute(inside) ? directory : inside;
+  return { directory, title, snapshot, project: await projectSlug(directory) };
+}
+
+function place({ file, line, column, message, fix }: Diagnostic): string {
+  const where = file === undefined ? "" : `${[file, line, column].filter((part) => part !== undefined).join(":")}: `;
+  return `${where}${message}${fix === undefined ? "" : `; ${fix}`}`;
+}
+
+async function projectSlug(directory: string): Promise<string> {
+  let text: string;
+  try {
+    text = await readFile(path.join(directory, ".kite", "config.json"), "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "demo";
+    throw error;
+  }
+  try {
+    const { project } = JSON.parse(text) as { project?: unknown };
+    return typeof project === "string" && project !== "" ? project : "demo";
+  } catch {
+    throw new DemoFailure(`${path.join(directory, ".kite", "config.json")} is not valid JSON`);
+  }
+}

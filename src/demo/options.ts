@@ -1,0 +1,101 @@
+/** The demo's command line. */
+import yargs from "yargs";
+import { DemoFailure } from "./failure.js";
+import { EXAMPLE_MODEL } from "./service/paths.js";
+import { DEFAULT_HISTORY } from "./simulate/history.js";
+import { HOUR_MS } from "./simulate/calendar.js";
+
+export interface DemoOptions {
+  /** A file of operations to send; null for the simulated history. */
+  data: string | null;
+  model: string;
+  keep: boolean;
+  seed: number;
+  customers: number;
+  days: number;
+  /** The instant at which the simulated history ends, in milliseconds since 1970. */
+  base: number;
+}
+
+/**
+ * Reads the arguments. Throws a DemoFailure with exit code 2 where they are wrong. Returns null after `--help`, whose text went
+ * to `print`.
+ */
+export async function readOptions(
+  args: readonly string[],
+  now: number,
+  print: (text: string) => void,
+): Promise<DemoOptions | null> {
+  let text = "";
+  const parser = yargs([...args])
+    .scriptName("npm run demo --")
+    .usage("$0 [options]\n\nRuns the whole service on a history and prints what it derived.")
+    .option("data", {
+      type: "string",
+      requiresArg: true,
+      describe: "JSON Lines file of operations to send instead of the simulated history; needs --model",
+    })
+    .option("model", {
+      type: "string",
+      requiresArg: true,
+      describe: "folder of the model to deploy; examples/saas unless set",
+    })
+    .option("keep", { type: "boolean", default: false, describe: "leave everything running afterwards, until Ctrl+C" })
+    .option("seed", {
+      type: "number",
+      requiresArg: true,
+      describe: `seed of the simulated history; ${DEFAULT_HISTORY.seed} unless set`,
+    })
+    .option("customers", {
+      type: "number",
+      requiresArg: true,
+      describe: `customers to simulate; ${DEFAULT_HISTORY.customers} unless set`,
+    })
+    .option("days", {
+      type: "number",
+      requiresArg: true,
+      describe: `length of the simulated history; ${DEFAULT_HISTORY.days} unless set`,
+    })
+    .option("base", {
+      type: "string",
+      requiresArg: true,
+      describe: "instant at which the simulated history ends; the present hour unless set",
+    })
+    .implies("data", "model")
+    .conflicts("data", ["seed", "customers", "days", "base"])
+    .strict()
+    .version(false)
+    .parserConfiguration({ "duplicate-arguments-array": false })
+    .exitProcess(false)
+    .fail((message, error) => {
+      throw new DemoFailure((message || error.message).split("\n").join(" "), 2);
+    });
+  const parsed = await parser.parseAsync([...args], {}, (_error, _argv, output) => {
+    text = output;
+  });
+  if (text !== "") {
+    print(`${text}\n`);
+    return null;
+  }
+  return {
+    data: parsed.data ?? null,
+    model: parsed.model ?? EXAMPLE_MODEL,
+    keep: parsed.keep,
+    seed: whole("--seed", parsed.seed ?? DEFAULT_HISTORY.seed, 0, 2 ** 31 - 1),
+    customers: whole("--customers", parsed.customers ?? DEFAULT_HISTORY.customers, 1, 20_000),
+    days: whole("--days", parsed.days ?? DEFAULT_HISTORY.days, 7, 1_000),
+    base: parsed.base === undefined ? Math.floor(now / HOUR_MS) * HOUR_MS : instant(parsed.base, now),
+  };
+}
+
+function whole(name: string, value: number, least: number, most: number): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new DemoFailure(`${name} must be a whole number from ${least} to ${most}`, 2);
+}
+
+function instant(text: string, now: number): number {
+  const value = Date.parse(text);
+  if (Number.isNaN(value)) throw new DemoFailure(`--base must be an instant such as 2026-11-21T00:00:00Z`, 2);
+  if (value > now) throw new DemoFailure("--base must not lie ahead: the service would wait for the events", 2);
+  return value;
+}

@@ -1,0 +1,50 @@
+/** How far a phase is: a bar where somebody watches, a line at every tenth where the output goes to a file. */
+import { Presets, SingleBar } from "cli-progress";
+
+export interface Progress {
+  update: (done: number, note?: string) => void;
+  /** Ends the phase; `done` is what was reached. */
+  finish: () => void;
+}
+
+export interface Output {
+  write: (text: string) => unknown;
+  isTTY?: boolean | undefined;
+}
+
+/** @param total what 100 % is; not below 1 @param unit what is counted, in the plural */
+export function startProgress(
+  output: Output & NodeJS.WritableStream,
+  label: string,
+  total: number,
+  unit: string,
+): Progress {
+  return output.isTTY === true ? bar(output, label, total, unit) : lines(output, label, total, unit);
+}
+
+function bar(stream: NodeJS.WritableStream, label: string, total: number, unit: string): Progress {
+  const format = `${label.padEnd(10)} {bar} {percentage}% | {value}/{total} ${unit} {note}`;
+  const single = new SingleBar(
+    { format, stream, barsize: 30, hideCursor: true, etaBuffer: 50 },
+    Presets.shades_classic,
+  );
+  single.start(Math.max(1, total), 0, { note: "" });
+  return {
+    update: (done, note = "") => single.update(Math.min(done, total), { note }),
+    finish: () => single.stop(),
+  };
+}
+
+/** Only whole tenths are told, each once, and none goes back. */
+export function lines(output: Output, label: string, total: number, unit: string): Progress {
+  let told = 0;
+  return {
+    update: (done) => {
+      const tenth = Math.floor((Math.min(done, total) / Math.max(1, total)) * 10);
+      if (tenth <= told) return;
+      told = tenth;
+      output.write(`${label} ${tenth * 10} % (${Math.min(done, total)} of ${total} ${unit})\n`);
+    },
+    finish: () => undefined,
+  };
+}

@@ -1,0 +1,102 @@
+/** A real receiver of webhooks on a local port. */
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { signatureProblem } from "./signature.js";
+import { Tally, type ReceivedEvent } from "./tally.js";
+
+const BODY_BYTES_MAX = 1024 * 1024;
+
+export class Receiver {
+  readonly tally = new Tally();
+  #secret: string | null = null;
+  readonly #server: Server;
+
+  private constructor() {
+    this.#server = createServer((request, response) => {
+      this.#receive(request).then(
+        (status) => response.writeHead(status).end(),
+        () => response.destroy(),
+      );
+    });
+  }
+
+  /** Listens on a free port of the loopback interface. */
+  static async start(): Promise<Receiver> {
+    const receiver = new Receiver();
+    await new Promise<void>((resolve, reject) => {
+      receiver.#server.once("error", reject).listen(0, "127.0.0.1", resolve);
+    });
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/webhooks`;
+  }
+
+  /** The secret is known only after the webhook was created for this receiver's address; nothing is delivered before that. */
+  expectSignaturesBy(secret: string): void {
+    this.#secret = secret;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** Verifies before it looks inside, and answers 204 for whatever is genuine, repeated or not. */
+  async #receive(request: IncomingMessage): Promise<number> {
+    const body = await readBody(request);
+    if (body === null) return 413;
+    const header = (name: string) => {
+      const value = request.headers[name];
+      return Array.isArray(value) ? value[0] : value;
+    };
+    const headers = {
+      "webhook-id": header("webhook-id"),
+      "webhook-timestamp": header("webhook-timestamp"),
+      "webhook-signature": header("webhook-signature"),
+    };
+    const problem =
+      this.#secret === null ? "came before the secret" : signatureProblem(headers, body, this.#secret, Date.now());
+    const event = problem === null ? readEvent(body) : null;
+    if (event !== null && event.id === header("svc-event-id") && event.id === headers["webhook-id"]) {
+      this.tally.add(event, performance.now());
+      return 204;
+    }
+    this.tally.refuse(
+      problem ??
+        (event === null ? "the body is no webhook event" : "svc-event-id, webhook-id and the body's id differ"),
+    );
+    return 401;
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= BODY_BYTES_MAX) chunks.push(chunk);
+  }
+  return size > BODY_BYTES_MAX ? null : Buffer.concat(chunks);
+}
+
+interface WebhookBody {
+  id?: unknown;
+  type?: unknown;
+  data?: { customerId?: unknown; metadata?: Record<string, unknown> | null } | null;
+}
+
+function readEvent(body: Buffer): ReceivedEvent | null {
+  let parsed: WebhookBody | null;
+  try {
+    parsed = JSON.parse(body.toString("utf8")) as WebhookBody | null;
+  } catch {
+    return null;
+  }
+  const { id, type, data } = parsed ?? {};
+  const customerId = data?.customerId;
+  if (typeof id !== "string" || typeof type !== "string" || typeof customerId !== "string") return null;
+  const subject = data?.metadata?.["segment"] ?? data?.metadata?.["new_lifecycle"];
+  return { id, type, customerId, subject: typeof subject === "string" ? subject : null };
+}

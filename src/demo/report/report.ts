@@ -1,0 +1,116 @@
+/** The tables at the end of a run. All but the last depend on the input and the model alone. */
+import type { CustomerDocument, Overview, TimelineEntry } from "../api.js";
+import type { Input } from "../input/input.js";
+import type { Tally } from "../receive/tally.js";
+import { tellStory } from "./story.js";
+import { bar, figure, table, type Style } from "./style.js";
+
+export interface Results {
+  input: Input;
+  /** The folder of the model, as it was named. */
+  model: string;
+  overview: Overview;
+  tally: Tally;
+  story: { customer: CustomerDocument; timeline: TimelineEntry[] } | null;
+  rates: Rates;
+}
+
+export interface Rates {
+  events: number;
+  ingestSeconds: number;
+  /** From the first event sent to none pending; evaluation runs beside ingestion. */
+  evaluateSeconds: number;
+  deliverySeconds: number;
+  retries: number;
+  restarts: number;
+}
+
+/** The whole report as text. */
+export function report(style: Style, results: Results): string {
+  const { story } = results;
+  return [
+    "\n",
+    whatRan(style, results),
+    lifecycle(style, results.overview),
+    segments(style, results.overview),
+    deliveries(style, results.tally),
+    story === null ? "" : tellStory(style, story.customer, story.timeline),
+    rates(style, results),
+  ].join("");
+}
+
+function whatRan(style: Style, { input, model, overview }: Results): string {
+  const { span } = input;
+  const days = span === null ? 0 : Math.max(1, Math.ceil((span.last - span.first) / 86_400_000));
+  return table(
+    style,
+    "What ran",
+    [{ title: "" }, { title: "" }],
+    [
+      ["input", input.title],
+      ["model", `${model} (${overview.configVersion} in ${overview.environment})`],
+      ["customers", overview.customers],
+      ["events", overview.events.accepted],
+      ["trait updates", input.operations - input.events],
+      ["span", span === null ? "no timestamps" : `${day(span.first)} to ${day(span.last)}, ${figure(days)} days`],
+    ],
+  );
+}
+
+function day(instant: number): string {
+  return new Date(instant).toISOString().slice(0, 10);
+}
+
+function lifecycle(style: Style, { lifecycle: states }: Overview): string {
+  if (states.length === 0) return "";
+  const largest = Math.max(...states.map(({ customers }) => customers));
+  const columns = [{ title: "lifecycle" }, right("now"), right("ever"), { title: "" }];
+  const rows = states.map(({ state, customers, everEntered }) => [
+    state,
+    customers,
+    everEntered,
+    bar(style, customers, largest),
+  ]);
+  return table(style, "Where customers stand", columns, rows);
+}
+
+function segments(style: Style, { segments: sizes, customers }: Overview): string {
+  if (sizes.length === 0) return "";
+  const columns = [{ title: "segment" }, right("members"), right("share"), { title: "" }];
+  const largest = Math.max(...sizes.map(({ members }) => members));
+  const share = (members: number) => `${((100 * members) / Math.max(1, customers)).toFixed(1)} %`;
+  const rows = sizes.map(({ segment, members }) => [segment, members, share(members), bar(style, members, largest)]);
+  return table(style, "Who needs attention", columns, rows);
+}
+
+/** Verified are those whose signature was checked; there is no other way into the tally. */
+function deliveries(style: Style, tally: Tally): string {
+  const columns = [{ title: "type" }, right("delivered and verified")];
+  const rows = tally.counts().map(({ type, events }) => [type, events] as const);
+  return table(style, "Webhook deliveries", columns, [...rows, ["in all", tally.events]]);
+}
+
+function rates(style: Style, { rates: measured, tally }: Results): string {
+  const { events, ingestSeconds, evaluateSeconds, deliverySeconds, retries, restarts } = measured;
+  const columns = [{ title: "rate" }, right("per second"), right("seconds")];
+  const rate = (title: string, count: number, seconds: number) => [
+    title,
+    Math.round(count / Math.max(seconds, 0.001)),
+    seconds.toFixed(1),
+  ];
+  const rows = [
+    rate("events ingested", events, ingestSeconds),
+    rate("events evaluated", events, evaluateSeconds),
+    rate("webhooks delivered", tally.events, deliverySeconds),
+  ];
+  const notes = [
+    ...(restarts === 0 ? [] : [["service restarts", restarts, ""]]),
+    ...(retries === 0 ? [] : [["requests sent again", retries, ""]]),
+    ...(tally.repeated === 0 ? [] : [["deliveries repeated", tally.repeated, ""]]),
+  ];
+  return table(style, "Rates reached", columns, [...rows, ...notes]);
+}
+
+function right(title: string) {
+  return { title, align: "right" } as const;
+}

@@ -1,0 +1,75 @@
+/** How tables look: boxes and colours for a person at a terminal, aligned columns for a file or a pipe. */
+import Table from "cli-table3";
+import pc from "picocolors";
+
+export interface Style {
+  /** Boxes, blocks and colours. */
+  rich: boolean;
+  heading: (text: string) => string;
+  dim: (text: string) => string;
+}
+
+/** The longest name that is shown whole. */
+const CELL_WIDTH_MAX = 44;
+const BAR_WIDTH = 28;
+
+/** `NO_COLOR` and `FORCE_COLOR` are heeded; the boxes depend on the terminal alone. */
+export function styleFor(isTTY: boolean): Style {
+  const colors = pc.createColors(isTTY && pc.isColorSupported);
+  return { rich: isTTY, heading: colors.bold, dim: colors.dim };
+}
+
+export interface Column {
+  title: string;
+  align?: "left" | "right";
+}
+
+const NO_BORDERS = Object.fromEntries(
+  [
+    ...["top", "top-mid", "top-left", "top-right", "bottom", "bottom-mid", "bottom-left", "bottom-right"],
+    ...["left", "left-mid", "mid", "mid-mid", "right", "right-mid"],
+  ].map((name) => [name, ""]),
+);
+
+/** A line between any two rows would double the height of every table. */
+const NO_LINES = { mid: "", "left-mid": "", "mid-mid": "", "right-mid": "" };
+
+/** One table with its heading, ending with an empty line. At most 100 characters wide for up to six columns of figures. */
+export function table(
+  style: Style,
+  heading: string,
+  columns: readonly Column[],
+  rows: readonly (readonly (string | number)[])[],
+): string {
+  const drawn = new Table({
+    // A table of names and values needs no head.
+    head: columns.some(({ title }) => title !== "") ? columns.map(({ title }) => style.dim(title)) : [],
+    colAligns: columns.map(({ align = "left" }) => align),
+    style: { head: [], border: [], "padding-left": style.rich ? 1 : 0, "padding-right": style.rich ? 1 : 0 },
+    chars: style.rich ? NO_LINES : { ...NO_BORDERS, middle: "  " },
+  });
+  for (const row of rows)
+    drawn.push(row.map((cell) => (typeof cell === "number" ? figure(cell) : shorten(cell, CELL_WIDTH_MAX))));
+  const body = drawn
+    .toString()
+    .split("\n")
+    .map((line) => line.trimEnd());
+  return `${style.heading(heading)}\n${body.join("\n")}\n\n`;
+}
+
+/** A whole number with its thousands set apart, as 76,328. */
+export function figure(value: number): string {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** A bar in proportion to the largest value; anything above zero shows. */
+export function bar(style: Style, value: number, largest: number): string {
+  if (value <= 0 || largest <= 0) return "";
+  return (style.rich ? "█" : "#").repeat(Math.max(1, Math.round((value / largest) * BAR_WIDTH)));
+}
+
+/** Cuts by code points, so that no character is torn. */
+export function shorten(text: string, width: number): string {
+  const characters = Array.from(text);
+  return characters.length <= width ? text : `${characters.slice(0, width - 1).join("")}…`;
+}

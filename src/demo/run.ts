@@ -1,0 +1,147 @@
+/** One run of the demo, from an empty directory to the tables. */
+import { once } from "node:events";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { Api, type ApiOptions } from "./api.js";
+import { openDataFile } from "./input/data-file.js";
+import type { Input } from "./input/input.js";
+import { simulatedInput } from "./input/simulated.js";
+import { lookAround, type KeepOptions } from "./keep.js";
+import { compileModel, type CompiledModel } from "./model.js";
+import type { DemoOptions } from "./options.js";
+import { startProgress } from "./progress.js";
+import { Receiver } from "./receive/receiver.js";
+import { report } from "./report/report.js";
+import { chooseStory } from "./report/story.js";
+import { figure, styleFor } from "./report/style.js";
+import { sendAll, type Sent } from "./send/dispatch.js";
+import { databaseUrl } from "./service/database-url.js";
+import { Service } from "./service/service.js";
+import { settle } from "./settle.js";
+import { verify } from "./verify.js";
+
+const WEBHOOK_TYPES = ["customer.*", "segment.*"];
+
+export interface RunContext {
+  output: NodeJS.WriteStream;
+  /** Aborted when the person at the terminal has had enough. */
+  stop: AbortSignal;
+}
+
+/** Runs the demo and cleans up after it, also when it fails or is stopped. Throws a DemoFailure where the result is not right. */
+export async function runDemo(options: DemoOptions, { output, stop }: RunContext): Promise<void> {
+  const say = (text: string) => output.write(`${text}\n`);
+  const model = await compileModel(options.model);
+  const input = options.data === null ? simulatedInput(options) : await openDataFile(options.data);
+  say(`${input.title}: ${figure(input.events)} events of ${figure(input.customers)} customers`);
+
+  const directory = await mkdtemp(path.join(os.tmpdir(), "svc-demo-"));
+  const cleanUp: (() => Promise<void>)[] = [() => rm(directory, { recursive: true, force: true })];
+  try {
+    // PostgreSQL refuses to run as root and gets a user of its own, which must be able to pass through.
+    if (process.getuid?.() === 0) await chmod(directory, 0o711);
+    const dataDir = path.join(directory, "data");
+    const receiver = await Receiver.start();
+    cleanUp.unshift(() => receiver.stop());
+    say("starting the service on an embedded PostgreSQL …");
+    const onRestart = (how: string) =>
+      say(`the service ended unexpectedly (${how}) and was started again; the senders continue`);
+    const service = await Service.start({ dataDir, logFile: path.join(directory, "service.log"), onRestart });
+    cleanUp.unshift(() => service.stop());
+    const signal = AbortSignal.any([stop, service.lost]);
+    const looks = await demonstrate({ model, input, receiver, service, output, signal }).catch((error: unknown) => {
+      // What was under way when everything had to end failed for that reason, whatever it says itself.
+      throw signal.aborted ? signal.reason : error;
+    });
+    if (!options.keep) return;
+    say(lookAround({ ...looks, directory: model.directory, databaseUrl: await databaseUrl(dataDir) }));
+    await aborted(signal);
+    service.lost.throwIfAborted();
+  } finally {
+    for (const step of cleanUp) await step();
+  }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
+}
+
+interface Stage {
+  model: CompiledModel;
+  input: Input;
+  receiver: Receiver;
+  service: Service;
+  output: NodeJS.WriteStream;
+  /** Ends everything that is under way. */
+  signal: AbortSignal;
+}
+
+/** From an empty service to the printed report. Returns what somebody needs to look at what is left running. */
+async function demonstrate(stage: Stage): Promise<Pick<KeepOptions, "api" | "apiKey" | "customerId">> {
+  const { model, input, receiver, service, output, signal } = stage;
+  const access: ApiOptions = { url: service.url, ...(await service.bootstrap("demo", "demo@example.com")), signal };
+  const api = new Api(access);
+  const apiKey = await api.createProject("Demo", model.project);
+  await api.deploy(model.project, model.snapshot);
+  receiver.expectSignaturesBy(await api.createWebhook(model.project, receiver.url, WEBHOOK_TYPES));
+  output.write(`the service answers at ${service.url} (process ${service.pid}); the model is deployed\n`);
+
+  const startedAt = performance.now();
+  const sent = await send(stage, apiKey);
+  const sentAt = performance.now();
+  const { overview, evaluatedAt } = await evaluate(stage, api);
+  const { tally } = receiver;
+  verify(input, overview, tally);
+
+  const customerId = chooseStory(tally.customers());
+  const story = customerId === null ? null : await tell(api, model.project, customerId);
+  const rates = {
+    events: sent.events,
+    ingestSeconds: (sentAt - startedAt) / 1_000,
+    evaluateSeconds: (evaluatedAt - startedAt) / 1_000,
+    deliverySeconds: tally.busyMs / 1_000,
+    retries: sent.retries,
+    restarts: service.restarts,
+  };
+  output.write(report(styleFor(output.isTTY), { input, model: model.title, overview, tally, story, rates }));
+  return { api: access, apiKey, customerId };
+}
+
+async function tell(api: Api, project: string, customerId: string) {
+  return { customer: await api.customer(project, customerId), timeline: await api.timeline(project, customerId) };
+}
+
+async function send({ input, service, output, signal }: Stage, apiKey: string): Promise<Sent> {
+  const progress = startProgress(output, "sending", input.operations, "operations");
+  try {
+    return await sendAll(input.read(), {
+      url: service.url,
+      apiKey,
+      signal,
+      onProgress: ({ operations }) => progress.update(operations),
+    });
+  } finally {
+    progress.finish();
+  }
+}
+
+/** Evaluation began with the first batch; what is left of it is shown here, and then the deliveries. */
+async function evaluate({ model, output, signal }: Stage, api: Api) {
+  const project = model.project;
+  const { events } = await api.overview(project);
+  const progress = startProgress(output, "evaluating", events.accepted, "events");
+  try {
+    return await settle({
+      signal,
+      overview: () => api.overview(project),
+      onOverview: ({ events, customersDue, webhooks }) => {
+        // Trait updates wait among the pending, but are not among the accepted.
+        const done = Math.max(0, events.accepted - events.pending);
+        progress.update(done, `| ${customersDue} customers due, ${webhooks.pending} deliveries to go`);
+      },
+    });
+  } finally {
+    progress.finish();
+  }
+}

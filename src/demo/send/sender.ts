@@ -1,0 +1,129 @@
+/** Sends batches one after another. */
+import { request, type Dispatcher } from "undici";
+import { DemoFailure } from "../failure.js";
+import {
+  DEFAULT_POLICY,
+  isTemporary,
+  networkFailure,
+  retryAfterMs,
+  withRetries,
+  type Attempt,
+  type RetryPolicy,
+} from "../retry.js";
+import type { Outgoing } from "./outgoing.js";
+
+export interface SenderOptions {
+  /** The service's address, without a path. */
+  url: string;
+  apiKey: string;
+  dispatcher: Dispatcher;
+  policy?: RetryPolicy;
+  signal?: AbortSignal;
+  onRetry?: (why: string) => void;
+}
+
+/** How long an answer may take. A batch is safe to send again, so a silent connection is given up like a broken one. */
+const ANSWER_WITHIN_MS = 60_000;
+
+/**
+ * One sequential sender. The order in which the service accepts requests that overlap is open, so all operations of one customer
+ * must go through the same sender. A batch that got no answer is sent again as it was: tracks are recognized by their keys, and
+ * identifies, repeated in their order before anything newer, end in the same traits.
+ */
+export class Sender {
+  /** The checkpoint: operations that the service has answered for with 202. It moves only then. */
+  acknowledged = 0;
+  /** Of them, the track operations. */
+  acknowledgedEvents = 0;
+  retries = 0;
+
+  constructor(private readonly options: SenderOptions) {}
+
+  /**
+   * Sends one batch of 1 to 1,000 operations and returns once it is accepted. Throws a DemoFailure that names the operation where
+   * the service refuses the batch, and when it stays unreachable for longer than the policy allows.
+   */
+  async send(batch: readonly Outgoing[]): Promise<void> {
+    const body = `{"events":[${batch.map(({ json }) => json).join(",")}]}`;
+    const { policy = DEFAULT_POLICY, signal, onRetry } = this.options;
+    const counted = (why: string) => {
+      this.retries++;
+      onRetry?.(why);
+    };
+    const events = await withRetries(() => this.#attempt(batch, body), { ...policy, signal, onRetry: counted });
+    this.acknowledged += batch.length;
+    this.acknowledgedEvents += events;
+  }
+
+  async #attempt(batch: readonly Outgoing[], body: string): Promise<Attempt<number>> {
+    const { url, apiKey, dispatcher, signal } = this.options;
+    let status: number;
+    let text: string;
+    let headers: Dispatcher.ResponseData["headers"];
+    try {
+      const response = await request(`${url}/v1/events/batch`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+        body,
+        dispatcher,
+        signal: signal ?? null,
+        headersTimeout: ANSWER_WITHIN_MS,
+        bodyTimeout: ANSWER_WITHIN_MS,
+      });
+      ({ statusCode: status, headers } = response);
+      text = await response.body.text();
+    } catch (error) {
+      signal?.throwIfAborted();
+      return networkFailure(error);
+    }
+    if (status === 202) return { done: true, value: eventsAccepted(text, batch) };
+    if (!isTemporary(status)) throw refusal(status, text, batch);
+    return {
+      done: false,
+      again: describe(status, text),
+      retryAfterMs: retryAfterMs(headers["retry-after"], Date.now()),
+    };
+  }
+}
+
+/** Checks the answer against what was sent: an accepted batch is accepted whole, with an id for each event. */
+function eventsAccepted(text: string, batch: readonly Outgoing[]): number {
+  const answer = parse(text) as { accepted?: unknown; rejected?: unknown; eventIds?: unknown } | null;
+  const events = batch.filter(({ kind }) => kind === "track").length;
+  const ids = Array.isArray(answer?.eventIds) ? answer.eventIds.length : null;
+  if (answer?.accepted === batch.length && answer.rejected === 0 && ids === events) return events;
+  throw new DemoFailure(
+    `the service accepted a batch of ${batch.length} operations (${events} events) with an unexpected answer: ${text.slice(0, 200)}`,
+  );
+}
+
+function refusal(status: number, text: string, batch: readonly Outgoing[]): DemoFailure {
+  const { field } = errorOf(text);
+  const place = /^events\[(\d+)\]/.exec(field ?? "")?.[1];
+  const culprit = place === undefined ? undefined : batch[Number(place)];
+  const where = culprit === undefined ? "" : ` (${culprit.origin}, customer "${culprit.customerId}")`;
+  return new DemoFailure(`the service refused a batch${where}: ${describe(status, text)}`);
+}
+
+function describe(status: number, text: string): string {
+  const { code, message, field } = errorOf(text);
+  return [String(status), code, field, message].filter((part) => part !== undefined).join(" ");
+}
+
+function errorOf(text: string): { code?: string; message?: string; field?: string } {
+  const envelope = parse(text) as { error?: Record<string, unknown> } | null;
+  const read = (name: string) => {
+    const value = envelope?.error?.[name];
+    return typeof value === "string" ? { [name]: value } : {};
+  };
+  return { ...read("code"), ...read("message"), ...read("field") };
+}
+
+/** Null for what is no JSON: the answer of a proxy, or of nothing at all. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

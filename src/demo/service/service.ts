@@ -1,0 +1,173 @@
+/** The service under demonstration: a child process on a data directory of its own, brought back if it is killed. */
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { openSync, closeSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { DemoFailure, messageOf } from "../failure.js";
+import { SERVER_PROGRAM } from "./paths.js";
+
+export interface ServiceOptions {
+  dataDir: string;
+  /** Takes the service's log. */
+  logFile: string;
+  /** Told once the service answers again, with how it had ended. */
+  onRestart: (how: string) => void;
+}
+
+const READY_LINE = /^svc-server listening on (https?:\/\/\S+)$/;
+const READY_WITHIN_MS = 120_000;
+/** Time for requests and jobs to end, and for the database to be stopped. */
+const STOP_WITHIN_MS = 30_000;
+/** A service that dies again and again is broken, not unlucky. */
+const RESTARTS_MAX = 5;
+
+/**
+ * Timers of customers that send history wait until no more of it comes; after this many seconds the history counts as sent. The
+ * first value is short, so that nobody waits long for the tables. A restarted service gets the longer one: the time it was away
+ * must not count as the end of the history.
+ */
+const SETTLE_SECONDS = 10;
+const SETTLE_SECONDS_AFTER_RESTART = 30;
+
+export class Service {
+  /** Aborted, with the reason, when the service is lost for good. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  readonly #lost = new AbortController();
+  restarts = 0;
+  #url = "";
+  #child: ChildProcess | null = null;
+  #stopping = false;
+
+  private constructor(private readonly options: ServiceOptions) {}
+
+  /** Starts the service on a free port and resolves when it is ready. */
+  static async start(options: ServiceOptions): Promise<Service> {
+    const service = new Service(options);
+    try {
+      service.#url = await service.#launch("0", SETTLE_SECONDS);
+    } catch (error) {
+      await service.stop();
+      throw error;
+    }
+    return service;
+  }
+
+  /** Without a trailing slash. The same after a restart. */
+  get url(): string {
+    return this.#url;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Creates the organization, its owner and a token, by the service's own command on the same data directory. */
+  async bootstrap(organization: string, email: string): Promise<{ organizationId: string; accessToken: string }> {
+    const args = [SERVER_PROGRAM, "bootstrap", "--organization", organization, "--email", email, "--json"];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env: this.#environment() }).catch(
+      (error: unknown) => {
+        const said = (error as { stderr?: string }).stderr?.trim().split("\n").at(-1);
+        throw new DemoFailure(`svc-server bootstrap failed: ${said ?? messageOf(error)}`, 1, { cause: error });
+      },
+    );
+    return JSON.parse(stdout) as { organizationId: string; accessToken: string };
+  }
+
+  /** Asks the service to finish what it is doing and to end, and waits until it has. Safe to call twice. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const child = this.#child;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, "exit");
+    child.kill("SIGTERM");
+    const impatience = setTimeout(() => child.kill("SIGKILL"), STOP_WITHIN_MS);
+    await exited;
+    clearTimeout(impatience);
+  }
+
+  /** The last lines of the service's log, for a message about its end. */
+  async lastWords(): Promise<string> {
+    const log = await readFile(this.options.logFile, "utf8").catch(() => "");
+    return log.trim().split("\n").slice(-3).join(" | ");
+  }
+
+  /** Resolves with the address once the process said it is ready; rejects if it ended before. */
+  async #launch(port: string, settleSeconds: number): Promise<string> {
+    const log = openSync(this.options.logFile, "a");
+    const child = spawn(process.execPath, [SERVER_PROGRAM, "start"], {
+      env: { ...this.#environment(), SVC_PORT: port, SVC_SETTLE_SECONDS: String(settleSeconds) },
+      stdio: ["ignore", "pipe", log],
+      // A process group of its own: Ctrl+C reaches the demo, which then stops the service in order.
+      detached: true,
+    });
+    closeSync(log);
+    this.#child = child;
+    const url = await readyUrl(child).catch(async (error: unknown) => {
+      child.kill("SIGKILL");
+      throw new DemoFailure(`the service did not start: ${messageOf(error)} | ${await this.lastWords()}`, 1, {
+        cause: error,
+      });
+    });
+    child.once("exit", (code, signal) => void this.#bringBack(signal ?? `exit code ${code}`));
+    // It may have ended between its ready line and now.
+    if (child.exitCode !== null || child.signalCode !== null)
+      void this.#bringBack(child.signalCode ?? `exit code ${child.exitCode}`);
+    return url;
+  }
+
+  async #bringBack(how: string): Promise<void> {
+    if (this.#stopping) return;
+    try {
+      if (this.restarts === RESTARTS_MAX)
+        throw new DemoFailure(`the service ended ${RESTARTS_MAX + 1} times: ${await this.lastWords()}`);
+      this.restarts++;
+      await this.#launch(new URL(this.#url).port, SETTLE_SECONDS_AFTER_RESTART);
+      this.options.onRestart(how);
+    } catch (error) {
+      this.#giveUp(error as Error);
+    }
+  }
+
+  /** A start that failed because the service is to stop is no loss. */
+  #giveUp(error: Error): void {
+    if (!this.#stopping) this.#lost.abort(error);
+  }
+
+  /** Ours without what would point the service at another database or at other settings. */
+  #environment(): NodeJS.ProcessEnv {
+    const kept = Object.entries(process.env).filter(([name]) => name !== "DATABASE_URL" && !name.startsWith("SVC_"));
+    return {
+      LOG_LEVEL: "warn",
+      ...Object.fromEntries(kept),
+      SVC_DATA_DIR: this.options.dataDir,
+      SVC_WEBHOOK_ALLOW_PRIVATE: "1",
+    };
+  }
+}
+
+/** Reads the child's output until its ready line. Later output is read and dropped, so that the pipe never fills up. */
+function readyUrl(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`not ready within ${READY_WITHIN_MS / 1_000} s`)), READY_WITHIN_MS);
+    const ended = (code: number | null, signal: string | null) =>
+      fail(new Error(`it ended with ${signal ?? `exit code ${code}`}`));
+    const fail = (error: Error) => {
+      clearTimeout(timer);
+      reject(error);
+    };
+    child.once("error", fail).once("exit", ended);
+    if (child.stdout === null) return;
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const url = READY_LINE.exec(line)?.[1];
+      if (url === undefined) return;
+      clearTimeout(timer);
+      child.off("exit", ended).off("error", fail);
+      resolve(url);
+    });
+  });
+}

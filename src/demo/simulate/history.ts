@@ -1,0 +1,60 @@
+/** The whole simulated history: the customers one by one, then all their operations in one chronological line. */
+import { introduce, subscribe } from "./account.js";
+import { Calendar } from "./calendar.js";
+import { dealCohorts } from "./cohorts.js";
+import { planIncident } from "./incident.js";
+import { Diary, type PlacedOperation, type SimulatedOperation } from "./operations.js";
+import { drawProfile } from "./profile.js";
+import { Random } from "./random.js";
+import { playDay, sufferIncident, takeFirstSteps, type Life } from "./usage.js";
+
+export interface HistoryOptions {
+  seed: number;
+  customers: number;
+  /** Length of the history in days. */
+  days: number;
+  /** The instant at which the history ends, in milliseconds since 1970. */
+  base: number;
+}
+
+export const DEFAULT_HISTORY = { seed: 1, customers: 500, days: 120 };
+
+/**
+ * Simulates the operations of all customers, in chronological order (customers in a fixed order where instants are equal). Equal
+ * options give equal operations, to the byte; nothing is read but the options.
+ */
+export function simulateHistory(options: HistoryOptions): SimulatedOperation[] {
+  const { seed, customers, days, base } = options;
+  const calendar = new Calendar(base, days);
+  const incident = planIncident(calendar);
+  const taken = new Set<string>();
+  const historyName = `demo-${seed}`;
+  const all: (PlacedOperation & { customer: number })[] = [];
+  for (const [customer, cohort] of dealCohorts(new Random(seed, "cohorts"), customers).entries()) {
+    const profile = drawProfile(seed, customer, cohort, calendar, taken);
+    const diary = new Diary(profile.customerId, base);
+    live(
+      { profile, diary, random: new Random(seed, "days", customer), calendar, incident },
+      new Random(seed, "account", customer),
+    );
+    for (const placed of diary.operations(historyName)) all.push({ ...placed, customer });
+  }
+  all.sort((one, other) => one.at - other.at || one.customer - other.customer || one.position - other.position);
+  return all.map(({ operation }) => operation);
+}
+
+/** Plays one customer's life into the diary. */
+function live(life: Life, accountRandom: Random): void {
+  const { profile, diary, random, calendar } = life;
+  const signedUpAt = calendar.instant(profile.signUpDay, calendar.workingMinute(random));
+  introduce(profile, diary, signedUpAt, calendar);
+  if (profile.cohort === "lead") return;
+  takeFirstSteps(life, signedUpAt);
+  if (profile.cohort === "neverStarted") return;
+  const end = subscribe(profile, diary, accountRandom, calendar);
+  // A closed account does nothing more: the day of its end is not played.
+  for (let day = profile.signUpDay + 1; day < (end ?? calendar.days); day++) {
+    sufferIncident(life, day);
+    playDay(life, day);
+  }
+}

@@ -1,0 +1,68 @@
+/** What the simulator puts out: operations as `POST /v1/events/batch` takes them, and the history of one customer on its way there. */
+
+export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+
+export interface SimulatedTrack {
+  type: "track";
+  customerId: string;
+  event: string;
+  properties: Record<string, JsonValue>;
+  /** ISO 8601 with milliseconds, UTC. */
+  timestamp: string;
+  idempotencyKey: string;
+}
+
+export interface SimulatedIdentify {
+  type: "identify";
+  customerId: string;
+  /** null removes a trait. */
+  traits: Record<string, JsonValue>;
+}
+
+export type SimulatedOperation = SimulatedTrack | SimulatedIdentify;
+
+/** An operation with its place in time. An identify has a place too, though it carries no timestamp. */
+export interface PlacedOperation {
+  at: number;
+  /** Position among the customer's operations of the same instant. */
+  position: number;
+  operation: SimulatedOperation;
+}
+
+/** Collects what happens to one customer, in any order; nothing after the history's end is kept. */
+export class Diary {
+  readonly #entries: { at: number; name: string | null; content: Record<string, JsonValue> }[] = [];
+
+  constructor(
+    readonly customerId: string,
+    readonly end: number,
+  ) {}
+
+  track(at: number, event: string, properties: Record<string, JsonValue> = {}): void {
+    if (at < this.end) this.#entries.push({ at, name: event, content: properties });
+  }
+
+  identify(at: number, traits: Record<string, JsonValue>): void {
+    if (at < this.end) this.#entries.push({ at, name: null, content: traits });
+  }
+
+  /**
+   * The operations in chronological order. An idempotency key is made of the history's name, the customer and the event's place in
+   * the customer's life: the same history gives the same keys, so it can be sent again without doubling anything.
+   */
+  operations(historyName: string): PlacedOperation[] {
+    const { customerId } = this;
+    const ordered = this.#entries.map((entry, index) => ({ ...entry, index }));
+    ordered.sort((one, other) => one.at - other.at || one.index - other.index);
+    return ordered.map(({ at, name, content }, position) => {
+      if (name === null) return { at, position, operation: { type: "identify", customerId, traits: content } };
+      const timestamp = new Date(at).toISOString();
+      const idempotencyKey = `${historyName}/${customerId}/${position}`;
+      return {
+        at,
+        position,
+        operation: { type: "track", customerId, event: name, properties: content, timestamp, idempotencyKey },
+      };
+    });
+  }
+}

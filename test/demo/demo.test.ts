@@ -1,0 +1,112 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+
+const PROGRAM = path.resolve(import.meta.dirname, "../../dist/demo/main.js");
+const HOUR_MS = 3_600_000;
+
+/** The program as a person runs it, with its output piped. */
+class Demo {
+  output = "";
+  errors = "";
+  readonly child: ChildProcess;
+
+  constructor(...args: string[]) {
+    this.child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    this.child.stdout?.setEncoding("utf8").on("data", (text: string) => (this.output += text));
+    this.child.stderr?.setEncoding("utf8").on("data", (text: string) => (this.errors += text));
+  }
+
+  async printed(pattern: RegExp): Promise<RegExpExecArray> {
+    await expect.poll(() => this.output, { timeout: 120_000, interval: 20 }).toMatch(pattern);
+    return pattern.exec(this.output)!;
+  }
+
+  async servicePid(): Promise<number> {
+    return Number((await this.printed(/\(process (\d+)\)/))[1]);
+  }
+
+  async ended(): Promise<number | null> {
+    if (this.child.exitCode === null && this.child.signalCode === null) await once(this.child, "exit");
+    return this.child.exitCode;
+  }
+
+  /** Everything but the rates, which differ from run to run. */
+  get tables(): string {
+    return this.output.slice(this.output.indexOf("What ran"), this.output.indexOf("Rates reached"));
+  }
+}
+
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+describe("npm run demo", { timeout: 240_000 }, () => {
+  const demos: Demo[] = [];
+  const start = (...args: string[]) => {
+    const demo = new Demo(...args);
+    demos.push(demo);
+    return demo;
+  };
+  afterEach(async () => {
+    for (const demo of demos.splice(0)) {
+      demo.child.kill("SIGTERM");
+      await demo.ended();
+    }
+  });
+
+  test("prints the same tables when the service is killed in the middle of the ingestion", async () => {
+    const history = [
+      "--customers",
+      "120",
+      "--days",
+      "60",
+      "--base",
+      new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS).toISOString(),
+    ];
+    const killed = start(...history);
+    const servicePid = await killed.servicePid();
+    await killed.printed(/sending \d+ %/);
+    process.kill(servicePid, "SIGKILL");
+    expect(await killed.ended(), killed.errors).toBe(0);
+    expect(killed.output).toContain("the service ended unexpectedly (SIGKILL) and was started again");
+
+    const undisturbed = start(...history);
+    expect(await undisturbed.ended(), undisturbed.errors).toBe(0);
+    expect(killed.tables).toBe(undisturbed.tables);
+    expect(undisturbed.tables).toMatch(/customers +120\n/);
+    for (const part of ["Where customers stand", "Who needs attention", "Webhook deliveries", "One customer's story"]) {
+      expect(undisturbed.tables).toContain(part);
+    }
+  });
+
+  test("left running by --keep, stops its service when it is asked to stop", async () => {
+    const demo = start("--keep", "--customers", "20", "--days", "20");
+    const servicePid = await demo.servicePid();
+    await demo.printed(/Ctrl\+C stops it/);
+    expect(isAlive(servicePid)).toBe(true);
+    demo.child.kill("SIGINT");
+    expect(await demo.ended(), demo.errors).toBe(0);
+    expect(isAlive(servicePid)).toBe(false);
+  });
+
+  test("stopped halfway, stops its service and says so", async () => {
+    const demo = start("--customers", "100", "--days", "60");
+    const servicePid = await demo.servicePid();
+    demo.child.kill("SIGTERM");
+    expect(await demo.ended(), demo.errors).toBe(143);
+    expect(demo.output).toContain("stopped");
+    expect(isAlive(servicePid)).toBe(false);
+  });
+
+  test("says in one line what is wrong with its arguments or its input", async () => {
+    const demo = start("--data", "missing.jsonl", "--model", path.resolve(import.meta.dirname, "../../examples/cdnow"));
+    expect(await demo.ended()).toBe(2);
+    expect(demo.errors).toMatch(/^demo: cannot read missing\.jsonl: ENOENT[^\n]*\n$/);
+  });
+});

@@ -1,0 +1,105 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openDataFile } from "../../../src/demo/input/data-file.js";
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(os.tmpdir(), "svc-demo-test-"));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+async function fileOf(content: string | Buffer): Promise<string> {
+  const file = path.join(directory, "data.jsonl");
+  await writeFile(file, content);
+  return file;
+}
+
+const GOOD = '{"customerId":"0001","event":"purchase","timestamp":"1997-01-01T00:00:00Z","idempotencyKey":"a"}';
+
+describe("a data file", () => {
+  test("is summarized before anything is sent", async () => {
+    const lines = [
+      GOOD,
+      '{"type":"track","customerId":"2","event":"purchase","timestamp":"1997-01-18T00:00:00+01:00","idempotencyKey":"b"}',
+      '{"type":"identify","customerId":"2","traits":{"plan":"pro"}}',
+      GOOD,
+      '{"customerId":"3","event":"purchase"}',
+    ];
+    expect(await openDataFile(await fileOf(lines.join("\n")))).toMatchObject({
+      operations: 5,
+      events: 4,
+      distinctEvents: 3,
+      customers: 3,
+      span: { first: Date.UTC(1997, 0, 1), last: Date.UTC(1997, 0, 17, 23) },
+    });
+  });
+
+  test("is sent as its text stands, so that numbers keep their digits", async () => {
+    const line =
+      '{ "customerId":"1", "event":"e", "properties":{"n":12345678901234567890,"x":1.0}, "idempotencyKey":"k" }';
+    const { read } = await openDataFile(await fileOf(`${line}\n`));
+    for await (const { json, origin } of read()) {
+      expect(json).toBe(line);
+      expect(origin).toBe("line 1");
+    }
+  });
+
+  test("gives events without a key one that is made of their line", async () => {
+    const { read } = await openDataFile(
+      await fileOf(`\n  \n{"customerId":"1","event":"e","properties":{"n":1e400}}\r\n`),
+    );
+    for await (const { json } of read()) {
+      expect(json.trim()).toBe(
+        '{"idempotencyKey":"demo-line-3","customerId":"1","event":"e","properties":{"n":1e400}}',
+      );
+    }
+  });
+
+  test("is read line by line across the chunks in which it comes", async () => {
+    const lines = Array.from(
+      { length: 3_000 },
+      (_, index) => `{"customerId":"ü${index}","event":"${"e".repeat(index % 250)}x"}`,
+    );
+    const { read, operations } = await openDataFile(await fileOf(lines.join("\n")));
+    expect(operations).toBe(3_000);
+    const customers: string[] = [];
+    for await (const { customerId } of read()) customers.push(customerId);
+    expect(customers).toEqual(lines.map((_, index) => `ü${index}`));
+  });
+
+  test.each([
+    ["{", /:2: is not valid JSON: /],
+    ["[]", /:2: must be a JSON object$/],
+    ['{"event":"e"}', /:2: customerId must be a non-empty string$/],
+    ['{"customerId":"","event":"e"}', /:2: customerId must be/],
+    ['{"customerId":"1"}', /:2: event must be a non-empty string$/],
+    ['{"customerId":"1","event":"e","properties":[]}', /:2: properties must be an object$/],
+    [
+      '{"customerId":"1","event":"e","timestamp":"2026-01-01T00:00:00"}',
+      /:2: timestamp must be ISO 8601 with a time zone$/,
+    ],
+    ['{"customerId":"1","event":"e","idempotencyKey":""}', /:2: idempotencyKey must be/],
+    ['{"customerId":"1","type":"page"}', /:2: type must be "track" or "identify"$/],
+    ['{"customerId":"1","type":"identify"}', /:2: traits must be an object$/],
+  ])("names the line that is no operation: %s", async (line, message) => {
+    const opened = openDataFile(await fileOf(`${GOOD}\n${line}\n${GOOD}\n`));
+    await expect(opened).rejects.toThrow(message);
+    await expect(opened).rejects.toMatchObject({ name: "DemoFailure", exitCode: 2 });
+  });
+
+  test("names the line that is not UTF-8", async () => {
+    const bytes = Buffer.concat([Buffer.from(`${GOOD}\n{"customerId":"`), Buffer.from([0xff]), Buffer.from('"}\n')]);
+    await expect(openDataFile(await fileOf(bytes))).rejects.toThrow(/:2: is not valid UTF-8$/);
+  });
+
+  test("is refused where it is empty, missing, or one endless line", async () => {
+    await expect(openDataFile(await fileOf("\n\n"))).rejects.toThrow(/holds no operations/);
+    await expect(openDataFile(path.join(directory, "missing.jsonl"))).rejects.toThrow(/cannot read .*ENOENT/);
+    await expect(openDataFile(directory)).rejects.toThrow(/cannot read .*EISDIR/);
+    await expect(openDataFile(await fileOf(`{"customerId":"${"x".repeat(1_200_000)}`))).rejects.toThrow(
+      /:1: the line is longer/,
+    );
+  });
+});

@@ -1,0 +1,69 @@
+import { randomBytes } from "node:crypto";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Webhook } from "standardwebhooks";
+import { Receiver } from "../../../src/demo/receive/receiver.js";
+
+const secret = `whsec_${randomBytes(24).toString("base64")}`;
+
+describe("the receiver", () => {
+  let receiver: Receiver;
+  beforeEach(async () => {
+    receiver = await Receiver.start();
+    receiver.expectSignaturesBy(secret);
+  });
+  afterEach(() => receiver.stop());
+
+  async function deliver(id: string, type: string, metadata: object, changed: Record<string, string> = {}) {
+    const now = new Date();
+    const body = JSON.stringify({ id, type, data: { customerId: "c1", metadata } });
+    const headers = {
+      "content-type": "application/json",
+      "webhook-id": id,
+      "webhook-timestamp": String(Math.floor(now.getTime() / 1_000)),
+      "webhook-signature": new Webhook(secret).sign(id, now, body),
+      "svc-event-id": id,
+      ...changed,
+    };
+    return (await fetch(receiver.url, { method: "POST", headers, body })).status;
+  }
+
+  test("counts genuine deliveries by type and by customer", async () => {
+    expect(await deliver("emi_1", "customer.trial", { previous_lifecycle: "new", new_lifecycle: "trial" })).toBe(204);
+    expect(await deliver("emi_2", "segment.entered", { segment: "power_users" })).toBe(204);
+    expect(await deliver("emi_3", "segment.entered", { segment: "going_quiet" })).toBe(204);
+    expect(receiver.tally.counts()).toEqual([
+      { type: "customer.trial", events: 1 },
+      { type: "segment.entered", events: 2 },
+    ]);
+    expect(Object.fromEntries(receiver.tally.customers().get("c1") ?? [])).toEqual({
+      "customer.trial trial": 1,
+      "segment.entered power_users": 1,
+      "segment.entered going_quiet": 1,
+    });
+    expect(receiver.tally.invalid.size).toBe(0);
+  });
+
+  test("counts an emission once, however often it is delivered", async () => {
+    for (let delivery = 0; delivery < 3; delivery++) expect(await deliver("emi_1", "customer.trial", {})).toBe(204);
+    expect(receiver.tally.events).toBe(1);
+    expect(receiver.tally.repeated).toBe(2);
+  });
+
+  test("refuses a forged delivery and remembers why", async () => {
+    expect(await deliver("emi_1", "customer.trial", {}, { "webhook-signature": "v1,AAAA" })).toBe(401);
+    expect([...receiver.tally.invalid]).toEqual([["no signature matches", 1]]);
+    expect(receiver.tally.events).toBe(0);
+  });
+
+  test("refuses a delivery whose svc-event-id is not the id that was signed", async () => {
+    expect(await deliver("emi_1", "customer.trial", {}, { "svc-event-id": "emi_2" })).toBe(401);
+    expect([...receiver.tally.invalid.keys()]).toEqual(["svc-event-id, webhook-id and the body's id differ"]);
+  });
+
+  test("refuses what comes before it knows the secret", async () => {
+    await receiver.stop();
+    receiver = await Receiver.start();
+    expect(await deliver("emi_1", "customer.trial", {})).toBe(401);
+    expect([...receiver.tally.invalid.keys()]).toEqual(["came before the secret"]);
+  });
+});

@@ -1,0 +1,153 @@
+import { createHash } from "node:crypto";
+import path from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { simulateHistory } from "../../../src/demo/simulate/history.js";
+import type { SimulatedOperation, SimulatedTrack } from "../../../src/demo/simulate/operations.js";
+import { compileProject } from "../../../src/dsl-compiler/index.js";
+import type { Snapshot } from "../../../src/snapshot/types.js";
+import { violations } from "./conformity.js";
+
+const BASE = Date.UTC(2026, 2, 2, 15);
+const DAY_MS = 86_400_000;
+const DEFAULT = { seed: 1, customers: 500, days: 120, base: BASE };
+
+const fingerprint = (operations: SimulatedOperation[]) =>
+  createHash("sha256").update(JSON.stringify(operations)).digest("hex");
+const tracks = (operations: SimulatedOperation[]) =>
+  operations.filter((one): one is SimulatedTrack => one.type === "track");
+
+describe("the simulated history", () => {
+  let history: SimulatedOperation[];
+  beforeAll(() => {
+    history = simulateHistory(DEFAULT);
+  });
+
+  test("is the same to the byte for the same seed and base", () => {
+    expect(fingerprint(simulateHistory(DEFAULT))).toBe(fingerprint(history));
+  });
+
+  test("differs for another seed", () => {
+    expect(fingerprint(simulateHistory({ ...DEFAULT, seed: 2 }))).not.toBe(fingerprint(history));
+  });
+
+  test("only moves in time when the base moves by whole weeks", () => {
+    const moved = simulateHistory({ ...DEFAULT, base: BASE + 7 * DAY_MS });
+    const relative = (operations: SimulatedOperation[], base: number) =>
+      tracks(operations)
+        .map(({ customerId, event, timestamp }) => `${customerId} ${event} ${Date.parse(timestamp) - base}`)
+        .join();
+    expect(relative(moved, BASE + 7 * DAY_MS) === relative(history, BASE)).toBe(true);
+  });
+
+  test("has 500 customers, 120 days and more than 60,000 events, whatever the seed", () => {
+    for (const seed of [1, 2, 3]) {
+      const operations = seed === 1 ? history : simulateHistory({ ...DEFAULT, seed });
+      expect(new Set(operations.map(({ customerId }) => customerId)).size).toBe(500);
+      expect(tracks(operations).length).toBeGreaterThan(60_000);
+    }
+    const first = Date.parse(tracks(history)[0]!.timestamp);
+    expect(first).toBeGreaterThanOrEqual(BASE - 120 * DAY_MS);
+    expect(first).toBeLessThan(BASE - 118 * DAY_MS);
+  });
+
+  test("is in chronological order and ends before the base", () => {
+    const instants = tracks(history).map(({ timestamp }) => Date.parse(timestamp));
+    expect(instants.every((instant, index) => index === 0 || instants[index - 1]! <= instant)).toBe(true);
+    expect(instants.at(-1)).toBeLessThan(BASE);
+  });
+
+  test("leaves the hours after each midnight of the base alone, so that nothing falls due while the demo runs", () => {
+    const hours = tracks(history).map(({ timestamp }) => (((Date.parse(timestamp) - BASE) % DAY_MS) + DAY_MS) % DAY_MS);
+    expect(Math.min(...new Set(hours))).toBeGreaterThanOrEqual(6.5 * 3_600_000);
+  });
+
+  test("gives every event its own idempotency key, within the limit of 256 characters", () => {
+    const keys = tracks(history).map(({ idempotencyKey }) => idempotencyKey);
+    expect(new Set(keys).size).toBe(keys.length);
+    expect(keys.every((key) => key.length <= 256)).toBe(true);
+  });
+
+  test("begins each customer with the traits and the sign-up, but for leads, who are known by traits alone", () => {
+    const first = new Map<string, SimulatedOperation[]>();
+    for (const operation of history) {
+      const known = first.get(operation.customerId) ?? [];
+      if (known.length < 2) first.set(operation.customerId, [...known, operation]);
+    }
+    const leads = [...first.values()].filter((operations) => operations.length === 1);
+    expect(leads.length).toBe(10);
+    for (const [one, other] of first.values()) {
+      expect(one?.type).toBe("identify");
+      if (other !== undefined) expect(other).toMatchObject({ type: "track", event: "signed_up" });
+    }
+  });
+
+  test("is busy on working days and quiet at weekends", () => {
+    const weekend = tracks(history).filter(({ event, timestamp }) => {
+      const officeNoon = new Date(BASE + Math.floor((Date.parse(timestamp) - BASE) / DAY_MS) * DAY_MS + DAY_MS / 2);
+      return event === "feature_used" && [0, 6].includes(officeNoon.getUTCDay());
+    });
+    const uses = tracks(history).filter(({ event }) => event === "feature_used").length;
+    expect(weekend.length / uses).toBeGreaterThan(0.01);
+    expect(weekend.length / uses).toBeLessThan(0.08);
+  });
+
+  test("has an incident that hits many customers on two days in a row, some of them on both", () => {
+    const reports = tracks(history).filter(({ event }) => event === "incident_reported");
+    const days = new Set(reports.map(({ timestamp }) => Math.floor((Date.parse(timestamp) - BASE) / DAY_MS)));
+    const [first, second] = [...days].sort((one, other) => one - other);
+    expect(days.size).toBe(2);
+    expect(second).toBe(first! + 1);
+    const customers = new Set(reports.map(({ customerId }) => customerId));
+    expect(customers.size).toBeGreaterThan(100);
+    expect(reports.length).toBeGreaterThan(customers.size);
+  });
+
+  test("has customers that fall silent for weeks and return", () => {
+    const lastUse = new Map<string, number>();
+    const returned = new Set<string>();
+    for (const { customerId, event, timestamp } of tracks(history)) {
+      if (event !== "feature_used") continue;
+      const at = Date.parse(timestamp);
+      if (at - (lastUse.get(customerId) ?? at) > 16 * DAY_MS) returned.add(customerId);
+      lastUse.set(customerId, at);
+    }
+    expect(returned.size).toBeGreaterThan(20);
+  });
+
+  test("works for other sizes", () => {
+    for (const [customers, days] of [
+      [1, 7],
+      [40, 21],
+      [1_200, 10],
+    ] as const) {
+      const operations = simulateHistory({ seed: 7, customers, days, base: BASE });
+      expect(new Set(operations.map(({ customerId }) => customerId)).size).toBeLessThanOrEqual(customers);
+      expect(operations.length).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe("the simulated history, against the strict schema of examples/saas", () => {
+  let snapshot: Snapshot;
+  beforeAll(async () => {
+    const compiled = await compileProject(path.resolve(import.meta.dirname, "../../../examples/saas"));
+    if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
+    ({ snapshot } = compiled);
+  });
+
+  test("conforms in every operation", () => {
+    expect(snapshot.strictSchema).toBe(true);
+    for (const seed of [1, 2]) {
+      const found = simulateHistory({ ...DEFAULT, seed }).flatMap((operation) => violations(snapshot, operation));
+      expect(found.slice(0, 5)).toEqual([]);
+    }
+  });
+
+  test("lets every declared event happen and every declared trait be known", () => {
+    const history = simulateHistory(DEFAULT);
+    const events = new Set(tracks(history).map(({ event }) => event));
+    const traits = new Set(history.flatMap((one) => (one.type === "identify" ? Object.keys(one.traits) : [])));
+    expect([...events].sort()).toEqual(Object.keys(snapshot.events).sort());
+    expect([...traits].sort()).toEqual(Object.keys(snapshot.traits).sort());
+  });
+});
