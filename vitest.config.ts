@@ -8,6 +8,7 @@ const PURE = [
   "test/dsl/**/*.test.ts",
   "test/dsl-compiler/**/*.test.ts",
   "test/house/**/*.test.ts",
+  "test/demo/**/*.test.ts",
 ];
 
 export default defineConfig({

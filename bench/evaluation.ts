@@ -11,7 +11,11 @@ import type { Row } from "./lib/report.js";
 const BATCH = 1_000;
 
 /** Live evaluation by one worker, beside the rate at which the same batches were ingested over one connection. */
-export async function benchEvaluation({ sql, keyHash, environmentId }: BenchDatabase, rounds: number, batches: number): Promise<Row[]> {
+export async function benchEvaluation(
+  { sql, keyHash, environmentId }: BenchDatabase,
+  rounds: number,
+  batches: number,
+): Promise<Row[]> {
   const dependencies = { sql, models: new Models(), settleSeconds: 30, logger: pino({ level: "silent" }) };
   await evaluateEnvironment(dependencies, environmentId); // what other benchmarks left
   const ingested: number[] = [];

@@ -9,7 +9,11 @@ import type { Row } from "./lib/report.js";
 const BATCH = 1_000;
 
 /** Batches of 1,000 keyed events under a strict schema, beside the same rows by one `insert … select unnest(…)` per table. */
-export async function benchIngestBatches({ sql, keyHash }: BenchDatabase, rounds: number, batches: number): Promise<Row[]> {
+export async function benchIngestBatches(
+  { sql, keyHash }: BenchDatabase,
+  rounds: number,
+  batches: number,
+): Promise<Row[]> {
   await createBaselineTables(sql);
   const rows: Row[] = [];
   for (const [connections, floor] of [

@@ -11,18 +11,18 @@ const CONNECTIONS = 64;
 
 /** Single events over 64 connections, beside the same application without the database, and with one call per request. */
 export async function benchSingleEvents(database: BenchDatabase, rounds: number, requests: number): Promise<Row[]> {
-  const apps = await Promise.all(["service", "constant", "one call per request"].map((name) => startApp(name, database)));
+  const apps = await Promise.all(
+    ["service", "constant", "one call per request"].map((name) => startApp(name, database)),
+  );
   try {
-    const variants = apps.map(
-      ({ name, address }): Variant<string[]> => ({
-        name,
-        prepare: () => nextEvents(requests).map((event) => JSON.stringify(event)),
-        run: async (bodies) => {
-          await postAll(address, "/v1/events", database.key, bodies, CONNECTIONS);
-          return requests;
-        },
-      }),
-    );
+    const variants = apps.map(({ name, address }): Variant<string[]> => ({
+      name,
+      prepare: () => nextEvents(requests).map((event) => JSON.stringify(event)),
+      run: async (bodies) => {
+        await postAll(address, "/v1/events", database.key, bodies, CONNECTIONS);
+        return requests;
+      },
+    }));
     const [service, constant, alone] = await measure(variants, rounds);
     if (!service || !constant || !alone) throw new Error("nothing was measured");
     const work = `single events, ${CONNECTIONS} connections`;

@@ -48,7 +48,10 @@ export const SNAPSHOT: Snapshot = {
       {
         name: "new",
         transitions: [
-          { to: "active", when: { kind: "count", of: { event: "feature_used" }, within: "30d", operator: "gte", value: 5 } },
+          {
+            to: "active",
+            when: { kind: "count", of: { event: "feature_used" }, within: "30d", operator: "gte", value: 5 },
+          },
         ],
       },
       { name: "active", transitions: [{ to: "quiet", when: { kind: "inactiveFor", duration: "21d" } }] },

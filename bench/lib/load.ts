@@ -4,7 +4,13 @@ import { connect, type Socket } from "node:net";
  * Posts bodies over keep-alive connections, one request at a time on each, and answers when all are answered. Raw sockets, because a full
  * HTTP client would cost more than the server under test. Throws on any status but 202.
  */
-export async function postAll(address: URL, path: string, key: string, bodies: string[], connections: number): Promise<void> {
+export async function postAll(
+  address: URL,
+  path: string,
+  key: string,
+  bodies: string[],
+  connections: number,
+): Promise<void> {
   const requests = bodies.map((body) =>
     [
       `POST ${path} HTTP/1.1`,

@@ -16,7 +16,10 @@ export interface Row {
 }
 
 export function printRows(rows: Row[], settings: string): void {
-  const table = new Table({ head: ["work", "against", "ours", "theirs", "ratio", "floor", "aim"], style: { head: [], border: [] } });
+  const table = new Table({
+    head: ["work", "against", "ours", "theirs", "ratio", "floor", "aim"],
+    style: { head: [], border: [] },
+  });
   for (const row of rows) {
     const ratio = row.ours / row.theirs;
     table.push([

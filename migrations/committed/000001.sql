@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:246b0a49755c50cf78fd36f64299aa8003ae7220
+--! Hash: sha1:0afbe5f3242cdde8e631ee5e6cfcb6420089a0d4
 
 -- sql/schema/010_schemas.sql
 
@@ -138,6 +138,7 @@ create table svc.payload_checks (
   version integer not null,
   -- The empty name stands for the traits: events have names of at least one character.
   event text not null collate "C",
+  names text[] not null,
   predicate jsonpath not null,
   fields jsonb not null,
   primary key (project_id, version, event),
@@ -147,7 +148,8 @@ comment on table svc.payload_checks is 'The schema part of a version, compiled f
 comment on column svc.payload_checks.project_id is 'The project.';
 comment on column svc.payload_checks.version is 'The version.';
 comment on column svc.payload_checks.event is 'The declared event; empty for the traits.';
-comment on column svc.payload_checks.predicate is 'True for a payload that conforms. Not true sends the payload to svc.payload_diagnostics, which decides.';
+comment on column svc.payload_checks.names is 'The declared names.';
+comment on column svc.payload_checks.predicate is 'True for a payload whose declared members conform; svc.payload_conforms asks it.';
 comment on column svc.payload_checks.fields is 'The declared fields, as in the snapshot.';
 
 create table svc.environments (
@@ -303,6 +305,7 @@ comment on column svc.inbox.customer_id is 'The customer.';
 comment on column svc.inbox.seq is 'The operation: event_seq of svc.events or operation_seq of svc.trait_updates.';
 comment on column svc.inbox.not_before is 'Null while waiting for a worker. A time ahead for an event that lies ahead, infinity for a customer set aside.';
 create index inbox_ready_idx on svc.inbox (environment_id, seq) where not_before is null;
+create index inbox_ahead_idx on svc.inbox (environment_id, customer_id, not_before) where not_before is not null;
 
 -- sql/schema/050_customers.sql
 
@@ -342,7 +345,8 @@ create index customers_due_idx on svc.customers (environment_id, next_due_at)
 where next_due_at is not null and settle_from is null and set_aside_at is null;
 create index customers_settling_due_idx on svc.customers (environment_id, next_due_at, settle_from)
 where next_due_at is not null and settle_from is not null and set_aside_at is null;
-create index customers_lifecycle_idx on svc.customers (environment_id, lifecycle, customer_id);
+-- Partial, so that a look-up by customer never takes it for the primary key.
+create index customers_lifecycle_idx on svc.customers (environment_id, lifecycle, customer_id) where lifecycle is not null;
 
 create table svc.lifecycle_transitions (
   environment_id integer not null,

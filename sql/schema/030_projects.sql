@@ -42,6 +42,7 @@ create table svc.payload_checks (
   version integer not null,
   -- The empty name stands for the traits: events have names of at least one character.
   event text not null collate "C",
+  names text[] not null,
   predicate jsonpath not null,
   fields jsonb not null,
   primary key (project_id, version, event),
@@ -51,7 +52,8 @@ comment on table svc.payload_checks is 'The schema part of a version, compiled f
 comment on column svc.payload_checks.project_id is 'The project.';
 comment on column svc.payload_checks.version is 'The version.';
 comment on column svc.payload_checks.event is 'The declared event; empty for the traits.';
-comment on column svc.payload_checks.predicate is 'True for a payload that conforms. Not true sends the payload to svc.payload_diagnostics, which decides.';
+comment on column svc.payload_checks.names is 'The declared names.';
+comment on column svc.payload_checks.predicate is 'True for a payload whose declared members conform; svc.payload_conforms asks it.';
 comment on column svc.payload_checks.fields is 'The declared fields, as in the snapshot.';
 
 create table svc.environments (

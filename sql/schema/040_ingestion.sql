@@ -85,3 +85,4 @@ comment on column svc.inbox.customer_id is 'The customer.';
 comment on column svc.inbox.seq is 'The operation: event_seq of svc.events or operation_seq of svc.trait_updates.';
 comment on column svc.inbox.not_before is 'Null while waiting for a worker. A time ahead for an event that lies ahead, infinity for a customer set aside.';
 create index inbox_ready_idx on svc.inbox (environment_id, seq) where not_before is null;
+create index inbox_ahead_idx on svc.inbox (environment_id, customer_id, not_before) where not_before is not null;

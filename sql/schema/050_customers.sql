@@ -34,7 +34,8 @@ create index customers_due_idx on svc.customers (environment_id, next_due_at)
 where next_due_at is not null and settle_from is null and set_aside_at is null;
 create index customers_settling_due_idx on svc.customers (environment_id, next_due_at, settle_from)
 where next_due_at is not null and settle_from is not null and set_aside_at is null;
-create index customers_lifecycle_idx on svc.customers (environment_id, lifecycle, customer_id);
+-- Partial, so that a look-up by customer never takes it for the primary key.
+create index customers_lifecycle_idx on svc.customers (environment_id, lifecycle, customer_id) where lifecycle is not null;
 
 create table svc.lifecycle_transitions (
   environment_id integer not null,

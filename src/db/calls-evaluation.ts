@@ -30,12 +30,12 @@ export interface EvaluationInput {
 export interface EvaluationResult {
   customers: {
     customerId: string;
+    createdAt: number;
     lifecycle: string | null;
     lifecycleEnteredAt: number | null;
     lastEventAt: number | null;
     evaluatedThrough: number | null;
     nextDueAt: number | null;
-    deferredUntil: number | null;
     settleFrom: number | null;
     state: Omit<CustomerState, "traits">;
   }[];
@@ -64,16 +64,18 @@ export interface ChunkLimits {
   operations: number;
 }
 
-/** Takes customers for evaluation and locks them until the transaction ends. */
+/** Takes customers for evaluation at an instant (ms), or now, and locks them until the transaction ends. */
 export async function beginEvaluation(
   tx: TransactionSql,
   environmentId: number,
   limits: ChunkLimits,
   settleSeconds: number,
+  at: number | null,
 ): Promise<EvaluationInput> {
   const [row] = await tx<[{ input: EvaluationInput }]>`
     select svc_api.begin_evaluation(
-      ${environmentId}, ${limits.customers}, ${limits.operations}, make_interval(secs => ${settleSeconds})
+      ${environmentId}, ${limits.customers}, ${limits.operations}, make_interval(secs => ${settleSeconds}),
+      ${at === null ? null : new Date(at).toISOString()}::text::timestamptz
     ) as input`;
   return row.input;
 }
@@ -85,7 +87,14 @@ export async function applyEvaluation(
   version: number | null,
   result: EvaluationResult,
 ): Promise<void> {
-  await tx`select svc_api.apply_evaluation(${environmentId}, ${version}, ${JSON.stringify(result)}::text::json)`;
+  const json = (rows: object[]) => JSON.stringify(rows);
+  await tx`
+    select svc_api.apply_evaluation(
+      ${environmentId}, ${version},
+      ${json(result.customers)}::text::json, ${json(result.identifies)}::text::json, ${json(result.transitions)}::text::json,
+      ${json(result.memberships)}::text::json, ${json(result.emissions)}::text::json, ${json(result.consumed)}::text::json,
+      ${json(result.deferred)}::text::json
+    )`;
 }
 
 /** The snapshot of a version, as deployed. */
@@ -110,40 +119,15 @@ export async function* loadHistory(
   environmentId: number,
   customerIds: string[],
   events: string[],
-  pageSize = 10_000,
 ): AsyncGenerator<HistoryRow> {
-  let after: HistoryPage | undefined;
-  for (;;) {
-    const page: HistoryPage[] = await tx<HistoryPage[]>`
-      select customer_id, event_seq, event, properties, occurred_at::text as occurred_text,
-        floor(extract(epoch from occurred_at) * 1000)::float8 as occurred_ms
-      from svc_api.load_history(
-        ${environmentId}, ${customerIds}, ${events}, ${after?.customer_id ?? null},
-        ${after?.occurred_text ?? null}::text::timestamptz, ${after?.event_seq ?? null}::bigint, ${pageSize}
-      )`;
-    for (const row of page) {
-      yield {
-        customerId: row.customer_id,
-        seq: Number(row.event_seq),
-        event: row.event,
-        properties: row.properties,
-        occurredAt: row.occurred_ms,
-      };
-    }
-    if (page.length < pageSize) return;
-    after = page.at(-1);
-  }
+  const pages = tx<HistoryRow[]>`
+    select customer_id as "customerId", event_seq::float8 as seq, event, properties,
+      floor(extract(epoch from occurred_at) * 1000)::float8 as "occurredAt"
+    from svc_api.load_history(${environmentId}, ${customerIds}, ${events})`.cursor(HISTORY_PAGE);
+  for await (const page of pages) yield* page;
 }
 
-interface HistoryPage {
-  customer_id: string;
-  event_seq: string;
-  event: string;
-  properties: Record<string, Json>;
-  /** The instant with its microseconds, to continue after. */
-  occurred_text: string;
-  occurred_ms: number;
-}
+const HISTORY_PAGE = 5_000;
 
 /** Takes a customer whose evaluation keeps failing out of the way. */
 export async function setAsideCustomer(
@@ -155,7 +139,7 @@ export async function setAsideCustomer(
   await sql`select svc_api.set_aside_customer(${environmentId}, ${customerId}, ${error})`;
 }
 
-/** Heartbeat, unlocking of silent workers, and evaluations that time demands; answers how many of those it asked for. */
+/** Heartbeat, unlocking of silent workers, and evaluations that time demands; answers in how many environments. */
 export async function tick(sql: Sql, workerId: string, settleSeconds: number): Promise<number> {
   const [row] = await sql<[{ asked: number }]>`
     select svc_api.tick(${workerId}, make_interval(secs => ${settleSeconds})) as asked`;

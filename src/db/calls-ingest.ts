@@ -15,10 +15,13 @@ export interface IngestFailure {
   remaining?: number;
 }
 
-interface IngestAnswer {
-  /** Capacity of the key's rate bucket, and what is left of it. */
+/** Capacity of a key's rate bucket, and what is left of it. */
+export interface Allowance {
   limit: number;
   remaining: number;
+}
+
+interface IngestAnswer extends Allowance {
   accepted: number;
   /** Schema violations of a version that is not strict, by position: accepted all the same. */
   warnings: Record<string, IngestFailure>;
@@ -55,7 +58,8 @@ export async function ingestSingles(sql: Sql, call: IngestCall, bodies: string[]
   return row.answer;
 }
 
-/** Whether an ingestion key is good now; raises SV001 where it is not. */
-export async function authenticateKey(sql: Sql, keyHash: Buffer): Promise<void> {
-  await sql`select svc_api.authenticate_key(${keyHash})`;
+/** The rate limit of a good ingestion key; raises SV001 for any other. */
+export async function authenticateKey(sql: Sql, keyHash: Buffer): Promise<Allowance> {
+  const [row] = await sql<[{ allowance: Allowance }]>`select svc_api.authenticate_key(${keyHash}) as allowance`;
+  return row.allowance;
 }

@@ -1,4 +1,5 @@
 import postgres, { type Notice, type Sql } from "postgres";
+import { ARRAY_TYPES } from "./array-types.js";
 
 export interface ConnectOptions {
   /** Connections at most. */
@@ -15,12 +16,21 @@ export interface ConnectOptions {
 
 const SECOND_MS = 1000;
 
+/**
+ * How many queries may wait on a connection that is busy, an option that the driver's types leave out. Few, so that none waits behind
+ * long ones; and where a connection is lost with many under way, the driver does not always recover it.
+ */
+const UNDOCUMENTED = { max_pipeline: 1 };
+
 /** Opens a pool. Connections are made when first needed, so this itself does not fail; end it with `sql.end()`. */
 export function connect(url: string, options: ConnectOptions): Sql {
   return postgres(url, {
     max: options.max,
     connect_timeout: 10,
     idle_timeout: 60,
+    fetch_types: false,
+    types: ARRAY_TYPES,
+    ...UNDOCUMENTED,
     onnotice: options.onNotice ?? (() => undefined),
     connection: {
       application_name: options.applicationName,

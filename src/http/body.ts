@@ -25,16 +25,23 @@ export class ClientGoneError extends Error {
  */
 export async function readJsonText(ctx: Context, bytesMax: number): Promise<string> {
   const gzip = checkHeaders(ctx);
+  try {
+    return decode(await readBytes(ctx, gzip, bytesMax));
+  } catch (error) {
+    // Only what was not touched yet is discarded by Node.js itself; a rest would block the connection.
+    if (error instanceof ApiError) await discardRest(ctx);
+    throw error;
+  }
+}
+
+async function readBytes(ctx: Context, gzip: boolean, bytesMax: number): Promise<Buffer> {
   const declared = Number(ctx.get("Content-Length") || 0);
   const bytes = declared > bytesMax ? null : await (gzip ? gunzip(ctx.req, bytesMax) : collect(ctx.req, bytesMax));
-  if (bytes === null) {
-    await discardRest(ctx);
-    throw new ApiError(413, "PAYLOAD_TOO_LARGE", {
-      reason: `At most ${bytesMax} bytes are read${gzip ? " after decompression" : ""}.`,
-      fix: "Send less, in several requests if need be.",
-    });
-  }
-  return decode(bytes);
+  if (bytes !== null) return bytes;
+  throw new ApiError(413, "PAYLOAD_TOO_LARGE", {
+    reason: `At most ${bytesMax} bytes are read${gzip ? " after decompression" : ""}.`,
+    fix: "Send less, in several requests if need be.",
+  });
 }
 
 /** Parses a JSON text. Throws MALFORMED_JSON with the parser's reason. */
@@ -106,9 +113,9 @@ async function gunzip(request: IncomingMessage, bytesMax: number): Promise<Buffe
 /** Resolves when the client has sent everything, or so much that the connection is better closed. */
 async function discardRest(ctx: Context): Promise<void> {
   const request = ctx.req;
+  if (request.readableEnded || request.destroyed) return;
   await new Promise<void>((resolve) => {
     let length = 0;
-    if (request.complete || request.destroyed) resolve();
     request.on("data", (chunk: Buffer) => {
       length += chunk.length;
       if (length > DISCARDED_BYTES_MAX) resolve();

@@ -125,6 +125,7 @@ const BY_CODE: readonly (readonly [prefix: string, outcome: Outcome])[] = [
   ["55P03", UNAVAILABLE], // lock not available in time
   ["57014", UNAVAILABLE], // statement timeout
   ["25006", UNAVAILABLE], // read-only: a failover is under way
+  ["55000", UNAVAILABLE], // recovery under way, connections not allowed
   ["57P", UNAVAILABLE], // shutdown, crash, not yet up
   ["08", UNAVAILABLE], // connection exceptions
   ["53", UNAVAILABLE], // insufficient resources

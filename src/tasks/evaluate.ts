@@ -3,14 +3,13 @@ import type { Sql, TransactionSql } from "postgres";
 import {
   applyEvaluation,
   beginEvaluation,
-  loadHistory,
   setAsideCustomer,
   type ChunkLimits,
   type CustomerInput,
-  type EvaluationInput,
 } from "../db/calls-evaluation.js";
-import { rebuildMemory, type CustomerState, type HistoryEvent, type Model } from "../engine/index.js";
+import { rebuildMemory } from "../engine/index.js";
 import { EvaluationBuilder, stateOf } from "./evaluation-result.js";
+import { historiesOf } from "./histories.js";
 import type { Models } from "./models.js";
 
 export interface EvaluateDependencies {
@@ -18,46 +17,71 @@ export interface EvaluateDependencies {
   models: Models;
   settleSeconds: number;
   logger: Logger;
+  /** The instant to evaluate at (ms); the database's clock unless given. */
+  at?: number;
+  limits?: ChunkLimits;
 }
 
 const LIMITS: ChunkLimits = { customers: 500, operations: 5_000 };
 
 /**
- * Evaluates an environment until nothing of it waits or is due. Each chunk of customers is one transaction, so a crash anywhere leaves
- * whole chunks behind. The last look finds nothing to do: what was committed while the chunk before ran is seen by it.
+ * Evaluates an environment until nothing of it waits or is due, or until `goesOn`, asked before each chunk that is not a second try,
+ * says no. Each chunk of customers is one transaction, so a crash anywhere leaves whole chunks behind. The last look finds nothing to
+ * do: what was committed while the chunk before ran is seen by it.
  *
- * A chunk that cannot be written back is bisected: it is tried again with half as many customers, until the one at fault is alone and is
- * set aside with its error. Faults of the database itself go to the job, which is retried.
+ * A chunk that cannot be read or written back is bisected: it is tried again with half as many customers and operations, until one
+ * operation of one customer is at fault, which is set aside with its error. Faults of the database itself go to the job, which is retried.
  */
-export async function evaluateEnvironment(dependencies: EvaluateDependencies, environmentId: number): Promise<void> {
-  let customers = LIMITS.customers;
-  for (;;) {
-    const chunk = new Chunk(dependencies, environmentId, { ...LIMITS, customers });
+export async function evaluateEnvironment(
+  dependencies: EvaluateDependencies,
+  environmentId: number,
+  goesOn: () => boolean = () => true,
+): Promise<void> {
+  const { sql, logger, limits: full = LIMITS } = dependencies;
+  let limits = full;
+  let tryAgain = false;
+  while (tryAgain || goesOn()) {
+    tryAgain = false;
+    const chunk = new Chunk(dependencies, environmentId, limits);
     try {
       await chunk.run();
       if (chunk.customerIds.length === 0) return;
-      customers = Math.min(LIMITS.customers, customers * 2);
+      limits = smaller(full, { customers: limits.customers * 2, operations: limits.operations * 2 });
     } catch (error) {
-      if (!isDataFault(error) || chunk.customerIds.length === 0) throw error;
-      const [only, ...others] = chunk.customerIds;
-      if (only !== undefined && others.length === 0) await setAside(dependencies, environmentId, only, error);
-      customers = Math.max(1, Math.floor(chunk.customerIds.length / 2));
+      if (!isDataFault(error)) throw error;
+      tryAgain = true;
+      if (limits.customers > 1 || limits.operations > 1) {
+        limits = { customers: half(chunk.customerIds.length || limits.customers), operations: half(limits.operations) };
+        continue;
+      }
+      const [customerId] = chunk.customerIds;
+      if (customerId === undefined) throw error; // nobody is known to be at fault
+      await setAside(sql, environmentId, customerId, error, logger);
     }
   }
 }
 
+function smaller(a: ChunkLimits, b: ChunkLimits): ChunkLimits {
+  return { customers: Math.min(a.customers, b.customers), operations: Math.min(a.operations, b.operations) };
+}
+
+function half(limit: number): number {
+  return Math.max(1, Math.floor(limit / 2));
+}
+
 /** SQLSTATE classes that the data of one customer can cause: data exceptions, violated constraints, program limits. */
 function isDataFault(error: unknown): boolean {
-  return /^(22|23|54)/.test((error as { code?: string }).code ?? "");
+  return /^(22|23|54)...$/.test((error as { code?: string }).code ?? "");
 }
 
 async function setAside(
-  { sql, logger }: EvaluateDependencies,
+  sql: Sql | TransactionSql,
   environmentId: number,
   customerId: string,
   error: unknown,
+  logger: Logger,
 ): Promise<void> {
-  logger.error({ err: error, environmentId }, "a customer was set aside, because its evaluation cannot be written back");
+  logger.error({ err: error, environmentId }, "a customer was set aside, because its evaluation failed");
   await setAsideCustomer(sql, environmentId, customerId, String(error));
 }
 
@@ -65,6 +89,7 @@ async function setAside(
 class Chunk {
   /** Who was taken; known also where the transaction failed. */
   customerIds: string[] = [];
+  readonly #failed = new Map<string, unknown>();
 
   constructor(
     private readonly dependencies: EvaluateDependencies,
@@ -73,60 +98,46 @@ class Chunk {
   ) {}
 
   async run(): Promise<void> {
-    const { sql, models, settleSeconds } = this.dependencies;
-    await sql.begin(async (tx) => {
-      const input = await beginEvaluation(tx, this.environmentId, this.limits, settleSeconds);
-      this.customerIds = input.customers.map((customer) => customer.customerId);
-      if (input.customers.length === 0) return;
-      const model = await models.get(tx, input);
-      const states = await statesUnder(tx, this.environmentId, model, input);
-      const builder = new EvaluationBuilder(model, input);
-      for (const customer of input.customers) {
-        try {
-          builder.add(customer, states.get(customer.customerId) ?? stateOf(customer));
-        } catch (error) {
-          // The engine is pure: what it throws for a customer now, it would throw every time.
-          this.dependencies.logger.error({ err: error, environmentId: this.environmentId }, "a customer was set aside");
-          await setAsideCustomer(tx, this.environmentId, customer.customerId, String(error));
-        }
-      }
-      await applyEvaluation(tx, this.environmentId, input.version, builder.result());
-    });
+    await this.dependencies.sql.begin((tx) => this.#evaluate(tx));
   }
-}
 
-/** States whose condition memory another version left behind, with memory rebuilt from retained events. */
-async function statesUnder(
-  tx: TransactionSql,
-  environmentId: number,
-  model: Model,
-  input: EvaluationInput,
-): Promise<Map<string, CustomerState>> {
-  const outdated = new Map<string, CustomerInput>();
-  for (const customer of input.customers) {
-    if (customer.state !== null && customer.state.memory.model !== model.hash) outdated.set(customer.customerId, customer);
-  }
-  const states = new Map<string, CustomerState>();
-  if (outdated.size === 0) return states;
+  async #evaluate(tx: TransactionSql): Promise<void> {
+    const { models, settleSeconds, at } = this.dependencies;
+    const input = await beginEvaluation(tx, this.environmentId, this.limits, settleSeconds, at ?? null);
+    this.customerIds = input.customers.map((customer) => customer.customerId);
+    if (input.customers.length === 0) return;
+    const model = await models.get(tx, input);
+    const builder = new EvaluationBuilder(model, input);
 
-  let current: { customer: CustomerInput; events: HistoryEvent[] } | undefined;
-  const rebuild = () => {
-    if (!current) return;
-    const { customer, events } = current;
-    states.set(customer.customerId, rebuildMemory(model, stateOf(customer), events));
-    outdated.delete(customer.customerId);
-  };
-  for await (const row of loadHistory(tx, environmentId, [...outdated.keys()], [...model.streamsOf.keys()])) {
-    if (current?.customer.customerId !== row.customerId) {
-      rebuild();
-      const customer = outdated.get(row.customerId);
-      current = customer && { customer, events: [] };
+    // Condition memory that another version left behind is rebuilt from retained events.
+    const outdated: CustomerInput[] = [];
+    for (const customer of input.customers) {
+      this.#attempt(customer, () => {
+        const state = stateOf(customer);
+        if (customer.state !== null && state.memory.model !== model.hash) outdated.push(customer);
+        else builder.add(customer, state);
+      });
     }
-    current?.events.push(row);
+    for await (const { customer, events } of historiesOf(tx, this.environmentId, outdated, [
+      ...model.streamsOf.keys(),
+    ])) {
+      this.#attempt(customer, () => {
+        builder.add(customer, rebuildMemory(model, stateOf(customer), events));
+      });
+    }
+
+    for (const [customerId, error] of this.#failed) {
+      await setAside(tx, this.environmentId, customerId, error, this.dependencies.logger);
+    }
+    await applyEvaluation(tx, this.environmentId, input.version, builder.result());
   }
-  rebuild();
-  for (const customer of outdated.values()) {
-    states.set(customer.customerId, rebuildMemory(model, stateOf(customer), []));
+
+  /** The engine is pure: what it throws for a customer now, it would throw every time. So the customer is set aside at once. */
+  #attempt({ customerId }: CustomerInput, evaluate: () => void): void {
+    try {
+      evaluate();
+    } catch (error) {
+      this.#failed.set(customerId, error);
+    }
   }
-  return states;
 }

@@ -1,4 +1,10 @@
-import type { CauseColumns, CustomerInput, EvaluationInput, EvaluationResult, OperationRow } from "../db/calls-evaluation.js";
+import type {
+  CauseColumns,
+  CustomerInput,
+  EvaluationInput,
+  EvaluationResult,
+  OperationRow,
+} from "../db/calls-evaluation.js";
 import {
   evaluate,
   isBackfilling,
@@ -8,6 +14,7 @@ import {
   type Effect,
   type Model,
   type Operation,
+  type TrackOperation,
 } from "../engine/index.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -38,8 +45,8 @@ export class EvaluationBuilder {
       now: this.#input.now,
       timers: this.#timersMayFire(customer, before, operations) ? "fire" : "hold",
     });
-    this.#addState(state, deferred);
-    this.#addOperations(customer.customerId, operations, deferred);
+    this.#addState(state);
+    this.#addOperations(state, operations, deferred);
     this.#addEffects(customer.customerId, effects);
   }
 
@@ -55,32 +62,36 @@ export class EvaluationBuilder {
     return last !== null && this.#input.now >= last.acceptedAt + DAY_MS;
   }
 
-  #addState(state: CustomerState, deferred: Operation[]): void {
+  #addState(state: CustomerState): void {
     // Traits have a column of their own, merged by the database from what was accepted.
     const { traits: _, ...kept } = state;
-    const deferredUntil = deferred.map(instantOf);
     this.#result.customers.push({
       customerId: state.customerId,
+      createdAt: state.createdAt,
       lifecycle: state.lifecycle?.state ?? null,
       lifecycleEnteredAt: state.lifecycle?.enteredAt ?? null,
       lastEventAt: state.lastEventAt,
       evaluatedThrough: state.evaluatedThrough,
       nextDueAt: state.nextDueAt,
-      deferredUntil: deferredUntil.length > 0 ? Math.min(...deferredUntil) : null,
       settleFrom: isBackfilling(state) ? (state.lastTrack?.acceptedAt ?? null) : null,
       state: kept,
     });
   }
 
-  #addOperations(customerId: string, operations: Operation[], deferred: Operation[]): void {
+  #addOperations(
+    { customerId, evaluatedThrough }: CustomerState,
+    operations: Operation[],
+    deferred: TrackOperation[],
+  ): void {
     const later = new Set(deferred.map((operation) => operation.seq));
     const consumed = operations.filter((operation) => !later.has(operation.seq));
     this.#result.consumed.push({ customerId, seqs: consumed.map((operation) => operation.seq) });
     for (const operation of consumed) {
       if (operation.kind === "identify") this.#result.identifies.push({ customerId, seq: operation.seq });
     }
-    for (const operation of deferred) {
-      this.#result.deferred.push({ customerId, seq: operation.seq, notBefore: instantOf(operation) });
+    for (const { seq, occurredAt, acceptedAt } of deferred) {
+      // A customer that was never evaluated is due at the acceptance, so the engine is to see the event then.
+      this.#result.deferred.push({ customerId, seq, notBefore: evaluatedThrough === null ? acceptedAt : occurredAt });
     }
   }
 
@@ -146,10 +157,6 @@ function operationOf([seq, acceptedAt, event, payload, occurredAt]: OperationRow
 /** The same as svc.event_id in SQL; a test holds them together. */
 function eventIdOf(seq: number): string {
   return `evt_${seq.toString(16).padStart(16, "0")}`;
-}
-
-function instantOf(operation: Operation): number {
-  return operation.kind === "track" ? operation.occurredAt : operation.acceptedAt;
 }
 
 function causeColumns(cause: Cause): CauseColumns {

@@ -19,16 +19,20 @@ export interface WorkerOptions {
 }
 
 export interface RunningWorker {
-  /** Finishes the jobs at hand, then resolves. */
+  /** Finishes the chunks at hand, then resolves. */
   stop(): Promise<void>;
 }
 
 const TICK_MS = 1_000;
 
+/** A job that evaluated this many chunks goes to the end of the queue, so that a long backlog does not keep other environments waiting. */
+const CHUNKS_PER_JOB = 20;
+
 /** Starts the job runner and the tick of this process. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { sql, logger, settleSeconds } = options;
   const models = new Models();
+  let stopping = false;
   const events: WorkerEvents = new EventEmitter();
   // graphile-worker locks jobs in the name of its pool, so that is whose heartbeat the tick writes.
   const poolId = new Promise<string>((resolve) => {
@@ -51,15 +55,19 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     events,
     logger: graphileLogger(logger),
     taskList: {
-      evaluate: async (payload) => {
+      evaluate: async (payload, { addJob }) => {
         const { environmentId } = payload as { environmentId: number };
-        await evaluateEnvironment({ sql, models, settleSeconds, logger }, environmentId);
+        let chunks = 0;
+        const goesOn = () => chunks++ < CHUNKS_PER_JOB && !stopping;
+        await evaluateEnvironment({ sql, models, settleSeconds, logger }, environmentId, goesOn);
+        if (stopping || chunks > CHUNKS_PER_JOB) await addJob("evaluate", { environmentId });
       },
     },
   });
   const ticker = startTicker(sql, await poolId, settleSeconds, logger);
   return {
     async stop() {
+      stopping = true;
       await ticker.stop();
       await runner.stop();
       await pool.end();
@@ -88,8 +96,9 @@ function startTicker(sql: Sql, workerId: string, settleSeconds: number, logger: 
 /** graphile-worker's messages as debug lines of ours; its warnings and errors keep their level. */
 function graphileLogger(logger: Logger): GraphileLogger {
   return new GraphileLogger(() => (level, message, meta) => {
-    if (level === "error") logger.error({ meta }, message);
-    else if (level === "warning") logger.warn(message);
+    const name: string = level;
+    if (name === "error") logger.error({ meta }, message);
+    else if (name === "warning") logger.warn(message);
     else logger.debug(message);
   });
 }

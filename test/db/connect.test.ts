@@ -29,6 +29,31 @@ test("a notice of the server is handed over and not printed", async () => {
   await sql.end();
 });
 
+test("arrays go to the database and come back", async () => {
+  const texts = ["a", 'with "quotes" and \\', "{},", "NULL", "", "two\nlines", "é😀", null];
+  const [row] = await database.sql`
+    select ${texts}::text[] as texts, ${[]}::text[] as empty, ${[1, -2, null]}::integer[] as integers,
+      ${["9007199254740993"]}::bigint[] as bigints, ${[0.5, 1e300]}::double precision[] as doubles,
+      array[true, false] as booleans, array['\\x00ff'::bytea] as bytes, array['{"a": [1, "\\""]}'::jsonb] as documents,
+      array['2026-03-02T10:00:00Z'::timestamptz] as instants, array[[1, 2], [3, 4]] as nested, '[0:1]={5,6}'::integer[] as bounds`;
+  expect(row).toEqual({
+    texts,
+    empty: [],
+    integers: [1, -2, null],
+    bigints: ["9007199254740993"],
+    doubles: [0.5, 1e300],
+    booleans: [true, false],
+    bytes: [Buffer.from([0, 255])],
+    documents: [{ a: [1, '"'] }],
+    instants: [new Date("2026-03-02T10:00:00Z")],
+    nested: [
+      [1, 2],
+      [3, 4],
+    ],
+    bounds: [5, 6],
+  });
+});
+
 test("every environment lives in the one database", () => {
   const databases = oneDatabase(database.sql);
   expect(databases.dbFor("env_1")).toBe(database.sql);

@@ -6,8 +6,10 @@ language sql
 volatile
 set search_path = ''
 begin atomic
-  insert into svc.payload_checks (project_id, version, event, predicate, fields)
-  select v.project_id, v.version, c.event, svc.payload_predicate(c.kind, c.fields), c.fields
+  insert into svc.payload_checks (project_id, version, event, names, predicate, fields)
+  select
+    v.project_id, v.version, c.event, array(select k.name from json_object_keys(c.fields::json) as k (name)),
+    svc.payload_predicate(c.kind, c.fields), c.fields
   from svc.config_versions as v
   cross join lateral (
     select e.key as event, 'properties' as kind, (e.value -> 'properties')::jsonb as fields

@@ -1,6 +1,5 @@
--- Compiles declared fields to a jsonpath that is true for a payload that conforms: the fast path of ingestion. For any other payload
--- it is false, and for a few that conform (dates on the 29th of February) too: svc.payload_diagnostics decides. Names are quoted as
--- JSON, which jsonpath reads the same way, so no name can say anything but itself.
+-- Compiles declared fields to a jsonpath that is true for a payload whose declared members conform; svc.payload_conforms adds that there
+-- are no others. Names are quoted as JSON, which jsonpath reads the same way, so no name can say anything but itself.
 -- kind is properties or traits: traits are never required, and null removes one.
 -- Raises nothing, locks nothing.
 create or replace function svc.payload_predicate(kind text, fields jsonb)
@@ -21,11 +20,7 @@ return (
         else f.predicate
       end,
       ' && ' order by f.key
-    ),
-    case
-      when count(*) = 0 then '!exists($.*)'
-      else format('!exists($.keyvalue().key ? (%s))', string_agg('@ != ' || to_json(f.key), ' && ' order by f.key))
-    end
+    )
   )::jsonpath
   from (
     select
@@ -37,4 +32,4 @@ return (
   ) as f
 );
 
-comment on function svc.payload_predicate(text, jsonb) is 'A jsonpath that is true for a payload that conforms to declared fields.';
+comment on function svc.payload_predicate(text, jsonb) is 'A jsonpath that is true for a payload whose declared members conform.';

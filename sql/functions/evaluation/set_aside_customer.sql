@@ -8,6 +8,9 @@ security definer
 set search_path = ''
 as $$
 begin
+  -- Where its very first evaluation failed, it was rolled back with it.
+  perform svc.insert_customers(set_aside_customer.environment_id, array[set_aside_customer.customer_id], 1);
+
   update svc.customers as c
   set set_aside_at = now(), set_aside_error = left(set_aside_customer.error, 2000)
   where c.environment_id = set_aside_customer.environment_id and c.customer_id = set_aside_customer.customer_id;

@@ -1,5 +1,5 @@
 -- The heartbeat of a worker and all that time alone brings about: jobs of workers that fell silent are unlocked, and environments with
--- due timers or with operations that nobody took get an evaluation. Answers how many evaluations it asked for.
+-- due timers or with operations that nobody took get an evaluation. Answers in how many.
 -- Every worker ticks; that two tick at once does no harm. Locks nothing for long.
 create or replace function svc_api.tick(worker_id text, settle interval)
 returns integer
@@ -33,11 +33,15 @@ begin
     perform graphile_worker.force_unlock_workers(_silent);
   end if;
 
-  -- One index probe per environment and kind of work.
+  -- One index probe per environment and kind of work; the order keeps the first from reading all that wait.
   select array_agg(e.environment_id) into _environments
   from svc.environments as e
-  where exists (
-    select 1 from svc.inbox as i where i.environment_id = e.environment_id and i.not_before is null
+  where (
+    select true
+    from svc.inbox as i
+    where i.environment_id = e.environment_id and i.not_before is null
+    order by i.seq
+    limit 1
   ) or exists (
     select 1
     from svc.due_customers(
@@ -56,4 +60,5 @@ begin
 end;
 $$;
 
-comment on function svc_api.tick(text, interval) is 'Heartbeat of a worker; unlocks the jobs of silent ones and asks for evaluation where time demands it.';
+comment on function svc_api.tick(text, interval) is
+  'Heartbeat of a worker; unlocks the jobs of silent ones and asks for evaluation where time demands it.';

@@ -3,7 +3,7 @@
 -- its first try; repeated = true says that an earlier try may have been accepted, whose outcome is then answered again.
 -- Raises SV001 INVALID_API_KEY, SV002 PLAN_REQUIRED, SV008 RATE_LIMIT_EXCEEDED; for a batch also SV007 (schema) and SV005
 -- IDEMPOTENCY_CONFLICT. With single = true those two, and a rate limit reached in the middle, are outcomes of the events concerned.
--- Locks the rate bucket last and for as short as can be; no customer row.
+-- Locks its batch_id (advisory), and the rate bucket last and for as short as can be; no customer row.
 create or replace function svc_api.ingest(key_hash bytea, batch_id uuid, body text, single boolean, repeated boolean default false)
 returns json
 language plpgsql
@@ -20,6 +20,8 @@ declare
   _batch_seq bigint;
   _first_seq bigint;
   _count integer;
+  _request_size integer;
+  _taken integer;
   _keyed integer;
   _inserted integer;
   _tracked integer;
@@ -40,6 +42,10 @@ declare
   _fresh boolean[];
   _failures jsonb := '{}';
 begin
+  -- A call that is repeated because its connection was lost may find the first try still at work. It waits here, so that it sees either
+  -- all of it or nothing.
+  perform pg_advisory_xact_lock(uuid_hash_extended(ingest.batch_id, 0));
+
   select k.environment_id, e.project_id, e.active_version, v.strict_schema, p.cloud_execution, p.rate_per_second, p.rate_burst,
     b.tokens, b.refilled_at
   into _key
@@ -63,10 +69,7 @@ begin
   _count := jsonb_array_length(_operations);
 
   -- The bucket was read without a lock, so that an over-limit call is refused cheaply. It is updated in the last statement.
-  _tokens := least(
-    _key.rate_burst,
-    _key.tokens + greatest(0, extract(epoch from _now - _key.refilled_at)) * _key.rate_per_second
-  );
+  _tokens := svc.rate_tokens(_key.tokens, _key.refilled_at, _now, _key.rate_per_second, _key.rate_burst);
 
   if ingest.repeated then
     select b.batch_seq into _batch_seq
@@ -74,16 +77,18 @@ begin
     where b.environment_id = _key.environment_id and b.batch_id = ingest.batch_id;
     if found then
       return svc.repeated_outcome(
-        _key.environment_id, _batch_seq, _operations, ingest.single, _key.rate_burst, floor(_tokens)::integer
+        _key.environment_id, _batch_seq, _operations, ingest.single, _key.project_id,
+        case when _key.strict_schema then _key.active_version end, _key.rate_per_second, _key.rate_burst, floor(_tokens)::integer
       );
     end if;
   end if;
 
-  if _tokens < (case when ingest.single then 1 else _count end) then
+  _request_size := case when ingest.single then 1 else _count end;
+  if _tokens < _request_size then
     raise exception using
       errcode = 'SV008',
       message = 'RATE_LIMIT_EXCEEDED',
-      detail = svc.rate_failure(_count, _tokens, _key.rate_per_second, _key.rate_burst);
+      detail = svc.rate_failure(_request_size, _tokens, _key.rate_per_second, _key.rate_burst);
   end if;
 
   _batch_seq := nextval('svc.batch_seq');
@@ -120,10 +125,10 @@ begin
       on c.project_id = _key.project_id
       and c.version = _key.active_version
       and c.event = case when o.identify then '' else o.event end
-    where (o.payload operator(pg_catalog.@@) c.predicate) is not true;
+    where svc.payload_conforms(o.payload, c.names, c.predicate) is not true;
 
     if _suspects is not null then
-      _violations := svc.schema_failures(_key.project_id, _key.active_version, _operations, _suspects, ingest.single);
+      _violations := svc.call_schema_failures(_key.project_id, _key.active_version, _operations, _suspects, ingest.single);
       if not _key.strict_schema then
         _warnings := _violations;
       elsif _violations <> '{}' and not ingest.single then
@@ -197,18 +202,17 @@ begin
     values (_key.environment_id, _batch_seq, ingest.batch_id, _now, _tracked, _identified, coalesce(_late, false));
   end if;
 
-  -- Last, so that the row is locked only while the transaction commits. Calls in flight at once may take it into debt.
+  -- Last, so that the row is locked only while the transaction commits. Calls in flight at once may take it into debt. What is refused
+  -- takes nothing.
+  _taken := _count - (select count(*) from jsonb_object_keys(_failures));
   update svc.rate_buckets as b
   set
-    tokens = least(
-      _key.rate_burst,
-      b.tokens + greatest(0, extract(epoch from _now - b.refilled_at)) * _key.rate_per_second
-    ) - _count,
+    tokens = svc.rate_tokens(b.tokens, b.refilled_at, _now, _key.rate_per_second, _key.rate_burst) - _taken,
     refilled_at = greatest(b.refilled_at, _now)
   where b.key_hash = ingest.key_hash;
 
   return svc.ingest_outcome(
-    _seqs, _first_seq, _identify, _failures, _warnings, ingest.single, _key.rate_burst, floor(_tokens)::integer - _count
+    _seqs, _first_seq, _identify, _failures, _warnings, ingest.single, _key.rate_burst, floor(_tokens)::integer - _taken
   );
 end;
 $$;

@@ -35,4 +35,5 @@ as $$
   )::json;
 $$;
 
-comment on function svc.ingest_outcome(bigint[], bigint, boolean[], jsonb, jsonb, boolean, integer, integer) is 'The answer of svc_api.ingest.';
+comment on function svc.ingest_outcome(bigint[], bigint, boolean[], jsonb, jsonb, boolean, integer, integer) is
+  'The answer of svc_api.ingest.';

@@ -29,20 +29,22 @@ as $$
       d.prefix || 'event' as path,
       d.operation -> 'event' as value,
       'The active schema is strict and declares no event of this name.' as reason,
-      'Declare the event in the model and deploy it, or correct its name.' as fix
+      'Declare the event in the model and deploy it, or correct its name.' as fix,
+      0::bigint as n
     where c.event is null and not d.identify
     union all
-    select p.code, p.message, p.path, p.value, p.reason, p.fix
+    select p.code, p.message, p.path, p.value, p.reason, p.fix, p.n
     from svc.payload_diagnostics(
       case when d.identify then 'traits' else 'properties' end,
       d.operation ->> 'event',
       c.fields,
       coalesce(case when d.identify then d.operation -> 'traits' else d.operation -> 'properties' end, '{}'),
       d.prefix || case when d.identify then 'traits' else 'properties' end
-    ) as p
-    where c.event is not null
+    ) with ordinality as p (code, message, path, value, reason, fix, n)
+    -- Of one operation a thousand say enough: a list of 64 KiB may hold thirty thousand wrong items.
+    where c.event is not null and p.n <= 1000
   ) as v
-  order by s.ordinal;
+  order by s.ordinal, v.n;
 $$;
 
 comment on function svc.operation_violations(integer, integer, jsonb, bigint[], boolean) is

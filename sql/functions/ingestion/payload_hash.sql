@@ -12,8 +12,11 @@ return jsonb_hash_extended(
     event collate "C",
     hashtextextended(
       customer_id collate "C",
-      -- The seed of an absent timestamp differs from that of any present one but by a chance of 2^-64.
-      case when explicit_at is null then 0 else timestamp_hash_extended(explicit_at at time zone 'UTC', 1) end
+      hashtextextended(
+        svc.nesting(properties) collate "C",
+        -- The seed of an absent timestamp differs from that of any present one but by a chance of 2^-64.
+        case when explicit_at is null then 0 else timestamp_hash_extended(explicit_at at time zone 'UTC', 1) end
+      )
     )
   )
 );

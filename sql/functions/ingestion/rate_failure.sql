@@ -16,4 +16,5 @@ return jsonb_build_object(
   'retryAfter', greatest(1, ceil((least(operations, rate_burst) - tokens) / rate_per_second))
 );
 
-comment on function svc.rate_failure(integer, double precision, integer, integer) is 'Failure RATE_LIMIT_EXCEEDED with limit, remaining and retryAfter (s).';
+comment on function svc.rate_failure(integer, double precision, integer, integer) is
+  'Failure RATE_LIMIT_EXCEEDED with limit, remaining and retryAfter (s).';

@@ -1,34 +1,17 @@
 -- The outcome of a call that was accepted before, whose answer was lost: derived from its number, its keys and the same payload.
--- A single event that had been refused for another reason than its key is answered as temporarily unavailable, so that it is sent again.
+-- Single events that were refused get the reason again: a conflict, the schema (version is the strict one, null where none is), else
+-- the rate limit, after which the event may be sent again.
 -- Raises nothing, locks nothing.
 create or replace function svc.repeated_outcome(
-  environment_id integer, batch_seq bigint, operations jsonb, single boolean, rate_limit integer, remaining integer
+  environment_id integer, batch_seq bigint, operations jsonb, single boolean, project_id integer, version integer,
+  rate_per_second integer, rate_burst integer, remaining integer
 )
 returns json
 language sql
 stable
 set search_path = ''
 as $$
-  select svc.ingest_outcome(
-    array_agg(coalesce(k.event_seq, o.seq) order by o.seq),
-    repeated_outcome.batch_seq * 1024,
-    array_agg(o.identify order by o.seq),
-    coalesce(
-      jsonb_object_agg(
-        o.ordinal,
-        case
-          when k.event_seq is null then '{"sqlstate": "SV010", "code": "SERVICE_UNAVAILABLE"}'
-          else svc.conflict_failure(o.idempotency_key, o.ordinal, repeated_outcome.single)
-        end
-      ) filter (where not o.identify and e.event_seq is null and (k.event_seq is null or k.payload_hash <> o.payload_hash)),
-      '{}'
-    ),
-    null,
-    repeated_outcome.single,
-    repeated_outcome.rate_limit,
-    repeated_outcome.remaining
-  )
-  from (
+  with operation as (
     select
       n - 1 as ordinal,
       repeated_outcome.batch_seq * 1024 + n - 1 as seq,
@@ -38,11 +21,49 @@ as $$
     from rows from (jsonb_to_recordset(repeated_outcome.operations) as (
       type text, "customerId" text, event text, properties jsonb, "timestamp" timestamptz, "idempotencyKey" text
     )) with ordinality as r (type, "customerId", event, properties, "timestamp", "idempotencyKey", n)
-  ) as o
-  left join svc.idempotency_keys as k
-    on k.environment_id = repeated_outcome.environment_id and k.idempotency_key = o.idempotency_key
-  left join svc.events as e
-    on e.environment_id = repeated_outcome.environment_id and e.event_seq = o.seq;
+  ),
+  found as (
+    select
+      o.ordinal, o.seq, o.identify, o.idempotency_key, k.event_seq,
+      not o.identify and e.event_seq is null and k.payload_hash is distinct from o.payload_hash as refused
+    from operation as o
+    left join svc.idempotency_keys as k
+      on k.environment_id = repeated_outcome.environment_id and k.idempotency_key = o.idempotency_key
+    left join svc.events as e
+      on e.environment_id = repeated_outcome.environment_id and e.event_seq = o.seq
+  ),
+  violations as (
+    select svc.call_schema_failures(
+      repeated_outcome.project_id, repeated_outcome.version, repeated_outcome.operations,
+      array(select f.ordinal from found as f where f.refused and f.event_seq is null), repeated_outcome.single
+    ) as by_ordinal
+    where repeated_outcome.version is not null
+  )
+  select svc.ingest_outcome(
+    array_agg(coalesce(f.event_seq, f.seq) order by f.seq),
+    repeated_outcome.batch_seq * 1024,
+    array_agg(f.identify order by f.seq),
+    coalesce(
+      jsonb_object_agg(
+        f.ordinal,
+        case
+          when f.event_seq is not null then svc.conflict_failure(f.idempotency_key, f.ordinal, repeated_outcome.single)
+          else coalesce(
+            v.by_ordinal -> f.ordinal::text,
+            svc.rate_failure(1, 0, repeated_outcome.rate_per_second, repeated_outcome.rate_burst)
+          )
+        end
+      ) filter (where f.refused),
+      '{}'
+    ),
+    null,
+    repeated_outcome.single,
+    repeated_outcome.rate_burst,
+    repeated_outcome.remaining
+  )
+  from found as f
+  left join violations as v on true;
 $$;
 
-comment on function svc.repeated_outcome(integer, bigint, jsonb, boolean, integer, integer) is 'Outcome of a call that was accepted before.';
+comment on function svc.repeated_outcome(integer, bigint, jsonb, boolean, integer, integer, integer, integer, integer) is
+  'Outcome of a call that was accepted before.';

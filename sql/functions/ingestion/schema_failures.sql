@@ -14,9 +14,9 @@ as $$
       v.ordinal,
       jsonb_build_object('sqlstate', 'SV007')
       || ((jsonb_agg(
-        jsonb_build_object(
-          'code', v.code, 'message', v.message, 'field', v.path, 'value', v.value, 'reason', v.reason, 'fix', v.fix
-        ) order by v.n
+        jsonb_build_object('code', v.code, 'message', v.message, 'field', v.path, 'reason', v.reason, 'fix', v.fix)
+        || case when v.value <> 'null' then jsonb_build_object('value', v.value) else '{}' end
+        order by v.n
       )) -> 0)
       || jsonb_build_object(
         'diagnostics', jsonb_agg(jsonb_build_object('code', v.code, 'message', v.message, 'path', v.path) order by v.n)

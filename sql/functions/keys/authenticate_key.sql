@@ -1,25 +1,33 @@
--- Tells whether an ingestion key is good, before a body is read. The answer may be cached for a moment: svc_api.ingest checks
--- again, so a revoked key stops at once.
+-- Tells whether an ingestion key is good, before a body is read: {limit, remaining} of its rate bucket, for the headers of requests that
+-- are refused without a look at the database. The answer may be cached for a moment: svc_api.ingest checks again, so a revoked key stops
+-- at once.
 -- Raises SV001 INVALID_API_KEY. Locks nothing.
 create or replace function svc_api.authenticate_key(key_hash bytea)
-returns integer
+returns json
 language plpgsql
 stable
 security definer
 set search_path = ''
 as $$
 declare
-  _environment_id integer;
+  _allowance json;
 begin
-  select k.environment_id into _environment_id
+  select json_build_object('limit', p.rate_burst, 'remaining', greatest(0, floor(r.tokens))::integer)
+  into _allowance
   from svc.api_keys as k
+  join svc.environments as e on e.environment_id = k.environment_id
+  join svc.projects as j on j.project_id = e.project_id
+  join iam.organizations as o on o.organization_id = j.organization_id
+  join iam.plans as p on p.plan_id = o.plan_id
+  join svc.rate_buckets as b on b.key_hash = k.key_hash
+  cross join lateral (select svc.rate_tokens(b.tokens, b.refilled_at, now(), p.rate_per_second, p.rate_burst)) as r (tokens)
   where k.key_hash = authenticate_key.key_hash
     and (k.revoked_at is null or k.revoked_at > now());
   if not found then
     raise exception using errcode = 'SV001', message = 'INVALID_API_KEY';
   end if;
-  return _environment_id;
+  return _allowance;
 end;
 $$;
 
-comment on function svc_api.authenticate_key(bytea) is 'The environment of an ingestion key; raises INVALID_API_KEY for an unknown or revoked one.';
+comment on function svc_api.authenticate_key(bytea) is 'Rate limit and rest of a good ingestion key; raises INVALID_API_KEY for any other.';

@@ -19,6 +19,11 @@ begin
     'environment', get_overview.environment_name,
     'configVersion', 'v' || _environment.active_version,
     'customers', (select count(*) from svc.customers as c where c.environment_id = _id),
+    'customersDue', (
+      select count(*)
+      from svc.customers as c
+      where c.environment_id = _id and c.next_due_at <= now() and c.set_aside_at is null
+    ),
     'events', json_build_object(
       'accepted', (select coalesce(sum(b.tracked), 0) from svc.ingest_batches as b where b.environment_id = _id),
       'pending', (select count(*) from svc.inbox as i where i.environment_id = _id)

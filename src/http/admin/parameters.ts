@@ -2,7 +2,7 @@ import Type from "typebox";
 
 const CURSOR_LENGTH_MAX = 4096;
 
-export const environment = Type.Enum(["test", "live"], { default: "test" });
+const environment = Type.Enum(["test", "live"], { default: "test" });
 const cursor = Type.Optional(Type.String({ minLength: 1, maxLength: CURSOR_LENGTH_MAX }));
 const limit = Type.Integer({ minimum: 1, maximum: 200, default: 50 });
 

@@ -1,14 +1,12 @@
-import { randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
 import {
   ingestBatch,
   ingestSingles,
   type BatchAnswer,
-  type IngestCall,
   type IngestFailure,
   type SinglesAnswer,
 } from "../../db/calls-ingest.js";
+import { withRetries } from "./retry.js";
 
 export interface SingleOutcome {
   limit: number;
@@ -35,7 +33,6 @@ export interface IngestorOptions {
 
 /** Positions in a call are ten bits of an event's number; calls stay below for short transactions. */
 const CALL_SINGLES_MAX = 500;
-const RETRY_DELAYS_MS = [50, 200, 500, 1_000];
 
 /**
  * Passes operations to the database. Single events of one key that arrive together share one call: a call goes out as soon as one of
@@ -92,8 +89,10 @@ export class Ingestor {
       taken.forEach((waiting, index) => waiting.resolve(outcomeAt(answer, index)));
     } catch (error) {
       if (taken.length > 1 && isRefusedAsAWhole(error)) {
-        // One of them is at fault; alone, it fails alone.
-        for (const waiting of taken) await this.#send(keyHash, [waiting]);
+        // One of them is at fault; halved until it is alone, it fails alone.
+        const middle = taken.length >> 1;
+        await this.#send(keyHash, taken.slice(0, middle));
+        await this.#send(keyHash, taken.slice(middle));
       } else {
         for (const waiting of taken) waiting.reject(error);
       }
@@ -120,27 +119,4 @@ function outcomeAt(answer: SinglesAnswer, index: number): SingleOutcome {
 /** Data exceptions and program limits concern the call's data, not the database's health. */
 function isRefusedAsAWhole(error: unknown): boolean {
   return /^(22|54)/.test((error as { code?: string }).code ?? "");
-}
-
-/**
- * Repeats a call whose connection was lost or that lost a deadlock. Its id tells the database that an earlier try may have been accepted, so nothing is stored twice.
- */
-async function withRetries<T>(attempt: (call: Omit<IngestCall, "keyHash">) => Promise<T>): Promise<T> {
-  const batchId = randomUUID();
-  for (let tries = 0; ; tries++) {
-    try {
-      return await attempt({ batchId, repeated: tries > 0 });
-    } catch (error) {
-      const pause = RETRY_DELAYS_MS[tries];
-      if (pause === undefined || !isWorthRepeating(error)) throw error;
-      await delay(pause);
-    }
-  }
-}
-
-/** Lost connections, restarts, deadlocks, and a first try that was committed while this one ran. */
-function isWorthRepeating(error: unknown): boolean {
-  const { code = "", constraint_name: constraint = "" } = error as { code?: string; constraint_name?: string };
-  if (code === "23505") return constraint.startsWith("ingest_batches_batch_id_key");
-  return /^(08|57P0|40P01|40001|CONNECTION_|ECONN|EPIPE|ETIMEDOUT)/.test(code);
 }

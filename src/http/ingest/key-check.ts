@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
-import { authenticateKey } from "../../db/calls-ingest.js";
+import { authenticateKey, type Allowance } from "../../db/calls-ingest.js";
+import { withRetries } from "./retry.js";
 
 const GOOD_FOR_MS = 5_000;
 const ENTRIES_MAX = 10_000;
@@ -9,18 +10,23 @@ const ENTRIES_MAX = 10_000;
  * svc_api.ingest, so a revoked key stops at once all the same.
  */
 export class KeyCheck {
-  readonly #goodUntil = new Map<string, number>();
+  readonly #good = new Map<string, { until: number; allowance: Allowance }>();
 
   constructor(private readonly sql: Sql) {}
 
-  /** Resolves for a good key; raises the database's INVALID_API_KEY for any other. */
-  async require(keyHash: Buffer): Promise<void> {
+  /**
+   * Answers what was last heard of a good key's rate limit, for requests that are refused without asking the database; whoever hears
+   * something newer writes it there. Raises the database's INVALID_API_KEY for any other key.
+   */
+  async require(keyHash: Buffer): Promise<Allowance> {
     const name = keyHash.toString("hex");
     const now = Date.now();
-    if ((this.#goodUntil.get(name) ?? 0) > now) return;
-    this.#goodUntil.delete(name);
-    await authenticateKey(this.sql, keyHash);
-    if (this.#goodUntil.size >= ENTRIES_MAX) this.#goodUntil.clear();
-    this.#goodUntil.set(name, now + GOOD_FOR_MS);
+    const known = this.#good.get(name);
+    if (known && known.until > now) return known.allowance;
+    this.#good.delete(name);
+    const allowance = await withRetries(() => authenticateKey(this.sql, keyHash));
+    if (this.#good.size >= ENTRIES_MAX) this.#good.clear();
+    this.#good.set(name, { until: now + GOOD_FOR_MS, allowance });
+    return allowance;
   }
 }

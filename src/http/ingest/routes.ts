@@ -1,13 +1,14 @@
 import type { Context } from "koa";
 import type { Logger } from "pino";
-import type { BatchAnswer, IngestFailure } from "../../db/calls-ingest.js";
+import type { Allowance, BatchAnswer, IngestFailure } from "../../db/calls-ingest.js";
 import { parseJson, readJsonText } from "../body.js";
 import { bearerToken, hashCredential } from "../credentials.js";
 import { ApiError, refusal } from "../errors.js";
 import type { Route } from "../route.js";
 import { QueueFullError, type SingleOutcome } from "./ingestor.js";
 import { findBadLiteral } from "./literals.js";
-import { BATCH_MAX, DOCUMENT_BYTES_MAX, operationProblem, trackProblem, type ShapeProblem } from "./shape.js";
+import { shownName, type ShapeProblem } from "./shape-problem.js";
+import { BATCH_MAX, DOCUMENT_BYTES_MAX, operationProblem, singleProblem } from "./shape.js";
 
 /** What stands behind the two routes; src/http/ingest/ingestor.ts in the service. */
 export interface IngestBackend {
@@ -17,8 +18,8 @@ export interface IngestBackend {
 
 export interface IngestDeps {
   backend: IngestBackend;
-  /** Refuses a bad key before the body is read. */
-  requireKey: (keyHash: Buffer) => Promise<void>;
+  /** Refuses a bad key before the body is read; src/http/ingest/key-check.ts in the service. */
+  requireKey: (keyHash: Buffer) => Promise<Allowance>;
   log: Logger;
 }
 
@@ -26,8 +27,8 @@ const MIB = 1024 * 1024;
 /** 1,000 operations of 64 KiB and their other fields, with room for the caller's escapes and white space. */
 const BATCH_BYTES_MAX = 96 * MIB;
 const SINGLE_BYTES_MAX = MIB / 2;
-/** Numbers can grow sixfold where they are written out (1e20), so a smaller body cannot hold a document over the limit. */
-const SURELY_SMALL_BYTES = DOCUMENT_BYTES_MAX / 6;
+/** No character is more than six bytes of compact JSON, so a smaller body without exponents cannot hold a document over the limit. */
+const SURELY_SMALL_CHARACTERS = DOCUMENT_BYTES_MAX / 6;
 
 const KEY = /^svc_(test|live)_[\x21-\x7e]{1,200}$/;
 
@@ -40,12 +41,13 @@ export function ingestRoutes(deps: IngestDeps): Route[] {
 }
 
 async function acceptSingle(ctx: Context, { backend, requireKey, log }: IngestDeps): Promise<void> {
-  const keyHash = await requireApiKey(ctx, requireKey);
+  const { keyHash, allowance } = await requireApiKey(ctx, requireKey);
   const text = await readJsonText(ctx, SINGLE_BYTES_MAX);
-  refuse(trackProblem(parseJson(text), "", text.length > SURELY_SMALL_BYTES));
+  refuse(singleProblem(parseJson(text), mayBeLarge(text)));
   refuseBadLiteral(text);
-  const { limit, remaining, outcome, warning } = await backend.single(keyHash, text).catch(explainRefusal(ctx));
-  setRateHeaders(ctx, limit, remaining);
+  const answer = await backend.single(keyHash, text).catch(explainRefusal(ctx, allowance));
+  showAllowance(ctx, allowance, answer);
+  const { outcome, warning } = answer;
   if (!("eventId" in outcome)) throw failure(outcome);
   if (warning) logWarnings(log, ctx, { 0: warning });
   ctx.status = 202;
@@ -53,23 +55,34 @@ async function acceptSingle(ctx: Context, { backend, requireKey, log }: IngestDe
 }
 
 async function acceptBatch(ctx: Context, { backend, requireKey, log }: IngestDeps): Promise<void> {
-  const keyHash = await requireApiKey(ctx, requireKey);
+  const { keyHash, allowance } = await requireApiKey(ctx, requireKey);
   const text = await readJsonText(ctx, BATCH_BYTES_MAX);
-  refuseBadBatch(parseJson(text), text.length > SURELY_SMALL_BYTES);
+  refuseBadBatch(parseJson(text), mayBeLarge(text));
   refuseBadLiteral(text);
-  const answer = await backend.batch(keyHash, text).catch(explainRefusal(ctx));
-  setRateHeaders(ctx, answer.limit, answer.remaining);
+  const answer = await backend.batch(keyHash, text).catch(explainRefusal(ctx, allowance));
+  showAllowance(ctx, allowance, answer);
   logWarnings(log, ctx, answer.warnings);
   ctx.status = 202;
   ctx.body = { accepted: answer.accepted, rejected: 0, eventIds: answer.eventIds };
 }
 
-async function requireApiKey(ctx: Context, requireKey: IngestDeps["requireKey"]): Promise<Buffer> {
+interface Authenticated {
+  keyHash: Buffer;
+  allowance: Allowance;
+}
+
+/** From here on every answer tells the rate limit; what is not heard of the database is what was last heard. */
+async function requireApiKey(ctx: Context, requireKey: IngestDeps["requireKey"]): Promise<Authenticated> {
   const key = bearerToken(ctx);
   if (key === null || !KEY.test(key)) throw new ApiError(401, "INVALID_API_KEY");
   const keyHash = hashCredential(key);
-  await requireKey(keyHash);
-  return keyHash;
+  const allowance = await requireKey(keyHash);
+  showAllowance(ctx, allowance, allowance);
+  return { keyHash, allowance };
+}
+
+function mayBeLarge(text: string): boolean {
+  return text.length > SURELY_SMALL_CHARACTERS || /\d[eE]/.test(text);
 }
 
 function refuseBadBatch(body: unknown, checkSizes: boolean): void {
@@ -82,7 +95,8 @@ function refuseBadBatch(body: unknown, checkSizes: boolean): void {
   }
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) {
-    throw invalid({ message: `\`${unknown}\` is not a field of a batch.`, field: unknown, fix: "Remove it." });
+    const field = shownName(unknown);
+    throw invalid({ message: `\`${field}\` is not a field of a batch.`, field, fix: "Remove it." });
   }
   if (events.length < 1 || events.length > BATCH_MAX) {
     throw new ApiError(400, "BATCH_SIZE_INVALID", {
@@ -126,20 +140,26 @@ function failure(failed: IngestFailure): ApiError {
       });
 }
 
-/** A call that was refused for its rate names the limit in its headers too; one that found the queue full may come again. */
-function explainRefusal(ctx: Context) {
+/** A call that was refused for its rate tells the limit in its headers too; one that found the queue full may come again. */
+function explainRefusal(ctx: Context, allowance: Allowance) {
   return (error: unknown): never => {
     if (error instanceof QueueFullError) throw new ApiError(503, "SERVICE_UNAVAILABLE", { cause: error });
     const { code, detail } = error as { code?: string; detail?: string };
+    if (code === "SV001") for (const name of RATE_HEADERS) ctx.remove(name); // revoked since it was looked at
     if (code !== "SV008" || detail === undefined) throw error;
     const failed = JSON.parse(detail) as IngestFailure;
-    setRateHeaders(ctx, failed.limit ?? 0, failed.remaining ?? 0);
+    showAllowance(ctx, allowance, { limit: failed.limit ?? 0, remaining: failed.remaining ?? 0 });
     throw failure(failed);
   };
 }
 
-function setRateHeaders(ctx: Context, limit: number, remaining: number): void {
-  ctx.set({ "RateLimit-Limit": String(limit), "RateLimit-Remaining": String(remaining) });
+const RATE_HEADERS = ["RateLimit-Limit", "RateLimit-Remaining"] as const;
+
+/** Writes the headers, and notes the numbers for requests that are refused without asking the database. */
+function showAllowance(ctx: Context, allowance: Allowance, { limit, remaining }: Allowance): void {
+  Object.assign(allowance, { limit, remaining });
+  const [limitHeader, remainingHeader] = RATE_HEADERS;
+  ctx.set({ [limitHeader]: String(limit), [remainingHeader]: String(remaining) });
 }
 
 /** Violations of a schema that is not strict: accepted, and said in the log without a customer's data. */

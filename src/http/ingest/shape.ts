@@ -1,17 +1,18 @@
 import Type from "typebox";
 import { Compile } from "typebox/compile";
+import { explain, join, shown, type ShapeProblem } from "./shape-problem.js";
 import { timestampProblem } from "./timestamp.js";
 
-export const CHARACTERS_MAX = 256;
+const CHARACTERS_MAX = 256;
 export const DOCUMENT_BYTES_MAX = 64 * 1024;
-export const DEPTH_MAX = 100;
+const DEPTH_MAX = 100;
 export const BATCH_MAX = 1_000;
 
 const Name = Type.String({ minLength: 1, description: `1 to ${CHARACTERS_MAX} characters (Unicode code points)` });
 const Document = Type.Record(Type.String(), Type.Unknown());
 
 /** A track operation: the body of POST /v1/events and an element of a batch. */
-export const TrackOperation = Type.Object(
+const TrackOperation = Type.Object(
   {
     type: Type.Optional(Type.Literal("track")),
     customerId: Name,
@@ -24,7 +25,7 @@ export const TrackOperation = Type.Object(
 );
 
 /** An identify operation: an element of a batch only. */
-export const IdentifyOperation = Type.Object(
+const IdentifyOperation = Type.Object(
   { type: Type.Literal("identify"), customerId: Name, traits: Document },
   { additionalProperties: false },
 );
@@ -32,18 +33,48 @@ export const IdentifyOperation = Type.Object(
 const track = Compile(TrackOperation);
 const identify = Compile(IdentifyOperation);
 
-/** What is wrong with a request: the path of the field, the value where it is small, why, and what to do. */
-export interface ShapeProblem {
-  message: string;
-  field?: string;
-  value?: unknown;
-  reason?: string;
-  fix?: string;
+/**
+ * The first problem of a single event; null where its shape is right. Sizes are costly to count, so the caller says whether they can be
+ * over the limit at all.
+ */
+export function singleProblem(value: unknown, checkSizes: boolean): ShapeProblem | null {
+  const type = typeOf(value);
+  return type === undefined || type === "track" ? trackProblem(value, "", checkSizes) : wrongTypeOfSingle(type);
 }
 
-/** The first problem of a single event; null where its shape is right. */
-export function trackProblem(value: unknown, path: string, checkSizes: boolean): ShapeProblem | null {
-  if (!track.Check(value)) return explain(track.Errors(value), value, path, "track");
+/** The first problem of an element of a batch; null where its shape is right. */
+export function operationProblem(value: unknown, path: string, checkSizes: boolean): ShapeProblem | null {
+  const type = typeOf(value);
+  if (type === undefined || type === "track") return trackProblem(value, path, checkSizes);
+  return type === "identify" ? identifyProblem(value, path, checkSizes) : wrongTypeOfOperation(type, path);
+}
+
+function typeOf(value: unknown): unknown {
+  return (value as { type?: unknown } | null)?.type;
+}
+
+function wrongTypeOfSingle(type: unknown): ShapeProblem {
+  return {
+    message: '`type` must be "track".',
+    field: "type",
+    value: shown(type),
+    fix: 'Leave it out or send "track". Send identify operations to POST /v1/events/batch.',
+  };
+}
+
+function wrongTypeOfOperation(type: unknown, path: string): ShapeProblem {
+  const field = join(path, "type");
+  return {
+    message: `\`${field}\` must be "track" or "identify".`,
+    field,
+    value: shown(type),
+    fix: 'Use "track" or "identify"; left out, it means "track".',
+  };
+}
+
+function trackProblem(value: unknown, path: string, checkSizes: boolean): ShapeProblem | null {
+  if (!track.Check(value))
+    return explain(track.Errors(value), value, path, "a track", Object.keys(TrackOperation.properties));
   return (
     textProblem(value.customerId, join(path, "customerId")) ??
     textProblem(value.event, join(path, "event")) ??
@@ -53,10 +84,10 @@ export function trackProblem(value: unknown, path: string, checkSizes: boolean):
   );
 }
 
-/** The first problem of an element of a batch; null where its shape is right. */
-export function operationProblem(value: unknown, path: string, checkSizes: boolean): ShapeProblem | null {
-  if ((value as { type?: unknown } | null)?.type !== "identify") return trackProblem(value, path, checkSizes);
-  if (!identify.Check(value)) return explain(identify.Errors(value), value, path, "identify");
+function identifyProblem(value: unknown, path: string, checkSizes: boolean): ShapeProblem | null {
+  if (!identify.Check(value)) {
+    return explain(identify.Errors(value), value, path, "an identify", Object.keys(IdentifyOperation.properties));
+  }
   return (
     textProblem(value.customerId, join(path, "customerId")) ??
     documentProblem(value.traits, join(path, "traits"), checkSizes)
@@ -98,14 +129,25 @@ function documentProblem(document: Record<string, unknown>, field: string, check
     };
   }
   if (!checkSize) return null;
-  const bytes = Buffer.byteLength(JSON.stringify(document));
+  const json = JSON.stringify(document);
+  const bytes = Buffer.byteLength(json) + (/\de[+-]\d/.test(json) ? writtenOutBytes(document) : 0);
   if (bytes <= DOCUMENT_BYTES_MAX) return null;
   return {
     message: `\`${field}\` is too large.`,
     field,
-    reason: `It has ${bytes} bytes as compact JSON in UTF-8; at most ${DOCUMENT_BYTES_MAX} are allowed.`,
+    reason: `It has ${bytes} bytes as compact JSON in UTF-8, numbers without exponents; at most ${DOCUMENT_BYTES_MAX} are allowed.`,
     fix: "Send less, or keep large content elsewhere and send a reference to it.",
   };
+}
+
+/**
+ * What numbers with exponents are longer when they are written out, about. That is how the database keeps them, and 1e308 would make a
+ * small document a very large one.
+ */
+function writtenOutBytes(value: unknown): number {
+  if (typeof value === "number") return Math.abs(Number(/e([+-]\d+)$/.exec(String(value))?.[1] ?? 0));
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.values(value).reduce((sum: number, member) => sum + writtenOutBytes(member), 0);
 }
 
 function isDeeperThan(value: unknown, levels: number): boolean {
@@ -115,67 +157,4 @@ function isDeeperThan(value: unknown, levels: number): boolean {
     if (typeof child === "object" && child !== null && isDeeperThan(child, levels - 1)) return true;
   }
   return false;
-}
-
-interface SchemaError {
-  keyword: string;
-  instancePath: string;
-  params: Record<string, unknown>;
-}
-
-/** The schema's first error in our words: unknown members last, because a misspelt member also shows as a missing one. */
-function explain(errors: SchemaError[], value: unknown, path: string, kind: "track" | "identify"): ShapeProblem {
-  const rank = ["type", "required", "const", "minLength", "additionalProperties", "boolean"];
-  const [error] = errors.toSorted((a, b) => rank.indexOf(a.keyword) - rank.indexOf(b.keyword));
-  if (error === undefined) throw new Error("the schema refused a value and named no error");
-  const field = join(path, error.instancePath.slice(1));
-  switch (error.keyword) {
-    case "required": {
-      const [missing = ""] = error.params["requiredProperties"] as string[];
-      return { message: `\`${join(path, missing)}\` is required.`, field: join(path, missing), fix: "Add the field." };
-    }
-    case "additionalProperties":
-    case "boolean": {
-      const [unknown = ""] =
-        (error.params["additionalProperties"] as string[] | undefined) ?? [error.instancePath.slice(1)];
-      return {
-        message: `\`${join(path, unknown)}\` is not a field of ${kind === "track" ? "a track" : "an identify"} operation.`,
-        field: join(path, unknown),
-        fix: `Remove it. Known fields: ${Object.keys((kind === "track" ? TrackOperation : IdentifyOperation).properties).join(", ")}.`,
-      };
-    }
-    case "const":
-      return {
-        message: `\`${field}\` must be "track"${path === "" ? "" : ' or "identify"'}.`,
-        field,
-        value: shown((value as Record<string, unknown>)["type"]),
-        fix: path === "" ? "Send identify operations to POST /v1/events/batch." : 'Use "track" or "identify".',
-      };
-    case "minLength":
-      return { message: `\`${field}\` must not be empty.`, field, value: "", fix: "Send a non-empty string." };
-    default: {
-      const expected = String(error.params["type"] ?? "valid value");
-      const actual = error.instancePath === "" ? value : (value as Record<string, unknown>)[error.instancePath.slice(1)];
-      return {
-        message: field === "" ? "The body must be a JSON object." : `\`${field}\` must be ${article(expected)}.`,
-        ...(field === "" ? {} : { field }),
-        value: shown(actual),
-        fix: `Send ${article(expected)}.`,
-      };
-    }
-  }
-}
-
-function article(type: string): string {
-  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
-}
-
-function join(path: string, field: string): string {
-  if (field === "") return path;
-  return path === "" ? field : `${path}.${field}`;
-}
-
-/** A value small enough to be shown in an error; larger ones are left out. */
-function shown(value: unknown): unknown {
-  return JSON.stringify(value ?? null).length <= 200 ? value : undefined;
 }

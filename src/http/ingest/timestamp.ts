@@ -1,6 +1,9 @@
-const FORM =
-  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:[Zz]|[+-](\d\d)(?::?(\d\d))?)$/;
+const FORM = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)$/;
 const WITHOUT_ZONE = /^\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?$/;
+
+/** Of the calendar in UTC, so that an instant can be shown with four digits of year. */
+const BEGIN_MS = Date.parse("0001-01-01T00:00:00Z");
+const END_MS = Date.parse("9999-12-31T23:59:59.999Z") + 1;
 
 /** Why a text is no timestamp (ISO 8601 date-time with zone, years 1 to 9999, no leap second, no 24:00); null where it is one. */
 export function timestampProblem(text: string): string | null {
@@ -10,18 +13,21 @@ export function timestampProblem(text: string): string | null {
       ? "The timestamp has no timezone."
       : "The timestamp is not an ISO 8601 date-time with timezone.";
   }
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, offsetHours = 0, offsetMinutes = 0] = match
-    .slice(1)
-    .map((part) => Number(part ?? 0));
+  const part = (group: number): number => Number(match[group] ?? 0);
+  const [year, month, day, hour, minute, second] = [part(1), part(2), part(3), part(4), part(5), part(6)];
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return "The date does not exist.";
   if (hour > 23 || minute > 59 || second > 59) {
     return "The time of day does not exist: hours end at 23, minutes and seconds at 59.";
   }
+  const [offsetHours, offsetMinutes] = [part(9), part(10)];
   if (offsetHours > 15 || offsetMinutes > 59) return "The timezone offset does not exist.";
-  // The last and the first day are left out, so that an offset cannot lead out of the calendar.
-  if (year < 1 || text.startsWith("0001-01-01") || text.startsWith("9999-12-31")) {
-    return "The year is outside 1 to 9999.";
-  }
+  const offset = (match[8] === "-" ? -1 : 1) * (offsetHours * 60 + offsetMinutes);
+  const instant =
+    new Date(0).setUTCFullYear(year, month - 1, day) + ((hour * 60 + minute - offset) * 60 + second) * 1000;
+  // The database keeps microseconds, and rounds to them.
+  const fraction = Math.round(Number(`0.${match[7] ?? "0"}`) * 1e6) / 1e3;
+  if (instant < BEGIN_MS || instant - END_MS + fraction >= 0)
+    return "The instant is outside the years 1 to 9999 (UTC).";
   return null;
 }
 

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { envelope, snapshot, startService, type Actor, type RequestOptions, type Service } from "./service.js";
+import {
+  envelope,
+  snapshot,
+  startService,
+  type Actor,
+  type RequestOptions,
+  type Service,
+} from "../../support/service.js";
 
 let service: Service;
 const actors: Record<string, Actor> = {};

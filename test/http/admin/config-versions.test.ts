@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hashSnapshot } from "../../../src/snapshot/canonical.js";
-import { envelope, snapshot, startService, type Actor, type Service } from "./service.js";
+import { envelope, snapshot, startService, type Actor, type Service } from "../../support/service.js";
 
 let service: Service;
 let owner: Actor;
@@ -142,10 +142,10 @@ describe("POST /projects/:project/config-versions", () => {
     expect((await deploy("test", { snapshot: model })).status).toBe(201);
     const rows = await service.db.sql`
       select c.event,
-        jsonb_build_object('one', 'value 999') @@ c.predicate as enum_holds,
-        jsonb_build_object('one', 'value 1000') @@ c.predicate as enum_fails,
-        jsonb_build_object('p0', 1, 'p999', 2) @@ c.predicate as wide_holds,
-        jsonb_build_object('p0', 1, 'q', 2) @@ c.predicate as wide_fails
+        svc.payload_conforms(jsonb_build_object('one', 'value 999'), c.names, c.predicate) as enum_holds,
+        svc.payload_conforms(jsonb_build_object('one', 'value 1000'), c.names, c.predicate) as enum_fails,
+        svc.payload_conforms(jsonb_build_object('p0', 1, 'p999', 2), c.names, c.predicate) as wide_holds,
+        svc.payload_conforms(jsonb_build_object('p0', 1, 'q', 2), c.names, c.predicate) as wide_fails
       from svc.payload_checks as c join svc.projects as p on p.project_id = c.project_id
       where p.slug = 'wide' order by c.event`;
     expect(rows.map((row) => ({ ...row }))).toMatchObject([

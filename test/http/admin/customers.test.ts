@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { environmentId, envelope, snapshot, startService, type Actor, type Service } from "./service.js";
+import { environmentId, envelope, snapshot, startService, type Actor, type Service } from "../../support/service.js";
 
 let service: Service;
 let owner: Actor;

@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { ApiError, refusal, renderError, toApiError } from "../../../src/http/errors.js";
-import { envelope, startService, type Actor, type Service } from "./service.js";
+import { envelope, startService, type Actor, type Service } from "../../support/service.js";
 
 describe("toApiError", () => {
   const raised = (code: string, more: Record<string, unknown> = {}) =>

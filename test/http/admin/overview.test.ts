@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { environmentId, snapshot, startService, type Actor, type Service } from "./service.js";
+import { environmentId, snapshot, startService, type Actor, type Service } from "../../support/service.js";
 
 let service: Service;
 let owner: Actor;
@@ -22,6 +22,7 @@ describe("GET /projects/:project/overview", () => {
       environment: "test",
       configVersion: null,
       customers: 0,
+      customersDue: 0,
       events: { accepted: 0, pending: 0 },
       lifecycle: [],
       segments: [],
@@ -37,8 +38,9 @@ describe("GET /projects/:project/overview", () => {
     await sql`insert into svc.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)
       values (${id}, 1, gen_random_uuid(), now(), 7, 2, false), (${id}, 2, gen_random_uuid(), now(), 1, 0, true)`;
     await sql`insert into svc.inbox (environment_id, customer_id, seq) values (${id}, 'a', 1024)`;
-    await sql`insert into svc.customers (environment_id, customer_id, created_at, lifecycle)
-      values (${id}, 'a', now(), 'active'), (${id}, 'b', now(), 'new'), (${id}, 'c', now(), 'retired'), (${id}, 'd', now(), null)`;
+    await sql`insert into svc.customers (environment_id, customer_id, created_at, lifecycle, next_due_at, set_aside_at)
+      values (${id}, 'a', now(), 'active', now(), null), (${id}, 'b', now(), 'new', '2026-01-01Z', null),
+        (${id}, 'c', now(), 'retired', '2999-01-01Z', null), (${id}, 'd', now(), null, now(), now())`;
     // b was active once, but a recompute found otherwise.
     await sql`insert into svc.lifecycle_transitions (
         environment_id, customer_id, from_state, to_state, transitioned_at, cause_type, generation
@@ -63,6 +65,7 @@ describe("GET /projects/:project/overview", () => {
       environment: "test",
       configVersion: "v1",
       customers: 4,
+      customersDue: 2,
       events: { accepted: 8, pending: 1 },
       lifecycle: [
         { state: "new", customers: 1, everEntered: 2 },

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { envelope, startService, type Actor, type Service } from "./service.js";
+import { envelope, startService, type Actor, type Service } from "../../support/service.js";
 
 let service: Service;
 let owner: Actor;

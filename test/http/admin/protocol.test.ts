@@ -1,8 +1,8 @@
-import { request } from "node:http";
+import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DOCS_URL, envelope, startService, type Actor, type Service } from "./service.js";
+import { DOCS_URL, envelope, startService, type Actor, type Service } from "../../support/service.js";
 
 let service: Service;
 let owner: Actor;
@@ -17,6 +17,39 @@ afterAll(() => service.stop());
 
 const post = (body: unknown, headers: Record<string, string> = {}) =>
   service.request("POST", "/projects", { by: owner, body, headers });
+
+/** Posts a body of undeclared length. */
+function sendChunks(
+  path: string,
+  chunks: Buffer[],
+  { agent, headers }: SendOptions = {},
+): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(`${service.url}${path}`, {
+      method: "POST",
+      ...(agent && { agent }),
+      headers: {
+        Authorization: `Bearer ${owner.token}`,
+        "X-Svc-Organization": owner.organizationId,
+        "Content-Type": "application/json",
+        "Transfer-Encoding": "chunked",
+        ...headers,
+      },
+    });
+    outgoing.on("error", reject).on("response", (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
+    });
+    for (const chunk of chunks) outgoing.write(chunk);
+    outgoing.end();
+  });
+}
+
+interface SendOptions {
+  agent?: Agent;
+  headers?: Record<string, string>;
+}
 
 describe("every answer", () => {
   it.each([
@@ -148,8 +181,21 @@ describe("bodies", () => {
     }
   });
 
+  it("that are refused half-way leave the connection fit for the next request", async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const chunks = Array.from({ length: 64 }, () => Buffer.alloc(64 * 1024, 0x41));
+    const statuses: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      statuses.push((await sendChunks("/projects", chunks, { agent })).status);
+      const encoded = { agent, headers: { "Content-Encoding": "gzip" } };
+      statuses.push((await sendChunks("/projects/app/config-versions", chunks, encoded)).status);
+    }
+    agent.destroy();
+    expect(statuses).toEqual([413, 400, 413, 400, 413, 400]);
+  });
+
   it("that explode when decompressed are PAYLOAD_TOO_LARGE", async () => {
-    const bomb = gzipSync(Buffer.alloc(512 * 1024 * 1024, 0x20), { level: 1 });
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, 0x20));
     const reply = await post(bomb, { "Content-Encoding": "gzip" });
     expect(reply.status).toBe(413);
     expect(reply.body).toEqual(
@@ -161,28 +207,8 @@ describe("bodies", () => {
   });
 
   it("of unknown length are counted while they come", async () => {
-    const reply = await new Promise<{ status: number; text: string }>((resolve, reject) => {
-      const outgoing = request(
-        `${service.url}/projects`,
-        {
-          method: "POST",
-          headers: {
-            Authorization: `Bearer ${owner.token}`,
-            "X-Svc-Organization": owner.organizationId,
-            "Content-Type": "application/json",
-            "Transfer-Encoding": "chunked",
-          },
-        },
-        (response) => {
-          let text = "";
-          response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-          response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
-        },
-      );
-      outgoing.on("error", reject);
-      for (let chunk = 0; chunk < 64; chunk++) outgoing.write(Buffer.alloc(1024, 0x20));
-      outgoing.end();
-    });
+    const chunks = Array.from({ length: 64 }, () => Buffer.alloc(1024, 0x20));
+    const reply = await sendChunks("/projects", chunks);
     expect(reply.status).toBe(413);
     expect(JSON.parse(reply.text)).toMatchObject({ error: { code: "PAYLOAD_TOO_LARGE" } });
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSecret, sealingKey } from "../../../src/webhooks/secret.js";
-import { environmentId, envelope, startService, type Actor, type Service } from "./service.js";
+import { environmentId, envelope, startService, type Actor, type Service } from "../../support/service.js";
 
 let service: Service;
 let owner: Actor;

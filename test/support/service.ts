@@ -2,15 +2,18 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import type { Sql } from "postgres";
-import { bootstrap } from "../../../src/db/calls-admin.js";
-import { connect } from "../../../src/db/connect.js";
-import { createApp, type AppDeps } from "../../../src/http/app.js";
-import { answerClientErrors } from "../../../src/http/client-error.js";
-import { newAccessToken } from "../../../src/http/credentials.js";
-import type { Snapshot } from "../../../src/snapshot/types.js";
-import { EMPTY_SNAPSHOT } from "../../../src/snapshot/types.js";
-import { sealingKey } from "../../../src/webhooks/secret.js";
-import { createDatabase, type TestDatabase } from "../../support/database.js";
+import { bootstrap } from "../../src/db/calls-admin.js";
+import { connect } from "../../src/db/connect.js";
+import { createApp, type AppDeps } from "../../src/http/app.js";
+import { answerClientErrors } from "../../src/http/client-error.js";
+import { newAccessToken } from "../../src/http/credentials.js";
+import { Ingestor } from "../../src/http/ingest/ingestor.js";
+import { KeyCheck } from "../../src/http/ingest/key-check.js";
+import { ingestRoutes } from "../../src/http/ingest/routes.js";
+import type { Snapshot } from "../../src/snapshot/types.js";
+import { EMPTY_SNAPSHOT } from "../../src/snapshot/types.js";
+import { sealingKey } from "../../src/webhooks/secret.js";
+import { createDatabase, type TestDatabase } from "./database.js";
 
 /** Who asks: an access token and its organization. */
 export interface Actor {
@@ -31,7 +34,7 @@ export interface Reply {
   body: unknown;
 }
 
-/** The administrative API over real HTTP, on a database of its own, as the role that the service has. */
+/** The whole API over real HTTP, on a database of its own, as the role that the service has. */
 export interface Service {
   db: TestDatabase;
   url: string;
@@ -49,14 +52,22 @@ export const DOCS_URL = "https://docs.example.com";
 export async function startService(overrides: Partial<AppDeps> = {}): Promise<Service> {
   const db = await createDatabase();
   const sql = connect(db.url, { max: 4, applicationName: "svc test http", role: "svc_http" });
+  const log = overrides.log ?? pino({ level: "silent" });
+  const keys = new KeyCheck(sql);
   const app = createApp({
-    log: pino({ level: "silent" }),
+    log,
     docsUrl: DOCS_URL,
     probes: { started: () => true, unready: () => Promise.resolve([]) },
     admin: { sql, sealingKey: sealingKey("a secret of the tests"), allowPrivateWebhooks: false },
+    routes: ingestRoutes({
+      backend: new Ingestor(sql, { concurrency: 2, waitingMax: 10_000 }),
+      requireKey: (keyHash) => keys.require(keyHash),
+      log,
+    }),
     ...overrides,
   });
-  const server = createServer(app.callback());
+  const handle = app.callback();
+  const server = createServer((request, response) => void handle(request, response));
   answerClientErrors(server, DOCS_URL);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -67,8 +78,8 @@ export async function startService(overrides: Partial<AppDeps> = {}): Promise<Se
     owner: (slug) => createOwner(db.sql, slug),
     member: (of, role) => createMember(db.sql, of, role),
     stop: async () => {
-      await stop(server);
-      await sql.end();
+      await close(server);
+      await sql.end({ timeout: 5 });
       await db.drop();
     },
   };
@@ -84,7 +95,7 @@ async function send(url: string, method: string, { by, headers, body }: RequestO
       ...(body === undefined ? {} : { "Content-Type": "application/json" }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: raw ? (body as BodyInit) : JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: raw ? (body as string | Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
   });
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
@@ -110,7 +121,7 @@ async function createMember(sql: Sql, of: Actor, role: string): Promise<Actor> {
   return { token: token.text, organizationId: of.organizationId };
 }
 
-function stop(server: Server): Promise<void> {
+function close(server: Server): Promise<void> {
   server.closeAllConnections();
   return new Promise((resolve, reject) => server.close((error) => (error ? reject(error) : resolve())));
 }

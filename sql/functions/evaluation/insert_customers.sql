@@ -1,0 +1,43 @@
+-- Inserts the customers among those named that are not there yet, as many as a limit allows, in id order, and answers who they are. Each
+-- was created when the first of its operations was accepted; they are all still in the inbox.
+-- Raises nothing. Waits for others that insert the same customers.
+create or replace function svc.insert_customers(environment_id integer, customer_ids text[], customer_limit integer)
+returns setof text
+language sql
+volatile
+set search_path = ''
+as $$
+  insert into svc.customers (environment_id, customer_id, created_at)
+  select insert_customers.environment_id, n.customer_id, b.accepted_at
+  from (
+    select w.customer_id
+    from unnest(insert_customers.customer_ids) as w (customer_id)
+    left join lateral (
+      select true as known
+      from svc.customers as k
+      where k.environment_id = insert_customers.environment_id and k.customer_id = w.customer_id
+      limit 1
+    ) as c on true
+    where c.known is null
+    order by w.customer_id collate "C"
+    limit insert_customers.customer_limit
+  ) as n
+  cross join lateral (
+    select i.seq
+    from svc.inbox as i
+    where i.environment_id = insert_customers.environment_id and i.customer_id = n.customer_id
+    order by i.seq
+    limit 1
+  ) as i
+  cross join lateral (
+    select k.accepted_at
+    from svc.ingest_batches as k
+    where k.environment_id = insert_customers.environment_id and k.batch_seq = i.seq / 1024
+    limit 1
+  ) as b
+  order by n.customer_id collate "C"
+  on conflict do nothing
+  returning customer_id;
+$$;
+
+comment on function svc.insert_customers(integer, text[], integer) is 'Inserts customers that are new, in id order.';

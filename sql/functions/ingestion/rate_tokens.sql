@@ -1,0 +1,13 @@
+-- What a rate bucket holds at an instant: it fills with time, up to its capacity.
+-- Raises nothing, locks nothing.
+create or replace function svc.rate_tokens(
+  tokens double precision, refilled_at timestamptz, at timestamptz, rate_per_second integer, rate_burst integer
+)
+returns double precision
+language sql
+immutable
+parallel safe
+return least(rate_burst, tokens + greatest(0, extract(epoch from at - refilled_at)::double precision) * rate_per_second);
+
+comment on function svc.rate_tokens(double precision, timestamptz, timestamptz, integer, integer) is
+  'Content of a rate bucket at an instant.';

@@ -1,0 +1,267 @@
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { envelope } from "../../support/service.js";
+import { expectRefusal, startIngest, taken, type IngestFixture } from "./fixture.js";
+
+let fixture: IngestFixture;
+beforeAll(async () => {
+  fixture = await startIngest();
+});
+afterAll(() => fixture.service.stop());
+
+const event = { customerId: "c", event: "e" };
+const PATHS = ["/v1/events", "/v1/events/batch"] as const;
+const bodyFor = (path: string): unknown => (path === "/v1/events" ? event : { events: [event] });
+const UNKNOWN_KEY = `svc_test_${"0".repeat(48)}`;
+
+describe.each(PATHS)("POST %s", (path) => {
+  it.each([
+    ["no Authorization", { Authorization: "" }],
+    ["another scheme", { Authorization: "Basic c3ZjOg==" }],
+    ["no key", { Authorization: "Bearer " }],
+    ["two keys", { Authorization: "Bearer svc_test_a svc_test_b" }],
+    ["a key without its prefix", { Authorization: `Bearer ${"0".repeat(48)}` }],
+    ["an access token", { Authorization: `Bearer svc_token_${"0".repeat(48)}` }],
+    ["a key of another environment's name", { Authorization: `Bearer svc_prod_${"0".repeat(48)}` }],
+    ["an unknown key", { Authorization: `Bearer ${UNKNOWN_KEY}` }],
+    ["a very long key", { Authorization: `Bearer svc_test_${"0".repeat(4000)}` }],
+  ])("answers INVALID_API_KEY to %s, whatever the body", async (_, headers) => {
+    for (const body of [bodyFor(path), "{", { wrong: true }]) {
+      const reply = await expectRefusal(
+        fixture,
+        () => fixture.post(path, body, headers),
+        401,
+        "INVALID_API_KEY",
+        "The API key is missing, malformed, unknown or revoked.",
+      );
+      expect(reply.headers.get("WWW-Authenticate")).toBe("Bearer");
+      expect(reply.headers.get("RateLimit-Limit")).toBeNull();
+    }
+  });
+
+  it("stops a revoked key at once, also one that was good a moment ago", async () => {
+    const { service, owner } = fixture;
+    const slug = path === "/v1/events" ? "revoked-a" : "revoked-b";
+    const project = await service.request("POST", "/projects", { by: owner, body: { name: "Revoked", slug } });
+    const { test } = (project.body as { keys: { test: string } }).keys;
+    const headers = { Authorization: `Bearer ${test}` };
+    expect((await fixture.post(path, bodyFor(path), headers)).status).toBe(202);
+    await service.db.sql`update svc.api_keys set revoked_at = now() where hint = ${test.slice(0, 13)}`;
+    await expectRefusal(
+      fixture,
+      () => fixture.post(path, bodyFor(path), headers),
+      401,
+      "INVALID_API_KEY",
+      "The API key is missing, malformed, unknown or revoked.",
+    );
+  });
+
+  it("takes a key until the end of its grace period", async () => {
+    const { sql } = fixture.service.db;
+    const hint = fixture.keys.live.slice(0, 13);
+    await sql`update svc.api_keys set revoked_at = now() + interval '1 hour' where hint = ${hint}`;
+    const headers = { Authorization: `Bearer ${fixture.keys.live}` };
+    expect((await fixture.post(path, bodyFor(path), headers)).status).toBe(202);
+  });
+
+  it("answers PLAN_REQUIRED where the plan has no cloud execution, and takes events again once it has", async () => {
+    const { sql } = fixture.service.db;
+    await sql`update iam.plans set cloud_execution = false`;
+    try {
+      const reply = await expectRefusal(
+        fixture,
+        () => fixture.post(path, bodyFor(path)),
+        402,
+        "PLAN_REQUIRED",
+        "The organization's plan does not include this service.",
+      );
+      expect(reply.headers.get("RateLimit-Limit")).toBe("100000");
+    } finally {
+      await sql`update iam.plans set cloud_execution = true`;
+    }
+    expect((await fixture.post(path, bodyFor(path))).status).toBe(202);
+  });
+
+  it.each(["GET", "PUT", "DELETE", "PATCH"])("is the only method: %s answers METHOD_NOT_ALLOWED", async (method) => {
+    const headers = { Authorization: `Bearer ${fixture.keys.test}` };
+    const reply = await fixture.service.request(method, path, { headers });
+    expect(reply.status).toBe(405);
+    expect(reply.headers.get("Allow")).toBe("POST");
+    expect(reply.body).toEqual(
+      envelope("METHOD_NOT_ALLOWED", "This address does not answer to this method.", { fix: "Use POST." }),
+    );
+  });
+
+  it.each([
+    ["no Content-Type", ""],
+    ["text", "text/plain"],
+    ["a form", "application/x-www-form-urlencoded"],
+    ["JSON lines", "application/x-ndjson"],
+    ["another character set", "application/json; charset=iso-8859-1"],
+  ])("answers UNSUPPORTED_MEDIA_TYPE to %s", async (_, type) => {
+    await expectRefusal(
+      fixture,
+      () => fixture.post(path, JSON.stringify(bodyFor(path)), { "Content-Type": type }),
+      415,
+      "UNSUPPORTED_MEDIA_TYPE",
+      "The body must be JSON with the header Content-Type: application/json.",
+    );
+  });
+
+  it.each(["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"])(
+    "takes the Content-Type %s",
+    async (type) => {
+      const reply = await fixture.post(path, JSON.stringify(bodyFor(path)), { "Content-Type": type });
+      expect(reply.status).toBe(202);
+    },
+  );
+
+  it("answers UNSUPPORTED_MEDIA_TYPE to an encoding that it does not know", async () => {
+    const reply = await expectRefusal(
+      fixture,
+      () => fixture.post(path, JSON.stringify(bodyFor(path)), { "Content-Encoding": "br" }),
+      415,
+      "UNSUPPORTED_MEDIA_TYPE",
+      "The body's Content-Encoding is not supported.",
+      { fix: "Send the body as it is, or compressed with gzip." },
+    );
+    expect(reply.headers.get("Accept-Encoding")).toBe("gzip");
+  });
+
+  it("takes a body compressed with gzip", async () => {
+    const gzip = gzipSync(JSON.stringify(bodyFor(path)));
+    expect((await fixture.post(path, gzip, { "Content-Encoding": "gzip" })).status).toBe(202);
+  });
+
+  it.each([
+    ["an empty body", "", "The body is empty."],
+    ["white space", " \n\t ", "The body is empty."],
+    ["half of a document", '{"customerId":"c"', /^Expected .* in JSON at position 17/],
+    ["a second document", "{}{}", /^Unexpected non-whitespace character after JSON at position 2/],
+    ["single quotes", "{'customerId':'c'}", /^Expected property name/],
+    ["a comment", "{/**/}", /^Expected property name/],
+    ["a trailing comma", '{"customerId":"c",}', /^Expected double-quoted property name/],
+    ["NaN", '{"a":NaN}', /^Unexpected token/],
+    ["a control character in a text", '{"a":"\n"}', /^Bad control character/],
+    ["invalid UTF-8", Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), "The body is not valid UTF-8."],
+    ["a surrogate in UTF-8", Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), "The body is not valid UTF-8."],
+    ["an overlong NUL in UTF-8", Buffer.from([0x22, 0xc0, 0x80, 0x22]), "The body is not valid UTF-8."],
+    ["UTF-16", Buffer.from('{"a":1}', "utf16le"), /^Expected property name/],
+  ])("answers MALFORMED_JSON to %s", async (_, body, reason) => {
+    await expectRefusal(fixture, () => fixture.post(path, body), 400, "MALFORMED_JSON", "The body is not valid JSON.", {
+      reason: typeof reason === "string" ? reason : (expect.stringMatching(reason) as string),
+    });
+  });
+
+  it.each([
+    ["no gzip", Buffer.from("{}")],
+    ["half of it", gzipSync("x".repeat(10_000)).subarray(0, 20)],
+    ["nothing", Buffer.alloc(0)],
+  ])("answers MALFORMED_JSON to Content-Encoding gzip with %s", async (_, body) => {
+    await expectRefusal(
+      fixture,
+      () => fixture.post(path, body, { "Content-Encoding": "gzip" }),
+      400,
+      "MALFORMED_JSON",
+      "The body is not valid JSON.",
+      { reason: "The body is not valid gzip." },
+    );
+  });
+
+  it("stops a gzip bomb at the limit of the body", async () => {
+    const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024, " "));
+    const bytesMax = path === "/v1/events" ? 524_288 : 100_663_296;
+    await expectRefusal(
+      fixture,
+      () => fixture.post(path, bomb, { "Content-Encoding": "gzip" }),
+      413,
+      "PAYLOAD_TOO_LARGE",
+      "The body is too large.",
+      {
+        reason: `At most ${bytesMax} bytes are read after decompression.`,
+        fix: "Send less, in several requests if need be.",
+      },
+    );
+  });
+
+  it("says its limit and what is left of it in every answer to a key that is good", async () => {
+    const answers = [
+      [202, await fixture.post(path, bodyFor(path))],
+      [400, await fixture.post(path, "{")],
+      [400, await fixture.post(path, {})],
+      [413, await fixture.post(path, " ".repeat(path === "/v1/events" ? 600_000 : 100_700_000))],
+      [415, await fixture.post(path, "{}", { "Content-Type": "text/plain" })],
+    ] as const;
+    for (const [status, reply] of answers) {
+      expect(reply.status).toBe(status);
+      expect(reply.headers.get("RateLimit-Limit")).toBe("100000");
+      const remaining = Number(reply.headers.get("RateLimit-Remaining"));
+      expect(remaining).toBeGreaterThan(99_000);
+      expect(remaining).toBeLessThanOrEqual(100_000);
+      expect(reply.headers.get("Retry-After")).toBeNull();
+    }
+  });
+
+  it("has no CORS headers, and answers OPTIONS like any other method", async () => {
+    const headers = { Origin: "https://app.example.com", "Access-Control-Request-Method": "POST" };
+    const replies = [await fixture.post(path, bodyFor(path), headers)];
+    replies.push(await fixture.service.request("OPTIONS", path, { headers }));
+    for (const reply of replies) {
+      expect([...reply.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+    }
+  });
+});
+
+it.each(["/events", "/events/batch", "/v1/events/", "/V1/events", "/v1/event", "/v2/events"])(
+  "the path %s does not exist",
+  async (path) => {
+    await expectRefusal(
+      fixture,
+      () => fixture.post(path, event),
+      404,
+      "NOT_FOUND",
+      "There is nothing at this address.",
+    );
+  },
+);
+
+it("the key selects the environment, whatever else the request says", async () => {
+  const headers = { Authorization: `Bearer ${fixture.keys.live}`, "X-Environment": "test" };
+  const reply = await fixture.post("/v1/events?env=test", event, headers);
+  expect({ status: reply.status, body: reply.body }).toEqual({ status: 202, body: taken() });
+  const { eventId } = reply.body as { eventId: string };
+  const rows = await fixture.service.db.sql`select environment from svc_inspect.events where event_id = ${eventId}`;
+  expect(rows.map((row) => ({ ...row }))).toEqual([{ environment: "live" }]);
+});
+
+describe("X-Request-ID", () => {
+  const LONGEST = `${"a".repeat(199)}~`;
+  it.each(["r", "!~", "4bf92f35-77b3-4da6-a3ce-929d0e0e4736", LONGEST, 'Root=1;Parent=%7B"x"%7D'])(
+    "comes back byte for byte in answers and in errors: %s",
+    async (id) => {
+      const accepted = await fixture.single(event, { "X-Request-ID": id });
+      expect(accepted.status).toBe(202);
+      expect(accepted.headers.get("X-Request-ID")).toBe(id);
+      for (const refused of [
+        await fixture.single({}, { "X-Request-ID": id }),
+        await fixture.post("/x", {}, { "X-Request-ID": id }),
+      ]) {
+        expect(refused.headers.get("X-Request-ID")).toBe(id);
+        expect(refused.body).toMatchObject({ error: { requestId: id } });
+      }
+    },
+  );
+
+  it.each([
+    ["empty", ""],
+    ["too long", `${LONGEST}a`],
+    ["with a space", "a b"],
+    ["with a tab", "a\tb"],
+    ["not ASCII", "\u00fc"],
+  ])("is replaced where it is %s, by the same one in header and error", async (_, id) => {
+    const reply = await fixture.single({}, { "X-Request-ID": id });
+    const chosen = reply.headers.get("X-Request-ID");
+    expect(chosen).toMatch(/^req_[0-9a-f]{32}$/);
+    expect(reply.body).toMatchObject({ error: { requestId: chosen } });
+  });
+});

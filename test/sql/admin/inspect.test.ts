@@ -1,0 +1,137 @@
+import type { Sql } from "postgres";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bootstrap, createProject, type AdminCredentials } from "../../../src/db/calls-admin.js";
+import { connect } from "../../../src/db/connect.js";
+import { newAccessToken, newApiKey } from "../../../src/http/credentials.js";
+import { createDatabase, type TestDatabase } from "../../support/database.js";
+
+let db: TestDatabase;
+let reader: Sql;
+let by: AdminCredentials;
+beforeAll(async () => {
+  db = await createDatabase();
+  reader = connect(db.url, { max: 1, applicationName: "svc test reader", role: "svc_reader" });
+  const token = newAccessToken();
+  const { organizationId } = JSON.parse(await bootstrap(db.sql, "acme", "ann@acme.example", token.hash)) as {
+    organizationId: string;
+  };
+  by = { tokenHash: token.hash, organizationId };
+  const keys = { test: newApiKey("test"), live: newApiKey("live") };
+  await createProject(db.sql, by, { name: "App", slug: "app" }, keys);
+});
+afterAll(async () => {
+  await reader.end();
+  await db.drop();
+});
+
+describe("svc_inspect", () => {
+  const VIEWS = [
+    "config_versions",
+    "customer_states",
+    "customers",
+    "deliveries",
+    "emissions",
+    "events",
+    "lifecycle_transitions",
+    "segment_members",
+  ];
+
+  it.each(VIEWS)("lets a reader read %s", async (view) => {
+    expect(await reader`select * from ${reader(`svc_inspect.${view}`)}`).toBeInstanceOf(Array);
+  });
+
+  it("has a comment on every view and column", async () => {
+    const bare = await db.sql`
+      select c.relname, a.attname
+      from pg_class as c join pg_attribute as a on a.attrelid = c.oid and a.attnum > 0
+      where c.relnamespace = 'svc_inspect'::regnamespace
+        and (col_description(c.oid, a.attnum) is null or obj_description(c.oid, 'pg_class') is null)`;
+    expect([...bare]).toEqual([]);
+  });
+
+  it("shows customers, states and events by the names of project and environment", async () => {
+    await db.sql`
+      insert into svc.customers (environment_id, customer_id, created_at, traits, lifecycle)
+      select environment_id, 'c', '2026-01-01Z', '{"a": 1.50}', 'new' from svc.environments where name = 'live'`;
+    await db.sql`
+      insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
+      select environment_id, n, 'c', 'login', '{}', now(), now() from svc.environments, generate_series(1024, 1025) as n
+      where name = 'live'`;
+    await db.sql`insert into svc.inbox select environment_id, 'c', 1025 from svc.environments where name = 'live'`;
+    const events = await reader`
+      select project, environment, event_id, status from svc_inspect.events where environment = 'live' order by event_id`;
+    expect(events.map((row) => ({ ...row }))).toEqual([
+      { project: "app", environment: "live", event_id: "evt_0000000000000400", status: "processed" },
+      { project: "app", environment: "live", event_id: "evt_0000000000000401", status: "pending" },
+    ]);
+    const [row] = await reader`select project, environment, state::text as state from svc_inspect.customer_states`;
+    expect(row).toMatchObject({ project: "app", environment: "live" });
+    expect(Object.keys(JSON.parse(row?.["state"] as string) as object)).toEqual([
+      "customerId",
+      "environment",
+      "createdAt",
+      "lastEventAt",
+      "evaluatedThrough",
+      "configVersion",
+      "traits",
+      "lifecycle",
+      "lifecycleEnteredAt",
+      "segments",
+      "health",
+      "journeys",
+      "signals",
+      "nextDueAt",
+    ]);
+    expect(row?.["state"]).toContain("1.50");
+  });
+
+  it.each(["select svc.state_document(1, 'c')", "select * from svc.customers", "select svc_api.whoami('', '')"])(
+    "gives a reader nothing else: %s",
+    async (statement) => {
+      await expect(reader.unsafe(statement)).rejects.toMatchObject({ code: "42501" });
+    },
+  );
+});
+
+describe("svc_api.bootstrap", () => {
+  it("adds a token and changes nothing else when it runs again, however many run at once", async () => {
+    const runs = Array.from({ length: 6 }, () => bootstrap(db.sql, "many", " Bob@Many.example", newAccessToken().hash));
+    const documents = new Set(await Promise.all(runs));
+    expect(documents.size).toBe(1);
+    const [row] = await db.sql`
+      select count(distinct o.organization_id)::int as organizations, count(distinct u.user_id)::int as users,
+        count(distinct m.role)::int as roles, count(*)::int as tokens, min(u.email) as email, min(m.role) as role
+      from iam.organizations as o
+      join iam.memberships as m on m.organization_id = o.organization_id
+      join iam.users as u on u.user_id = m.user_id
+      join iam.access_tokens as t on t.organization_id = o.organization_id and t.user_id = u.user_id
+      where o.slug = 'many'`;
+    expect(row).toEqual({ organizations: 1, users: 1, roles: 1, tokens: 6, email: "bob@many.example", role: "owner" });
+  });
+
+  it("keeps a role that was changed meanwhile", async () => {
+    await bootstrap(db.sql, "kept", "eve@kept.example", newAccessToken().hash);
+    await db.sql`update iam.memberships set role = 'viewer' where user_id = (select user_id from iam.users where email = 'eve@kept.example')`;
+    await bootstrap(db.sql, "kept", "eve@kept.example", newAccessToken().hash);
+    const [row] =
+      await db.sql`select role from iam.memberships join iam.users using (user_id) where email = 'eve@kept.example'`;
+    expect(row).toEqual({ role: "viewer" });
+  });
+
+  it("is not for the service's role", async () => {
+    const http = connect(db.url, { max: 1, applicationName: "svc test", role: "svc_http" });
+    try {
+      await expect(bootstrap(http, "acme", "x@y.example", Buffer.alloc(32))).rejects.toMatchObject({ code: "42501" });
+    } finally {
+      await http.end();
+    }
+  });
+
+  it.each([
+    ["No Slug", "a@b.example", "organizations_slug_form"],
+    ["slug", "nobody", "users_email_lower_case"],
+  ])("refuses %s and %s by a named constraint", async (slug, email, constraint) => {
+    const attempt = bootstrap(db.sql, slug, email, newAccessToken().hash);
+    await expect(attempt).rejects.toMatchObject({ code: "23514", constraint_name: constraint });
+  });
+});

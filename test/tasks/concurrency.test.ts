@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { count, happened, inactiveFor, snapshotOf } from "../engine/support/builders.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { TestEnvironment, type TestOperation } from "./support/environment.js";
+
+const MODEL = snapshotOf({
+  states: { new: [["activated", happened("login")]], activated: [["quiet", inactiveFor("21d")]], quiet: [] },
+  segments: { frequent: count("login", "gte", 3) },
+});
+const AT = "2026-03-01T10:00:00.000Z";
+const CUSTOMERS = Array.from({ length: 60 }, (_, i) => `c${i}`);
+
+let db: TestDatabase;
+
+beforeAll(async () => {
+  db = await createDatabase();
+});
+afterAll(() => db.drop());
+
+function logins(customers: string[], at = AT): TestOperation[] {
+  return customers.map((customer) => ({ customer, at, event: "login" }));
+}
+
+/** Counts over an environment: what would show a loss or a double. */
+async function totals(environment: TestEnvironment): Promise<unknown> {
+  const { environmentId } = environment;
+  const [row] = await db.sql`
+    select
+      (select count(*)::integer from svc.inbox where environment_id = ${environmentId}) as pending,
+      (select count(*)::integer from svc.lifecycle_transitions where environment_id = ${environmentId}) as transitions,
+      (select count(*)::integer from svc.emissions where environment_id = ${environmentId}) as emissions,
+      (select sum((state -> 'memory' -> 'streams' -> 0 ->> 'count')::integer)::integer
+       from svc.customers where environment_id = ${environmentId}) as counted`;
+  return row;
+}
+
+it("runs at once on one environment neither lose nor double anything", async () => {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  for (let i = 0; i < 4; i++) await environment.ingest(logins(CUSTOMERS));
+  const limits = { customers: 7, operations: 20 };
+  const sending = (async () => {
+    for (let i = 0; i < 4; i++) await environment.ingest(logins(CUSTOMERS));
+  })();
+  const run = async () => {
+    for (let i = 0; i < 4; i++) await environment.evaluate({ at: AT, limits });
+  };
+  await Promise.all([sending, run(), run(), run()]);
+  await environment.evaluate({ at: AT, limits });
+  expect(await totals(environment)).toEqual({
+    pending: 0,
+    transitions: 2 * CUSTOMERS.length,
+    emissions: 3 * CUSTOMERS.length,
+    counted: 8 * CUSTOMERS.length,
+  });
+  // The same for timers.
+  const due = "2026-04-01T00:00:00.000Z";
+  await Promise.all([1, 2, 3].map(() => environment.evaluate({ at: due, limits })));
+  await environment.evaluate({ at: due, limits });
+  expect(await totals(environment)).toMatchObject({
+    transitions: 3 * CUSTOMERS.length,
+    emissions: 4 * CUSTOMERS.length,
+  });
+});
+
+it("operations committed while a chunk runs are evaluated by the same run", async () => {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  await environment.ingest(logins(["c1"]));
+  let looks = 0;
+  const sent: Promise<unknown>[] = [];
+  await environment.evaluate({
+    at: AT,
+    goesOn: () => {
+      looks += 1;
+      // Asked before each chunk: what follows is sent while the first one runs or after it.
+      if (looks === 1) sent.push(environment.ingest(logins(["c1", "c2"])));
+      return true;
+    },
+  });
+  await Promise.all(sent);
+  await environment.evaluate({ at: AT });
+  expect(await totals(environment)).toMatchObject({ pending: 0, counted: 3 });
+});
+
+it("operations committed while their customer is locked are seen by the look after the chunk", async () => {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  await environment.ingest(logins(["c1"]));
+  await environment.evaluate({ at: AT });
+  await environment.ingest(logins(["c1"]));
+  const others = environment.evaluate.bind(environment);
+  await db.sql.begin(async (tx) => {
+    await tx`select from svc.customers where environment_id = ${environment.environmentId} for update`;
+    // A second worker passes over the customer that the first one holds, and does not wait.
+    await others({ at: AT });
+    expect(await environment.pending()).toHaveLength(1);
+  });
+  await environment.evaluate({ at: AT });
+  expect(await totals(environment)).toMatchObject({ pending: 0, counted: 2 });
+});
+
+it("a run stops between two chunks where it is told to, and another one goes on", async () => {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  await environment.ingest(logins(CUSTOMERS));
+  let chunks = 0;
+  await environment.evaluate({ at: AT, limits: { customers: 10, operations: 100 }, goesOn: () => ++chunks <= 2 });
+  expect(await environment.pending()).toHaveLength(CUSTOMERS.length - 20);
+  await environment.evaluate({ at: AT });
+  expect(await environment.pending()).toEqual([]);
+});

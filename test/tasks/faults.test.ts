@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { happened, inactiveFor, snapshotOf, trait } from "../engine/support/builders.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { TestEnvironment } from "./support/environment.js";
+
+const MODEL = snapshotOf({
+  states: { new: [["activated", happened("login")]], activated: [["quiet", inactiveFor("21d")]], quiet: [] },
+});
+const AT = "2026-03-01T10:00:00.000Z";
+const LATER = "2026-03-02T10:00:00.000Z";
+
+let db: TestDatabase;
+let environment: TestEnvironment;
+
+beforeAll(async () => {
+  db = await createDatabase();
+  // A rule of the database that only some customers' states break.
+  await db.sql`alter table svc.customers add constraint refuse check (customer_id !~ '^refused' or last_event_at is null)`;
+});
+beforeEach(async () => {
+  environment = await TestEnvironment.create(db.sql, MODEL);
+});
+afterAll(() => db.drop());
+
+async function corrupt(customer: string, state: string): Promise<void> {
+  await db.sql`
+    update svc.customers set state = ${state}::text::json
+    where environment_id = ${environment.environmentId} and customer_id = ${customer}`;
+}
+
+it.each(["{}", "[]", "1", '{"memory": {"model": "another", "streams": []}}', '"text"'])(
+  "a customer whose state is %s is set aside alone, with its error and its operations",
+  async (state) => {
+    const customers = ["c1", "c2", "c3"];
+    await environment.ingest(customers.map((customer) => ({ customer, at: AT, event: "login" })));
+    await environment.evaluate({ at: AT });
+    await corrupt("c2", state);
+    await environment.ingest(customers.map((customer) => ({ customer, at: LATER, event: "login" })));
+    await environment.evaluate({ at: LATER });
+    expect(await environment.setAside()).toEqual([
+      { customer: "c2", error: expect.stringContaining("Error") as string },
+    ]);
+    expect(await environment.pending()).toEqual([{ customer: "c2", notBefore: "infinity" }]);
+    expect(await environment.document("c1")).toMatchObject({ lastEventAt: LATER });
+    expect(await environment.document("c3")).toMatchObject({ lastEventAt: LATER });
+    expect(await environment.document("c2")).toMatchObject({ lastEventAt: AT, lifecycle: "activated" });
+  },
+);
+
+it("customers whose outcome the database refuses are found by bisection and set aside, and nobody else", async () => {
+  const customers = Array.from({ length: 40 }, (_, i) => `c${i}`);
+  customers[13] = "refused-1";
+  customers[29] = "refused-2";
+  await environment.ingest(
+    customers.flatMap((customer) => [
+      { customer, at: AT, event: "login" },
+      { customer, at: AT, event: "other" },
+    ]),
+  );
+  await environment.evaluate({ at: AT, limits: { customers: 500, operations: 30 } });
+  expect((await environment.setAside()).map(({ customer }) => customer)).toEqual(["refused-1", "refused-2"]);
+  expect((await environment.setAside())[0]?.error).toContain('violates check constraint "refuse"');
+  expect((await environment.pending()).map(({ customer }) => customer)).toEqual([
+    "refused-1",
+    "refused-1",
+    "refused-2",
+    "refused-2",
+  ]);
+  for (const customer of customers) {
+    const { lifecycle } = await environment.document(customer);
+    expect(lifecycle, customer).toBe(customer.startsWith("refused") ? null : "activated");
+  }
+  const [{ emissions }] = await db.sql<[{ emissions: number }]>`
+    select count(*)::integer as emissions from svc.emissions where environment_id = ${environment.environmentId}`;
+  expect(emissions, "each once").toBe(38 * 2);
+});
+
+it("a customer whose timer cannot be written is set aside, and the timers of others fire", async () => {
+  await environment.ingest(["c1", "refused", "c3"].map((customer) => ({ customer, at: AT, traits: {} })));
+  await environment.ingest(["c1", "c3"].map((customer) => ({ customer, at: AT, event: "login" })));
+  await environment.evaluate({ at: AT });
+  // Due like the others, and broken.
+  await db.sql`
+    update svc.customers set next_due_at = (select max(next_due_at) from svc.customers where environment_id = ${environment.environmentId})
+    where environment_id = ${environment.environmentId} and customer_id = 'refused'`;
+  await corrupt("refused", "{}");
+  await environment.evaluate({ at: "2026-04-01T00:00:00.000Z" });
+  expect((await environment.setAside()).map(({ customer }) => customer)).toEqual(["refused"]);
+  expect(await environment.document("c1")).toMatchObject({ lifecycle: "quiet" });
+  expect(await environment.document("c3")).toMatchObject({ lifecycle: "quiet" });
+});
+
+it("what is sent for a customer after it was set aside waits with it, and what waits behind it is evaluated by the same run", async () => {
+  await environment.ingest([{ customer: "c1", at: AT, event: "login" }]);
+  await environment.evaluate({ at: AT });
+  await corrupt("c1", "{}");
+  await environment.ingest([{ customer: "c1", at: AT, event: "login" }]);
+  await environment.evaluate({ at: AT });
+  await environment.ingest([
+    ...Array.from({ length: 5 }, () => ({ customer: "c1", at: LATER, event: "login" })),
+    { customer: "c2", at: LATER, event: "login" },
+  ]);
+  // No more operations are looked at than those of the customer set aside.
+  await environment.evaluate({ at: LATER, limits: { customers: 10, operations: 3 } });
+  expect(await environment.document("c2")).toMatchObject({ lifecycle: "activated" });
+  const pending = await environment.pending();
+  expect(pending).toHaveLength(6);
+  expect(new Set(pending.map(({ customer, notBefore }) => `${customer} ${notBefore}`))).toEqual(
+    new Set(["c1 infinity"]),
+  );
+});
+
+it("timers of a customer wait for its operations, also where a chunk ends before them", async () => {
+  await environment.ingest([
+    { customer: "b", at: AT, event: "login" },
+    { customer: "a", at: AT, event: "login" },
+  ]);
+  await environment.evaluate({ at: AT });
+  await environment.ingest([
+    { customer: "b", at: "2026-03-15T10:00:00.000Z", event: "login" },
+    ...Array.from({ length: 5 }, () => ({ customer: "a", at: "2026-03-15T10:00:00.000Z", event: "login" })),
+  ]);
+  await environment.evaluate({ at: "2026-03-30T10:00:00.000Z", limits: { customers: 10, operations: 2 } });
+  expect(await environment.document("b")).toMatchObject({
+    lifecycle: "activated",
+    nextDueAt: "2026-04-05T10:00:00.000Z",
+  });
+});
+
+it("one operation of a customer may come to more emissions than an outbox row holds", async () => {
+  const segments = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`s${i}`, trait("plan", "eq", "pro")]));
+  environment = await TestEnvironment.create(db.sql, snapshotOf({ segments }));
+  const changes = Array.from({ length: 700 }, (_, i) => [
+    { at: AT, traits: { plan: i % 2 === 0 ? "pro" : "free" } },
+    { at: AT, event: "login", occurred: new Date(Date.parse(AT) - 700_000 + i * 1_000).toISOString() },
+  ]);
+  for (const part of [changes.slice(0, 350), changes.slice(350)]) await environment.ingest(part.flat());
+  await environment.evaluate({ at: AT });
+  expect(await environment.setAside()).toEqual([]);
+  expect(await environment.emissions()).toHaveLength(70_000);
+  const batches = await db.sql<{ emissions: number }[]>`
+    select b.emissions from svc.emission_batches as b
+    where environment_id = ${environment.environmentId}
+      and b.emissions = (
+        select count(*) from svc.emissions as e
+        where e.environment_id = b.environment_id and e.emission_seq / 65536 = b.evaluation_seq
+      )
+    order by b.evaluation_seq`;
+  expect(batches.map(({ emissions }) => emissions)).toEqual([65_536, 70_000 - 65_536]);
+});

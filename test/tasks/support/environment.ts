@@ -1,0 +1,214 @@
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { pino } from "pino";
+import type { Sql } from "postgres";
+import { bootstrap, createProject, deployConfig } from "../../../src/db/calls-admin.js";
+import type { ChunkLimits } from "../../../src/db/calls-evaluation.js";
+import { ingestBatch } from "../../../src/db/calls-ingest.js";
+import type { StateDocument } from "../../../src/engine/index.js";
+import { canonicalJson, hashSnapshot } from "../../../src/snapshot/canonical.js";
+import type { Field, Snapshot } from "../../../src/snapshot/types.js";
+import { evaluateEnvironment } from "../../../src/tasks/evaluate.js";
+import { Models } from "../../../src/tasks/models.js";
+
+/** An operation of a test. Instants are ISO 8601. */
+export interface TestOperation {
+  customer?: string;
+  /** When it is accepted. */
+  at: string;
+  /** An event; without a name it is an identify. */
+  event?: string;
+  /** When the event occurred, where that is not when it is accepted. */
+  occurred?: string;
+  properties?: object;
+  traits?: object;
+}
+
+export interface EvaluateOptions {
+  at?: string;
+  settleSeconds?: number;
+  limits?: ChunkLimits;
+  goesOn?: () => boolean;
+}
+
+/** The snapshot with a declaration of every event and trait that these tests use. */
+export function declared(snapshot: Snapshot): Snapshot {
+  const x: Field = { type: "number", optional: true };
+  const events = ["a", "b", "c", "other", "login", "created"].map((name) => [name, { properties: { x } }] as const);
+  return {
+    ...snapshot,
+    events: Object.fromEntries(events),
+    traits: { plan: { type: "string" }, renewsOn: { type: "date" } },
+  };
+}
+
+const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+/** The environment `test` of a project of its own, driven without the service: ingestion and evaluation are called. */
+export class TestEnvironment {
+  private readonly models = new Models();
+
+  private constructor(
+    readonly sql: Sql,
+    readonly environmentId: number,
+    private readonly keyHash: Buffer,
+    private readonly by: { tokenHash: Buffer; organizationId: string },
+    private readonly project: string,
+  ) {}
+
+  static async create(sql: Sql, snapshot?: Snapshot): Promise<TestEnvironment> {
+    const slug = `o${randomBytes(6).toString("hex")}`;
+    const tokenHash = randomBytes(32);
+    const { organizationId } = JSON.parse(await bootstrap(sql, slug, "owner@example.com", tokenHash)) as {
+      organizationId: string;
+    };
+    await sql`update iam.plans set rate_per_second = 1e9, rate_burst = 1000000000 where rate_burst <> 1000000000`;
+    const keyHash = sha256(slug);
+    await createProject(
+      sql,
+      { tokenHash, organizationId },
+      { name: "App", slug },
+      {
+        test: { hash: keyHash, hint: "svc_test_" },
+        live: { hash: randomBytes(32), hint: "svc_live_" },
+      },
+    );
+    const [row] = await sql<[{ environment_id: number }]>`
+      select environment_id from svc.api_keys where key_hash = ${keyHash}`;
+    const environment = new TestEnvironment(sql, row.environment_id, keyHash, { tokenHash, organizationId }, slug);
+    if (snapshot !== undefined) await environment.deploy(snapshot);
+    return environment;
+  }
+
+  /** Deploys `declared(given)`. */
+  async deploy(given: Snapshot): Promise<void> {
+    const snapshot = declared(given);
+    await deployConfig(
+      this.sql,
+      this.by,
+      { project: this.project, environment: "test" },
+      {
+        snapshot: canonicalJson(snapshot),
+        hash: hashSnapshot(snapshot),
+        provenance: null,
+      },
+    );
+  }
+
+  /** Ingests one batch and dates its acceptance back (or ahead); answers the sequence numbers of its operations. */
+  async ingest(operations: TestOperation[]): Promise<number[]> {
+    return this.ingestText(
+      operations.map((operation) => JSON.stringify(bodyOf(operation))),
+      operations,
+    );
+  }
+
+  /** The same with the operations' JSON as it is, where numbers do not fit JavaScript. */
+  async ingestText(
+    texts: string[],
+    operations: { at: string; occurred?: string; event?: string }[],
+  ): Promise<number[]> {
+    const { sql, environmentId } = this;
+    const batchId = randomUUID();
+    await ingestBatch(sql, { keyHash: this.keyHash, batchId, repeated: false }, `{"events": [${texts.join(",")}]}`);
+    const [batch] = await sql<[{ seq: number }]>`
+      select batch_seq::float8 as seq from svc.ingest_batches
+      where environment_id = ${environmentId} and batch_id = ${batchId}`;
+    const seqs = operations.map((_, position) => batch.seq * 1024 + position);
+    const accepted = operations.map(({ at }) => at);
+    await sql`
+      update svc.events as e set accepted_at = o.at
+      from unnest(${seqs}::bigint[], ${accepted}::timestamptz[]) as o (seq, at)
+      where e.environment_id = ${environmentId} and e.event_seq = o.seq`;
+    await sql`
+      update svc.trait_updates as t set accepted_at = o.at
+      from unnest(${seqs}::bigint[], ${accepted}::timestamptz[]) as o (seq, at)
+      where t.environment_id = ${environmentId} and t.operation_seq = o.seq`;
+    await sql`
+      update svc.ingest_batches as b
+      set
+        accepted_at = ${accepted[0] ?? null}::timestamptz,
+        late = exists (
+          select from svc.events as e
+          where e.environment_id = b.environment_id and e.event_seq = any(${seqs}::bigint[])
+            and e.accepted_at > e.occurred_at + interval '5 minutes'
+        )
+      where b.environment_id = ${environmentId} and b.batch_seq = ${batch.seq}`;
+    return seqs;
+  }
+
+  evaluate(options: EvaluateOptions = {}): Promise<void> {
+    const { at, settleSeconds = 30, limits, goesOn } = options;
+    const dependencies = {
+      sql: this.sql,
+      models: this.models,
+      settleSeconds,
+      logger: pino({ level: "silent" }),
+      ...(at === undefined ? {} : { at: Date.parse(at) }),
+      ...(limits === undefined ? {} : { limits }),
+    };
+    return evaluateEnvironment(dependencies, this.environmentId, goesOn);
+  }
+
+  /** JSON text, as the API answers it; null where the customer does not exist. */
+  async documentText(customer = "c1"): Promise<string | null> {
+    const [row] = await this.sql<[{ document: string | null }]>`
+      select svc.state_document(${this.environmentId}, ${customer})::text as document`;
+    return row.document;
+  }
+
+  async document(customer = "c1"): Promise<StateDocument> {
+    return JSON.parse((await this.documentText(customer)) ?? "null") as StateDocument;
+  }
+
+  /** The customer's transitions, `from→to at by cause`. */
+  async transitions(customer = "c1"): Promise<string[]> {
+    const rows = await this.sql<{ line: string }[]>`
+      select concat(coalesce(from_state, '-'), '→', to_state, ' ', svc.iso(transitioned_at), ' ', cause_type) as line
+      from svc.lifecycle_transitions
+      where environment_id = ${this.environmentId} and customer_id = ${customer}
+      order by transition_seq`;
+    return rows.map(({ line }) => line);
+  }
+
+  async emissions(customer = "c1"): Promise<EmissionRow[]> {
+    return this.sql<EmissionRow[]>`
+      select event_type as type, source, metadata, svc.iso(emitted_at) as at, cause_type as cause, cause_id as "causeId",
+        config_version as version
+      from svc.emissions
+      where environment_id = ${this.environmentId} and customer_id = ${customer}
+      order by emission_seq`;
+  }
+
+  /** `type at cause`, in order. */
+  async emitted(customer = "c1"): Promise<string[]> {
+    return (await this.emissions(customer)).map(({ type, at, cause }) => `${type} ${at} ${cause}`);
+  }
+
+  /** The inbox: whose operations are pending, and what they wait for. */
+  async pending(): Promise<{ customer: string; notBefore: string | null }[]> {
+    return this.sql`
+      select customer_id as customer, case when not_before = 'infinity' then 'infinity' else svc.iso(not_before) end as "notBefore"
+      from svc.inbox where environment_id = ${this.environmentId} order by customer_id, seq`;
+  }
+
+  async setAside(): Promise<{ customer: string; error: string }[]> {
+    return this.sql`
+      select customer_id as customer, set_aside_error as error from svc.customers
+      where environment_id = ${this.environmentId} and set_aside_at is not null order by customer_id`;
+  }
+}
+
+export interface EmissionRow {
+  type: string;
+  source: string;
+  metadata: object;
+  at: string;
+  cause: string;
+  causeId: string | null;
+  version: number | null;
+}
+
+function bodyOf({ customer = "c1", at, event, occurred = at, properties = {}, traits = {} }: TestOperation): object {
+  if (event === undefined) return { type: "identify", customerId: customer, traits };
+  return { type: "track", customerId: customer, event, properties, timestamp: occurred };
+}

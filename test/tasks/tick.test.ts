@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { tick } from "../../src/db/calls-evaluation.js";
+import { happened, inactiveFor, snapshotOf } from "../engine/support/builders.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { TestEnvironment } from "./support/environment.js";
+
+const MODEL = snapshotOf({
+  states: { new: [["activated", happened("login")]], activated: [["quiet", inactiveFor("21d")]], quiet: [] },
+});
+const SETTLE = 30;
+
+let db: TestDatabase;
+
+beforeAll(async () => {
+  db = await createDatabase();
+});
+beforeEach(async () => {
+  // Nothing of one test waits or is due in the next.
+  await db.sql`truncate svc.inbox, svc.customers, svc.ingest_batches, svc.workers`;
+  await db.sql`delete from graphile_worker._private_jobs`;
+});
+afterAll(() => db.drop());
+
+function ago(seconds: number): string {
+  return new Date(Date.now() - seconds * 1_000).toISOString();
+}
+
+interface Job {
+  id: string;
+  environment: number;
+  locked_by: string | null;
+}
+
+async function jobs(): Promise<Job[]> {
+  return db.sql<Job[]>`
+    select j.id, (p.payload ->> 'environmentId')::integer as environment, j.locked_by
+    from graphile_worker.jobs as j
+    join graphile_worker._private_jobs as p on p.id = j.id
+    where j.task_identifier = 'evaluate'
+    order by j.id`;
+}
+
+it("an ingest call asks for evaluation once, until somebody takes the job", async () => {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  const other = await TestEnvironment.create(db.sql, MODEL);
+  for (let i = 0; i < 3; i++) await environment.ingest([{ at: ago(0), event: "login" }]);
+  expect(await jobs()).toMatchObject([{ environment: environment.environmentId, locked_by: null }]);
+  await other.ingest([{ at: ago(0), event: "login" }]);
+  expect((await jobs()).map((job) => job.environment)).toEqual([environment.environmentId, other.environmentId]);
+
+  const [first] = await jobs();
+  await db.sql`update graphile_worker._private_jobs set locked_by = 'w', locked_at = now() where id = ${first!.id}`;
+  for (let i = 0; i < 2; i++) await environment.ingest([{ at: ago(0), event: "login" }]);
+  expect((await jobs()).filter((job) => job.environment === environment.environmentId)).toMatchObject([
+    { locked_by: "w" },
+    { locked_by: null },
+  ]);
+});
+
+it("a job that failed and waits for its next try does not stand for one", async () => {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  await environment.ingest([{ at: ago(0), event: "login" }]);
+  await db.sql`update graphile_worker._private_jobs set run_at = now() + interval '1 hour', attempts = 3`;
+  expect(await tick(db.sql, "w", SETTLE)).toBe(1);
+  expect(await jobs()).toHaveLength(2);
+});
+
+it("the tick asks where operations wait that nobody took, and nowhere else", async () => {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  await TestEnvironment.create(db.sql, MODEL);
+  await environment.ingest([{ at: ago(0), event: "login" }]);
+  await db.sql`delete from graphile_worker._private_jobs`; // as if it had been taken just before the rows were visible
+  expect(await tick(db.sql, "w", SETTLE)).toBe(1);
+  expect(await jobs()).toMatchObject([{ environment: environment.environmentId }]);
+  await tick(db.sql, "w", SETTLE);
+  expect(await jobs()).toHaveLength(1);
+  await environment.evaluate();
+  await db.sql`delete from graphile_worker._private_jobs`;
+  expect(await tick(db.sql, "w", SETTLE)).toBe(0);
+  expect(await jobs()).toEqual([]);
+});
+
+it("the tick asks where a timer is due, and where an event that lay ahead is", async () => {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  const day = 24 * 60 * 60;
+  await environment.ingest([{ at: ago(21 * day - 60), event: "login" }]);
+  await environment.evaluate();
+  expect(await tick(db.sql, "w", SETTLE)).toBe(0);
+  await db.sql`
+    update svc.customers set next_due_at = next_due_at - interval '2 minutes'
+    where environment_id = ${environment.environmentId}`;
+  expect(await tick(db.sql, "w", SETTLE)).toBe(1);
+  await db.sql`update svc.customers set set_aside_at = now() where environment_id = ${environment.environmentId}`;
+  expect(await tick(db.sql, "w", SETTLE), "it is set aside").toBe(0);
+});
+
+it("the tick leaves the timers of a backfill alone until the environment has settled, or for 24 hours", async () => {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  const backdate = async (seconds: number) => {
+    await db.sql`
+      update svc.ingest_batches set accepted_at = ${ago(seconds)}::text::timestamptz
+      where environment_id = ${environment.environmentId}`;
+  };
+  await environment.ingest([{ at: ago(0), event: "login", occurred: "2020-01-01T00:00:00.000Z" }]);
+  await environment.evaluate();
+  expect(await environment.document()).toMatchObject({ lifecycle: "activated", nextDueAt: "2020-01-22T00:00:00.000Z" });
+  expect(await tick(db.sql, "w", SETTLE)).toBe(0);
+  await backdate(31);
+  expect(await tick(db.sql, "w", SETTLE)).toBe(1);
+  await backdate(0);
+  expect(await tick(db.sql, "w", SETTLE)).toBe(0);
+  await db.sql`
+    update svc.customers set settle_from = settle_from - interval '24 hours'
+    where environment_id = ${environment.environmentId}`;
+  expect(await tick(db.sql, "w", SETTLE)).toBe(1);
+});
+
+it("jobs of a worker that was silent for 30 seconds are unlocked, those of others are not", async () => {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  await environment.ingest([{ at: ago(0), event: "login" }]);
+  await tick(db.sql, "dead", SETTLE);
+  await db.sql`update graphile_worker._private_jobs set locked_by = 'dead', locked_at = ${ago(40)}::text::timestamptz`;
+  await tick(db.sql, "alive", SETTLE);
+  expect(
+    (await jobs()).map((job) => job.locked_by),
+    "evaluation does not wait for it",
+  ).toEqual(["dead", null]);
+
+  await db.sql`update svc.workers set seen_at = ${ago(31)}::text::timestamptz where worker_id = 'dead'`;
+  await tick(db.sql, "alive", SETTLE);
+  expect((await jobs()).map((job) => job.locked_by)).toEqual([null, null]);
+  expect(await db.sql`select worker_id from svc.workers`).toEqual([{ worker_id: "alive" }]);
+});
+
+it("jobs of a worker that was killed before its first heartbeat are unlocked too", async () => {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  await environment.ingest([{ at: ago(0), event: "login" }]);
+  await db.sql`update graphile_worker._private_jobs set locked_by = 'unknown', locked_at = ${ago(31)}::text::timestamptz`;
+  await tick(db.sql, "alive", SETTLE);
+  expect((await jobs()).filter((job) => job.locked_by !== null)).toEqual([]);
+});
+
+it("the service is unready while no worker has shown a sign of life for 30 seconds", async () => {
+  const reasons = async () => {
+    const [row] = await db.sql<[{ reasons: string[] }]>`select svc_api.unready_reasons() as reasons`;
+    return row.reasons;
+  };
+  expect(await reasons()).toEqual(["No worker has shown a sign of life for 30 seconds."]);
+  await tick(db.sql, "w", SETTLE);
+  expect(await reasons()).toEqual([]);
+  await db.sql`update svc.workers set seen_at = ${ago(31)}::text::timestamptz`;
+  expect(await reasons()).toHaveLength(1);
+});
