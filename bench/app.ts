@@ -11,7 +11,11 @@ import { ingestRoutes, type IngestBackend } from "../src/http/ingest/routes.js";
 
 // The service's HTTP application in a process of its own, with one of three things behind the ingestion routes. BENCH_BACKEND names it,
 // BENCH_DATABASE_URL is the database; the address is printed.
-const sql = connect(process.env["BENCH_DATABASE_URL"] ?? "", { max: 16, applicationName: "svc bench app" });
+const sql = connect(process.env["BENCH_DATABASE_URL"] ?? "", {
+  max: 16,
+  applicationName: "svc bench app",
+  pipelineMax: 1,
+});
 
 const backends: Record<string, () => IngestBackend> = {
   service: () => new Ingestor(sql, { concurrency: 4, waitingMax: 10_000 }),
@@ -52,6 +56,8 @@ const app = createApp({
   admin: { sql, sealingKey: Buffer.alloc(32), allowPrivateWebhooks: false },
   routes: ingestRoutes({ backend, requireKey: (keyHash) => keys.require(keyHash), log }),
 });
-const server = createServer(app.callback()).listen(0, "127.0.0.1", () => {
+const handle = app.callback();
+const server = createServer((request, response) => void handle(request, response));
+server.listen(0, "127.0.0.1", () => {
   process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
 });

@@ -10,17 +10,17 @@ export interface ConnectOptions {
   role?: string;
   /** A statement that runs longer is cancelled by the server (SQLSTATE 57014); 0 = never. 30 s unless given. */
   statementTimeoutMs?: number;
+  /**
+   * How many queries may be sent on a connection that is busy; the driver's 100 unless given. Where a connection is lost with many
+   * under way, the driver does not always recover it, so a pool that must outlive lost connections under load sets 1. A pool that opens
+   * transactions must not: the driver loses track of a `begin` that fills the pipeline.
+   */
+  pipelineMax?: number;
   /** Told what the server says beside its answers; dropped unless given. Never printed: stdout is not ours to write on. */
   onNotice?: (notice: Notice) => void;
 }
 
 const SECOND_MS = 1000;
-
-/**
- * How many queries may wait on a connection that is busy, an option that the driver's types leave out. Few, so that none waits behind
- * long ones; and where a connection is lost with many under way, the driver does not always recover it.
- */
-const UNDOCUMENTED = { max_pipeline: 1 };
 
 /** Opens a pool. Connections are made when first needed, so this itself does not fail; end it with `sql.end()`. */
 export function connect(url: string, options: ConnectOptions): Sql {
@@ -30,7 +30,8 @@ export function connect(url: string, options: ConnectOptions): Sql {
     idle_timeout: 60,
     fetch_types: false,
     types: ARRAY_TYPES,
-    ...UNDOCUMENTED,
+    // An option that the driver's types leave out.
+    ...(options.pipelineMax === undefined ? {} : { max_pipeline: options.pipelineMax }),
     onnotice: options.onNotice ?? (() => undefined),
     connection: {
       application_name: options.applicationName,

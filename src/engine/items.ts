@@ -98,7 +98,7 @@ function enter(customer: Working, from: string | null, to: string): void {
 }
 
 /** Makes the customer a member of a segment or not, and tells whether that is a change. */
-export function changeSegment(customer: Working, segment: string, index: number, member: boolean): boolean {
+function changeSegment(customer: Working, segment: string, index: number, member: boolean): boolean {
   const enteredAt = customer.enteredSegmentAt[index];
   if (member === (enteredAt !== undefined)) return false;
   customer.setSegment(index, member ? customer.clock : undefined);

@@ -40,6 +40,7 @@ export async function runHttpRole(options: HttpRoleOptions): Promise<RunningHttp
   const sql = connect(databaseUrl, {
     max: CONNECTIONS,
     applicationName: "svc http",
+    pipelineMax: 1,
     ...(useRoles ? { role: "svc_http" } : {}),
   });
   const keys = new KeyCheck(sql);
@@ -59,7 +60,9 @@ export async function runHttpRole(options: HttpRoleOptions): Promise<RunningHttp
     }),
   });
   // Headers and bodies that trickle in hold a socket only so long.
-  const server = createServer({ headersTimeout: 20_000, requestTimeout: 60_000, keepAliveTimeout: 65_000 }, app.callback());
+  const handle = app.callback();
+  const limits = { headersTimeout: 20_000, requestTimeout: 60_000, keepAliveTimeout: 65_000 };
+  const server = createServer(limits, (request, response) => void handle(request, response));
   answerClientErrors(server, config.docsUrl ?? undefined);
   await listen(server, config);
   return {

@@ -31,7 +31,9 @@ export async function main(args: string[]): Promise<number> {
 async function parse(args: string[]): Promise<void> {
   await yargs(args)
     .scriptName("svc-server")
-    .usage("$0 <command>\n\nThe customer-success event service: HTTP, workers and database. Configured by variables; see README.md.")
+    .usage(
+      "$0 <command>\n\nThe customer-success event service: HTTP, workers and database. Configured by variables; see README.md.",
+    )
     .command(
       "start",
       "Migrate the database, then serve until SIGTERM",
@@ -75,7 +77,9 @@ function configure(): [ServerConfig, Logger] {
 /** What the operator can mend needs no stack. */
 function isOperatorsMistake(error: unknown): boolean {
   if (error instanceof ConfigError || error instanceof MigrateError) return true;
-  return /^(EADDRINUSE|EACCES|EADDRNOTAVAIL|ECONNREFUSED|ENOTFOUND|28P01|3D000)/.test((error as { code?: string }).code ?? "");
+  return /^(EADDRINUSE|EACCES|EADDRNOTAVAIL|ECONNREFUSED|ENOTFOUND|28P01|3D000)/.test(
+    (error as { code?: string }).code ?? "",
+  );
 }
 
 function describe(error: unknown): string {

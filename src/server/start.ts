@@ -23,13 +23,15 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: R
     allowPrivateWebhooks: config.webhookAllowPrivate,
   };
   const worker =
-    role === "http" ? null
-    : role === "worker" ? await runWorkerRole(workerOptions, logger)
-    : await startWorkerThread(workerOptions, config.logLevel, logger);
+    role === "http"
+      ? null
+      : role === "worker"
+        ? await runWorkerRole(workerOptions, logger)
+        : await startWorkerThread(workerOptions, config.logLevel, logger);
   const http =
-    role === "worker" ? null : (
-      await runHttpRole({ config, databaseUrl: database.url, useRoles: database.useRoles, secret, logger })
-    );
+    role === "worker"
+      ? null
+      : await runHttpRole({ config, databaseUrl: database.url, useRoles: database.useRoles, secret, logger });
   process.stdout.write(http ? `svc-server listening on ${http.address}\n` : "svc-server working\n");
 
   logger.info({ signal: await stopSignal }, "stopping");
@@ -39,11 +41,7 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: R
 }
 
 /** The worker in a thread of its own, off the HTTP event loop. A worker that dies takes the process with it, to be started again. */
-async function startWorkerThread(
-  options: WorkerRoleOptions,
-  logLevel: string,
-  logger: Logger,
-): Promise<RunningWorker> {
+async function startWorkerThread(options: WorkerRoleOptions, logLevel: string, logger: Logger): Promise<RunningWorker> {
   const thread = new Worker(new URL("./worker-thread.js", import.meta.url), { workerData: { options, logLevel } });
   let stopping = false;
   const exited = new Promise<void>((resolve) => thread.once("exit", () => resolve()));

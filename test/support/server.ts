@@ -79,7 +79,7 @@ export async function temporaryDirectory(): Promise<string> {
 }
 
 /** Ends the servers and removes the directories of runs that were killed. */
-export async function removeLeftovers(): Promise<void> {
+async function removeLeftovers(): Promise<void> {
   for (const name of await readdir(os.tmpdir())) {
     const pid = /^svc-test-(\d+)-/.exec(name)?.[1];
     if (pid === undefined || isAlive(Number(pid))) continue;

@@ -51,7 +51,7 @@ export const DOCS_URL = "https://docs.example.com";
 
 export async function startService(overrides: Partial<AppDeps> = {}): Promise<Service> {
   const db = await createDatabase();
-  const sql = connect(db.url, { max: 4, applicationName: "svc test http", role: "svc_http" });
+  const sql = connect(db.url, { max: 4, applicationName: "svc test http", role: "svc_http", pipelineMax: 1 });
   const log = overrides.log ?? pino({ level: "silent" });
   const keys = new KeyCheck(sql);
   const app = createApp({

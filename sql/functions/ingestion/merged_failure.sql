@@ -7,13 +7,18 @@ immutable
 parallel safe
 set search_path = ''
 as $$
-  select (array_agg(f.value order by f.key::integer))[1] || case
-    when bool_or(f.value ? 'diagnostics')
-      then jsonb_build_object('diagnostics', jsonb_agg(d.value order by f.key::integer, d.ordinality))
-    else '{}'
-  end
-  from jsonb_each(merged_failure.failures) as f
-  left join lateral jsonb_array_elements(f.value -> 'diagnostics') with ordinality as d on true;
+  select o.failure || case when a.diagnostics is null then '{}' else jsonb_build_object('diagnostics', a.diagnostics) end
+  from (
+    select f.value as failure
+    from jsonb_each(merged_failure.failures) as f
+    order by f.key::integer
+    limit 1
+  ) as o
+  cross join (
+    select jsonb_agg(d.value order by f.key::integer, d.ordinality) as diagnostics
+    from jsonb_each(merged_failure.failures) as f
+    cross join lateral jsonb_array_elements(f.value -> 'diagnostics') with ordinality as d
+  ) as a;
 $$;
 
 comment on function svc.merged_failure(jsonb) is 'The first failure by position, with the diagnostics of all.';

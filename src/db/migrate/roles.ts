@@ -2,7 +2,7 @@ import type { ClientBase } from "pg";
 import { describe } from "./execute.js";
 
 /** Group roles: what may be called is granted to them, and logins are made their members. */
-export const ROLES = ["svc_http", "svc_worker", "svc_reader"] as const;
+const ROLES = ["svc_http", "svc_worker", "svc_reader"] as const;
 
 export interface RolesFound {
   /** All exist, so the grants can be applied. */

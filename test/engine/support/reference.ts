@@ -316,7 +316,7 @@ function compare(actual: Json | undefined, operator: string, expected: Scalar | 
     case "notIn":
       return !list.includes(actual);
     case "contains":
-      return Array.isArray(actual) ? actual.includes(expected as Scalar) : String(actual ?? "").includes(`${expected}`);
+      return Array.isArray(actual) ? actual.includes(expected) : String(actual ?? "").includes(`${expected}`);
     default:
       if (typeof actual !== "number") return false;
       if (operator === "lt") return actual < (expected as number);
