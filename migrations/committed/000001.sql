@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:0afbe5f3242cdde8e631ee5e6cfcb6420089a0d4
+--! Hash: sha1:cbbff0d2d14740a4b8b7f044a8f6f695696d8e16
 
 -- sql/schema/010_schemas.sql
 
@@ -144,7 +144,8 @@ create table svc.payload_checks (
   primary key (project_id, version, event),
   constraint payload_checks_version_fkey foreign key (project_id, version) references svc.config_versions
 );
-comment on table svc.payload_checks is 'The schema part of a version, compiled for ingestion: one row per declared event and one for the traits.';
+comment on table svc.payload_checks is
+  'The schema part of a version, compiled for ingestion: one row per declared event and one for the traits.';
 comment on column svc.payload_checks.project_id is 'The project.';
 comment on column svc.payload_checks.version is 'The version.';
 comment on column svc.payload_checks.event is 'The declared event; empty for the traits.';
@@ -166,7 +167,8 @@ comment on table svc.environments is 'test and live of each project. environment
 comment on column svc.environments.environment_id is 'Internal id.';
 comment on column svc.environments.project_id is 'The project.';
 comment on column svc.environments.name is 'test or live.';
-comment on column svc.environments.active_version is 'The version that evaluation and ingestion use; null before the first deploy, when an empty model is active.';
+comment on column svc.environments.active_version is
+  'The version that evaluation and ingestion use; null before the first deploy, when an empty model is active.';
 comment on column svc.environments.created_at is 'When the environment was created.';
 
 create table svc.config_activations (
@@ -234,12 +236,15 @@ create table svc.ingest_batches (
 );
 comment on table svc.ingest_batches is 'One row per accepted ingest call. Its trigger asks for evaluation. Insert-only.';
 comment on column svc.ingest_batches.environment_id is 'The environment.';
-comment on column svc.ingest_batches.batch_seq is 'Order of acceptance; the operations of the call are numbered batch_seq * 1024 + position.';
-comment on column svc.ingest_batches.batch_id is 'Made by the calling process, so that a call repeated after a lost answer finds its first outcome.';
+comment on column svc.ingest_batches.batch_seq is
+  'Order of acceptance; the operations of the call are numbered batch_seq * 1024 + position.';
+comment on column svc.ingest_batches.batch_id is
+  'Made by the calling process, so that a call repeated after a lost answer finds its first outcome.';
 comment on column svc.ingest_batches.accepted_at is 'When the call was accepted; the default occurrence time of its events.';
 comment on column svc.ingest_batches.tracked is 'Events stored by the call, repetitions not counted. Usage is the sum of this column.';
 comment on column svc.ingest_batches.identified is 'Trait updates stored by the call.';
-comment on column svc.ingest_batches.late is 'Whether an event was accepted more than five minutes after it occurred; while such come, timers of backfilled customers wait.';
+comment on column svc.ingest_batches.late is
+  'Whether an event was accepted more than five minutes after it occurred; while such come, timers of backfilled customers wait.';
 create index ingest_batches_late_idx on svc.ingest_batches (environment_id, accepted_at) where late;
 
 create table svc.events (
@@ -252,7 +257,8 @@ create table svc.events (
   accepted_at timestamptz not null,
   primary key (environment_id, event_seq)
 );
-comment on table svc.events is 'Track operations as accepted. Insert-only; the payload is kept exactly, numbers beyond double precision included.';
+comment on table svc.events is
+  'Track operations as accepted. Insert-only; the payload is kept exactly, numbers beyond double precision included.';
 comment on column svc.events.environment_id is 'The environment.';
 comment on column svc.events.event_seq is 'Order of acceptance. svc.event_id() makes the public id of it.';
 comment on column svc.events.customer_id is 'Customer id of the caller''s system.';
@@ -303,7 +309,8 @@ comment on table svc.inbox is 'Operations still to be evaluated. Evaluation dele
 comment on column svc.inbox.environment_id is 'The environment.';
 comment on column svc.inbox.customer_id is 'The customer.';
 comment on column svc.inbox.seq is 'The operation: event_seq of svc.events or operation_seq of svc.trait_updates.';
-comment on column svc.inbox.not_before is 'Null while waiting for a worker. A time ahead for an event that lies ahead, infinity for a customer set aside.';
+comment on column svc.inbox.not_before is
+  'Null while waiting for a worker. A time ahead for an event that lies ahead, infinity for a customer set aside.';
 create index inbox_ready_idx on svc.inbox (environment_id, seq) where not_before is null;
 create index inbox_ahead_idx on svc.inbox (environment_id, customer_id, not_before) where not_before is not null;
 
@@ -326,7 +333,8 @@ create table svc.customers (
   set_aside_error text,
   primary key (environment_id, customer_id)
 ) with (fillfactor = 80);
-comment on table svc.customers is 'Derived state, one row per customer. Evaluation locks the row, so one customer is evaluated by one worker at a time.';
+comment on table svc.customers is
+  'Derived state, one row per customer. Evaluation locks the row, so one customer is evaluated by one worker at a time.';
 comment on column svc.customers.environment_id is 'The environment.';
 comment on column svc.customers.customer_id is 'Customer id of the caller''s system.';
 comment on column svc.customers.created_at is 'When the first operation of the customer was accepted.';
@@ -336,10 +344,12 @@ comment on column svc.customers.lifecycle_entered_at is 'When the present lifecy
 comment on column svc.customers.last_event_at is 'Latest occurrence time seen.';
 comment on column svc.customers.evaluated_through is 'The customer''s clock: the latest instant it was evaluated at.';
 comment on column svc.customers.next_due_at is 'The earliest instant at which something changes without a new operation.';
-comment on column svc.customers.settle_from is 'Set while the last event was accepted more than five minutes after it occurred, to its time of acceptance: its timers wait.';
+comment on column svc.customers.settle_from is
+  'Set while the last event was accepted more than five minutes after it occurred, to its time of acceptance: its timers wait.';
 comment on column svc.customers.config_version is 'The version that the state was last evaluated under.';
 comment on column svc.customers.state is 'The engine''s working state. Not an interface.';
-comment on column svc.customers.set_aside_at is 'When evaluation of the customer was given up after repeated failure; its events stay pending.';
+comment on column svc.customers.set_aside_at is
+  'When evaluation of the customer was given up after repeated failure; its events stay pending.';
 comment on column svc.customers.set_aside_error is 'Why it was set aside.';
 create index customers_due_idx on svc.customers (environment_id, next_due_at)
 where next_due_at is not null and settle_from is null and set_aside_at is null;
@@ -368,7 +378,8 @@ comment on column svc.lifecycle_transitions.customer_id is 'The customer.';
 comment on column svc.lifecycle_transitions.transition_seq is 'Order of writing.';
 comment on column svc.lifecycle_transitions.from_state is 'State left; null for the first.';
 comment on column svc.lifecycle_transitions.to_state is 'State entered.';
-comment on column svc.lifecycle_transitions.transitioned_at is 'The instant of the transition: of the operation or the due instant that caused it.';
+comment on column svc.lifecycle_transitions.transitioned_at is
+  'The instant of the transition: of the operation or the due instant that caused it.';
 comment on column svc.lifecycle_transitions.cause_type is 'event, identify, timer or job.';
 comment on column svc.lifecycle_transitions.cause_id is 'Id of the event or job.';
 comment on column svc.lifecycle_transitions.config_version is 'The version evaluated.';
@@ -435,7 +446,8 @@ create table svc.emission_batches (
   -- Positions are the low 16 bits of emission_seq.
   constraint emission_batches_fit check (emissions between 1 and 65536)
 );
-comment on table svc.emission_batches is 'Outbox: one row per write-back with emissions. Its trigger fans them out to the webhooks that match.';
+comment on table svc.emission_batches is
+  'Outbox: one row per write-back with emissions. Its trigger fans them out to the webhooks that match.';
 comment on column svc.emission_batches.environment_id is 'The environment.';
 comment on column svc.emission_batches.evaluation_seq is 'Its emissions are numbered evaluation_seq * 65536 + position.';
 comment on column svc.emission_batches.emissions is 'How many there are.';

@@ -48,7 +48,8 @@ create table svc.payload_checks (
   primary key (project_id, version, event),
   constraint payload_checks_version_fkey foreign key (project_id, version) references svc.config_versions
 );
-comment on table svc.payload_checks is 'The schema part of a version, compiled for ingestion: one row per declared event and one for the traits.';
+comment on table svc.payload_checks is
+  'The schema part of a version, compiled for ingestion: one row per declared event and one for the traits.';
 comment on column svc.payload_checks.project_id is 'The project.';
 comment on column svc.payload_checks.version is 'The version.';
 comment on column svc.payload_checks.event is 'The declared event; empty for the traits.';
@@ -70,7 +71,8 @@ comment on table svc.environments is 'test and live of each project. environment
 comment on column svc.environments.environment_id is 'Internal id.';
 comment on column svc.environments.project_id is 'The project.';
 comment on column svc.environments.name is 'test or live.';
-comment on column svc.environments.active_version is 'The version that evaluation and ingestion use; null before the first deploy, when an empty model is active.';
+comment on column svc.environments.active_version is
+  'The version that evaluation and ingestion use; null before the first deploy, when an empty model is active.';
 comment on column svc.environments.created_at is 'When the environment was created.';
 
 create table svc.config_activations (

@@ -14,12 +14,15 @@ create table svc.ingest_batches (
 );
 comment on table svc.ingest_batches is 'One row per accepted ingest call. Its trigger asks for evaluation. Insert-only.';
 comment on column svc.ingest_batches.environment_id is 'The environment.';
-comment on column svc.ingest_batches.batch_seq is 'Order of acceptance; the operations of the call are numbered batch_seq * 1024 + position.';
-comment on column svc.ingest_batches.batch_id is 'Made by the calling process, so that a call repeated after a lost answer finds its first outcome.';
+comment on column svc.ingest_batches.batch_seq is
+  'Order of acceptance; the operations of the call are numbered batch_seq * 1024 + position.';
+comment on column svc.ingest_batches.batch_id is
+  'Made by the calling process, so that a call repeated after a lost answer finds its first outcome.';
 comment on column svc.ingest_batches.accepted_at is 'When the call was accepted; the default occurrence time of its events.';
 comment on column svc.ingest_batches.tracked is 'Events stored by the call, repetitions not counted. Usage is the sum of this column.';
 comment on column svc.ingest_batches.identified is 'Trait updates stored by the call.';
-comment on column svc.ingest_batches.late is 'Whether an event was accepted more than five minutes after it occurred; while such come, timers of backfilled customers wait.';
+comment on column svc.ingest_batches.late is
+  'Whether an event was accepted more than five minutes after it occurred; while such come, timers of backfilled customers wait.';
 create index ingest_batches_late_idx on svc.ingest_batches (environment_id, accepted_at) where late;
 
 create table svc.events (
@@ -32,7 +35,8 @@ create table svc.events (
   accepted_at timestamptz not null,
   primary key (environment_id, event_seq)
 );
-comment on table svc.events is 'Track operations as accepted. Insert-only; the payload is kept exactly, numbers beyond double precision included.';
+comment on table svc.events is
+  'Track operations as accepted. Insert-only; the payload is kept exactly, numbers beyond double precision included.';
 comment on column svc.events.environment_id is 'The environment.';
 comment on column svc.events.event_seq is 'Order of acceptance. svc.event_id() makes the public id of it.';
 comment on column svc.events.customer_id is 'Customer id of the caller''s system.';
@@ -83,6 +87,7 @@ comment on table svc.inbox is 'Operations still to be evaluated. Evaluation dele
 comment on column svc.inbox.environment_id is 'The environment.';
 comment on column svc.inbox.customer_id is 'The customer.';
 comment on column svc.inbox.seq is 'The operation: event_seq of svc.events or operation_seq of svc.trait_updates.';
-comment on column svc.inbox.not_before is 'Null while waiting for a worker. A time ahead for an event that lies ahead, infinity for a customer set aside.';
+comment on column svc.inbox.not_before is
+  'Null while waiting for a worker. A time ahead for an event that lies ahead, infinity for a customer set aside.';
 create index inbox_ready_idx on svc.inbox (environment_id, seq) where not_before is null;
 create index inbox_ahead_idx on svc.inbox (environment_id, customer_id, not_before) where not_before is not null;

@@ -15,7 +15,8 @@ create table svc.customers (
   set_aside_error text,
   primary key (environment_id, customer_id)
 ) with (fillfactor = 80);
-comment on table svc.customers is 'Derived state, one row per customer. Evaluation locks the row, so one customer is evaluated by one worker at a time.';
+comment on table svc.customers is
+  'Derived state, one row per customer. Evaluation locks the row, so one customer is evaluated by one worker at a time.';
 comment on column svc.customers.environment_id is 'The environment.';
 comment on column svc.customers.customer_id is 'Customer id of the caller''s system.';
 comment on column svc.customers.created_at is 'When the first operation of the customer was accepted.';
@@ -25,10 +26,12 @@ comment on column svc.customers.lifecycle_entered_at is 'When the present lifecy
 comment on column svc.customers.last_event_at is 'Latest occurrence time seen.';
 comment on column svc.customers.evaluated_through is 'The customer''s clock: the latest instant it was evaluated at.';
 comment on column svc.customers.next_due_at is 'The earliest instant at which something changes without a new operation.';
-comment on column svc.customers.settle_from is 'Set while the last event was accepted more than five minutes after it occurred, to its time of acceptance: its timers wait.';
+comment on column svc.customers.settle_from is
+  'Set while the last event was accepted more than five minutes after it occurred, to its time of acceptance: its timers wait.';
 comment on column svc.customers.config_version is 'The version that the state was last evaluated under.';
 comment on column svc.customers.state is 'The engine''s working state. Not an interface.';
-comment on column svc.customers.set_aside_at is 'When evaluation of the customer was given up after repeated failure; its events stay pending.';
+comment on column svc.customers.set_aside_at is
+  'When evaluation of the customer was given up after repeated failure; its events stay pending.';
 comment on column svc.customers.set_aside_error is 'Why it was set aside.';
 create index customers_due_idx on svc.customers (environment_id, next_due_at)
 where next_due_at is not null and settle_from is null and set_aside_at is null;
@@ -57,7 +60,8 @@ comment on column svc.lifecycle_transitions.customer_id is 'The customer.';
 comment on column svc.lifecycle_transitions.transition_seq is 'Order of writing.';
 comment on column svc.lifecycle_transitions.from_state is 'State left; null for the first.';
 comment on column svc.lifecycle_transitions.to_state is 'State entered.';
-comment on column svc.lifecycle_transitions.transitioned_at is 'The instant of the transition: of the operation or the due instant that caused it.';
+comment on column svc.lifecycle_transitions.transitioned_at is
+  'The instant of the transition: of the operation or the due instant that caused it.';
 comment on column svc.lifecycle_transitions.cause_type is 'event, identify, timer or job.';
 comment on column svc.lifecycle_transitions.cause_id is 'Id of the event or job.';
 comment on column svc.lifecycle_transitions.config_version is 'The version evaluated.';
