@@ -22,7 +22,7 @@ try {
   ].join(", ");
   const rows: Row[] = [
     ...(await benchIngestBatches(database, rounds, quick ? 10 : 60)),
-    ...(await benchSingleEvents(database, rounds, quick ? 2_000 : 20_000)),
+    ...(await benchSingleEvents(database, rounds, quick ? 2_000 : 5_000)),
     ...(await benchEvaluation(database, rounds, quick ? 10 : 60)),
   ];
   printRows(rows, settings);

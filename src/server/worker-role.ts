@@ -32,6 +32,10 @@ export async function runWorkerRole(options: WorkerRoleOptions, logger: Logger):
     settleSeconds: options.settleSeconds,
     concurrency: CONCURRENCY,
     logger,
+    onStalled: (error) => {
+      logger.fatal({ err: error }, "the worker is stuck and ends, to be started again");
+      process.exit(1);
+    },
   });
   const deliverer = startDeliverer({
     sql,

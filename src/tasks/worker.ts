@@ -16,6 +16,10 @@ export interface WorkerOptions {
   settleSeconds: number;
   concurrency: number;
   logger: Logger;
+  /** Told, once, when a tick has had no answer for `silenceMsMax`: the process had better be started again. */
+  onStalled: (error: Error) => void;
+  /** Two minutes unless given. */
+  silenceMsMax?: number;
 }
 
 export interface RunningWorker {
@@ -24,6 +28,8 @@ export interface RunningWorker {
 }
 
 const TICK_MS = 1_000;
+/** Longer than a database takes to fail over; a query that has no answer then has lost its connection without the driver knowing. */
+const SILENCE_MS_MAX = 120_000;
 
 /** A job that evaluated this many chunks goes to the end of the queue, so that a long backlog does not keep other environments waiting. */
 const CHUNKS_PER_JOB = 20;
@@ -64,7 +70,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       },
     },
   });
-  const ticker = startTicker(sql, await poolId, settleSeconds, logger);
+  const ticker = startTicker(options, await poolId);
   return {
     async stop() {
       stopping = true;
@@ -76,11 +82,16 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
 }
 
 /** Ticks at once and then every second after the one before ended; a failing tick is logged and the next one tries again. */
-function startTicker(sql: Sql, workerId: string, settleSeconds: number, logger: Logger): RunningWorker {
+function startTicker(options: WorkerOptions, workerId: string): RunningWorker {
+  const { sql, settleSeconds, logger, onStalled, silenceMsMax = SILENCE_MS_MAX } = options;
   const stopping = new AbortController();
   const loop = async () => {
     while (!stopping.signal.aborted) {
+      const stalled = setTimeout(() => {
+        onStalled(new Error(`the database has not answered a tick for ${silenceMsMax / 1_000} s`));
+      }, silenceMsMax);
       await tick(sql, workerId, settleSeconds).catch((error: unknown) => logger.error({ err: error }, "tick failed"));
+      clearTimeout(stalled);
       await delay(TICK_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };
