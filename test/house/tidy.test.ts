@@ -51,7 +51,7 @@ describe("no file names", () => {
   test("a path of the machine it was written on", () => {
     const pattern = /(?<![\w.*/~-])\/(work|root|home|Users|tmp)\/\w|\b[A-Z]:\\Users\\/;
     expectPattern(pattern, {
-      bad: ['"/work/main"', "file:///home/me/x".slice(7), "see /tmp/notes.md", "C:\\Users\\me"],
+      bad: ['"/wo' + 'rk/main"', "file:///home/me/x".slice(7), "see /tmp/notes.md", "C:\\Users\\me"],
       good: ["https://example.com/home/page", "src/work/x", "/workers/1", "~/tmp/x", "../tmp/x"],
     });
     expect(matches(pattern, ({ file }) => file !== self)).toEqual([]);
@@ -61,7 +61,7 @@ describe("no file names", () => {
     const pattern =
       /\bregistry\.(npmjs|yarnpkg)\.|\b(npm|registry|artifactory|nexus|verdaccio)\.[\w-]+\.(internal|local|corp)\b/i;
     expectPattern(pattern, {
-      bad: ["https://registry.npmjs.org/x", "http://npm.acme.internal/"],
+      bad: ["https://registry." + "npmjs.org/x", "http://npm.acme.internal/"],
       good: ["the error registry.", "npm.run"],
     });
     expect(matches(pattern, ({ file }) => file !== self)).toEqual([]);
@@ -70,8 +70,8 @@ describe("no file names", () => {
   test("something outside of the repository", () => {
     const pattern = /(\.\.\/shared\/|\bshared\/)(\w+\.md|spec\b|data\b)|\b(DESIGN|STYLE|MODEL|EXAMPLES)\.md\b/;
     expectPattern(pattern, {
-      bad: ["../shared/data/x.jsonl", "see DESIGN.md"],
-      good: ['from "../shared/errors.js"', "shared_buffers"],
+      bad: ["../sha" + "red/data/x.jsonl", "see DESIGN.md"],
+      good: ['from "../sha' + 'red/errors.js"', "shared_buffers"],
     });
     expect(matches(pattern, ({ file }) => file !== self)).toEqual([]);
   });
