@@ -19,8 +19,14 @@ export interface Bundle {
 const here = fileURLToPath(import.meta.url);
 const neighbour = (name: string) => path.resolve(path.dirname(here), `${name}${path.extname(here)}`);
 
-/** Where the language and the compiler are: stack frames in there are not the author's. */
-export const OWN_FOLDERS = [path.dirname(neighbour("../dsl/index")), path.dirname(here)];
+/**
+ * Where the language and the compiler are: stack frames in there are not the author's. The source maps of the built ones name their
+ * sources, so both places count wherever the compiler runs from.
+ */
+const root = path.resolve(path.dirname(here), "../..");
+export const OWN_FOLDERS = ["src", "dist"].flatMap((place) =>
+  ["dsl", "dsl-compiler"].map((folder) => path.join(root, place, folder)),
+);
 
 /** Authors import "svc", and get the language of the service that compiles: their folder needs no packages. */
 const language: Plugin = {

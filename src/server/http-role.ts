@@ -64,7 +64,12 @@ export async function runHttpRole(options: HttpRoleOptions): Promise<RunningHttp
   const limits = { headersTimeout: 20_000, requestTimeout: 60_000, keepAliveTimeout: 65_000 };
   const server = createServer(limits, (request, response) => void handle(request, response));
   answerClientErrors(server, config.docsUrl ?? undefined);
-  await listen(server, config);
+  try {
+    await listen(server, config);
+  } catch (error) {
+    await sql.end();
+    throw error;
+  }
   return {
     address: addressOf(server, config.host),
     async stop() {

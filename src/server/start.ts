@@ -13,31 +13,38 @@ export type Role = (typeof ROLES)[number];
 /** `svc-server start`: serves until SIGTERM or SIGINT; then drains requests, then jobs. */
 export async function startCommand(config: ServerConfig, logger: Logger, role: Role): Promise<void> {
   const stopSignal = receiveStopSignal();
-  const database = await openDatabase(config, logger);
-  const secret = await resolveSecret(config);
-  const workerOptions: WorkerRoleOptions = {
-    databaseUrl: database.url,
-    useRoles: database.useRoles,
-    settleSeconds: config.settleSeconds,
-    secret,
-    allowPrivateWebhooks: config.webhookAllowPrivate,
-  };
-  const worker =
-    role === "http"
-      ? null
-      : role === "worker"
-        ? await runWorkerRole(workerOptions, logger)
-        : await startWorkerThread(workerOptions, config.logLevel, logger);
-  const http =
-    role === "worker"
-      ? null
-      : await runHttpRole({ config, databaseUrl: database.url, useRoles: database.useRoles, secret, logger });
-  process.stdout.write(http ? `svc-server listening on ${http.address}\n` : "svc-server working\n");
-
-  logger.info({ signal: await stopSignal }, "stopping");
-  await http?.stop();
-  await worker?.stop();
-  await database.release();
+  // Stopped last to first, also where a later part cannot start: what was left running would keep the process alive.
+  const running: (() => Promise<void>)[] = [];
+  try {
+    const database = await openDatabase(config, logger);
+    running.unshift(() => database.release());
+    const secret = await resolveSecret(config);
+    const { url: databaseUrl, useRoles } = database;
+    if (role !== "http") {
+      const options: WorkerRoleOptions = {
+        databaseUrl,
+        useRoles,
+        settleSeconds: config.settleSeconds,
+        secret,
+        allowPrivateWebhooks: config.webhookAllowPrivate,
+      };
+      const worker =
+        role === "worker"
+          ? await runWorkerRole(options, logger)
+          : await startWorkerThread(options, config.logLevel, logger);
+      running.unshift(() => worker.stop());
+    }
+    let ready = "svc-server working";
+    if (role !== "worker") {
+      const http = await runHttpRole({ config, databaseUrl, useRoles, secret, logger });
+      running.unshift(() => http.stop());
+      ready = `svc-server listening on ${http.address}`;
+    }
+    process.stdout.write(`${ready}\n`);
+    logger.info({ signal: await stopSignal }, "stopping");
+  } finally {
+    for (const stop of running) await stop();
+  }
 }
 
 /** The worker in a thread of its own, off the HTTP event loop. A worker that dies takes the process with it, to be started again. */
