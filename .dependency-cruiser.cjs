@@ -2,15 +2,17 @@
 // has to be entered here. Types count: `import type` makes a part depend on another's shapes as well.
 const arrows = {
   snapshot: [],
+  operations: [],
   engine: ["snapshot"],
   dsl: ["snapshot"],
   "dsl-compiler": ["dsl", "snapshot"],
   db: ["engine", "snapshot"],
   webhooks: ["db"],
-  http: ["db", "snapshot", "webhooks"],
+  http: ["db", "operations", "snapshot", "webhooks"],
   tasks: ["db", "engine", "snapshot", "webhooks"],
   client: ["snapshot"],
-  cli: ["client", "dsl-compiler", "engine", "snapshot"],
+  local: ["dsl-compiler", "engine", "http", "operations", "snapshot"],
+  cli: ["client", "dsl-compiler", "engine", "local", "snapshot"],
   server: ["db", "http", "tasks", "snapshot", "webhooks"],
   demo: ["dsl-compiler", "snapshot"],
 };
@@ -44,6 +46,14 @@ module.exports = {
       severity: "error",
       from: { path: `^src/(${pure.join("|")})/` },
       to: { pathNot: "^src/" },
+    },
+    {
+      name: "local-without-database",
+      comment:
+        "the local engine and the command line start at once, because nothing of theirs loads a database's driver",
+      severity: "error",
+      from: { path: "^src/(local|cli)/" },
+      to: { path: "^src/db/", reachable: true },
     },
     {
       name: "drivers-stay-in-db",

@@ -9,6 +9,7 @@ const PURE = [
   "test/dsl-compiler/**/*.test.ts",
   "test/house/**/*.test.ts",
   "test/demo/**/*.test.ts",
+  "test/local/**/*.test.ts",
 ];
 
 export default defineConfig({

@@ -2,7 +2,8 @@
 // the service follows need not be a person. Events keep the names they have in the town's own system.
 import { defineModel } from "svc";
 import * as events from "./model/events.js";
+import * as journeys from "./model/journeys.js";
 import { stages } from "./model/lifecycle.js";
 import * as segments from "./model/segments.js";
 
-export default defineModel({ strictSchema: true, events, lifecycle: stages, segments });
+export default defineModel({ strictSchema: true, events, lifecycle: stages, journeys, segments });

@@ -1,9 +1,14 @@
-// The model of a B2B SaaS product: what happens, what we know, where each customer stands, and who needs attention.
+// The model of a B2B SaaS product: what happens, what we know, where each customer stands and is going, how well each does, who needs
+// attention, and what is done about it.
 // A "customer" is an account (a company), not a single user: events of all its users carry the account's id.
 import { defineModel } from "svc";
 import * as events from "./model/events.js";
+import { score } from "./model/health.js";
+import * as journeys from "./model/journeys.js";
 import { stages } from "./model/lifecycle.js";
+import * as rules from "./model/rules.js";
 import * as segments from "./model/segments.js";
+import * as signals from "./model/signals.js";
 import { account } from "./model/traits.js";
 
 export default defineModel({
@@ -13,5 +18,9 @@ export default defineModel({
   events,
   traits: account,
   lifecycle: stages,
+  journeys,
   segments,
+  health: score,
+  rules,
+  signals,
 });

@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:cbbff0d2d14740a4b8b7f044a8f6f695696d8e16
+--! Hash: sha1:df039a5907c2527785f7cc5c36d77d820a76d728
 
 -- sql/schema/010_schemas.sql
 
@@ -326,8 +326,10 @@ create table svc.customers (
   last_event_at timestamptz,
   evaluated_through timestamptz,
   next_due_at timestamptz,
-  settle_from timestamptz,
+  held_until timestamptz,
   config_version integer,
+  -- json, not jsonb: components are shown in the author's order.
+  health json,
   state json,
   set_aside_at timestamptz,
   set_aside_error text,
@@ -344,17 +346,24 @@ comment on column svc.customers.lifecycle_entered_at is 'When the present lifecy
 comment on column svc.customers.last_event_at is 'Latest occurrence time seen.';
 comment on column svc.customers.evaluated_through is 'The customer''s clock: the latest instant it was evaluated at.';
 comment on column svc.customers.next_due_at is 'The earliest instant at which something changes without a new operation.';
-comment on column svc.customers.settle_from is
-  'Set while the last event was accepted more than five minutes after it occurred, to its time of acceptance: its timers wait.';
+comment on column svc.customers.held_until is
+  'Set while the last event was accepted more than five minutes after it occurred: until then, a day after that acceptance, its timers
+wait for the environment to settle.';
 comment on column svc.customers.config_version is 'The version that the state was last evaluated under.';
+comment on column svc.customers.health is
+  'Present health score: overall, components and band; null where there is none. Earlier ones are in svc.health_scores.';
 comment on column svc.customers.state is 'The engine''s working state. Not an interface.';
 comment on column svc.customers.set_aside_at is
   'When evaluation of the customer was given up after repeated failure; its events stay pending.';
 comment on column svc.customers.set_aside_error is 'Why it was set aside.';
 create index customers_due_idx on svc.customers (environment_id, next_due_at)
-where next_due_at is not null and settle_from is null and set_aside_at is null;
-create index customers_settling_due_idx on svc.customers (environment_id, next_due_at, settle_from)
-where next_due_at is not null and settle_from is not null and set_aside_at is null;
+where next_due_at is not null and held_until is null and set_aside_at is null;
+create index customers_held_due_idx on svc.customers (environment_id, next_due_at)
+where next_due_at is not null and held_until is not null and set_aside_at is null;
+-- While an environment is unsettled, a held customer is due when both have passed.
+create index customers_overdue_idx on svc.customers (environment_id, greatest(next_due_at, held_until))
+where next_due_at is not null and held_until is not null and set_aside_at is null;
+create index customers_set_aside_idx on svc.customers (environment_id, customer_id) where set_aside_at is not null;
 -- Partial, so that a look-up by customer never takes it for the primary key.
 create index customers_lifecycle_idx on svc.customers (environment_id, lifecycle, customer_id) where lifecycle is not null;
 
@@ -386,6 +395,23 @@ comment on column svc.lifecycle_transitions.config_version is 'The version evalu
 comment on column svc.lifecycle_transitions.generation is '0 for live evaluation; a recompute writes the next.';
 create index lifecycle_transitions_state_idx on svc.lifecycle_transitions (environment_id, to_state, customer_id);
 
+create table svc.blocked_transitions (
+  environment_id integer not null,
+  customer_id text not null collate "C",
+  from_state text not null collate "C",
+  to_state text not null collate "C",
+  blocked_at timestamptz not null,
+  primary key (environment_id, customer_id, from_state, to_state)
+) with (fillfactor = 80);
+comment on table svc.blocked_transitions is
+  'Transitions that did not happen although their condition held, because the state had been held at that instant already: a sign of a
+lifecycle that flaps.';
+comment on column svc.blocked_transitions.environment_id is 'The environment.';
+comment on column svc.blocked_transitions.customer_id is 'The customer.';
+comment on column svc.blocked_transitions.from_state is 'The state that was not left.';
+comment on column svc.blocked_transitions.to_state is 'The state that was not entered.';
+comment on column svc.blocked_transitions.blocked_at is 'The last instant at which it was blocked.';
+
 create table svc.segment_memberships (
   environment_id integer not null,
   segment_id text not null collate "C",
@@ -402,6 +428,136 @@ comment on column svc.segment_memberships.entered_at is 'When the customer enter
 comment on column svc.segment_memberships.exited_at is 'When the customer left; null for a member.';
 create index segment_memberships_members_idx on svc.segment_memberships (environment_id, segment_id, customer_id)
 where exited_at is null;
+
+-- sql/schema/052_journeys.sql
+
+create table svc.journey_runs (
+  environment_id integer not null,
+  customer_id text not null collate "C",
+  journey_id text not null collate "C",
+  run integer not null,
+  status text not null,
+  current_step text not null collate "C",
+  -- json, not jsonb: steps are shown in the author's order.
+  steps json not null,
+  started_at timestamptz not null,
+  completed_at timestamptz,
+  expired_at timestamptz,
+  primary key (environment_id, customer_id, journey_id, run),
+  constraint journey_runs_status_known check (status in ('active', 'complete', 'expired')),
+  constraint journey_runs_ended_once check (
+    (completed_at is not null) = (status = 'complete') and (expired_at is not null) = (status = 'expired')
+  )
+) with (fillfactor = 80);
+comment on table svc.journey_runs is
+  'Every run of a journey by a customer. The last one is the customer''s progress; a journey that never started has none.';
+comment on column svc.journey_runs.environment_id is 'The environment.';
+comment on column svc.journey_runs.customer_id is 'The customer.';
+comment on column svc.journey_runs.journey_id is 'The journey.';
+comment on column svc.journey_runs.run is 'Counts from 1 for each customer and journey.';
+comment on column svc.journey_runs.status is 'active, complete or expired.';
+comment on column svc.journey_runs.current_step is 'The first step not completed; the last one of all when complete.';
+comment on column svc.journey_runs.steps is 'The completed steps by id: when (ISO 8601) and by what.';
+comment on column svc.journey_runs.started_at is 'When the run started.';
+comment on column svc.journey_runs.completed_at is 'When the last step was completed.';
+comment on column svc.journey_runs.expired_at is 'When the time for the run was over.';
+
+-- sql/schema/054_health.sql
+
+create table svc.health_scores (
+  environment_id integer not null,
+  customer_id text not null collate "C",
+  generation integer not null default 0,
+  score_seq bigint generated always as identity,
+  overall numeric(5, 2) not null,
+  -- json, not jsonb: components are shown in the author's order.
+  components json not null,
+  band text not null collate "C",
+  scored_at timestamptz not null,
+  cause_type text not null,
+  cause_id text,
+  config_version integer,
+  primary key (environment_id, customer_id, generation, score_seq),
+  constraint health_scores_cause_known check (cause_type in ('event', 'identify', 'timer', 'job')),
+  constraint health_scores_overall_range check (overall between 0 and 100)
+);
+comment on table svc.health_scores is
+  'Every change of a customer''s health score. Insert-only; readers see the newest generation. The present score is in svc.customers.';
+comment on column svc.health_scores.environment_id is 'The environment.';
+comment on column svc.health_scores.customer_id is 'The customer.';
+comment on column svc.health_scores.generation is '0 for live evaluation; a recompute writes the next.';
+comment on column svc.health_scores.score_seq is 'Order of writing.';
+comment on column svc.health_scores.overall is 'Weighted mean of the components, 0 to 100.';
+comment on column svc.health_scores.components is 'The score of each component, 0 to 100.';
+comment on column svc.health_scores.band is 'The band that the overall score lies in.';
+comment on column svc.health_scores.scored_at is 'The instant of the change: of the operation or the due instant that caused it.';
+comment on column svc.health_scores.cause_type is 'event, identify, timer or job.';
+comment on column svc.health_scores.cause_id is 'Id of the event or job.';
+comment on column svc.health_scores.config_version is 'The version evaluated.';
+
+-- sql/schema/056_rules.sql
+
+create table svc.rule_executions (
+  environment_id integer not null,
+  execution_seq bigint generated always as identity,
+  customer_id text not null collate "C",
+  rule_id text not null collate "C",
+  result text not null,
+  triggered_by text not null,
+  -- json, not jsonb: an explanation is read in the order in which it was written.
+  conditions json not null,
+  action json not null,
+  error text,
+  executed_at timestamptz not null,
+  cause_type text not null,
+  cause_id text,
+  config_version integer,
+  generation integer not null default 0,
+  primary key (environment_id, execution_seq),
+  constraint rule_executions_result_known check (result in ('pass', 'fail', 'skip', 'error')),
+  constraint rule_executions_error_said check ((error is not null) = (result = 'error')),
+  constraint rule_executions_cause_known check (cause_type in ('event', 'identify', 'timer', 'job'))
+);
+comment on table svc.rule_executions is 'The log of the rules: every run and its outcome. Insert-only; readers see the newest generation.';
+comment on column svc.rule_executions.environment_id is 'The environment.';
+comment on column svc.rule_executions.execution_seq is 'Order of writing.';
+comment on column svc.rule_executions.customer_id is 'The customer.';
+comment on column svc.rule_executions.rule_id is 'The rule.';
+comment on column svc.rule_executions.result is 'pass, fail, skip (cooldown or once) or error.';
+comment on column svc.rule_executions.triggered_by is
+  'event:<name>, traits, segment.entered:<id>, segment.exited:<id>, signal.raised:<id> or signal.cleared:<id>.';
+comment on column svc.rule_executions.conditions is 'How the rule''s condition came out, part by part; empty for a rule without one.';
+comment on column svc.rule_executions.action is 'What the rule does when it passes.';
+comment on column svc.rule_executions.error is 'Why it could not be run, where the result is error.';
+comment on column svc.rule_executions.executed_at is 'The instant of the run: of the operation or the due instant that caused it.';
+comment on column svc.rule_executions.cause_type is 'event, identify, timer or job.';
+comment on column svc.rule_executions.cause_id is 'Id of the event or job.';
+comment on column svc.rule_executions.config_version is 'The version evaluated.';
+comment on column svc.rule_executions.generation is '0 for live evaluation; a recompute writes the next.';
+create index rule_executions_customer_idx on svc.rule_executions (environment_id, customer_id, generation, execution_seq);
+create index rule_executions_rule_idx on svc.rule_executions (environment_id, rule_id, execution_seq);
+
+-- sql/schema/058_signals.sql
+
+create table svc.signals (
+  environment_id integer not null,
+  customer_id text not null collate "C",
+  signal_id text not null collate "C",
+  severity text not null,
+  message text,
+  raised_at timestamptz not null,
+  cleared_at timestamptz,
+  primary key (environment_id, customer_id, signal_id),
+  constraint signals_severity_known check (severity in ('info', 'warning', 'critical'))
+) with (fillfactor = 80);
+comment on table svc.signals is 'The present or last raise of a signal for a customer. Earlier ones are in svc.emissions.';
+comment on column svc.signals.environment_id is 'The environment.';
+comment on column svc.signals.customer_id is 'The customer.';
+comment on column svc.signals.signal_id is 'The signal.';
+comment on column svc.signals.severity is 'info, warning or critical, as declared when it was raised.';
+comment on column svc.signals.message is 'The message declared when it was raised.';
+comment on column svc.signals.raised_at is 'When it was raised.';
+comment on column svc.signals.cleared_at is 'When it was cleared; null while it is raised.';
 
 -- sql/schema/060_emissions.sql
 

@@ -3,10 +3,11 @@ revoke execute on all functions in schema iam, svc, svc_api from public;
 
 grant usage on schema svc_api to svc_worker;
 grant execute on function
-  svc_api.apply_evaluation(integer, integer, json, json, json, json, json, json, json),
+  svc_api.apply_evaluation(integer, integer, json, json, json, json, json, json, json, json, json, json, json, json),
   svc_api.begin_evaluation(integer, integer, integer, interval, timestamptz),
   svc_api.claim_deliveries(text, integer, integer),
   svc_api.load_history(integer, text[], text[]),
+  svc_api.load_history_pages(integer, json, integer),
   svc_api.load_snapshot(integer, integer),
   svc_api.record_attempts(jsonb),
   svc_api.set_aside_customer(integer, text, text),

@@ -8,8 +8,10 @@ create table svc.customers (
   last_event_at timestamptz,
   evaluated_through timestamptz,
   next_due_at timestamptz,
-  settle_from timestamptz,
+  held_until timestamptz,
   config_version integer,
+  -- json, not jsonb: components are shown in the author's order.
+  health json,
   state json,
   set_aside_at timestamptz,
   set_aside_error text,
@@ -26,17 +28,24 @@ comment on column svc.customers.lifecycle_entered_at is 'When the present lifecy
 comment on column svc.customers.last_event_at is 'Latest occurrence time seen.';
 comment on column svc.customers.evaluated_through is 'The customer''s clock: the latest instant it was evaluated at.';
 comment on column svc.customers.next_due_at is 'The earliest instant at which something changes without a new operation.';
-comment on column svc.customers.settle_from is
-  'Set while the last event was accepted more than five minutes after it occurred, to its time of acceptance: its timers wait.';
+comment on column svc.customers.held_until is
+  'Set while the last event was accepted more than five minutes after it occurred: until then, a day after that acceptance, its timers
+wait for the environment to settle.';
 comment on column svc.customers.config_version is 'The version that the state was last evaluated under.';
+comment on column svc.customers.health is
+  'Present health score: overall, components and band; null where there is none. Earlier ones are in svc.health_scores.';
 comment on column svc.customers.state is 'The engine''s working state. Not an interface.';
 comment on column svc.customers.set_aside_at is
   'When evaluation of the customer was given up after repeated failure; its events stay pending.';
 comment on column svc.customers.set_aside_error is 'Why it was set aside.';
 create index customers_due_idx on svc.customers (environment_id, next_due_at)
-where next_due_at is not null and settle_from is null and set_aside_at is null;
-create index customers_settling_due_idx on svc.customers (environment_id, next_due_at, settle_from)
-where next_due_at is not null and settle_from is not null and set_aside_at is null;
+where next_due_at is not null and held_until is null and set_aside_at is null;
+create index customers_held_due_idx on svc.customers (environment_id, next_due_at)
+where next_due_at is not null and held_until is not null and set_aside_at is null;
+-- While an environment is unsettled, a held customer is due when both have passed.
+create index customers_overdue_idx on svc.customers (environment_id, greatest(next_due_at, held_until))
+where next_due_at is not null and held_until is not null and set_aside_at is null;
+create index customers_set_aside_idx on svc.customers (environment_id, customer_id) where set_aside_at is not null;
 -- Partial, so that a look-up by customer never takes it for the primary key.
 create index customers_lifecycle_idx on svc.customers (environment_id, lifecycle, customer_id) where lifecycle is not null;
 
@@ -67,6 +76,23 @@ comment on column svc.lifecycle_transitions.cause_id is 'Id of the event or job.
 comment on column svc.lifecycle_transitions.config_version is 'The version evaluated.';
 comment on column svc.lifecycle_transitions.generation is '0 for live evaluation; a recompute writes the next.';
 create index lifecycle_transitions_state_idx on svc.lifecycle_transitions (environment_id, to_state, customer_id);
+
+create table svc.blocked_transitions (
+  environment_id integer not null,
+  customer_id text not null collate "C",
+  from_state text not null collate "C",
+  to_state text not null collate "C",
+  blocked_at timestamptz not null,
+  primary key (environment_id, customer_id, from_state, to_state)
+) with (fillfactor = 80);
+comment on table svc.blocked_transitions is
+  'Transitions that did not happen although their condition held, because the state had been held at that instant already: a sign of a
+lifecycle that flaps.';
+comment on column svc.blocked_transitions.environment_id is 'The environment.';
+comment on column svc.blocked_transitions.customer_id is 'The customer.';
+comment on column svc.blocked_transitions.from_state is 'The state that was not left.';
+comment on column svc.blocked_transitions.to_state is 'The state that was not entered.';
+comment on column svc.blocked_transitions.blocked_at is 'The last instant at which it was blocked.';
 
 create table svc.segment_memberships (
   environment_id integer not null,

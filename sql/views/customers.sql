@@ -1,7 +1,8 @@
 create or replace view svc_inspect.customers as
 select
-  p.slug as project, e.name as environment, c.customer_id, c.lifecycle, c.lifecycle_entered_at, c.traits, c.created_at,
-  c.last_event_at, c.evaluated_through, c.next_due_at, 'v' || c.config_version as config_version, c.set_aside_at, c.set_aside_error
+  p.slug as project, e.name as environment, c.customer_id, c.lifecycle, c.lifecycle_entered_at,
+  (c.health ->> 'overall')::numeric as health, c.health ->> 'band' as health_band, c.traits, c.created_at, c.last_event_at,
+  c.evaluated_through, c.next_due_at, 'v' || c.config_version as config_version, c.set_aside_at, c.set_aside_error
 from svc.customers as c
 join svc.environments as e on e.environment_id = c.environment_id
 join svc.projects as p on p.project_id = e.project_id;
@@ -12,6 +13,8 @@ comment on column svc_inspect.customers.environment is 'test or live.';
 comment on column svc_inspect.customers.customer_id is 'Customer id of the caller''s system.';
 comment on column svc_inspect.customers.lifecycle is 'Present lifecycle state; null where the model has no lifecycle.';
 comment on column svc_inspect.customers.lifecycle_entered_at is 'When it was entered.';
+comment on column svc_inspect.customers.health is 'Overall health score; null where there is none.';
+comment on column svc_inspect.customers.health_band is 'Its band.';
 comment on column svc_inspect.customers.traits is 'Current traits.';
 comment on column svc_inspect.customers.created_at is 'When the first operation of the customer was accepted.';
 comment on column svc_inspect.customers.last_event_at is 'Latest occurrence time seen.';

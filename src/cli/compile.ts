@@ -1,9 +1,10 @@
 import type { Diagnostic } from "../dsl-compiler/index.js";
 import type { Snapshot } from "../snapshot/types.js";
 import type { Context } from "./context.js";
+import { countDiagnostics } from "./diagnostics.js";
 import { UserError } from "./errors.js";
 import type { LocalCode } from "./errors.js";
-import { plural } from "./text.js";
+import { printable } from "./text.js";
 
 export interface CompiledProject {
   snapshot: Snapshot;
@@ -12,18 +13,19 @@ export interface CompiledProject {
 }
 
 /**
- * Compiles the project in the directory that was chosen.
+ * Compiles the project in the directory that was chosen, and checks its types.
  *
  * @throws {UserError} CONFIG_INVALID with all diagnostics.
  */
 export async function compile({ settings, out }: Context): Promise<CompiledProject> {
   // The compiler brings esbuild and more: commands that do not compile must not wait for it.
   const { compileProject } = await import("../dsl-compiler/index.js");
-  const result = await compileProject(settings.directory, { onOutput: (text) => out.note(text.trimEnd()) });
+  const onOutput = (text: string) => out.note(printedByModel(text));
+  const result = await compileProject(settings.directory, { types: true, onOutput });
   if (result.ok) return result;
   throw new UserError(
     "CONFIG_INVALID" satisfies LocalCode,
-    `the model has ${plural(result.diagnostics.filter(({ severity }) => severity === "error").length, "error")}`,
+    `the model has ${countDiagnostics(result.diagnostics)}`,
     undefined,
     { diagnostics: result.diagnostics },
   );
@@ -31,10 +33,17 @@ export async function compile({ settings, out }: Context): Promise<CompiledProje
 
 /** The failure of a model whose warnings count. */
 export function warningsBlock(warnings: readonly Diagnostic[], fix: string): UserError {
-  return new UserError(
-    "CONFIG_WARNINGS" satisfies LocalCode,
-    `the model has ${plural(warnings.length, "warning")}`,
-    fix,
-    { diagnostics: warnings },
-  );
+  return new UserError("CONFIG_WARNINGS" satisfies LocalCode, `the model has ${countDiagnostics(warnings)}`, fix, {
+    diagnostics: warnings,
+  });
+}
+
+/** The last lines are what is being debugged; a terminal needs no more. */
+const LINES_SHOWN = 100;
+
+function printedByModel(text: string): string {
+  const lines = text.trimEnd().split("\n");
+  const left = lines.length - LINES_SHOWN;
+  const shown = lines.slice(-LINES_SHOWN).map(printable);
+  return [...(left > 0 ? ["(earlier output of the model is left out)"] : []), ...shown].join("\n");
 }

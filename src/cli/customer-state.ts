@@ -14,6 +14,9 @@ export interface CustomerState {
   lifecycle: string | null;
   lifecycleEnteredAt: string | null;
   segments: string[];
+  health: { overall: number; components: Record<string, number>; band: string } | null;
+  journeys: { journeyId: string; status: string; currentStep: string }[];
+  signals: { signalId: string; severity: string; message: string | null }[];
   nextDueAt: string | null;
 }
 
@@ -29,7 +32,10 @@ export function stateInWords(out: Out, state: CustomerState): string {
       : `${cyan(printable(state.lifecycle))} since ${when(state.lifecycleEnteredAt, "its first evaluation")}`;
   const facts = fields(out, [
     ["Lifecycle", lifecycle],
-    ["Segments", state.segments.length === 0 ? "none" : state.segments.map((id) => cyan(printable(id))).join(", ")],
+    ["Segments", list(state.segments.map((id) => cyan(printable(id))))],
+    ["Journeys", list(state.journeys.map(journey))],
+    ["Health", state.health === null ? "no score" : healthInWords(state.health)],
+    ["Signals", list(state.signals.map(signal))],
     ["Last event", when(state.lastEventAt, "none")],
     ["First seen", when(state.createdAt, "unknown")],
     ["Evaluated through", when(state.evaluatedThrough, "not evaluated yet")],
@@ -43,6 +49,25 @@ export function stateInWords(out: Out, state: CustomerState): string {
     facts,
     ...(traits.length === 0 ? [] : ["", "Traits", indent(fields(out, traits.map(trait)))]),
   ].join("\n");
+}
+
+function list(entries: string[]): string {
+  return entries.length === 0 ? "none" : entries.join(", ");
+}
+
+function journey({ journeyId, status, currentStep }: CustomerState["journeys"][number]): string {
+  return status === "complete"
+    ? `${printable(journeyId)} complete`
+    : `${printable(journeyId)} ${printable(status)} at ${printable(currentStep)}`;
+}
+
+function healthInWords({ overall, band, components }: NonNullable<CustomerState["health"]>): string {
+  const parts = Object.entries(components).map(([id, score]) => `${printable(id)} ${score}`);
+  return `${overall} ${printable(band)} (${parts.join(", ")})`;
+}
+
+function signal({ signalId, severity }: CustomerState["signals"][number]): string {
+  return `${printable(signalId)} (${printable(severity)})`;
 }
 
 function trait([name, value]: [string, unknown]): [string, string] {

@@ -95,11 +95,34 @@ export function getCustomer(sql: Sql, by: AdminCredentials, at: Place, customerI
     )::text as document`);
 }
 
+/** What waits for a customer's evaluation: `{pending, ahead, setAside: {at, error} | null}`. */
+export function customerBacklog(sql: Sql, by: AdminCredentials, at: Place, customerId: string): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.customer_backlog(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}
+    )::text as document`);
+}
+
+/** Gives a customer that was set aside, or all of them (null), back to evaluation: `{released}`. */
+export function releaseCustomers(
+  sql: Sql,
+  by: AdminCredentials,
+  at: Place,
+  customerId: string | null,
+): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.release_customers(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}
+    )::text as document`);
+}
+
 export interface CustomerFilters {
   lifecycle?: string | undefined;
   segment?: string | undefined;
   /** Without an event for at least this long. */
   inactiveSeconds?: number | undefined;
+  /** Those that were set aside. */
+  setAside?: boolean | undefined;
 }
 
 export function listCustomers(
@@ -113,7 +136,7 @@ export function listCustomers(
     select svc_api.list_customers(
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
       ${filters.lifecycle ?? null}, ${filters.segment ?? null}, ${filters.inactiveSeconds ?? null},
-      ${page.limit}, ${page.cursor ?? null}
+      ${filters.setAside ?? null},      ${page.limit}, ${page.cursor ?? null}
     )::text as document`);
 }
 

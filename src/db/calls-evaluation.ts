@@ -1,5 +1,5 @@
 import type { Sql, TransactionSql } from "postgres";
-import type { CustomerState, Json } from "../engine/index.js";
+import type { CustomerState, HealthScore, JourneyProgress, JourneyRun, Json } from "../engine/index.js";
 
 /** An operation as svc_api.begin_evaluation lists it: [seq, accepted (ms), event or null for an identify, payload, occurred (ms)]. */
 export type OperationRow = [number, number, string | null, Record<string, Json>, number | null];
@@ -27,7 +27,7 @@ export interface EvaluationInput {
 }
 
 /** What svc_api.apply_evaluation takes; instants are milliseconds. */
-export interface EvaluationResult {
+export interface EvaluationResult extends EffectRows {
   customers: {
     customerId: string;
     createdAt: number;
@@ -36,12 +36,52 @@ export interface EvaluationResult {
     lastEventAt: number | null;
     evaluatedThrough: number | null;
     nextDueAt: number | null;
-    settleFrom: number | null;
+    /** Until when its timers wait for the environment to settle; null where they do not. */
+    heldUntil: number | null;
+    health: HealthScore | null;
     state: Omit<CustomerState, "traits">;
   }[];
   identifies: { customerId: string; seq: number }[];
+  consumed: { customerId: string; seqs: number[] }[];
+  deferred: { customerId: string; seq: number; notBefore: number }[];
+}
+
+/** What effects come down to, table by table. Of rows with one key there is only the last. */
+export interface EffectRows {
   transitions: ({ customerId: string; from: string | null; to: string; at: number } & CauseColumns)[];
+  blocked: { customerId: string; from: string; to: string; at: number }[];
+  journeys: {
+    customerId: string;
+    journey: string;
+    run: number;
+    status: JourneyRun["status"];
+    currentStep: string;
+    /** As the state document shows them. */
+    steps: JourneyProgress["stepsData"];
+    startedAt: number;
+    completedAt: number | null;
+    expiredAt: number | null;
+  }[];
   memberships: { customerId: string; segment: string; enteredAt: number; exitedAt: number | null }[];
+  healthScores: ({ customerId: string; at: number } & HealthScore & CauseColumns)[];
+  ruleExecutions: ({
+    customerId: string;
+    rule: string;
+    result: "pass" | "fail" | "skip" | "error";
+    triggeredBy: string;
+    conditions: Record<string, Json>;
+    action: Record<string, Json>;
+    error: string | null;
+    at: number;
+  } & CauseColumns)[];
+  signals: {
+    customerId: string;
+    signal: string;
+    severity: string;
+    message: string | null;
+    raisedAt: number;
+    clearedAt: number | null;
+  }[];
   emissions: ({
     customerId: string;
     type: string;
@@ -49,8 +89,6 @@ export interface EvaluationResult {
     metadata: Record<string, Json>;
     at: number;
   } & CauseColumns)[];
-  consumed: { customerId: string; seqs: number[] }[];
-  deferred: { customerId: string; seq: number; notBefore: number }[];
 }
 
 export interface CauseColumns {
@@ -87,13 +125,15 @@ export async function applyEvaluation(
   version: number | null,
   result: EvaluationResult,
 ): Promise<void> {
-  const json = (rows: object[]) => JSON.stringify(rows);
+  // Nothing is done for what is null.
+  const json = (rows: object[]) => (rows.length === 0 ? null : JSON.stringify(rows));
   await tx`
     select svc_api.apply_evaluation(
       ${environmentId}, ${version},
       ${json(result.customers)}::text::json, ${json(result.identifies)}::text::json, ${json(result.transitions)}::text::json,
-      ${json(result.memberships)}::text::json, ${json(result.emissions)}::text::json, ${json(result.consumed)}::text::json,
-      ${json(result.deferred)}::text::json
+      ${json(result.blocked)}::text::json, ${json(result.journeys)}::text::json, ${json(result.memberships)}::text::json,
+      ${json(result.healthScores)}::text::json, ${json(result.ruleExecutions)}::text::json, ${json(result.signals)}::text::json,
+      ${json(result.emissions)}::text::json, ${json(result.consumed)}::text::json, ${json(result.deferred)}::text::json
     )`;
 }
 
@@ -103,31 +143,6 @@ export async function loadSnapshot(sql: Sql | TransactionSql, projectId: number,
     select svc_api.load_snapshot(${projectId}, ${version}) as snapshot`;
   return row.snapshot;
 }
-
-/** An evaluated event, read again to rebuild condition memory. */
-export interface HistoryRow {
-  customerId: string;
-  seq: number;
-  event: string;
-  properties: Record<string, Json>;
-  occurredAt: number;
-}
-
-/** The evaluated events of some customers, in order of customer, occurrence and acceptance; a page in memory at a time. */
-export async function* loadHistory(
-  tx: TransactionSql,
-  environmentId: number,
-  customerIds: string[],
-  events: string[],
-): AsyncGenerator<HistoryRow> {
-  const pages = tx<HistoryRow[]>`
-    select customer_id as "customerId", event_seq::float8 as seq, event, properties,
-      floor(extract(epoch from occurred_at) * 1000)::float8 as "occurredAt"
-    from svc_api.load_history(${environmentId}, ${customerIds}, ${events})`.cursor(HISTORY_PAGE);
-  for await (const page of pages) yield* page;
-}
-
-const HISTORY_PAGE = 5_000;
 
 /** Takes a customer whose evaluation keeps failing out of the way. */
 export async function setAsideCustomer(

@@ -14,7 +14,8 @@ export interface Overview {
   lifecycle: { state: string; customers: number; everEntered: number }[];
   segments: { segment: string; members: number }[];
   webhooks: { delivered: number; pending: number; failed: number };
-  emissions: number;
+  /** By type. */
+  emissions: Record<string, number>;
 }
 
 export interface TimelineEntry {

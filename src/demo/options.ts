@@ -10,6 +10,8 @@ export interface DemoOptions {
   data: string | null;
   model: string;
   keep: boolean;
+  /** Whether to run the history through `svc dev` as well, and compare. */
+  compare: boolean;
   seed: number;
   customers: number;
   days: number;
@@ -41,6 +43,11 @@ export async function readOptions(
       describe: "folder of the model to deploy; examples/saas unless set",
     })
     .option("keep", { type: "boolean", default: false, describe: "leave everything running afterwards, until Ctrl+C" })
+    .option("compare", {
+      type: "boolean",
+      default: false,
+      describe: "run the history through svc dev as well, and compare where every customer stands",
+    })
     .option("seed", {
       type: "number",
       requiresArg: true,
@@ -81,6 +88,7 @@ export async function readOptions(
     data: parsed.data ?? null,
     model: parsed.model ?? EXAMPLE_MODEL,
     keep: parsed.keep,
+    compare: parsed.compare,
     seed: whole("--seed", parsed.seed ?? DEFAULT_HISTORY.seed, 0, 2 ** 31 - 1),
     customers: whole("--customers", parsed.customers ?? DEFAULT_HISTORY.customers, 1, 20_000),
     days: whole("--days", parsed.days ?? DEFAULT_HISTORY.days, 7, 1_000),

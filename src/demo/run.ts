@@ -8,6 +8,7 @@ import { openDataFile } from "./input/data-file.js";
 import type { Input } from "./input/input.js";
 import { simulatedInput } from "./input/simulated.js";
 import { lookAround, type KeepOptions } from "./keep.js";
+import { compareWithLocal } from "./compare.js";
 import { compileModel, type CompiledModel } from "./model.js";
 import type { DemoOptions } from "./options.js";
 import { startProgress } from "./progress.js";
@@ -19,9 +20,7 @@ import { sendAll, type Sent } from "./send/dispatch.js";
 import { databaseUrl } from "./service/database-url.js";
 import { Service } from "./service/service.js";
 import { settle } from "./settle.js";
-import { verify } from "./verify.js";
-
-const WEBHOOK_TYPES = ["customer.*", "segment.*"];
+import { verify, WEBHOOK_TYPES } from "./verify.js";
 
 export interface RunContext {
   output: NodeJS.WriteStream;
@@ -50,10 +49,12 @@ export async function runDemo(options: DemoOptions, { output, stop }: RunContext
     const service = await Service.start({ dataDir, logFile: path.join(directory, "service.log"), onRestart });
     cleanUp.unshift(() => service.stop());
     const signal = AbortSignal.any([stop, service.lost]);
-    const looks = await demonstrate({ model, input, receiver, service, output, signal }).catch((error: unknown) => {
-      // What was under way when everything had to end failed for that reason, whatever it says itself.
-      throw signal.aborted ? signal.reason : error;
-    });
+    const looks = await demonstrate({ model, input, receiver, service, output, signal }, options.compare).catch(
+      (error: unknown) => {
+        // What was under way when everything had to end failed for that reason, whatever it says itself.
+        throw signal.aborted ? signal.reason : error;
+      },
+    );
     if (!options.keep) return;
     say(lookAround({ ...looks, directory: model.directory, databaseUrl: await databaseUrl(dataDir) }));
     await aborted(signal);
@@ -78,7 +79,10 @@ interface Stage {
 }
 
 /** From an empty service to the printed report. Returns what somebody needs to look at what is left running. */
-async function demonstrate(stage: Stage): Promise<Pick<KeepOptions, "api" | "apiKey" | "customerId">> {
+async function demonstrate(
+  stage: Stage,
+  compare: boolean,
+): Promise<Pick<KeepOptions, "api" | "apiKey" | "customerId">> {
   const { model, input, receiver, service, output, signal } = stage;
   const access: ApiOptions = { url: service.url, ...(await service.bootstrap("demo", "demo@example.com")), signal };
   const api = new Api(access);
@@ -105,6 +109,11 @@ async function demonstrate(stage: Stage): Promise<Pick<KeepOptions, "api" | "api
     restarts: service.restarts,
   };
   output.write(report(styleFor(output.isTTY), { input, model: model.title, overview, tally, story, rates }));
+  if (compare) {
+    const customer = (id: string): Promise<object> => api.customer(model.project, id);
+    const compared = await compareWithLocal({ model: model.directory, input, customer, signal });
+    output.write(`svc dev on the same history: the state documents of all ${figure(compared)} customers are equal\n`);
+  }
   return { api: access, apiKey, customerId };
 }
 

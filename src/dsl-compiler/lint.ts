@@ -1,25 +1,15 @@
-import { parseDuration } from "../snapshot/duration.js";
 import { at, quote } from "../snapshot/problem.js";
 import type { Condition, Lifecycle, Snapshot } from "../snapshot/types.js";
-
-/** Something in a sound snapshot that its author will hardly have meant. */
-export interface Suspicion {
-  path: string;
-  code: "UNREACHABLE_STATE" | "UNUSED_EVENT" | "IMPOSSIBLE_CONDITION" | "POINTLESS_CONDITION";
-  message: string;
-}
+import { lintConditions } from "./lint-conditions.js";
+import type { Suspicion } from "./suspicion.js";
 
 /** Looks for what is certainly of no use. What could be meant is let pass: a warning that is wrong once is never read again. */
 export function lint(snapshot: Snapshot): Suspicion[] {
-  const suspicions: Suspicion[] = [];
-  const used = new Set<string>();
-  visitConditions(snapshot, (condition, path) => {
-    if (condition.kind === "count") used.add(condition.of.event);
-    suspicions.push(...judge(condition, path));
-  });
+  const { suspicions, read } = lintConditions(snapshot);
   if (snapshot.lifecycle) suspicions.push(...lintLifecycle(snapshot.lifecycle));
+  suspicions.push(...lintSegments(snapshot), ...lintSignals(snapshot));
   for (const event of Object.keys(snapshot.events)) {
-    if (used.has(event)) continue;
+    if (read.has(event)) continue;
     suspicions.push({
       path: at("events", event),
       code: "UNUSED_EVENT",
@@ -27,59 +17,6 @@ export function lint(snapshot: Snapshot): Suspicion[] {
     });
   }
   return suspicions;
-}
-
-function visitConditions(snapshot: Snapshot, visit: (condition: Condition, path: string) => void): void {
-  snapshot.lifecycle?.states.forEach((state, index) => {
-    const transitions = at(at("lifecycle.states", index), "transitions");
-    state.transitions.forEach(({ when }, position) => visitTree(when, at(at(transitions, position), "when"), visit));
-  });
-  snapshot.segments.forEach(({ when }, index) => {
-    if (when) visitTree(when, at(at("segments", index), "when"), visit);
-  });
-}
-
-function visitTree(condition: Condition, path: string, visit: (condition: Condition, path: string) => void): void {
-  visit(condition, path);
-  if (condition.kind === "not") visitTree(condition.condition, at(path, "condition"), visit);
-  if (condition.kind === "all" || condition.kind === "any") {
-    condition.conditions.forEach((part, index) => visitTree(part, at(at(path, "conditions"), index), visit));
-  }
-}
-
-function judge(condition: Condition, path: string): Suspicion[] {
-  if (condition.kind === "count" && condition.value === 0) {
-    if (condition.operator === "lt") return [impossible(path, "a count is never less than 0")];
-    if (condition.operator === "gte") {
-      return [
-        { path, code: "POINTLESS_CONDITION", message: "a count is always at least 0, so this condition always holds" },
-      ];
-    }
-  }
-  if (condition.kind === "all") return contradictions(condition.conditions, path);
-  return [];
-}
-
-/** Silence and activity exclude each other unless the silence is the shorter of the two. */
-function contradictions(conditions: Condition[], path: string): Suspicion[] {
-  const silent = conditions.filter((condition) => condition.kind === "inactiveFor").map(({ duration }) => duration);
-  const active = conditions.filter((condition) => condition.kind === "activeWithin").map(({ duration }) => duration);
-  for (const silence of silent) {
-    const activity = active.find((duration) => parseDuration(duration) <= parseDuration(silence));
-    if (activity) {
-      return [
-        impossible(
-          path,
-          `nobody is inactive for ${quote(silence)} and active within ${quote(activity)} at the same time`,
-        ),
-      ];
-    }
-  }
-  return [];
-}
-
-function impossible(path: string, message: string): Suspicion {
-  return { path, code: "IMPOSSIBLE_CONDITION", message };
 }
 
 function lintLifecycle(lifecycle: Lifecycle): Suspicion[] {
@@ -108,8 +45,30 @@ function lintLifecycle(lifecycle: Lifecycle): Suspicion[] {
   });
 }
 
+function impossible(path: string, message: string): Suspicion {
+  return { path, code: "IMPOSSIBLE_CONDITION", message };
+}
+
 /** Whether a condition certainly fails in a state, because it asks for another. */
 function excludes(condition: Condition, state: string): boolean {
   if (condition.kind === "lifecycle") return !condition.states.includes(state);
   return condition.kind === "all" && condition.conditions.some((part) => excludes(part, state));
+}
+
+function lintSegments({ segments, rules }: Snapshot): Suspicion[] {
+  const filled = new Set(rules.map(({ then }) => (then.kind === "addToSegment" ? then.segment : undefined)));
+  return segments.flatMap(({ id, when }, index) => {
+    if (when !== undefined || filled.has(id)) return [];
+    const message = `nobody enters the segment ${quote(id)}: it has no condition, and no rule adds to it`;
+    return [{ path: at("segments", index), code: "EMPTY_SEGMENT" as const, message }];
+  });
+}
+
+function lintSignals({ signals, rules }: Snapshot): Suspicion[] {
+  const raised = new Set(rules.map(({ then }) => (then.kind === "raiseSignal" ? then.signal : undefined)));
+  return signals.flatMap(({ id, when }, index) => {
+    if (when !== undefined || raised.has(id)) return [];
+    const message = `the signal ${quote(id)} is never raised: it has no condition, and no rule raises it`;
+    return [{ path: at("signals", index), code: "SILENT_SIGNAL" as const, message }];
+  });
 }

@@ -2,13 +2,13 @@
  * Turns a model into a snapshot. Runs beside the author's modules, in their process, and is bundled together with them; so it imports
  * nothing that Node.js would have to find.
  */
-import { NODE } from "../dsl/condition.js";
 import type { AnyEvent } from "../dsl/event.js";
-import type { AnyLifecycle } from "../dsl/lifecycle.js";
-import { type Model, MODEL, type ModelDefinition } from "../dsl/model.js";
-import type { SegmentModel } from "../dsl/segment.js";
+import { type Model, MODEL, type ModelDefinition, type PartsOf } from "../dsl/model.js";
+import { type ModelError, takeRecorded } from "../dsl/model-error.js";
+import type { Part } from "../dsl/part.js";
 import { stackOf } from "../dsl/site.js";
-import type { AnyTraits } from "../dsl/traits.js";
+import { LOWER, NODE, PART } from "../dsl/symbols.js";
+import { nearest } from "../snapshot/nearest.js";
 import { at, list, quote } from "../snapshot/problem.js";
 import { SNAPSHOT_FORMAT_VERSION } from "../snapshot/types.js";
 
@@ -26,9 +26,21 @@ export interface ModelProblem {
   code: string;
   message: string;
   stack?: string | undefined;
+  /** What to do about it, where that is more than the code says. */
+  fix?: string | undefined;
 }
 
-const PARTS = ["strictSchema", "events", "traits", "lifecycle", "segments"];
+const PARTS: readonly (keyof ModelDefinition)[] = [
+  "strictSchema",
+  "events",
+  "traits",
+  "lifecycle",
+  "journeys",
+  "segments",
+  "health",
+  "rules",
+  "signals",
+];
 
 /** Turns what `svc.config.ts` exports into a snapshot, with all the mistakes found on the way. */
 export function lower(exported: Record<string, unknown>): Lowered {
@@ -36,96 +48,105 @@ export function lower(exported: Record<string, unknown>): Lowered {
   const model = exported["default"];
   if (!isModel(model)) return broken("NOT_A_MODEL", "the default export of svc.config.ts is not a model");
 
-  const problems: ModelProblem[] = [];
-  const stack = stackOf(model);
-  for (const part of Object.keys(model[MODEL])) {
-    if (PARTS.includes(part)) continue;
-    problems.push({
-      code: "UNKNOWN_MODEL_PART",
-      message: `a model has no part ${quote(part)}, only ${list(PARTS)}`,
-      stack,
-    });
-  }
-  return { ...lowerParts(model[MODEL], stack, problems), problems };
+  const lowering = new Lowering(model[MODEL], stackOf(model));
+  const snapshot = lowering.snapshot();
+  const stacks: Lowered["stacks"] = lowering.stack === undefined ? [] : [["", lowering.stack]];
+  rememberStacks(snapshot, "", stacks);
+  // The functions that the model was given have been called by now.
+  return { snapshot, stacks, problems: [...takeRecorded().map(problemOf), ...lowering.problems] };
 }
 
 function broken(code: string, message: string): Lowered {
-  return { snapshot: null, stacks: [], problems: [{ code, message }] };
+  return { snapshot: null, stacks: [], problems: [...takeRecorded().map(problemOf), { code, message }] };
 }
 
 function isModel(value: unknown): value is Model {
   return typeof value === "object" && value !== null && MODEL in value;
 }
 
-function lowerParts(
-  definition: ModelDefinition,
-  stack: string | undefined,
-  problems: ModelProblem[],
-): Omit<Lowered, "problems"> {
-  const stacks: Lowered["stacks"] = stack === undefined ? [] : [["", stack]];
-  const events = eventsOf(definition, stack, problems);
-  const segments = segmentsOf(definition, stack, problems);
-  const snapshot = {
-    formatVersion: SNAPSHOT_FORMAT_VERSION,
-    strictSchema: definition.strictSchema ?? false,
-    events: Object.fromEntries(events.map((event) => [event.eventName, event[NODE]])),
-    traits: "traits" in definition ? ((definition.traits as Partial<AnyTraits> | undefined)?.[NODE] ?? null) : {},
-    lifecycle: lowerLifecycle(definition, stack, problems),
-    journeys: [],
-    segments: segments.map((segment) => segment.lower()),
-    health: null,
-    rules: [],
-    signals: [],
-  };
-  const remember = (value: object | undefined, path: string) => {
-    const made = value && stackOf(value);
-    if (made !== undefined) stacks.push([path, made]);
-  };
-  remember(definition.lifecycle, "lifecycle");
-  segments.forEach((segment, index) => remember(segment, at("segments", index)));
-  rememberNodes(snapshot, "", remember);
-  return { snapshot, stacks };
+/** A mistake that a builder recorded, with the name that was probably meant. */
+function problemOf({ code, message, fix, misnamed, stack }: ModelError): ModelProblem {
+  const meant = misnamed && nearest(misnamed.name, misnamed.candidates);
+  if (meant === undefined) return { code, message, stack, fix };
+  return { code, message: `${message}; did you mean ${quote(meant)}?`, stack, fix: `write ${quote(meant)}` };
 }
 
-function eventsOf(definition: ModelDefinition, stack: string | undefined, problems: ModelProblem[]): AnyEvent[] {
-  const events = new Map<string, AnyEvent>();
-  for (const { name, value } of listOf(definition.events)) {
-    if (typeof (value as AnyEvent | undefined)?.eventName !== "string") {
-      problems.push({ code: "NOT_AN_EVENT", message: `${at("events", name)} is not an event`, stack });
-    } else if (events.has(value.eventName)) {
-      const message = `there is another event ${quote(value.eventName)}`;
-      problems.push({ code: "DUPLICATE_EVENT", message, stack: stackOf(value[NODE]) });
-    } else {
-      events.set(value.eventName, value);
+/** One model on its way into a snapshot. */
+class Lowering {
+  readonly problems: ModelProblem[] = [];
+
+  constructor(
+    readonly definition: ModelDefinition,
+    /** Of the call of `defineModel`. */
+    readonly stack: string | undefined,
+  ) {
+    for (const part of Object.keys(definition)) {
+      if ((PARTS as readonly string[]).includes(part)) continue;
+      this.#report("UNKNOWN_MODEL_PART", `a model has no part ${quote(part)}, only ${list(PARTS)}`);
     }
   }
-  return [...events.values()];
+
+  snapshot(): object {
+    const { strictSchema, traits } = this.definition;
+    const events = this.#events();
+    return {
+      formatVersion: SNAPSHOT_FORMAT_VERSION,
+      strictSchema: strictSchema ?? false,
+      events: Object.fromEntries(events.map((event) => [event.eventName, event[NODE]])),
+      traits: "traits" in this.definition ? ((traits as Partial<typeof traits>)?.[NODE] ?? null) : {},
+      lifecycle: this.#one("lifecycle", "NOT_A_LIFECYCLE"),
+      journeys: this.#list("journeys", "journey"),
+      segments: this.#list("segments", "segment"),
+      health: this.#one("health", "NOT_HEALTH"),
+      rules: this.#list("rules", "rule"),
+      signals: this.#list("signals", "signal"),
+    };
+  }
+
+  #events(): AnyEvent[] {
+    const events = new Map<string, AnyEvent>();
+    for (const { name, value } of membersOf<AnyEvent>(this.definition.events)) {
+      if (typeof (value as Partial<AnyEvent> | null | undefined)?.eventName !== "string") {
+        this.#report("NOT_AN_EVENT", `${at("events", name)} is not an event`);
+      } else if (events.has(value.eventName)) {
+        this.#report("DUPLICATE_EVENT", `there is another event ${quote(value.eventName)}`, stackOf(value[NODE]));
+      } else {
+        events.set(value.eventName, value);
+      }
+    }
+    return [...events.values()];
+  }
+
+  #one(kind: "lifecycle" | "health", code: string): unknown {
+    if (!(kind in this.definition)) return null;
+    const value: unknown = this.definition[kind];
+    if (isPart(value, kind)) return value[LOWER]();
+    this.#report(code, `${kind} is not what ${kind}(…) returns`);
+    return null;
+  }
+
+  #list(part: "journeys" | "segments" | "rules" | "signals", kind: string): unknown[] {
+    return membersOf<unknown>(this.definition[part]).flatMap(({ name, value }) => {
+      if (isPart(value, kind)) return [value[LOWER]()];
+      this.#report(`NOT_A_${kind.toUpperCase()}`, `${at(part, name)} is not a ${kind}`);
+      return [];
+    });
+  }
+
+  #report(code: string, message: string, stack = this.stack): void {
+    this.problems.push({ code, message, stack });
+  }
 }
 
-function segmentsOf(definition: ModelDefinition, stack: string | undefined, problems: ModelProblem[]): SegmentModel[] {
-  return listOf(definition.segments).flatMap(({ name, value }) => {
-    const segment = value as Partial<SegmentModel> | undefined;
-    if (typeof segment?.lower === "function" && typeof segment.id === "string") return [value];
-    problems.push({ code: "NOT_A_SEGMENT", message: `${at("segments", name)} is not a segment`, stack });
-    return [];
-  });
-}
-
-function lowerLifecycle(definition: ModelDefinition, stack: string | undefined, problems: ModelProblem[]): unknown {
-  if (!("lifecycle" in definition)) return null;
-  const lifecycle = definition.lifecycle as Partial<AnyLifecycle> | undefined;
-  if (typeof lifecycle?.lower === "function" && !("id" in lifecycle)) return lifecycle.lower();
-  problems.push({ code: "NOT_A_LIFECYCLE", message: "lifecycle is not what lifecycle(…) returns", stack });
-  return null;
+function isPart(value: unknown, kind: string): value is Part<string, object> {
+  return typeof value === "object" && value !== null && (value as Partial<Part<string, object>>)[PART] === kind;
 }
 
 /** The members of a list or a record. One that is there under two names, as in a module that exports again what it imports, counts once. */
-function listOf<T>(
-  values: readonly T[] | Readonly<Record<string, T>> | undefined,
-): { name: string | number; value: T }[] {
-  const named = Array.isArray(values)
-    ? (values as readonly T[]).map((value, name) => ({ name, value }))
-    : Object.entries((values ?? {}) as Record<string, T>).map(([name, value]) => ({ name, value }));
+function membersOf<T>(parts: PartsOf<T> | undefined): { name: string | number; value: T }[] {
+  const named = Array.isArray(parts)
+    ? (parts as readonly T[]).map((value, name) => ({ name, value }))
+    : Object.entries((parts ?? {}) as Record<string, T>).map(([name, value]) => ({ name, value }));
   const seen = new Set<T>();
   return named.filter(({ value }) => {
     if (typeof value !== "object" || value === null) return true;
@@ -133,9 +154,11 @@ function listOf<T>(
   });
 }
 
-function rememberNodes(value: unknown, path: string, remember: (value: object, path: string) => void): void {
+/** Every node that a builder made was located by it; the others are found by the node that holds them. */
+function rememberStacks(value: unknown, path: string, stacks: Lowered["stacks"]): void {
   if (typeof value !== "object" || value === null) return;
-  remember(value, path);
-  if (Array.isArray(value)) value.forEach((item, index) => rememberNodes(item, at(path, index), remember));
-  else for (const [key, member] of Object.entries(value)) rememberNodes(member, at(path, key), remember);
+  const stack = stackOf(value);
+  if (stack !== undefined) stacks.push([path, stack]);
+  if (Array.isArray(value)) value.forEach((item, index) => rememberStacks(item, at(path, index), stacks));
+  else for (const [key, member] of Object.entries(value)) rememberStacks(member, at(path, key), stacks);
 }

@@ -1,12 +1,10 @@
 import { spawn } from "node:child_process";
 
-import type { Lowered } from "./lower.js";
 import type { Message } from "./runner.js";
 
 /** How a run of the author's modules ended. */
 export type Outcome =
-  | { kind: "lowered"; lowered: Lowered; output: string }
-  | { kind: "failed"; message: string; stack?: string | undefined; output: string }
+  | (Message & { output: string })
   | { kind: "timedOut"; output: string }
   | { kind: "ended"; how: string; output: string };
 
@@ -38,11 +36,15 @@ export async function runBundle(code: string, directory: string, timeLimitMs: nu
       result ??= outcome;
       child.kill("SIGKILL");
     };
+    // A model that loops would outlive the compiler.
+    const end = () => child.kill("SIGKILL");
+    process.once("exit", end);
     const timer = setTimeout(() => settle((output) => ({ kind: "timedOut", output })), timeLimitMs);
     child.on("message", (message: Message) => settle((output) => ({ ...message, output })));
     child.on("error", reject);
     child.on("close", (exitCode, signal) => {
       clearTimeout(timer);
+      process.off("exit", end);
       const how = signal === null ? `with exit code ${exitCode}` : `by ${signal}`;
       resolve(result ? result(output) : { kind: "ended", how, output });
     });

@@ -1,10 +1,10 @@
 import type { Condition as ConditionNode, PropertyCondition as PropertyConditionNode } from "../snapshot/types.js";
+import { INERT_NODE } from "./inert.js";
 import { located } from "./site.js";
+import { NODE } from "./symbols.js";
 
-/** The key under which a value of this language carries its part of the snapshot. */
-export const NODE: unique symbol = Symbol("svc.node");
-
-/** A length of time: a whole number followed by m, h, d or w. Lengths are fixed, so "30d" is 720 hours. */
+/** A length of time: a whole number followed by m, h, d or w, up to "3650d". Lengths are fixed, so "30d" is 720 hours; there are no
+ * calendar months. */
 export type Duration = `${number}${"m" | "h" | "d" | "w"}`;
 
 /** A condition on a customer: true or false at every instant. */
@@ -16,10 +16,6 @@ export interface Condition {
 export interface PropertyCondition {
   readonly [NODE]: PropertyConditionNode;
 }
-
-/** A value, or a function that returns it. Functions are called when the model is compiled, when every module has loaded, so they
- * may name what a module defines that itself imports this one. */
-export type Lazy<T> = T | (() => T);
 
 /** Makes a condition of its part of the snapshot. */
 export function condition(node: ConditionNode): Condition {
@@ -39,28 +35,33 @@ export function nodeOf(value: { readonly [NODE]?: unknown } | null | undefined):
   return value?.[NODE] ?? null;
 }
 
-/** Holds while each of the conditions holds. */
+/** Holds while each of the conditions holds. At least one is needed. */
 export function all(...conditions: Condition[]): Condition;
 export function all(...conditions: PropertyCondition[]): PropertyCondition;
 export function all(...conditions: Condition[] | PropertyCondition[]): Condition | PropertyCondition {
   return combine("all", conditions);
 }
 
-/** Holds while at least one of the conditions holds. */
+/** Holds while at least one of the conditions holds. At least one is needed. */
 export function any(...conditions: Condition[]): Condition;
 export function any(...conditions: PropertyCondition[]): PropertyCondition;
 export function any(...conditions: Condition[] | PropertyCondition[]): Condition | PropertyCondition {
   return combine("any", conditions);
 }
 
-function combine(kind: "all" | "any", conditions: Condition[] | PropertyCondition[]): Condition | PropertyCondition {
-  // Both readings build the same node; the overloads above keep the two families apart.
-  return condition({ kind, conditions: (conditions as Condition[]).map((part) => nodeOf(part)) });
+// The two families build the same nodes; the overloads keep them apart. What could not be made is left out, in a filter it has no place.
+function combine(kind: "all" | "any", conditions: Condition[] | PropertyCondition[]): Condition {
+  const nodes = (conditions as Condition[]).map((part) => nodeOf(part));
+  const made = nodes.filter((node) => node !== INERT_NODE);
+  return made.length < nodes.length && made.length === 0
+    ? { [NODE]: INERT_NODE }
+    : condition({ kind, conditions: made });
 }
 
-/** Holds exactly while the condition does not. */
+/** Holds exactly while the condition does not; so it also holds where the condition compares something absent. */
 export function not(condition: Condition): Condition;
 export function not(condition: PropertyCondition): PropertyCondition;
 export function not(negated: Condition | PropertyCondition): Condition | PropertyCondition {
-  return condition({ kind: "not", condition: nodeOf(negated as Condition) });
+  const node = nodeOf(negated as Condition);
+  return node === INERT_NODE ? { [NODE]: INERT_NODE } : condition({ kind: "not", condition: node });
 }

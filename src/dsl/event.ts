@@ -1,39 +1,35 @@
 import type { EventSchema, EventSelector, Field } from "../snapshot/types.js";
 import type { PropertyCondition } from "./condition.js";
-import { NODE, nodeOf, propertyCondition } from "./condition.js";
-import type { Count, CountCondition } from "./count.js";
-import { count, countCondition } from "./count.js";
+import { nodeOf, propertyCondition } from "./condition.js";
 import type { AnyField, Fields } from "./field.js";
+import { guarded } from "./guarded.js";
+import { inert, INERT_NODE } from "./inert.js";
+import { attempt } from "./model-error.js";
+import type { Occurrences } from "./occurrences.js";
+import { occurrences } from "./occurrences.js";
 import type { Operand } from "./operand.js";
 import { operand } from "./operand.js";
 import { located } from "./site.js";
-
-/** Occurrences of an event, as conditions. */
-export interface Occurrences {
-  /** How many there are, to be compared: `.count().atLeast(3).within("30d")`. */
-  count(): Count;
-  /** There is at least one; of all time, unless narrowed by `.within` or `.since`. */
-  happened(): CountCondition;
-  /** There is none; of all time, unless narrowed by `.within` or `.since`. */
-  never(): CountCondition;
-}
+import { NODE } from "./symbols.js";
 
 /** The properties of an event, to be asked in `where`. */
 export type Properties<F extends Fields> = { readonly [Name in keyof F]: Operand<F[Name], PropertyCondition> };
 
 /** An event that the product reports. */
-export interface EventModel<F extends Fields = Fields> extends Occurrences {
+export interface EventModel<F extends Fields = Fields> extends Occurrences<F>, AnyEvent {
+  /** Only the occurrences whose properties meet a condition: `.where((p) => p.seats.atLeast(5))`. */
+  where(choose: (properties: Properties<F>) => PropertyCondition): Occurrences<F>;
+}
+
+/** An event of any shape, for lists of events. */
+export interface AnyEvent {
   readonly [NODE]: EventSchema;
   readonly eventName: string;
-  /** Only the occurrences whose properties meet a condition: `.where((p) => p.seats.atLeast(5))`. */
-  where(choose: (properties: Properties<F>) => PropertyCondition): Occurrences;
 }
 
 /** Of an event without properties none can be asked. */
-type NoFields = Readonly<Record<string, never>>;
-
-/** An event of any shape, for lists of events. */
-export type AnyEvent = Omit<EventModel, "where">;
+// eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- it has no keys: no name is a property's
+type NoFields = Record<never, never>;
 
 /**
  * Declares an event. Its properties are required unless they are `optional()`; under `strictSchema` an event with other properties,
@@ -43,39 +39,45 @@ export type AnyEvent = Omit<EventModel, "where">;
  */
 export function event(name: string): EventModel<NoFields>;
 export function event<const F extends Fields>(name: string, fields: F): EventModel<F>;
-export function event<F extends Fields>(name: string, fields?: F): EventModel<F> {
-  const schema: EventSchema = located({ properties: nodesOf(fields ?? {}) });
-  return {
-    [NODE]: schema,
-    eventName: name,
-    where: (choose) => occurrences({ event: name, where: nodeOf(choose(propertiesOf(schema) as Properties<F>)) }),
-    ...occurrences({ event: name }),
-  };
+export function event(name: string, fields: Fields = {}): EventModel {
+  const schema: EventSchema = located({ properties: nodesOf(fields) });
+  const all: EventSelector = { event: name };
+  const owner = `the event ${JSON.stringify(name)}`;
+  const guard = { owner, standIns: { selector: all, measure: { kind: "count", of: all } as const } };
+  const select = (of: EventSelector) => guarded(occurrences(of, schema.properties), guard);
+  return guarded(
+    {
+      ...occurrences(all, schema.properties),
+      [NODE]: schema,
+      eventName: name,
+      where: (choose: (properties: Properties<Fields>) => PropertyCondition) => {
+        const where = nodeOf(attempt(() => choose(propertiesOf(owner, schema) as Properties<Fields>), inert()));
+        return select((where as unknown) === INERT_NODE ? all : { event: name, where });
+      },
+    },
+    guard,
+  );
 }
 
-function occurrences(selector: EventSelector): Occurrences {
-  return {
-    count: () => count(selector),
-    happened: () => countCondition(selector, "gte", 1),
-    never: () => countCondition(selector, "eq", 0),
-  };
-}
-
-function propertiesOf(schema: EventSchema): object {
+function propertiesOf(owner: string, schema: EventSchema): object {
   const properties: Record<string, object> = Object.create(null) as Record<string, object>;
   for (const [property, field] of Object.entries<Field | null>(schema.properties)) {
     if (!field) continue;
     const exists = () => propertyCondition({ kind: "exists", property });
-    properties[property] = operand(field, {
+    const questions = operand(field, {
       compare: (operator, value) => propertyCondition({ kind: "compare", property, operator, value }),
       exists,
       missing: () => propertyCondition({ kind: "not", condition: nodeOf(exists()) }),
     });
+    properties[property] = guarded(questions, {
+      owner: `the property ${JSON.stringify(property)} (${field.type}) of ${owner}`,
+    });
   }
-  return properties;
+  return guarded(properties, { owner, code: "UNKNOWN_PROPERTY", member: "property" });
 }
 
-/** The snapshot's part of declared fields (null for what is no field, which the validation refuses), in a record that takes any name, `__proto__` included: the validation refuses that one. */
+/** The snapshot's part of declared fields (null for what is no field, which the validation refuses), in a record that takes any name,
+ * `__proto__` included: the validation refuses that one. */
 export function nodesOf(fields: Fields): EventSchema["properties"] {
   const entries = Object.entries<Partial<AnyField> | null | undefined>(fields);
   return Object.fromEntries(entries.map(([name, field]) => [name, field?.[NODE] ?? null])) as EventSchema["properties"];

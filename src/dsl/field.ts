@@ -1,5 +1,6 @@
 import type { Field as FieldNode, ScalarType } from "../snapshot/types.js";
-import { NODE } from "./condition.js";
+import { ModelError, record } from "./model-error.js";
+import { NODE } from "./symbols.js";
 
 /** The declared type of an event property or a trait. */
 interface FieldOf<Node extends FieldNode> {
@@ -36,7 +37,7 @@ export function string(): StringField {
   return field({ type: "string" });
 }
 
-/** A number, whole or not. */
+/** A number, whole or not, as JSON has them: a double. */
 export function number(): NumberField {
   return field({ type: "number" });
 }
@@ -51,14 +52,16 @@ export function date(): DateField {
   return field({ type: "date" });
 }
 
-/** One of the texts listed. */
+/** One of the texts listed, and no other: `oneOf("free", "pro")`. */
 export function oneOf<const Value extends string>(...values: readonly Value[]): StringField<Value> {
   return field({ type: "string", enum: [...values] });
 }
 
 /** A list whose items are all of one type: `array(string())`, `array(oneOf("sso", "audit"))`. */
 export function array<Item extends ScalarField>(item: Item): ArrayField<Item> {
-  const { type, ...rest } = item[NODE] as { type: ScalarType; enum?: string[] };
+  const declared = (item as Partial<Item> | undefined)?.[NODE] as { type: ScalarType; enum?: string[] } | undefined;
+  if (!declared) record(new ModelError("NOT_A_FIELD", "array(…) needs the type of its items, such as array(string())"));
+  const { type, ...rest } = declared ?? { type: "string" };
   return field({ type: "array", items: rest.enum ? { type, enum: rest.enum } : { type } });
 }
 

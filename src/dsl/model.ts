@@ -1,20 +1,31 @@
 import type { AnyEvent } from "./event.js";
+import type { AnyHealth } from "./health.js";
+import type { AnyJourney } from "./journey.js";
 import type { AnyLifecycle } from "./lifecycle.js";
+import type { RuleModel } from "./rule.js";
 import type { SegmentModel } from "./segment.js";
+import type { SignalModel } from "./signal.js";
 import { located } from "./site.js";
 import type { AnyTraits } from "./traits.js";
 
 /** The key that tells a model from any other value. */
 export const MODEL: unique symbol = Symbol("svc.model");
 
-/** What a model is made of. Lists may also be given as records, such as a whole module: `import * as events from "./model/events.js"`. */
+/** Parts of one kind, as a list, or as a record such as a whole module: `import * as events from "./model/events.js"`. */
+export type PartsOf<T> = readonly T[] | Readonly<Record<string, T>>;
+
+/** What a model is made of. */
 export interface ModelDefinition {
   /** Whether events and traits that do not fit what is declared are refused. False unless set: they are accepted and logged. */
   strictSchema?: boolean;
-  events?: readonly AnyEvent[] | Readonly<Record<string, AnyEvent>>;
+  events?: PartsOf<AnyEvent>;
   traits?: AnyTraits;
   lifecycle?: AnyLifecycle;
-  segments?: readonly SegmentModel[] | Readonly<Record<string, SegmentModel>>;
+  journeys?: PartsOf<AnyJourney>;
+  segments?: PartsOf<SegmentModel>;
+  health?: AnyHealth;
+  rules?: PartsOf<RuleModel>;
+  signals?: PartsOf<SignalModel>;
 }
 
 /** A whole model, as `svc.config.ts` exports it by default. */

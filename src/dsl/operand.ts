@@ -1,5 +1,6 @@
 import type { CompareOperator, Field, Scalar } from "../snapshot/types.js";
-import type { Duration } from "./condition.js";
+import type { Comparisons } from "./comparisons.js";
+import { comparisons } from "./comparisons.js";
 import type { AnyField, ArrayField, BooleanField, DateField, NumberField, StringField } from "./field.js";
 
 /** What every field can be asked. A comparison with an absent value is false. */
@@ -25,13 +26,7 @@ export interface TextOperand<Result> extends Membership<string, Result> {
 
 export type ChoiceOperand<Value extends string, Result> = Membership<Value, Result>;
 
-export interface NumberOperand<Result> extends Presence<Result> {
-  atLeast(value: number): Result;
-  atMost(value: number): Result;
-  moreThan(value: number): Result;
-  lessThan(value: number): Result;
-  equals(value: number): Result;
-  notEquals(value: number): Result;
+export interface NumberOperand<Result> extends Presence<Result>, Comparisons<Result> {
   in(...values: number[]): Result;
   notIn(...values: number[]): Result;
 }
@@ -45,11 +40,10 @@ export interface BooleanOperand<Result> extends Presence<Result> {
 export interface DateOperand<Result> extends Presence<Result> {
   before(date: string): Result;
   after(date: string): Result;
-}
-
-export interface DateTraitOperand<Result> extends DateOperand<Result> {
-  /** Whether the date comes within this time: true from that long before it until it. */
-  within(duration: Duration): Result;
+  onOrBefore(date: string): Result;
+  onOrAfter(date: string): Result;
+  is(date: string): Result;
+  isNot(date: string): Result;
 }
 
 export interface ListOperand<Item, Result> extends Presence<Result> {
@@ -58,7 +52,7 @@ export interface ListOperand<Item, Result> extends Presence<Result> {
 }
 
 /** The questions that a field of this type allows. */
-export type Operand<F extends AnyField, Result, DateQuestions = DateOperand<Result>> =
+export type Operand<F extends AnyField, Result> =
   F extends StringField<infer Value>
     ? string extends Value
       ? TextOperand<Result>
@@ -70,7 +64,7 @@ export type Operand<F extends AnyField, Result, DateQuestions = DateOperand<Resu
         : F extends BooleanField
           ? BooleanOperand<Result>
           : F extends DateField
-            ? DateQuestions
+            ? DateOperand<Result>
             : never;
 
 type ItemValue<Item> =
@@ -82,13 +76,11 @@ type ItemValue<Item> =
         ? boolean
         : string;
 
-/** How a question about one property or one trait becomes a condition. */
+/** How a question about a property, its latest value or a trait becomes a condition. */
 export interface Questions<Result> {
   compare(operator: CompareOperator, value: Scalar | Scalar[]): Result;
   exists(): Result;
   missing(): Result;
-  /** Only where the instant of evaluation is known: a date trait. */
-  within?: (duration: Duration) => Result;
 }
 
 /** The object behind the operand types: the methods that the field's type allows, and no others. */
@@ -108,21 +100,18 @@ export function operand<Result>(field: Field, ask: Questions<Result>): object {
       return {
         ...presence,
         ...lists,
-        atLeast: compare("gte"),
-        atMost: compare("lte"),
-        moreThan: compare("gt"),
-        lessThan: compare("lt"),
-        equals: compare("eq"),
-        notEquals: compare("ne"),
+        ...comparisons((operator, value) => ask.compare(operator, value)),
       };
     case "boolean":
       return { ...presence, ...equality };
     case "date":
       return {
         ...presence,
+        ...equality,
         before: compare("lt"),
         after: compare("gt"),
-        ...(ask.within ? { within: ask.within } : {}),
+        onOrBefore: compare("lte"),
+        onOrAfter: compare("gte"),
       };
     case "array":
       return { ...presence, contains: compare("contains") };

@@ -1,27 +1,50 @@
 import type { Segment as SegmentNode } from "../snapshot/types.js";
-import type { Condition, Lazy } from "./condition.js";
+import type { Condition } from "./condition.js";
 import { condition, nodeOf } from "./condition.js";
-import { resolve } from "./lifecycle.js";
-import { located } from "./site.js";
+import { guarded } from "./guarded.js";
+import type { Lazy } from "./lazy.js";
+import { resolve } from "./lazy.js";
+import type { Part } from "./part.js";
+import { part } from "./part.js";
+import type { Trigger } from "./trigger.js";
+import { trigger } from "./trigger.js";
 
 /** A group that customers enter and leave. */
-export interface SegmentModel {
+export interface SegmentModel extends Part<"segment", SegmentNode> {
   readonly id: string;
-  /** The snapshot's part. It is made when it is asked for, because the condition may be given as a function. */
-  readonly lower: () => SegmentNode;
   /** Holds while the customer is in this segment. */
   has(): Condition;
+  /** For a rule's `on`: the customer enters this segment. */
+  entered(): Trigger;
+  /** For a rule's `on`: the customer leaves this segment. */
+  exited(): Trigger;
+}
+
+/** A segment without a condition: rules add customers to it and remove them. */
+export interface ManualSegment extends SegmentModel {
+  readonly manual: true;
 }
 
 /**
- * Declares a segment: the customers for whom `when` holds, at every instant. A segment without a condition is changed by rules only.
+ * Declares a segment: the customers for whom `when` holds, at every instant. A segment without a condition is changed by rules only, with
+ * `addTo` and `removeFrom`.
  *
  * @param id lower-case letters, digits and underscores, beginning with a letter.
  */
-export function segment(id: string, definition: { when?: Lazy<Condition> } = {}): SegmentModel {
-  return located({
-    id,
-    lower: () => ("when" in definition ? { id, when: nodeOf(resolve(definition.when)) } : { id }),
-    has: () => condition({ kind: "segment", segment: id }),
-  });
+export function segment(id: string): ManualSegment;
+export function segment(id: string, definition: { when: Lazy<Condition> }): SegmentModel;
+export function segment(id: string, definition?: { when?: Lazy<Condition> }): SegmentModel | ManualSegment {
+  const lower = (): SegmentNode =>
+    definition && "when" in definition ? { id, when: nodeOf(resolve(definition.when)) } : { id };
+  return guarded(
+    {
+      ...part("segment", lower),
+      id,
+      ...(definition && "when" in definition ? {} : { manual: true as const }),
+      has: () => condition({ kind: "segment", segment: id }),
+      entered: () => trigger({ kind: "segmentEntered", segment: id }),
+      exited: () => trigger({ kind: "segmentExited", segment: id }),
+    },
+    { owner: `the segment ${JSON.stringify(id)}` },
+  );
 }

@@ -10,6 +10,13 @@ export function located<T extends object>(value: T): T {
   return value;
 }
 
+/** Remembers that `value` was made where `source` was: a node that is lowered later is at its builder's call. */
+export function locatedAs<T extends object>(value: T, source: unknown): T {
+  const site = typeof source === "object" && source !== null ? sites.get(source) : undefined;
+  if (site) sites.set(value, site);
+  return value;
+}
+
 /** The stack of the call that made `value`, or undefined for a value that no builder made. */
 export function stackOf(value: object): string | undefined {
   return sites.get(value)?.stack;

@@ -1,16 +1,46 @@
-import type { Field } from "../snapshot/types.js";
-import type { Condition } from "./condition.js";
-import { condition, NODE, nodeOf } from "./condition.js";
+import type { Field, Measure as MeasureNode } from "../snapshot/types.js";
+import type { Condition, Duration } from "./condition.js";
+import { condition, nodeOf } from "./condition.js";
 import { nodesOf } from "./event.js";
-import type { Fields } from "./field.js";
-import type { DateTraitOperand, Operand } from "./operand.js";
+import type { AnyField, DateField, Fields, NumberField, StringField } from "./field.js";
+import { guarded } from "./guarded.js";
+import type { StandIns } from "./inert.js";
+import type { Measure } from "./measure.js";
+import type { Operand } from "./operand.js";
 import { operand } from "./operand.js";
+import type { Score } from "./score.js";
 import { located } from "./site.js";
+import { MEASURE, NODE, SCORE } from "./symbols.js";
+
+/** What a trait can be asked: what a property of its type can, and what only makes sense of how things are now. */
+export type TraitOperand<F extends AnyField> = Operand<F, Condition> & Present<F>;
+
+type Present<F extends AnyField> =
+  F extends StringField<infer Value>
+    ? MappedTrait<Value>
+    : F extends NumberField
+      ? Measure
+      : F extends DateField
+        ? DatedTrait
+        : unknown;
+
+/** A text trait scores a health component by its value. */
+export interface MappedTrait<Value extends string> {
+  /** The score, 0 to 100, of each value: `customer.plan.map({ free: 30, pro: 70 })`. Every choice needs one; an absent trait, or a text
+   * that is not listed, scores 0. */
+  map(scores: { readonly [Name in Value]: number }): Score;
+}
+
+/** A date trait is compared with the present. */
+export interface DatedTrait {
+  /** Whether the date comes within this time: true from that long before it until it. */
+  within(duration: Duration): Condition;
+  /** Whether the date has come, or has come at least this long ago: `customer.trialEndsOn.passed("3d")`. */
+  passed(by?: Duration): Condition;
+}
 
 /** What is known about a customer: each trait can be asked, as in `customer.plan.is("pro")`. */
-export type TraitsModel<F extends Fields = Fields> = {
-  readonly [Name in keyof F]: Operand<F[Name], Condition, DateTraitOperand<Condition>>;
-} & AnyTraits;
+export type TraitsModel<F extends Fields = Fields> = { readonly [Name in keyof F]: TraitOperand<F[Name]> } & AnyTraits;
 
 /** Traits of any shape. */
 export interface AnyTraits {
@@ -20,22 +50,43 @@ export interface AnyTraits {
 /** Declares the traits of a customer, which identify operations set. A trait may always be absent. */
 export function traits<const F extends Fields>(fields: F): TraitsModel<F> {
   const nodes = withoutOptional(nodesOf(fields));
+  const measured = Object.entries<Field | null>(nodes).find(([, field]) => field?.type === "number")?.[0];
+  const standIns: StandIns = { measure: measured === undefined ? undefined : { kind: "trait", trait: measured } };
   const model: Record<string | symbol, unknown> = Object.create(null) as Record<string | symbol, unknown>;
   for (const [trait, field] of Object.entries<Field | null>(nodes)) {
-    if (field) model[trait] = traitOperand(trait, field);
+    if (field) model[trait] = traitOperand(trait, field, standIns);
   }
   model[NODE] = located(nodes);
-  return model as TraitsModel<F>;
+  return guarded(model, { code: "UNKNOWN_TRAIT", member: "trait", standIns }) as TraitsModel<F>;
 }
 
-function traitOperand(trait: string, field: Field): object {
+function traitOperand(trait: string, field: Field, standIns: StandIns): object {
   const exists = () => condition({ kind: "traitExists", trait });
-  return operand(field, {
+  const questions = operand(field, {
     compare: (operator, value) => condition({ kind: "trait", trait, operator, value }),
     exists,
     missing: () => condition({ kind: "not", condition: nodeOf(exists()) }),
-    within: (duration) => condition({ kind: "traitDateWithin", trait, within: duration }),
   });
+  return guarded(
+    { ...questions, ...presentOf(trait, field) },
+    { owner: `the trait ${JSON.stringify(trait)} (${field.type})`, standIns },
+  );
+}
+
+function presentOf(trait: string, field: Field): object {
+  switch (field.type) {
+    case "string":
+      return { map: (values: Record<string, number>) => ({ [SCORE]: located({ kind: "map", trait, values }) }) };
+    case "number":
+      return { [MEASURE]: { kind: "trait", trait } satisfies MeasureNode };
+    case "date":
+      return {
+        within: (duration: Duration) => condition({ kind: "traitDateWithin", trait, within: duration }),
+        passed: (by?: Duration) => condition({ kind: "traitDatePassed", trait, ...(by === undefined ? {} : { by }) }),
+      };
+    default:
+      return {};
+  }
 }
 
 /** Of a trait the word says nothing, so it is left out: equal models have equal snapshots. */

@@ -1,4 +1,4 @@
-import type { CompareOperator, Field, PropertyCondition, Scalar } from "../snapshot/types.js";
+import type { CompareOperator, Field, OrderOperator, PropertyCondition, Scalar } from "../snapshot/types.js";
 import { parseInstant } from "./dates.js";
 import { memberReader } from "./json.js";
 import type { Json } from "./types.js";
@@ -113,3 +113,17 @@ const ORDERS = {
   gt: (a: number, b: number) => a > b,
   gte: (a: number, b: number) => a >= b,
 };
+
+/** A comparison with a number, of a number that is there. */
+export function compileOrder(operator: OrderOperator, expected: number): (value: number) => boolean {
+  switch (operator) {
+    case "eq":
+      return (value) => value === expected;
+    case "ne":
+      return (value) => value !== expected;
+    default: {
+      const compare = ORDERS[operator];
+      return (value) => compare(value, expected);
+    }
+  }
+}

@@ -1,28 +1,60 @@
-import type { Condition } from "../snapshot/types.js";
-import type { ConditionTest, NextChange } from "./conditions.js";
-import type { StreamMemory } from "./types.js";
+import type { EventSelector, OccurrenceScope, OrderOperator } from "../snapshot/types.js";
+import { counts, EVERYTHING_COUNTS, type BoundaryOf } from "./boundary.js";
+import { compileScope, type ConditionContext } from "./context.js";
+import type { ConditionTest, Leaf, NextChange } from "./leaf.js";
+import { comparisonText, expectation, lackingWhole, scopeText, selectorText } from "./phrases.js";
+import type { Stream } from "./streams.js";
+import type { Json } from "./types.js";
 import type { Working } from "./working.js";
 
-export interface CountOptions {
-  operator: Extract<Condition, { kind: "count" }>["operator"];
+interface CountOptions {
+  operator: OrderOperator;
   value: number;
-  /** The window in milliseconds; undefined counts ever. */
-  within: number | undefined;
-  sinceState: boolean;
+  /** The window in milliseconds; Infinity counts ever. */
+  within: number;
+  /** From when on occurrences count; undefined: from ever. */
+  boundary: BoundaryOf | undefined;
 }
 
-export interface CompiledCount {
+type CountScope = Pick<CountOptions, "within" | "boundary">;
+
+interface CompiledCount {
   test: ConditionTest;
   nextChange: NextChange | null;
   /** How many of the latest occurrences the test reads. */
   capacity: number;
 }
 
+/** A condition on the number of occurrences. */
+export function compileCountLeaf(
+  condition: { of: EventSelector; operator: OrderOperator; value: number } & OccurrenceScope,
+  context: ConditionContext,
+): Leaf {
+  const { of, operator, value } = condition;
+  const stream = context.registry.stream(of);
+  context.reads.streams.add(stream);
+  const scope = compileScope(condition, context);
+  const count = compileCount(stream.index, { operator, value, ...scope });
+  stream.capacity = Math.max(stream.capacity, count.capacity);
+  return {
+    kind: "count",
+    text: `count of ${selectorText(of)}${scopeText(condition)} ${comparisonText(operator, value)}`,
+    expected: expectation(operator, value),
+    test: count.test,
+    nextChange: count.nextChange ?? undefined,
+    actual: (customer) => {
+      const number = countUpTo(customer, stream, scope);
+      return mayBeMore(number, customer, stream, scope) ? `${number} or more` : number;
+    },
+    missing: (customer): Json => lackingWhole(operator, value, countUpTo(customer, stream, scope)),
+  };
+}
+
 /**
  * A condition on the number of occurrences in a stream. All rest on one question: "are there at least n?", which the n-th
  * latest occurrence answers alone.
  */
-export function compileCount(stream: number, options: CountOptions): CompiledCount {
+function compileCount(stream: number, options: CountOptions): CompiledCount {
   const { operator, value } = options;
   switch (operator) {
     case "gte":
@@ -40,20 +72,53 @@ export function compileCount(stream: number, options: CountOptions): CompiledCou
   }
 }
 
+/**
+ * How many occurrences count, as far as every customer's memory is sure to tell: no more than the stream's capacity, unless
+ * there is no scope.
+ */
+export function countUpTo(customer: Working, { index, capacity }: Stream, { within, boundary }: CountScope): number {
+  const { count, occurredAt, seq } = customer.streams[index]!;
+  if (within === Infinity && boundary === undefined) return count;
+  const start = customer.clock - within;
+  const since = boundary?.(customer) ?? EVERYTHING_COUNTS;
+  const { length } = occurredAt;
+  // During a call there are more: what is counted must not depend on how operations come in calls.
+  let first = Math.max(0, length - capacity);
+  let end = length;
+  // Whatever is later than one that counts does so, too.
+  while (first < end) {
+    const middle = (first + end) >>> 1;
+    if (occurredAt[middle]! > start && counts(since, occurredAt[middle]!, seq[middle]!)) end = middle;
+    else first = middle + 1;
+  }
+  return length - end;
+}
+
+/** Whether there may be more occurrences than were counted. */
+export function mayBeMore(
+  number: number,
+  customer: Working,
+  { index, capacity }: Stream,
+  { within, boundary }: CountScope,
+): boolean {
+  if (within === Infinity && boundary === undefined) return false;
+  return number >= capacity && number < customer.streams[index]!.count;
+}
+
 function negated(count: CompiledCount): CompiledCount {
   return { ...count, test: (customer) => !count.test(customer) };
 }
 
 function compileAtLeast(stream: number, needed: number, options: CountOptions): CompiledCount {
-  const { within, sinceState } = options;
+  const { within, boundary } = options;
   if (needed <= 0) return { test: () => true, nextChange: null, capacity: 0 };
-  if (within === undefined && !sinceState) {
+  if (within === Infinity && boundary === undefined) {
     return { test: (customer) => customer.streams[stream]!.count >= needed, nextChange: null, capacity: 0 };
   }
   const leavesAt = leavingInstant(stream, options);
   return {
     test: (customer) => leavesAt(customer, needed) > customer.clock,
-    nextChange: within === undefined ? null : (customer) => pastIsNever(leavesAt(customer, needed), customer.clock),
+    nextChange: within === Infinity ? null : (customer) => pastIsNever(leavesAt(customer, needed), customer.clock),
     capacity: needed,
   };
 }
@@ -63,7 +128,7 @@ function compileExactly(stream: number, value: number, options: CountOptions): C
   const enough = compileAtLeast(stream, value, options);
   const more = compileAtLeast(stream, value + 1, options);
   const test: ConditionTest = (customer) => enough.test(customer) && !more.test(customer);
-  if (options.within === undefined) return { test, nextChange: null, capacity: more.capacity };
+  if (options.within === Infinity) return { test, nextChange: null, capacity: more.capacity };
 
   const leavesAt = leavingInstant(stream, options);
   return {
@@ -83,22 +148,16 @@ function compileExactly(stream: number, value: number, options: CountOptions): C
  * When the n-th latest occurrence that counts leaves the window: Infinity where there is no window, -Infinity where fewer
  * than n count. At least n count at an instant exactly if this lies after it.
  */
-function leavingInstant(stream: number, options: CountOptions): (customer: Working, nth: number) => number {
-  const { within = Infinity, sinceState } = options;
+function leavingInstant(
+  stream: number,
+  { within, boundary }: CountOptions,
+): (customer: Working, nth: number) => number {
   return (customer, nth) => {
-    const memory = customer.streams[stream]!;
-    const at = memory.occurredAt.length - nth;
-    if (at < 0 || (sinceState && !isSinceState(customer, memory, at))) return -Infinity;
-    return memory.occurredAt[at]! + within;
+    const { occurredAt, seq } = customer.streams[stream]!;
+    const at = occurredAt.length - nth;
+    if (at < 0 || (boundary !== undefined && !counts(boundary(customer), occurredAt[at]!, seq[at]!))) return -Infinity;
+    return occurredAt[at]! + within;
   };
-}
-
-/** Whether an occurrence is at or after the entry of the lifecycle state, and later in order than what caused it. */
-function isSinceState(customer: Working, memory: StreamMemory, at: number): boolean {
-  const occurredAt = memory.occurredAt[at]!;
-  if (occurredAt < customer.enteredAt) return false;
-  if (occurredAt !== customer.enteredByOccurredAt) return occurredAt > customer.enteredByOccurredAt;
-  return memory.seq[at]! > customer.enteredBySeq;
 }
 
 function pastIsNever(instant: number, clock: number): number {

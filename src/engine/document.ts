@@ -1,4 +1,5 @@
-import type { CustomerState, Json } from "./types.js";
+import type { Severity } from "../snapshot/types.js";
+import type { CustomerState, HealthScore, JourneyRun, Json, RaisedSignal } from "./types.js";
 
 /** A customer's state as all readers see it. Times are ISO 8601 in UTC with milliseconds. */
 export interface StateDocument {
@@ -8,15 +9,30 @@ export interface StateDocument {
   lastEventAt: string | null;
   evaluatedThrough: string | null;
   configVersion: string | null;
+  /** By name. */
   traits: Record<string, Json>;
   lifecycle: string | null;
   lifecycleEnteredAt: string | null;
   /** The segments that the customer is in, sorted. */
   segments: string[];
-  health: null;
-  journeys: [];
-  signals: [];
+  health: HealthScore | null;
+  /** The present or last run of each journey that ever started, by id. */
+  journeys: JourneyProgress[];
+  /** The signals that are raised, by id. */
+  signals: { signalId: string; severity: Severity; message: string | null; raisedAt: string }[];
   nextDueAt: string | null;
+}
+
+/** A run of a journey as readers see it. */
+export interface JourneyProgress {
+  journeyId: string;
+  status: JourneyRun["status"];
+  currentStep: string;
+  /** Completed steps, in the author's order. */
+  stepsData: Record<string, { completedAt: string; triggeredBy: string }>;
+  startedAt: string;
+  completedAt: string | null;
+  expiredAt: string | null;
 }
 
 /** The state document of a customer. */
@@ -31,15 +47,44 @@ export function stateDocument(
     lastEventAt: isoTimeOrNull(state.lastEventAt),
     evaluatedThrough: isoTimeOrNull(state.evaluatedThrough),
     configVersion: context.configVersion,
-    traits: state.traits,
+    traits: Object.fromEntries(idsOf(state.traits).map((name) => [name, state.traits[name]!])),
     lifecycle: state.lifecycle?.state ?? null,
     lifecycleEnteredAt: isoTimeOrNull(state.lifecycle?.enteredAt ?? null),
-    segments: Object.keys(state.segments).sort(),
-    health: null,
-    journeys: [],
-    signals: [],
+    segments: idsOf(state.segments),
+    health: state.health && healthOf(state.health),
+    journeys: idsOf(state.journeys).map((id) => journeyProgress(id, state.journeys[id]!)),
+    signals: idsOf(state.signals).map((id) => signalOf(id, state.signals[id]!)),
     nextDueAt: isoTimeOrNull(state.nextDueAt),
   };
+}
+
+/** A run of a journey as readers see it: without what only the engine needs. */
+export function journeyProgress(journeyId: string, run: JourneyRun): JourneyProgress {
+  const steps = Object.entries(run.steps).map(([id, { completedAt, triggeredBy }]) => [
+    id,
+    { completedAt: isoTime(completedAt), triggeredBy },
+  ]);
+  return {
+    journeyId,
+    status: run.status,
+    currentStep: run.currentStep,
+    stepsData: Object.fromEntries(steps) as JourneyProgress["stepsData"],
+    startedAt: isoTime(run.startedAt),
+    completedAt: isoTimeOrNull(run.completedAt),
+    expiredAt: isoTimeOrNull(run.expiredAt),
+  };
+}
+
+function signalOf(signalId: string, { severity, message, raisedAt }: RaisedSignal): StateDocument["signals"][number] {
+  return { signalId, severity, message, raisedAt: isoTime(raisedAt) };
+}
+
+function healthOf({ overall, components, band }: HealthScore): HealthScore {
+  return { overall, components, band };
+}
+
+function idsOf(parts: object): string[] {
+  return Object.keys(parts).sort();
 }
 
 function isoTime(instant: number): string {

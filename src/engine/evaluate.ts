@@ -2,14 +2,16 @@ import { evaluateAt, evaluateTimer, evaluateTrack, invalidate } from "./evaluati
 import { jsonEquals, setMember } from "./json.js";
 import type { Model } from "./model.js";
 import { isAhead, isLateTrack } from "./settle.js";
-import type { CustomerState, Effect, IdentifyOperation, Operation, TrackOperation } from "./types.js";
+import type { CustomerState, Effect, HistorySource, IdentifyOperation, Operation, TrackOperation } from "./types.js";
 import { Working } from "./working.js";
 
 export interface EvaluateOptions {
   /** The service's clock. */
   now: number;
-  /** `fire` evaluates after the operations what is due up to `now`; `hold` leaves it due. See `isBackfilling`. */
+  /** `fire` evaluates after the operations what is due up to `now`; `hold` leaves it due. See `timersMayFire`. */
   timers: "fire" | "hold";
+  /** The customer's evaluated events, as far as they are at hand. */
+  history?: HistorySource;
 }
 
 export interface Evaluated {
@@ -32,6 +34,7 @@ const PENDING_IDENTIFIES_MAX = 100;
  *
  * @param operations the new ones and those that earlier calls deferred, merged in order of acceptance
  * @throws {Error} if the state's memory is that of another model: call `rebuildMemory` first
+ * @throws {HistoryNeeded} if evaluated events are needed that are not at hand: fetch them and call again
  */
 export function evaluate(
   model: Model,
@@ -45,7 +48,7 @@ export function evaluate(
         `${model.hash}; rebuild it from the retained events first`,
     );
   }
-  const customer = new Working(model, state);
+  const customer = new Working(model, state, options.history);
   for (const operation of operations) {
     if (operation.kind === "identify") takeIdentify(customer, operation);
     else takeTrack(customer, operation);
@@ -74,6 +77,7 @@ function takeIdentify(customer: Working, operation: IdentifyOperation): void {
   // At the head of a backfill and within one, the clock stays in the past for the history that follows.
   if (customer.lastTrack !== null && !isLateTrack(customer.lastTrack)) evaluateDue(customer, acceptedAt, "timers");
   if (!mergeTraits(customer, operation)) return;
+  customer.traitsChangedAt = acceptedAt;
   invalidate(customer);
   addPendingIdentify(customer.traitsDueAt, Math.max(acceptedAt, customer.clock));
 }
@@ -119,7 +123,7 @@ function wait({ waiting }: Working, operation: TrackOperation): void {
  * @param at what to evaluate at the last instant itself: before an identify only timers, since it joins the identifies
  *   that are pending then, and operations come after it
  */
-function evaluateDue(customer: Working, through: number, at: "all" | "timers"): void {
+export function evaluateDue(customer: Working, through: number, at: "all" | "timers"): void {
   for (;;) {
     const timer = timerDue(customer);
     const identify = customer.traitsDueAt[0] ?? Infinity;
@@ -138,7 +142,7 @@ function evaluateDue(customer: Working, through: number, at: "all" | "timers"): 
   }
 }
 
-function nextDue(customer: Working): number {
+export function nextDue(customer: Working): number {
   return Math.min(timerDue(customer), customer.traitsDueAt[0] ?? Infinity, operationDue(customer));
 }
 

@@ -1,4 +1,5 @@
-import type { Cause, TrackOperation } from "./types.js";
+import { refreshDue } from "./item-health.js";
+import type { TrackOperation } from "./types.js";
 import type { Working } from "./working.js";
 
 /**
@@ -12,19 +13,25 @@ import type { Working } from "./working.js";
 export function evaluateAt(
   customer: Working,
   instant: number,
-  causeKind: Cause["kind"],
+  causeKind: Working["causeKind"],
   operation: TrackOperation | null = null,
 ): void {
+  const { model } = customer;
   customer.evaluation++;
+  if (model.refreshedItem >= 0) prepareHealth(customer, instant, causeKind !== "timer");
   customer.clock = instant;
   customer.causeKind = causeKind;
   customer.operation = operation;
   if (customer.firstEvaluatedAt === Infinity) customer.firstEvaluatedAt = instant;
   customer.awaitsEvaluation = false;
+  if (causeKind === "identify") customer.mark(model.traitRuleItems);
 
   while (runPass(customer));
-  // What was blocked is tried again at the next operation or timer, whatever that concerns.
-  if (customer.blockedIn === customer.evaluation) customer.dirty[customer.model.lifecycleItem] = 1;
+  if (customer.blockedItems.length > 0) {
+    // What was blocked is tried again at the next operation or timer, whatever that concerns.
+    customer.mark(customer.blockedItems);
+    customer.blockedItems = [];
+  }
   customer.timerDueAt = earliestDue(customer.dueAt);
 }
 
@@ -40,7 +47,9 @@ export function evaluateTrack(customer: Working, operation: TrackOperation): voi
   const { occurredAt } = operation;
   customer.record(operation);
   if (occurredAt > customer.lastEventAt) customer.lastEventAt = occurredAt;
-  for (const item of customer.model.activityItems) customer.dirty[item] = 1;
+  customer.mark(customer.model.activityItems);
+  const rules = customer.model.ruleItemsOf.get(operation.event);
+  if (rules !== undefined) customer.mark(rules);
   evaluateAt(customer, Math.max(customer.clock, occurredAt), "event", operation);
 }
 
@@ -54,6 +63,15 @@ export function invalidate(customer: Working): void {
   if (customer.isNew || customer.awaitsEvaluation) return;
   model.items.forEach((item, i) => (dueAt[i] = item.nextChange(customer)));
   customer.timerDueAt = earliestDue(dueAt);
+}
+
+/** Whether health that no condition reads is scored now, and whether anything of it may have changed since the last time. */
+function prepareHealth(customer: Working, instant: number, isOperation: boolean): void {
+  const { healthChangesAt } = customer;
+  customer.scoresHealth = isOperation || refreshDue(customer, healthChangesAt) <= instant;
+  if (customer.scoresHealth && (customer.healthIsStale || healthChangesAt <= instant)) {
+    customer.dirty[customer.model.refreshedItem] = 1;
+  }
 }
 
 function runPass(customer: Working): boolean {

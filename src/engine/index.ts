@@ -2,17 +2,26 @@
  * The engine: a pure function from a compiled model, a customer's state and operations to a new state and effects. No
  * clock, no I/O; callers hand in time and data.
  */
+export { corrections } from "./corrections.js";
 export { newCustomer, rebuildMemory } from "./customer.js";
-export { stateDocument, type StateDocument } from "./document.js";
+export { journeyProgress, stateDocument, type JourneyProgress, type StateDocument } from "./document.js";
 export { evaluate, type Evaluated, type EvaluateOptions } from "./evaluate.js";
+export { explain, type CustomerExplanation } from "./explain.js";
+export { HistoryNeeded } from "./history.js";
 export { compileModel, type Model } from "./model.js";
-export { isBackfilling } from "./settle.js";
+export { replay, type ReplayInput } from "./replay.js";
+export { heldUntil, timersMayFire } from "./settle.js";
 export type {
   Cause,
   CustomerState,
   Effect,
+  HealthScore,
   HistoryEvent,
+  HistoryPage,
+  HistoryRequest,
+  HistorySource,
   IdentifyOperation,
+  JourneyRun,
   Json,
   Operation,
   TrackOperation,

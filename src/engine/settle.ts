@@ -2,6 +2,8 @@ import type { CustomerState, Operation, TrackOperation } from "./types.js";
 
 /** How far an event may lie before or after its acceptance and still be taken as happening now. */
 const PUNCTUAL_MILLISECONDS = 5 * 60_000;
+/** However long late events keep coming, the timers of a customer wait no longer than this after its last one. */
+const HELD_AT_MOST_MILLISECONDS = 24 * 60 * 60_000;
 
 /** Whether an event lay so far ahead at its acceptance that it waits for its instant. */
 export function isAhead({ occurredAt, acceptedAt }: TrackOperation): boolean {
@@ -14,16 +16,32 @@ export function isLateTrack({ occurredAt, acceptedAt }: { occurredAt: number; ac
 }
 
 /**
- * Whether a customer's history is still coming in: the last track operation accepted was accepted more than five minutes
- * after it occurred. Its timers are held until the environment has settled, because they would move the clock past what
- * is still to come.
+ * The settle rule: whether a customer's timers may fire up to now. While its history is still coming in (the last track
+ * operation accepted was accepted more than five minutes after it occurred) they wait until the environment has settled,
+ * because they would move the clock past what is still to come.
  *
- * @param operations what is about to be evaluated, in order of acceptance: its last track operation decides, if any
+ * @param operations what is about to be evaluated
+ * @param environment `now` in milliseconds; `settled` tells that no late event came into the environment for a while
  */
-export function isBackfilling(state: CustomerState, operations: readonly Operation[] = []): boolean {
+export function timersMayFire(
+  state: CustomerState,
+  operations: readonly Operation[],
+  { now, settled }: { now: number; settled: boolean },
+): boolean {
+  const until = heldUntil(state, operations);
+  return settled || until === null || now >= until;
+}
+
+/** Until when the settle rule holds a customer's timers at most; null where it does not. */
+export function heldUntil(state: CustomerState, operations: readonly Operation[] = []): number | null {
+  const last = lastTrackOf(state, operations);
+  return last !== null && isLateTrack(last) ? last.acceptedAt + HELD_AT_MOST_MILLISECONDS : null;
+}
+
+function lastTrackOf(state: CustomerState, operations: readonly Operation[]): CustomerState["lastTrack"] {
   let last = state.lastTrack;
   for (const operation of operations) {
     if (operation.kind === "track" && (last === null || operation.seq > last.seq)) last = operation;
   }
-  return last !== null && isLateTrack(last);
+  return last;
 }

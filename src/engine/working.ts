@@ -1,16 +1,37 @@
-import { addOccurrence, copyStreamMemory, newStreamMemory, trimOccurrences, type Stream } from "./streams.js";
+import { boundaryAt, EVERYTHING_COUNTS, NOTHING_COUNTS, type Boundary } from "./boundary.js";
 import type { Model } from "./model.js";
+import { openAggregates, saveAggregates, type WorkingAggregate } from "./aggregates.js";
+import { recordEvent } from "./registry.js";
+import { copyStreamMemory, newStreamMemory, trimOccurrences, type Stream } from "./streams.js";
 import type {
   Cause,
   CustomerState,
   Effect,
   EffectBody,
+  EmissionSource,
+  HealthScore,
   HistoryEvent,
+  HistorySource,
+  JourneyRun,
   Json,
   Order,
+  RaisedSignal,
   StreamMemory,
   TrackOperation,
 } from "./types.js";
+
+/** What of a journey's present or last run its conditions count from. */
+interface JourneyBoundaries {
+  start: Boundary;
+  previousStep: Boundary;
+  end: Boundary;
+}
+
+const NEVER_STARTED: JourneyBoundaries = {
+  start: NOTHING_COUNTS,
+  previousStep: NOTHING_COUNTS,
+  end: EVERYTHING_COUNTS,
+};
 
 /**
  * A customer while being evaluated: a mutable copy of the state, opened once per call. What the caller handed in is
@@ -19,24 +40,40 @@ import type {
  * Instants are plain numbers here: -Infinity stands for a past that has not been, Infinity for a future that will not be.
  */
 export class Working {
+  readonly customerId: string;
+  minuteOfDay: number | undefined;
   /** The customer's clock and, during an evaluation, its instant. */
   clock: number;
   firstEvaluatedAt: number;
   lastEventAt: number;
   lastTrack: CustomerState["lastTrack"];
   traits: Record<string, Json>;
+  traitsChangedAt: number | null;
   traitsDueAt: number[];
   timerDueAt: number;
 
   state: string | null;
-  /** When the lifecycle state was entered, and what may not count since then: the causing operation and all before it. */
+  /** When the lifecycle state was entered, and what counts since then. */
   enteredAt: number;
-  enteredByOccurredAt: number;
-  enteredBySeq: number;
+  stateBoundary: Boundary;
 
+  /** By journey of the model: its present or last run. */
+  readonly journeys: (JourneyRun | undefined)[];
+  readonly journeyBoundaries: JourneyBoundaries[];
   /** By segment of the model: when it was entered, or undefined outside it. */
   readonly enteredSegmentAt: (number | undefined)[];
+  health: HealthScore | null;
+  healthChangesAt: number;
+  /** Whether the present evaluation scores health that no condition reads, and whether one that did not has met a change. */
+  scoresHealth = false;
+  healthIsStale = false;
+  /** By rule of the model: when it last passed. */
+  readonly passedAt: (number | undefined)[];
+  /** By signal of the model, where it is raised. */
+  readonly signals: (RaisedSignal | undefined)[];
+
   readonly streams: StreamMemory[];
+  readonly aggregates: WorkingAggregate[];
   awaitsEvaluation: boolean;
 
   /** Operations ahead of the clock, in the order in which they will be due. */
@@ -49,38 +86,59 @@ export class Working {
   /** Counts evaluations, so that what concerns one of them needs no clearing. */
   evaluation = 0;
   operation: TrackOperation | null = null;
-  causeKind: Cause["kind"] = "timer";
+  causeKind: "event" | "timer" | "identify" = "timer";
   /** The lifecycle states held in the evaluation `heldIn`, and the evaluation that blocked a transition. */
   held: string[] = [];
   heldIn = 0;
   blockedIn = 0;
+  /** The items that the present evaluation held back, because they had changed in it already. */
+  blockedItems: number[] = [];
+  /** By position: the last evaluation in which it happened. */
+  readonly journeyStartedIn: number[] = [];
+  readonly segmentEnteredIn: number[] = [];
+  readonly segmentExitedIn: number[] = [];
+  readonly ruleRanIn: number[] = [];
+  readonly signalRaisedIn: number[] = [];
+  readonly signalClearedIn: number[] = [];
 
   private readonly ownsStream: Uint8Array;
   private ownsTraits = false;
+  private journeysChanged = false;
   private segmentsChanged = false;
+  private rulesChanged = false;
+  private signalsChanged = false;
 
+  /** @param history the customer's evaluated events, as far as they are at hand */
   constructor(
     readonly model: Model,
     private readonly origin: CustomerState,
+    readonly history: HistorySource = () => undefined,
   ) {
+    this.customerId = origin.customerId;
     this.clock = origin.evaluatedThrough ?? -Infinity;
     this.firstEvaluatedAt = origin.firstEvaluatedAt ?? Infinity;
     this.lastEventAt = origin.lastEventAt ?? -Infinity;
     this.lastTrack = origin.lastTrack;
     this.traits = origin.traits;
+    this.traitsChangedAt = origin.traitsChangedAt;
     this.traitsDueAt = origin.traitsDueAt.slice();
     this.timerDueAt = origin.timerDueAt ?? Infinity;
-    this.state = origin.lifecycle?.state ?? null;
-    this.enteredAt = origin.lifecycle?.enteredAt ?? Infinity;
-    this.enteredByOccurredAt = origin.lifecycle?.cause?.occurredAt ?? -Infinity;
-    this.enteredBySeq = origin.lifecycle?.cause?.seq ?? -Infinity;
-    this.enteredSegmentAt = model.segments.map((id) =>
-      Object.hasOwn(origin.segments, id) ? origin.segments[id]!.enteredAt : undefined,
-    );
+    const { lifecycle } = origin;
+    this.state = lifecycle?.state ?? null;
+    this.enteredAt = lifecycle?.enteredAt ?? Infinity;
+    this.stateBoundary = lifecycle === null ? NOTHING_COUNTS : boundaryAt(lifecycle.enteredAt, lifecycle.cause);
+    this.journeys = model.journeys.map((id) => member(origin.journeys, id));
+    this.journeyBoundaries = this.journeys.map(boundariesOf);
+    this.enteredSegmentAt = model.segments.map((id) => member(origin.segments, id)?.enteredAt);
+    this.health = origin.health;
+    this.healthChangesAt = origin.healthChangesAt ?? Infinity;
+    this.passedAt = model.rules.map((id) => member(origin.rules, id)?.passedAt);
+    this.signals = model.signals.map(({ id }) => member(origin.signals, id));
     const { memory } = origin;
-    this.streams = memory.model === null ? model.streams.map(newStreamMemory) : memory.streams.slice();
+    this.streams = memory.model === null ? model.registry.streams.map(newStreamMemory) : memory.streams.slice();
+    this.aggregates = openAggregates(model.registry, memory.model === null ? null : memory.aggregates);
     this.awaitsEvaluation = memory.awaitsEvaluation;
-    this.ownsStream = new Uint8Array(model.streams.length);
+    this.ownsStream = new Uint8Array(model.registry.streams.length);
     this.dirty = new Uint8Array(model.items.length).fill(1);
     this.dueAt = new Float64Array(model.items.length).fill(Infinity);
   }
@@ -90,15 +148,18 @@ export class Working {
     return this.clock === -Infinity;
   }
 
-  /** Puts an event into the streams that count it, and marks what reads them. */
+  /** Puts an event into the memory of the conditions that read it, and marks those. */
   record(event: HistoryEvent): void {
-    const streams = this.model.streamsOf.get(event.event);
-    if (streams === undefined) return;
-    for (const stream of streams) {
-      if (stream.where !== null && !stream.where(event.properties)) continue;
-      addOccurrence(this.ownStream(stream), stream.capacity, event.occurredAt, event.seq);
-      for (const item of stream.items) this.dirty[item] = 1;
+    recordEvent(this, event);
+  }
+
+  /** The memory of a stream, copied before its first change. */
+  ownStream(stream: Stream): StreamMemory {
+    if (!this.ownsStream[stream.index]) {
+      this.streams[stream.index] = copyStreamMemory(this.streams[stream.index]!);
+      this.ownsStream[stream.index] = 1;
     }
+    return this.streams[stream.index]!;
   }
 
   /** The traits, copied before their first change. */
@@ -110,16 +171,39 @@ export class Working {
     return this.traits;
   }
 
+  mark(items: readonly number[]): void {
+    for (let i = 0; i < items.length; i++) this.dirty[items[i]!] = 1;
+  }
+
   enterState(state: string): void {
     this.state = state;
     this.enteredAt = this.clock;
-    this.enteredByOccurredAt = this.operation?.occurredAt ?? -Infinity;
-    this.enteredBySeq = this.operation?.seq ?? -Infinity;
+    this.stateBoundary = boundaryAt(this.clock, this.operationOrder());
+  }
+
+  setJourney(index: number, run: JourneyRun): void {
+    this.journeys[index] = run;
+    this.journeyBoundaries[index] = boundariesOf(run);
+    this.journeysChanged = true;
   }
 
   setSegment(index: number, enteredAt: number | undefined): void {
     this.enteredSegmentAt[index] = enteredAt;
+    if (enteredAt === undefined) this.segmentExitedIn[index] = this.evaluation;
+    else this.segmentEnteredIn[index] = this.evaluation;
+    this.mark(this.model.segmentReaders[index]!);
     this.segmentsChanged = true;
+  }
+
+  setPassed(rule: number): void {
+    this.passedAt[rule] = this.clock;
+    this.rulesChanged = true;
+  }
+
+  setSignal(index: number, signal: RaisedSignal | undefined): void {
+    this.signals[index] = signal;
+    this.mark(this.model.signalReaders[index]!);
+    this.signalsChanged = true;
   }
 
   /** Adds an effect of the present evaluation. */
@@ -127,10 +211,24 @@ export class Working {
     this.effects.push({ at: this.clock, cause: this.cause(), ...effect });
   }
 
+  emit(type: string, source: EmissionSource, metadata: Record<string, Json>): void {
+    this.push({ kind: "emission", type, source, metadata });
+  }
+
+  /** The place in order of the operation that is being evaluated; null at a timer or an identify. */
+  operationOrder(): Order | null {
+    return this.operation === null ? null : { occurredAt: this.operation.occurredAt, seq: this.operation.seq };
+  }
+
+  /** What is being evaluated, in a word: the event's id, `timer` or `identify`. */
+  causeName(): string {
+    return this.operation?.eventId ?? this.causeKind;
+  }
+
   /** The customer as plain data again. `nextDueAt` is Infinity where nothing is due. */
   toState(nextDueAt: number): CustomerState {
     const { origin, model } = this;
-    for (const stream of model.streams) {
+    for (const stream of model.registry.streams) {
       if (this.ownsStream[stream.index]) trimOccurrences(this.streams[stream.index]!, stream.capacity);
     }
     return {
@@ -141,45 +239,85 @@ export class Working {
       lastEventAt: finite(this.lastEventAt),
       lastTrack: this.lastTrack,
       traits: this.traits,
+      traitsChangedAt: this.traitsChangedAt,
       traitsDueAt: this.traitsDueAt,
       lifecycle:
-        this.state === null ? null : { state: this.state, enteredAt: this.enteredAt, cause: this.enteredByOrder() },
-      segments: this.segmentsChanged ? this.collectSegments() : origin.segments,
-      memory: { model: model.hash, awaitsEvaluation: this.awaitsEvaluation, streams: this.streams },
+        this.state === null
+          ? null
+          : { state: this.state, enteredAt: this.enteredAt, cause: orderOf(this.stateBoundary) },
+      journeys: this.journeysChanged ? merged(origin.journeys, model.journeys, this.journeys) : origin.journeys,
+      segments: this.segmentsChanged
+        ? merged(origin.segments, model.segments, this.enteredSegmentAt.map(entry))
+        : origin.segments,
+      health: this.health,
+      healthChangesAt: finite(this.healthChangesAt),
+      rules: this.rulesChanged ? merged(origin.rules, model.rules, this.passedAt.map(pass)) : origin.rules,
+      signals: this.signalsChanged
+        ? merged(
+            origin.signals,
+            model.signals.map(({ id }) => id),
+            this.signals,
+          )
+        : origin.signals,
+      memory: {
+        model: model.hash,
+        awaitsEvaluation: this.awaitsEvaluation,
+        streams: this.streams,
+        aggregates: saveAggregates(this),
+      },
       timerDueAt: finite(this.timerDueAt),
       nextDueAt: finite(nextDueAt),
     };
-  }
-
-  private ownStream(stream: Stream): StreamMemory {
-    if (!this.ownsStream[stream.index]) {
-      this.streams[stream.index] = copyStreamMemory(this.streams[stream.index]!);
-      this.ownsStream[stream.index] = 1;
-    }
-    return this.streams[stream.index]!;
   }
 
   private cause(): Cause {
     if (this.operation !== null) return { kind: "event", eventId: this.operation.eventId };
     return this.causeKind === "identify" ? { kind: "identify" } : { kind: "timer" };
   }
+}
 
-  private enteredByOrder(): Order | null {
-    if (this.enteredByOccurredAt === -Infinity) return null;
-    return { occurredAt: this.enteredByOccurredAt, seq: this.enteredBySeq };
-  }
+/** The members of a record that the model knows as they now are, and the others as they were, by id in order. */
+function merged<T>(
+  before: Record<string, T>,
+  ids: readonly string[],
+  values: readonly (T | undefined)[],
+): Record<string, T> {
+  const entries = new Map(Object.entries(before));
+  ids.forEach((id, index) => {
+    const value = values[index];
+    if (value === undefined) entries.delete(id);
+    else entries.set(id, value);
+  });
+  return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
 
-  /** Memberships by id in order; those of segments that the model does not know stay as they are. */
-  private collectSegments(): CustomerState["segments"] {
-    const enteredAt = new Map(Object.entries(this.origin.segments).map(([id, entry]) => [id, entry.enteredAt]));
-    this.model.segments.forEach((id, index) => {
-      const at = this.enteredSegmentAt[index];
-      if (at === undefined) enteredAt.delete(id);
-      else enteredAt.set(id, at);
-    });
-    const ids = [...enteredAt.keys()].sort();
-    return Object.fromEntries(ids.map((id) => [id, { enteredAt: enteredAt.get(id)! }]));
-  }
+function entry(enteredAt: number | undefined): { enteredAt: number } | undefined {
+  return enteredAt === undefined ? undefined : { enteredAt };
+}
+
+function pass(passedAt: number | undefined): { passedAt: number } | undefined {
+  return passedAt === undefined ? undefined : { passedAt };
+}
+
+function member<T>(record: Record<string, T>, id: string): T | undefined {
+  return Object.hasOwn(record, id) ? record[id] : undefined;
+}
+
+function boundariesOf(run: JourneyRun | undefined): JourneyBoundaries {
+  if (run === undefined) return NEVER_STARTED;
+  const start = boundaryAt(run.startedAt, run.startedBy);
+  // Where this is asked for, steps complete in the author's order.
+  const last = Object.values(run.steps).at(-1);
+  const endedAt = run.completedAt ?? run.expiredAt;
+  return {
+    start,
+    previousStep: last === undefined ? start : boundaryAt(last.completedAt, last.by),
+    end: endedAt === null ? NOTHING_COUNTS : boundaryAt(endedAt, run.endedBy),
+  };
+}
+
+function orderOf({ occurredAt, seq }: Boundary): Order | null {
+  return occurredAt === -Infinity ? null : { occurredAt, seq };
 }
 
 function finite(instant: number): number | null {

@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-
+import { digest } from "./digest.js";
 import type { Snapshot } from "./types.js";
 
 /**
@@ -29,5 +28,5 @@ function canonicalObject(value: Record<string, unknown>): string {
 
 /** The identity of a snapshot: the SHA-256 of its canonical JSON in UTF-8, as 64 lower-case hexadecimal digits. */
 export function hashSnapshot(snapshot: Snapshot): string {
-  return createHash("sha256").update(canonicalJson(snapshot), "utf8").digest("hex");
+  return digest(canonicalJson(snapshot)).toString("hex");
 }

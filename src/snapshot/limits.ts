@@ -11,10 +11,24 @@ export const LIMITS = {
   traits: 1_000,
   segments: 500,
   states: 100,
-  /** Values of an enum, or of the list of a comparison. */
+  journeys: 100,
+  /** Of one journey. */
+  steps: 100,
+  rules: 500,
+  signals: 500,
+  components: 100,
+  bands: 100,
+  /** Steps of a score. */
+  scoreSteps: 100,
+  /** Values of an enum, of the list of a comparison, or of a score by value. */
   values: 1_000,
   nameLength: 256,
-  /** A count over a moving window remembers as many occurrences as it compares with. */
+  messageLength: 1_000,
+  /** A count over a moving window, or since a start that moves, remembers as many occurrences as it compares with; a number of different
+   * values remembers as many values. */
   windowedCount: 10_000,
   count: 1_000_000_000,
+  /** A century. */
+  days: 36_500,
+  weight: 1_000_000_000,
 } as const;

@@ -1,7 +1,9 @@
 import { isDuration } from "./duration.js";
 import { LIMITS } from "./limits.js";
-import type { Problems } from "./problem.js";
+import { nearest } from "./nearest.js";
+import type { ProblemCode, Problems } from "./problem.js";
 import { quote } from "./problem.js";
+import { FORBIDDEN_KEYS } from "./screen.js";
 import type { Field } from "./types.js";
 
 /** What the conditions of a snapshot may refer to. A part whose own shape is broken is undefined: it is reported once, where it is,
@@ -11,8 +13,23 @@ export interface Scope {
   traits: Map<string, Field | undefined> | undefined;
   /** Null without a lifecycle. */
   states: Set<string> | null | undefined;
-  segments: Set<string> | undefined;
+  /** The ids of the steps, by the id of the journey. */
+  journeys: Map<string, Set<string> | undefined> | undefined;
+  /** Whether it has a condition, by id. */
+  segments: Map<string, boolean> | undefined;
+  /** Null without health. */
+  health: { components: Set<string> | undefined; bands: Set<string> | undefined } | null | undefined;
+  /** Whether it has a condition, by id. */
+  signals: Map<string, boolean> | undefined;
   problems: Problems;
+}
+
+/** Where a condition stands, as far as it matters for what it may say. */
+export interface Place {
+  /** How many conditions it is within, itself included. */
+  depth: number;
+  /** Whether occurrences count since the start of a journey's run, or since its end: then as many are remembered as are compared with. */
+  inJourney: boolean;
 }
 
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -32,7 +49,7 @@ export function checkName(name: string, path: string, problems: Problems): void 
 
 const IDENTIFIER = /^[a-z][a-z0-9_]*$/;
 
-/** Names of states and segments: ours to choose, and part of emission types. */
+/** Names of states, segments, journeys, steps and so on: ours to choose, part of emission types, and keys of state documents. */
 export function checkIdentifier(name: string, path: string, problems: Problems): void {
   if (name.length > LIMITS.nameLength || !IDENTIFIER.test(name)) {
     problems.add(
@@ -40,6 +57,8 @@ export function checkIdentifier(name: string, path: string, problems: Problems):
       "INVALID_NAME",
       `${quote(name)} is no name here: it needs 1 to ${LIMITS.nameLength} lower-case letters, digits and underscores, beginning with a letter`,
     );
+  } else if (FORBIDDEN_KEYS.has(name)) {
+    problems.add(path, "RESERVED_NAME", `the name ${quote(name)} is not allowed`);
   }
 }
 
@@ -51,4 +70,45 @@ export function checkDuration(text: string, path: string, problems: Problems): v
       `${quote(text)} is no duration: write a whole number and m, h, d or w, such as "12h" or "30d", up to "3650d"`,
     );
   }
+}
+
+/** Beyond these, an answer has better uses for its time than to look for what was meant. */
+const MAX_SUGGESTIONS = 100;
+
+/** Reports a reference that does not resolve, with the name that was probably meant. */
+export function unknown(
+  problems: Problems,
+  path: string,
+  code: Extract<ProblemCode, `UNKNOWN_${string}` | "INVALID_VALUE">,
+  message: string,
+  name: string,
+  known: Iterable<string>,
+): void {
+  const meant = problems.found.length < MAX_SUGGESTIONS ? nearest(name, known) : undefined;
+  problems.add(path, code, meant === undefined ? message : `${message}; did you mean ${quote(meant)}?`);
+}
+
+/** Whether the model has a lifecycle; reported where it has none. */
+export function requireLifecycle(path: string, scope: Scope): boolean {
+  if (scope.states !== null) return true;
+  scope.problems.add(path, "NO_LIFECYCLE", "the model has no lifecycle to refer to");
+  return false;
+}
+
+/** Whether a segment of this id exists; reported where it does not. */
+export function checkSegment(id: string, path: string, { segments, problems }: Scope): void {
+  if (!segments || segments.has(id)) return;
+  unknown(problems, path, "UNKNOWN_SEGMENT", `there is no segment ${quote(id)}`, id, segments.keys());
+}
+
+/** Whether a journey of this id exists; reported where it does not. */
+export function checkJourney(id: string, path: string, { journeys, problems }: Scope): void {
+  if (!journeys || journeys.has(id)) return;
+  unknown(problems, path, "UNKNOWN_JOURNEY", `there is no journey ${quote(id)}`, id, journeys.keys());
+}
+
+/** Whether a signal of this id exists; reported where it does not. */
+export function checkSignal(id: string, path: string, { signals, problems }: Scope): void {
+  if (!signals || signals.has(id)) return;
+  unknown(problems, path, "UNKNOWN_SIGNAL", `there is no signal ${quote(id)}`, id, signals.keys());
 }

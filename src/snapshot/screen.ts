@@ -3,7 +3,7 @@ import type { Problems } from "./problem.js";
 import { at } from "./problem.js";
 
 /** Keys that could reach the prototype of an object built from them. */
-const FORBIDDEN_KEYS = new Set(["__proto__", "constructor", "prototype"]);
+export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 /** NUL and half characters are legal in JSON but cannot be stored as jsonb. */
 const NOT_STORABLE = /\0|\p{Surrogate}/u;

@@ -1,3 +1,4 @@
+import type { Placed } from "./list.js";
 import type { Problems } from "./problem.js";
 import { at, quote } from "./problem.js";
 import type { Condition, Segment } from "./types.js";
@@ -7,11 +8,12 @@ interface Reference {
   path: string;
 }
 
-/** Reports each cycle of segments that read each other. A cycle through the lifecycle is none: a state is left in a step of its own. */
-export function checkSegmentCycles(segments: { segment: Segment; path: string }[], problems: Problems): void {
-  const references = new Map(
-    segments.map(({ segment, path }) => [segment.id, referencesOf(segment.when, at(path, "when"))]),
-  );
+/**
+ * Reports each cycle of segments that read each other. A cycle through the lifecycle or a journey is none: a state is left, and a step
+ * completed, once at an instant. No other cycles are possible: health reads events and traits, and nobody reads rules and signals.
+ */
+export function checkSegmentCycles(segments: Placed<Segment>[], problems: Problems): void {
+  const references = new Map(segments.map(({ item, path }) => [item.id, referencesOf(item.when, at(path, "when"))]));
   const finished = new Set<string>();
   const trail: string[] = [];
 

@@ -38,28 +38,73 @@ export type PropertyCondition =
   | { kind: "compare"; property: string; operator: CompareOperator; value: Scalar | Scalar[] }
   | { kind: "exists"; property: string };
 
-/** The occurrences of one event that a count reads. */
+/** The occurrences of one event that a condition reads. */
 export interface EventSelector {
   event: string;
   where?: PropertyCondition;
 }
 
+/** From when on occurrences count: the entry of the lifecycle state, or the start of a journey's present or last run. */
+export type Since = "state" | { journey: string };
+
+/** Which of the selected occurrences count: all there ever were, those in the half-open window (t - within, t], or those since a start.
+ * Never both members. In a journey's step, what has no `since` counts from the journey's start (or the previous step). */
+export interface OccurrenceScope {
+  within?: Duration;
+  since?: Since;
+}
+
+export type OrderOperator = "eq" | "ne" | "lt" | "lte" | "gt" | "gte";
+
+/** What is computed of the numbers that a property holds. Occurrences without a number are passed over. An empty sum is 0, the others
+ * are absent. Sums are exact in decimals. */
+export type NumberAggregate = "sum" | "avg" | "min" | "max";
+
+export type JourneyStatus = "not_started" | "active" | "complete" | "expired";
+
 export type Condition =
   | { kind: "all" | "any"; conditions: Condition[] }
   | { kind: "not"; condition: Condition }
-  /** The number of occurrences: ever, in the half-open window (t - within, t], or since the lifecycle state was entered. */
-  | {
-      kind: "count";
+  /** The number of occurrences. */
+  | ({ kind: "count"; of: EventSelector; operator: OrderOperator; value: number } & OccurrenceScope)
+  /** A sum, average, least or greatest value of a number property. */
+  | ({
+      kind: "aggregate";
+      function: NumberAggregate;
       of: EventSelector;
-      within?: Duration;
-      since?: "state";
-      operator: "eq" | "ne" | "lt" | "lte" | "gt" | "gte";
+      property: string;
+      operator: OrderOperator;
       value: number;
-    }
+    } & OccurrenceScope)
+  /** How many different values a property of any scalar type holds. */
+  | ({
+      kind: "distinct";
+      of: EventSelector;
+      property: string;
+      operator: OrderOperator;
+      value: number;
+    } & OccurrenceScope)
+  /** The value of a property at the latest occurrence that has one. */
+  | ({
+      kind: "latest";
+      of: EventSelector;
+      property: string;
+      operator: CompareOperator;
+      value: Scalar | Scalar[];
+    } & OccurrenceScope)
+  /** Whether any occurrence has the property. */
+  | ({ kind: "latestExists"; of: EventSelector; property: string } & OccurrenceScope)
+  /** Whole days since the first occurrence of all (whatever the scope of a step), or since the last; absent without one. */
+  | { kind: "daysSince"; which: "first" | "last"; of: EventSelector; operator: OrderOperator; value: number }
+  /** One occurrence and a later one (in order), less than `within` apart: when the second happens, the first is in (t - within, t].
+   * Once it has happened it holds; with `since`, both must be since then. */
+  | { kind: "sequence"; first: EventSelector; then: EventSelector; within: Duration; since?: Since }
   | { kind: "trait"; trait: string; operator: CompareOperator; value: Scalar | Scalar[] }
   | { kind: "traitExists"; trait: string }
   /** Holds in [date - within, date), where date is the trait's value; a bare date is 00:00 UTC. */
   | { kind: "traitDateWithin"; trait: string; within: Duration }
+  /** Holds from the date on, or from that long after it. */
+  | { kind: "traitDatePassed"; trait: string; by?: Duration }
   /** No event of any kind for this long; without events it counts from the first evaluation. */
   | { kind: "inactiveFor"; duration: Duration }
   /** An event of any kind in the window (t - duration, t]. */
@@ -68,7 +113,14 @@ export type Condition =
   | { kind: "lifecycle"; states: string[] }
   /** At least this long in the present lifecycle state. */
   | { kind: "inState"; atLeast: Duration }
-  | { kind: "segment"; segment: string };
+  | { kind: "segment"; segment: string }
+  /** The status of the journey's present or last run is one of these. */
+  | { kind: "journey"; journey: string; statuses: JourneyStatus[] }
+  /** `current`: the run is active and this is its current step. `completed`: the present or last run has completed it. */
+  | { kind: "journeyStep"; journey: string; step: string; is: "current" | "completed" }
+  /** The overall score, or that of a component; false until there is a score. */
+  | { kind: "health"; component?: string; operator: OrderOperator; value: number }
+  | { kind: "healthBand"; bands: string[] };
 
 export interface Transition {
   to: string;
@@ -93,17 +145,107 @@ export interface Segment {
   when?: Condition;
 }
 
+export interface JourneyStep {
+  id: string;
+  when: Condition;
+  /** Counts from the instant at which the previous step completed, not from the journey's start. */
+  since?: "previousStep";
+}
+
+export interface Journey {
+  id: string;
+  start: Condition;
+  /** In the author's order, which is the order of completion unless `anyOrder`. */
+  steps: JourneyStep[];
+  anyOrder?: true;
+  /** A run lives in [start, start + expiresAfter). */
+  expiresAfter?: Duration;
+  /** Whether a new run may start after the end of one. */
+  repeat?: true;
+}
+
+/** A number that a health component is scored by; absent scores 0. */
+export type Measure =
+  | ({ kind: "count"; of: EventSelector } & OccurrenceScope)
+  | ({ kind: "aggregate"; function: NumberAggregate; of: EventSelector; property: string } & OccurrenceScope)
+  | ({ kind: "distinct"; of: EventSelector; property: string } & OccurrenceScope)
+  | ({ kind: "latest"; of: EventSelector; property: string } & OccurrenceScope)
+  | { kind: "daysSince"; which: "first" | "last"; of: EventSelector }
+  | { kind: "trait"; trait: string };
+
+export type Score =
+  /** 0 at `from`, 100 at `to`, linear between and constant outside. `from` may be the greater one. */
+  | { kind: "scale"; of: Measure; from: number; to: number }
+  /** The score of the first step whose limit the number does not exceed; limits ascend. */
+  | { kind: "steps"; of: Measure; steps: [limit: number, score: number][]; otherwise: number }
+  /** By the value of a text trait; 0 for a value that is not listed. */
+  | { kind: "map"; trait: string; values: Record<string, number> };
+
+export interface HealthComponent {
+  id: string;
+  /** Greater than or equal to 0; the overall score is the weighted mean. */
+  weight: number;
+  score: Score;
+}
+
+export interface HealthBand {
+  id: string;
+  /** The least overall score of the band. */
+  from: number;
+}
+
+export interface Health {
+  /** In the author's order. */
+  components: HealthComponent[];
+  /** By falling `from`; the last is from 0. */
+  bands: HealthBand[];
+}
+
+export type Trigger =
+  | { kind: "event"; of: EventSelector }
+  | { kind: "traitsChanged" }
+  | { kind: "segmentEntered" | "segmentExited"; segment: string }
+  | { kind: "signalRaised" | "signalCleared"; signal: string };
+
+export type Action =
+  | { kind: "addToSegment" | "removeFromSegment"; segment: string }
+  | { kind: "emit"; type: string }
+  | { kind: "raiseSignal" | "clearSignal"; signal: string };
+
+export interface Rule {
+  id: string;
+  on: Trigger;
+  when?: Condition;
+  /** After a pass, the rule skips for this long: [pass, pass + cooldown). */
+  cooldown?: Duration;
+  /** After its first pass, the rule skips for good. Never with a cooldown. */
+  once?: true;
+  then: Action;
+}
+
+export type Severity = "info" | "warning" | "critical";
+
+/** Raised while its condition holds. One without a condition is raised and cleared by rules. */
+export interface Signal {
+  id: string;
+  severity: Severity;
+  message?: string;
+  when?: Condition;
+  /** Only without a condition: the signal clears itself this long after it was last raised. */
+  for?: Duration;
+}
+
 export interface Snapshot {
   formatVersion: typeof SNAPSHOT_FORMAT_VERSION;
   strictSchema: boolean;
   events: Record<string, EventSchema>;
   traits: Record<string, Field>;
   lifecycle: Lifecycle | null;
-  journeys: never[];
+  journeys: Journey[];
   segments: Segment[];
-  health: null;
-  rules: never[];
-  signals: never[];
+  health: Health | null;
+  rules: Rule[];
+  signals: Signal[];
 }
 
 /** The model that is active before the first deploy: accepts everything and derives nothing. */

@@ -1,6 +1,7 @@
 import { isIsoDate } from "./iso-date.js";
 import type { Problems } from "./problem.js";
 import { at, list, quote } from "./problem.js";
+import { unknown } from "./scope.js";
 import type { CompareOperator, Field, Scalar, ScalarType } from "./types.js";
 
 const ORDERS: CompareOperator[] = ["lt", "lte", "gt", "gte"];
@@ -61,11 +62,14 @@ function checkValue(expected: ExpectedValue, value: Scalar, path: string, proble
       "INVALID_VALUE",
       `${quote(value as string)} is neither an ISO 8601 date nor a date-time with a zone`,
     );
-  } else if (expected.enum && !expected.enum.includes(value as string)) {
-    problems.add(
-      path,
-      "INVALID_VALUE",
-      `${quote(value as string)} is none of the declared values ${list(expected.enum)}`,
-    );
+  } else if (expected.enum) {
+    checkChoice(expected.enum, value as string, path, problems);
   }
+}
+
+/** Checks that a text is one of the values that its field declares. */
+export function checkChoice(declared: readonly string[], value: string, path: string, problems: Problems): void {
+  if (declared.includes(value)) return;
+  const message = `${quote(value)} is none of the declared values ${list(declared)}`;
+  unknown(problems, path, "INVALID_VALUE", message, value, declared);
 }

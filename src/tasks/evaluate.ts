@@ -7,9 +7,10 @@ import {
   type ChunkLimits,
   type CustomerInput,
 } from "../db/calls-evaluation.js";
-import { rebuildMemory } from "../engine/index.js";
+import { HistoryNeeded, rebuildMemory } from "../engine/index.js";
 import { EvaluationBuilder, stateOf } from "./evaluation-result.js";
-import { historiesOf } from "./histories.js";
+import { eventsOf, fetchHistory, historiesOf, type Waiting } from "./histories.js";
+import { HistoryAtHand } from "./history-at-hand.js";
 import type { Models } from "./models.js";
 
 export interface EvaluateDependencies {
@@ -85,11 +86,16 @@ async function setAside(
   await setAsideCustomer(sql, environmentId, customerId, String(error));
 }
 
+/** A customer to evaluate, and what history was fetched for it. */
+type Candidate = Pick<Waiting, "customer" | "state"> & Partial<Pick<Waiting, "history">>;
+
 /** One transaction: take customers, evaluate them, write everything back. */
 class Chunk {
   /** Who was taken; known also where the transaction failed. */
   customerIds: string[] = [];
   readonly #failed = new Map<string, unknown>();
+  /** Whose evaluation needs history that is not at hand yet. */
+  #waiting: Waiting[] = [];
 
   constructor(
     private readonly dependencies: EvaluateDependencies,
@@ -115,21 +121,35 @@ class Chunk {
       this.#attempt(customer, () => {
         const state = stateOf(customer);
         if (customer.state !== null && state.memory.model !== model.hash) outdated.push(customer);
-        else builder.add(customer, state);
+        else this.#add(builder, { customer, state });
       });
     }
-    for await (const { customer, events } of historiesOf(tx, this.environmentId, outdated, [
-      ...model.streamsOf.keys(),
-    ])) {
+    for await (const { customer, events } of historiesOf(tx, this.environmentId, outdated, eventsOf(model))) {
       this.#attempt(customer, () => {
-        builder.add(customer, rebuildMemory(model, stateOf(customer), events));
+        this.#add(builder, { customer, state: rebuildMemory(model, stateOf(customer), events) });
       });
+    }
+    while (this.#waiting.length > 0) {
+      const waiting = this.#waiting;
+      this.#waiting = [];
+      await fetchHistory(tx, this.environmentId, waiting);
+      for (const one of waiting) this.#attempt(one.customer, () => this.#add(builder, one));
     }
 
     for (const [customerId, error] of this.#failed) {
       await setAside(tx, this.environmentId, customerId, error, this.dependencies.logger);
     }
     await applyEvaluation(tx, this.environmentId, input.version, builder.result());
+  }
+
+  /** Evaluates a customer, from the state that it had before and with what history is at hand, or lets it wait for more of it. */
+  #add(builder: EvaluationBuilder, { customer, state, history }: Candidate): void {
+    try {
+      builder.add(customer, state, history?.source);
+    } catch (error) {
+      if (!(error instanceof HistoryNeeded)) throw error;
+      this.#waiting.push({ customer, state, history: history ?? new HistoryAtHand(), requests: error.requests });
+    }
   }
 
   /** The engine is pure: what it throws for a customer now, it would throw every time. So the customer is set aside at once. */

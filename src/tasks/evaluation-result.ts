@@ -1,34 +1,25 @@
-import type {
-  CauseColumns,
-  CustomerInput,
-  EvaluationInput,
-  EvaluationResult,
-  OperationRow,
-} from "../db/calls-evaluation.js";
+import type { CustomerInput, EvaluationInput, EvaluationResult, OperationRow } from "../db/calls-evaluation.js";
 import {
   evaluate,
-  isBackfilling,
+  heldUntil,
   newCustomer,
-  type Cause,
+  timersMayFire,
   type CustomerState,
-  type Effect,
+  type HistorySource,
   type Model,
   type Operation,
   type TrackOperation,
 } from "../engine/index.js";
-
-const DAY_MS = 24 * 60 * 60 * 1000;
+import { addEffects, noEffectRows } from "./effect-rows.js";
 
 /** Runs the engine for the customers of a chunk and collects what is to be written back, table by table. */
 export class EvaluationBuilder {
   readonly #model: Model;
   readonly #input: EvaluationInput;
   readonly #result: EvaluationResult = {
+    ...noEffectRows(),
     customers: [],
     identifies: [],
-    transitions: [],
-    memberships: [],
-    emissions: [],
     consumed: [],
     deferred: [],
   };
@@ -38,28 +29,28 @@ export class EvaluationBuilder {
     this.#input = input;
   }
 
-  /** Evaluates one customer; where the engine throws, nothing of it is in the result. */
-  add(customer: CustomerInput, before: CustomerState): void {
+  /**
+   * Evaluates one customer; where the engine throws, nothing of it is in the result.
+   *
+   * @throws {HistoryNeeded} where history is needed that is not at hand: call it again from the same state when it is
+   */
+  add(customer: CustomerInput, before: CustomerState, history?: HistorySource): void {
     const operations = customer.operations.map(operationOf);
+    const { now } = this.#input;
+    // Operations that were not read come before what is due after them.
+    const fire = !customer.more && timersMayFire(before, operations, this.#input);
     const { state, effects, deferred } = evaluate(this.#model, before, operations, {
-      now: this.#input.now,
-      timers: this.#timersMayFire(customer, before, operations) ? "fire" : "hold",
+      now,
+      timers: fire ? "fire" : "hold",
+      ...(history === undefined ? {} : { history }),
     });
     this.#addState(state);
     this.#addOperations(state, operations, deferred);
-    this.#addEffects(customer.customerId, effects);
+    addEffects(this.#result, customer.customerId, effects);
   }
 
   result(): EvaluationResult {
     return this.#result;
-  }
-
-  /** The settle rule: a backfill stays in order, because the timers of its customers wait until late events stopped coming. */
-  #timersMayFire(customer: CustomerInput, before: CustomerState, operations: Operation[]): boolean {
-    if (customer.more) return false;
-    if (this.#input.settled || !isBackfilling(before, operations)) return true;
-    const last = operations.findLast((operation) => operation.kind === "track") ?? before.lastTrack;
-    return last !== null && this.#input.now >= last.acceptedAt + DAY_MS;
   }
 
   #addState(state: CustomerState): void {
@@ -73,7 +64,8 @@ export class EvaluationBuilder {
       lastEventAt: state.lastEventAt,
       evaluatedThrough: state.evaluatedThrough,
       nextDueAt: state.nextDueAt,
-      settleFrom: isBackfilling(state) ? (state.lastTrack?.acceptedAt ?? null) : null,
+      heldUntil: heldUntil(state),
+      health: state.health,
       state: kept,
     });
   }
@@ -94,53 +86,6 @@ export class EvaluationBuilder {
       this.#result.deferred.push({ customerId, seq, notBefore: evaluatedThrough === null ? acceptedAt : occurredAt });
     }
   }
-
-  #addEffects(customerId: string, effects: Effect[]): void {
-    const memberships = new Map<string, EvaluationResult["memberships"][number]>();
-    for (const effect of effects) {
-      switch (effect.kind) {
-        case "transition":
-          this.#result.transitions.push({
-            customerId,
-            from: effect.from,
-            to: effect.to,
-            at: effect.at,
-            ...causeColumns(effect.cause),
-          });
-          break;
-        case "segmentEntered":
-          memberships.set(effect.segment, {
-            customerId,
-            segment: effect.segment,
-            enteredAt: effect.at,
-            exitedAt: null,
-          });
-          break;
-        case "segmentExited":
-          memberships.set(effect.segment, {
-            customerId,
-            segment: effect.segment,
-            enteredAt: effect.enteredAt,
-            exitedAt: effect.at,
-          });
-          break;
-        case "emission":
-          this.#result.emissions.push({
-            customerId,
-            type: effect.type,
-            source: effect.source,
-            metadata: effect.metadata,
-            at: effect.at,
-            ...causeColumns(effect.cause),
-          });
-          break;
-        case "blocked":
-          break; // shown by diagnostics only
-      }
-    }
-    // A row holds the last membership only, so several changes of one segment come down to the last.
-    this.#result.memberships.push(...memberships.values());
-  }
 }
 
 /** The engine's state of a customer as loaded; a new one where it was never evaluated. */
@@ -157,8 +102,4 @@ function operationOf([seq, acceptedAt, event, payload, occurredAt]: OperationRow
 /** The same as svc.event_id in SQL; a test holds them together. */
 function eventIdOf(seq: number): string {
   return `evt_${seq.toString(16).padStart(16, "0")}`;
-}
-
-function causeColumns(cause: Cause): CauseColumns {
-  return { causeType: cause.kind, causeId: cause.kind === "event" ? cause.eventId : null };
 }

@@ -34,7 +34,7 @@ describe("to test", () => {
       {
         "code": 0,
         "stderr": "",
-        "stdout": "Deployed v3 to test of shop: 1 event, 0 traits, 0 lifecycle states, 1 segment (0123456789ab).
+        "stdout": "Deployed v3 to test of shop: 1 event, 1 segment (0123456789ab).
       ",
       }
     `);
@@ -58,7 +58,7 @@ describe("to test", () => {
     expect({ code, stdout }).toMatchInlineSnapshot(`
       {
         "code": 0,
-        "stdout": "Deployed v3 to test of shop: 1 event, 0 traits, 0 lifecycle states, 1 segment (0123456789ab).
+        "stdout": "Deployed v3 to test of shop: 1 event, 1 segment (0123456789ab).
       ",
       }
     `);
@@ -119,8 +119,12 @@ describe("diagnostics", () => {
     const { code, stdout, stderr, requests } = await deploy(["--yes", "--force"], {}, broken);
     expect({ code, stdout, requests }).toEqual({ code: 1, stdout: "", requests: [] });
     expect(stderr).toMatchInlineSnapshot(`
-      "svc.config.ts:4:107 error DUPLICATE_SEGMENT there is another segment "payers"
+      "error DUPLICATE_SEGMENT there is another segment "payers"
+        svc.config.ts:4:115
+        4 | …: paid.happened() }), segment("payers", { when: paid.happened() })] });
+          |                                ^^^^^^^^
         fix: give one of the segments another id
+
       error [CONFIG_INVALID]: The model has 1 error.
       "
     `);
@@ -130,8 +134,12 @@ describe("diagnostics", () => {
     const { code, stderr, requests } = await deploy(["--yes"], {}, WITH_WARNING);
     expect({ code, requests }).toEqual({ code: 1, requests: [] });
     expect(stderr).toMatchInlineSnapshot(`
-      "svc.config.ts:3:41 warning UNUSED_EVENT no condition reads the event "paid"
+      "warning UNUSED_EVENT no condition reads the event "paid"
+        svc.config.ts:3:47
+        3 |   export default defineModel({ events: [event("paid")] });
+          |                                               ^^^^^^
         fix: use it in a condition, or remove it if nothing will
+
       error [CONFIG_WARNINGS]: The model has 1 warning. Correct them, or deploy despite them with --force.
       "
     `);
@@ -142,8 +150,12 @@ describe("diagnostics", () => {
     expect({ code, stdout, stderr }).toMatchInlineSnapshot(`
       {
         "code": 0,
-        "stderr": "svc.config.ts:3:41 warning UNUSED_EVENT no condition reads the event "paid"
+        "stderr": "warning UNUSED_EVENT no condition reads the event "paid"
+        svc.config.ts:3:47
+        3 |   export default defineModel({ events: [event("paid")] });
+          |                                               ^^^^^^
         fix: use it in a condition, or remove it if nothing will
+
       ",
         "stdout": "{"version":"v3","hash":"0123456789abcdef","environment":"test","activated":true,"created":true}
       ",
@@ -157,18 +169,26 @@ describe("diagnostics", () => {
       {
         "code": 0,
         "stderr": "",
-        "stdout": "svc.config.ts:3:41 warning UNUSED_EVENT no condition reads the event "paid"
+        "stdout": "warning UNUSED_EVENT no condition reads the event "paid"
+        svc.config.ts:3:47
+        3 |   export default defineModel({ events: [event("paid")] });
+          |                                               ^^^^^^
         fix: use it in a condition, or remove it if nothing will
 
-      The model is valid: 1 event, 0 traits, 0 lifecycle states, 0 segments.
+      1 warning
+      The model is valid: 1 event.
       ",
       }
     `);
     expect(await svc(["validate", "--strict"], { cwd })).toMatchInlineSnapshot(`
       {
         "code": 1,
-        "stderr": "svc.config.ts:3:41 warning UNUSED_EVENT no condition reads the event "paid"
+        "stderr": "warning UNUSED_EVENT no condition reads the event "paid"
+        svc.config.ts:3:47
+        3 |   export default defineModel({ events: [event("paid")] });
+          |                                               ^^^^^^
         fix: use it in a condition, or remove it if nothing will
+
       error [CONFIG_WARNINGS]: The model has 1 warning. Correct them, or leave out --strict.
       ",
         "stdout": "",

@@ -14,11 +14,17 @@ const CUSTOMER = {
   lifecycle: "activated",
   lifecycleEnteredAt: "2026-03-02T10:00:00.000Z",
   segments: ["payers", "power_users"],
-  health: null,
-  journeys: [],
-  signals: [],
+  health: { overall: 62.5, components: { adoption: 25, engagement: 100 }, band: "at_risk" },
+  journeys: [
+    { journeyId: "conversion", status: "complete", currentStep: "payment" },
+    { journeyId: "onboarding", status: "active", currentStep: "invite_team" },
+  ],
+  signals: [{ signalId: "going_quiet", severity: "warning", message: null }],
   nextDueAt: "2026-03-29T01:30:00.000Z",
 };
+
+/** The canned server gives this in the same answer. */
+const NOTHING_WAITS = { pending: 0, ahead: 0, setAside: null };
 
 async function read(argv: string[], document: unknown) {
   const { url } = await cannedServer(json(document));
@@ -27,12 +33,15 @@ async function read(argv: string[], document: unknown) {
 }
 
 test("a customer's state is shown with instants in the local zone and their distance from now", async () => {
-  const { stdout } = await read(["customers", "inspect", "cus_42"], CUSTOMER);
+  const { stdout } = await read(["customers", "inspect", "cus_42"], { ...CUSTOMER, ...NOTHING_WAITS });
   expect(stdout).toMatchInlineSnapshot(`
     "cus_42 in test
 
     Lifecycle          activated since 2026-03-02 11:00:00 +01:00 (12 days ago)
     Segments           payers, power_users
+    Journeys           conversion complete, onboarding active at invite_team
+    Health             62.5 at_risk (adoption 25, engagement 100)
+    Signals            going_quiet (warning)
     Last event         2026-03-14 10:59:59 +01:00 (now)
     First seen         2026-01-10 09:00:00 +01:00 (63 days ago)
     Evaluated through  2026-03-14 10:00:00 +01:00 (1 hour ago)
@@ -60,9 +69,13 @@ test("a customer of whom little is known", async () => {
     nextDueAt: null,
     traits: {},
     segments: [],
+    journeys: [],
+    health: null,
+    signals: [],
   };
   const { stdout } = await read(["customers", "inspect", "x"], {
     ...CUSTOMER,
+    ...NOTHING_WAITS,
     ...unknown,
     lifecycle: null,
     lifecycleEnteredAt: null,
@@ -72,6 +85,9 @@ test("a customer of whom little is known", async () => {
 
     Lifecycle          none
     Segments           none
+    Journeys           none
+    Health             no score
+    Signals            none
     Last event         none
     First seen         2026-01-10 09:00:00 +01:00 (63 days ago)
     Evaluated through  not evaluated yet
@@ -79,6 +95,27 @@ test("a customer of whom little is known", async () => {
     Model              none
     "
   `);
+});
+
+test("what waits for a customer's evaluation is told after its state", async () => {
+  const { stdout } = await read(["customers", "inspect", "x"], { ...CUSTOMER, pending: 3, ahead: 1, setAside: null });
+  expect(stdout).toContain("\n\n3 operations waiting to be evaluated, 1 of them because their time has not come.\n");
+});
+
+test("a customer that was set aside is shown with the reason and the way out", async () => {
+  const setAside = { at: "2026-03-14T09:00:00.000Z", error: "Error: no such thing" };
+  const { stdout } = await read(["customers", "inspect", "x"], { ...CUSTOMER, pending: 1, ahead: 0, setAside });
+  expect(stdout.slice(stdout.indexOf("Set aside"))).toMatchInlineSnapshot(`
+    "Set aside since 2026-03-14 10:00:00 +01:00, 1 operation waiting:
+      Error: no such thing
+    Once the cause is mended, release it: svc customers release --customer x
+    "
+  `);
+  const list = await read(["customers", "list", "--set-aside"], {
+    data: [{ ...CUSTOMER, setAside }],
+    nextCursor: null,
+  });
+  expect(list.stdout).toContain("Error: no such thing");
 });
 
 test("customers are listed", async () => {

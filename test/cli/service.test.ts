@@ -123,7 +123,7 @@ describe("a project's life", () => {
       {
         "code": 0,
         "stderr": "",
-        "stdout": "Deployed v1 to test of shop: 1 event, 0 traits, 2 lifecycle states, 1 segment (<hash>).
+        "stdout": "Deployed v1 to test of shop: 1 event, 2 lifecycle states, 1 segment (<hash>).
       ",
       }
     `);

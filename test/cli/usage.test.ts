@@ -13,6 +13,7 @@ describe("help", () => {
       Commands:
         svc whoami     Show the user, the organization and the API
         svc validate   Check the local model; deploys nothing
+        svc dev        Run the local model in memory and try it with events; no database, no key
         svc deploy     Validate the local model and deploy it as a new version
         svc overview   Show the lifecycle's funnel, the segments' sizes and the totals
         svc auth       Who you are to the service

@@ -86,6 +86,7 @@ describe("functions of svc_api", () => {
       "begin_evaluation",
       "claim_deliveries",
       "load_history",
+      "load_history_pages",
       "load_snapshot",
       "record_attempts",
       "set_aside_customer",

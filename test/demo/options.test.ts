@@ -9,6 +9,7 @@ describe("the demo's options", () => {
     expect(await read()).toMatchObject({
       data: null,
       keep: false,
+      compare: false,
       seed: 1,
       customers: 500,
       days: 120,

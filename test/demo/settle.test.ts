@@ -12,7 +12,7 @@ function overview(pending: number, customersDue: number, deliveries: number): Ov
     lifecycle: [],
     segments: [],
     webhooks: { delivered: 0, pending: deliveries, failed: 0 },
-    emissions: 0,
+    emissions: {},
   };
 }
 

@@ -1,15 +1,6 @@
 import { expect, test } from "vitest";
 
-import { compileProject } from "../../src/dsl-compiler/index.js";
-import type { CompileOptions, Diagnostic } from "../../src/dsl-compiler/index.js";
-import { project } from "./project.js";
-
-/** Everything that is said about a project; a string stands for its svc.config.ts. */
-async function diagnose(files: string | Record<string, string>, options?: CompileOptions): Promise<Diagnostic[]> {
-  const directory = await project(typeof files === "string" ? { "svc.config.ts": files } : files);
-  const result = await compileProject(directory, options);
-  return result.ok ? result.warnings : result.diagnostics;
-}
+import { diagnose } from "./project.js";
 
 test("a syntax error is told with its place", async () => {
   const found = await diagnose({
@@ -24,6 +15,9 @@ test("a syntax error is told with its place", async () => {
       file: "model/a.ts",
       line: 2,
       column: 7,
+      endLine: 2,
+      endColumn: 8,
+      fix: "correct what stands there or just before it",
     },
   ]);
 });
@@ -41,6 +35,8 @@ test("a missing module and a missing export are told with their places", async (
       file: "svc.config.ts",
       line: 1,
       column: 8,
+      endLine: 1,
+      endColumn: 22,
       fix: "correct the path, or install the package in the project's folder",
     },
   ]);
@@ -56,6 +52,8 @@ test("a missing module and a missing export are told with their places", async (
       file: "svc.config.ts",
       line: 1,
       column: 10,
+      endLine: 1,
+      endColumn: 11,
       fix: "correct the name, or export it from that file",
     },
   ]);
@@ -76,6 +74,8 @@ export default defineModel({ lifecycle: lifecycle({ initial: "a", states: {
       file: "svc.config.ts",
       line: 5,
       column: 3,
+      endLine: 5,
+      endColumn: 4,
       fix: "remove one of the two, or give it another name",
     },
   ]);
@@ -111,7 +111,7 @@ test("an exception of the author's code is told with its place and without a sta
       file: "model.ts",
       line: 3,
       column: 9,
-      fix: "correct the cause; where modules import each other in a circle, give a condition as a function: () => …",
+      fix: "correct the cause at this place",
     },
   ]);
 });
@@ -168,36 +168,30 @@ export default defineModel({
     segment("a", { when: all() }),
     order as never,
   ],
-  signals: [],
+  signal: [],
 } as never);
 const b = segment("b");
 `);
   expect(found.map(({ code, message, line, column }) => [code, message, line, column])).toEqual([
+    ["DUPLICATE_EVENT", 'there is another event "order"', 4, 15],
     [
       "UNKNOWN_MODEL_PART",
-      'a model has no part "signals", only "strictSchema", "events", "traits", "lifecycle", "segments"',
+      'a model has no part "signal", only "strictSchema", "events", "traits", "lifecycle", "journeys", "segments", "health", "rules", "signals"',
       8,
       16,
     ],
-    ["DUPLICATE_EVENT", 'there is another event "order"', 4, 15],
     ["NOT_AN_EVENT", "events[2] is not an event", 8, 16],
     ["NOT_A_SEGMENT", "segments[3] is not a segment", 8, 16],
-    [
-      "INVALID_NAME",
-      'segments[0].id: "Large" is no name here: it needs 1 to 256 lower-case letters, digits and underscores, beginning with a letter',
-      20,
-      5,
-    ],
-    ["DUPLICATE_SEGMENT", 'there is another segment "a"', 22, 5],
-    ["UNKNOWN_EVENT", 'there is no event "unlisted"', 14, 34],
-    ["UNKNOWN_TRAIT", 'there is no trait "seats"', 14, 67],
     ["TERMINAL_STATE_WITH_TRANSITIONS", 'the terminal state "two" must not have transitions', 11, 14],
     ["RESERVED_NAME", 'no state may be called "created": each customer\'s first emission is customer.created', 11, 14],
+    ["UNKNOWN_EVENT", 'there is no event "unlisted"', 14, 34],
+    ["UNKNOWN_TRAIT", 'there is no trait "seats"', 14, 67],
+    ["INVALID_VALUE", '"max" is none of the declared values "free", "pro"', 16, 40],
     [
-      "INVALID_VALUE",
-      'lifecycle.states[2].transitions[0].when.value: "max" is none of the declared values "free", "pro"',
-      16,
-      40,
+      "INVALID_NAME",
+      '"Large" is no name here: it needs 1 to 256 lower-case letters, digits and underscores, beginning with a letter',
+      20,
+      5,
     ],
     [
       "INVALID_DURATION",
@@ -206,6 +200,7 @@ const b = segment("b");
       80,
     ],
     ["UNKNOWN_SEGMENT", 'there is no segment "b"', 21, 34],
+    ["DUPLICATE_SEGMENT", 'there is another segment "a"', 22, 5],
     ["INVALID_SHAPE", "segments[2].when.conditions: must not be empty", 22, 26],
   ]);
   expect(found.every(({ severity, file }) => severity === "error" && file === "svc.config.ts")).toBe(true);
@@ -247,6 +242,7 @@ export default defineModel({ events: [order], segments: [
       file: "svc.config.ts",
       line: 5,
       column: 62,
+      fix: "write this part as the language expects it",
     },
     {
       code: "INVALID_SHAPE",
@@ -255,6 +251,7 @@ export default defineModel({ events: [order], segments: [
       file: "svc.config.ts",
       line: 6,
       column: 3,
+      fix: "write this part as the language expects it",
     },
   ]);
 });
@@ -272,16 +269,16 @@ export default defineModel({ events: [order, unused], lifecycle: stages, segment
   segment("fine", { when: all(activeWithin("4d"), inactiveFor("3d")) }),
 ] });`);
   expect(found.map(({ severity, code, message, line }) => [severity, code, message, line])).toEqual([
-    ["warning", "IMPOSSIBLE_CONDITION", "a count is never less than 0", 7],
-    ["warning", "POINTLESS_CONDITION", "a count is always at least 0, so this condition always holds", 8],
-    ["warning", "IMPOSSIBLE_CONDITION", 'nobody is inactive for "3d" and active within "3d" at the same time', 9],
+    ["warning", "UNUSED_EVENT", 'no condition reads the event "unused"', 4],
+    ["warning", "UNREACHABLE_STATE", 'no transitions lead from "a" to the state "c"', 5],
     [
       "warning",
       "IMPOSSIBLE_CONDITION",
       'the transition from "a" to "b" asks for another state than the one it leaves',
       5,
     ],
-    ["warning", "UNREACHABLE_STATE", 'no transitions lead from "a" to the state "c"', 5],
-    ["warning", "UNUSED_EVENT", 'no condition reads the event "unused"', 4],
+    ["warning", "IMPOSSIBLE_CONDITION", "a count is never less than 0", 7],
+    ["warning", "POINTLESS_CONDITION", "a count is always at least 0, so this condition always holds", 8],
+    ["warning", "IMPOSSIBLE_CONDITION", 'nobody is inactive for "3d" and active within "3d" at the same time', 9],
   ]);
 });

@@ -5,19 +5,23 @@ import {
   array,
   boolean,
   date,
+  daysSince,
+  daysSinceFirst,
   event,
+  health,
   inactiveFor,
   inState,
+  journey,
   lifecycle,
   not,
   number,
   oneOf,
 } from "svc";
-import { segment, string, traits } from "svc";
+import { scale, segment, sequence, step, string, traits } from "svc";
 import type { Condition, PropertyCondition } from "svc";
 import { expect, test } from "vitest";
 
-import { NODE } from "../../src/dsl/condition.js";
+import { NODE } from "../../src/dsl/symbols.js";
 
 const fields = {
   name: string(),
@@ -31,6 +35,11 @@ const order = event("order placed", fields);
 const customer = traits(fields);
 const stages = lifecycle({ initial: "a", states: { a: { to: { b: order.happened() } }, b: { terminal: true } } });
 const group = segment("group");
+const onboarding = journey("onboarding", { start: order.happened(), steps: [step("pay", order.happened())] });
+const score = health({
+  components: { use: { weight: 1, score: scale(order.count(), { from: 0, to: 9 }) } },
+  bands: { good: 50, bad: 0 },
+});
 
 const of = { event: "order placed" };
 
@@ -54,6 +63,68 @@ test.each<[string, Condition, unknown]>([
     order.count().atMost(3).within("1h"),
     { kind: "count", of, within: "1h", operator: "lte", value: 3 },
   ],
+  [
+    "a count since a journey's start",
+    order.count().since(onboarding).equals(3),
+    { kind: "count", of, since: { journey: "onboarding" }, operator: "eq", value: 3 },
+  ],
+  [
+    "a sum, scope first",
+    order.sum("seats").within("90d").atLeast(3),
+    { kind: "aggregate", function: "sum", of, property: "seats", within: "90d", operator: "gte", value: 3 },
+  ],
+  [
+    "an average, scope last",
+    order.avg("seats").notEquals(3).since("state"),
+    { kind: "aggregate", function: "avg", of, property: "seats", since: "state", operator: "ne", value: 3 },
+  ],
+  [
+    "a least value",
+    order.min("seats").lessThan(3),
+    { kind: "aggregate", function: "min", of, property: "seats", operator: "lt", value: 3 },
+  ],
+  [
+    "a greatest value",
+    order.max("seats").atMost(3),
+    { kind: "aggregate", function: "max", of, property: "seats", operator: "lte", value: 3 },
+  ],
+  [
+    "different values",
+    order.distinct("plan").atLeast(2).within("1d"),
+    { kind: "distinct", of, property: "plan", within: "1d", operator: "gte", value: 2 },
+  ],
+  [
+    "a latest value, scope last",
+    order.latest("plan").in("pro").since(onboarding),
+    { kind: "latest", of, property: "plan", since: { journey: "onboarding" }, operator: "in", value: ["pro"] },
+  ],
+  [
+    "a latest value, scope first",
+    order.latest("day").within("1d").onOrAfter("2026-01-01"),
+    { kind: "latest", of, property: "day", within: "1d", operator: "gte", value: "2026-01-01" },
+  ],
+  [
+    "the presence of a latest value",
+    order.latest("name").exists().within("1d"),
+    { kind: "latestExists", of, property: "name", within: "1d" },
+  ],
+  [
+    "the absence of a latest value",
+    order.latest("name").within("1d").missing(),
+    { kind: "not", condition: { kind: "latestExists", of, property: "name", within: "1d" } },
+  ],
+  ["days since", daysSince(order).moreThan(7), { kind: "daysSince", which: "last", of, operator: "gt", value: 7 }],
+  [
+    "days since the first",
+    daysSinceFirst(order).equals(0),
+    { kind: "daysSince", which: "first", of, operator: "eq", value: 0 },
+  ],
+  ["a sequence", sequence(order, order).within("7d"), { kind: "sequence", first: of, then: of, within: "7d" }],
+  [
+    "a sequence since a start",
+    sequence(order, order).within("7d").since(onboarding),
+    { kind: "sequence", first: of, then: of, within: "7d", since: { journey: "onboarding" } },
+  ],
   ["a trait", customer.plan.is("pro"), { kind: "trait", trait: "plan", operator: "eq", value: "pro" }],
   [
     "a trait of a list",
@@ -64,6 +135,9 @@ test.each<[string, Condition, unknown]>([
   ["a trait's presence", customer.name.exists(), { kind: "traitExists", trait: "name" }],
   ["a trait's absence", customer.name.missing(), { kind: "not", condition: { kind: "traitExists", trait: "name" } }],
   ["a date that comes", customer.day.within("5d"), { kind: "traitDateWithin", trait: "day", within: "5d" }],
+  ["a date that has come", customer.day.passed(), { kind: "traitDatePassed", trait: "day" }],
+  ["a date that is long past", customer.day.passed("5d"), { kind: "traitDatePassed", trait: "day", by: "5d" }],
+  ["a day", customer.day.isNot("2026-01-01"), { kind: "trait", trait: "day", operator: "ne", value: "2026-01-01" }],
   ["a date", customer.day.before("2026-01-01"), { kind: "trait", trait: "day", operator: "lt", value: "2026-01-01" }],
   ["silence", inactiveFor("21d"), { kind: "inactiveFor", duration: "21d" }],
   ["activity", activeWithin("3d"), { kind: "activeWithin", duration: "3d" }],
@@ -71,6 +145,36 @@ test.each<[string, Condition, unknown]>([
   ["a state", stages.is("b"), { kind: "lifecycle", states: ["b"] }],
   ["another state", stages.isNot("b"), { kind: "not", condition: { kind: "lifecycle", states: ["b"] } }],
   ["a segment", group.has(), { kind: "segment", segment: "group" }],
+  ["a journey", onboarding.is("active"), { kind: "journey", journey: "onboarding", statuses: ["active"] }],
+  [
+    "a journey of several statuses",
+    onboarding.in("complete", "expired"),
+    { kind: "journey", journey: "onboarding", statuses: ["complete", "expired"] },
+  ],
+  [
+    "another status",
+    onboarding.isNot("not_started"),
+    { kind: "not", condition: { kind: "journey", journey: "onboarding", statuses: ["not_started"] } },
+  ],
+  [
+    "the present step",
+    onboarding.atStep("pay"),
+    { kind: "journeyStep", journey: "onboarding", step: "pay", is: "current" },
+  ],
+  [
+    "a step that is done",
+    onboarding.completed("pay"),
+    { kind: "journeyStep", journey: "onboarding", step: "pay", is: "completed" },
+  ],
+  ["the overall score", score.overall.atLeast(70), { kind: "health", operator: "gte", value: 70 }],
+  [
+    "the score of a component",
+    score.component("use").lessThan(7.5),
+    { kind: "health", component: "use", operator: "lt", value: 7.5 },
+  ],
+  ["a band", score.band.is("bad"), { kind: "healthBand", bands: ["bad"] }],
+  ["one of some bands", score.band.in("good", "bad"), { kind: "healthBand", bands: ["good", "bad"] }],
+  ["another band", score.band.isNot("bad"), { kind: "not", condition: { kind: "healthBand", bands: ["bad"] } }],
   [
     "a combination",
     any(all(group.has(), stages.in("a", "b")), not(inactiveFor("1d"))),

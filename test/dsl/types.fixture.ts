@@ -1,5 +1,5 @@
 /**
- * What the type checker must take, and what it must refuse. Never run: types.test.ts checks it, and an `@ts-expect-error` over a line
+ * What the type checker must take of conditions, and what it must refuse. Never run: types.test.ts checks it, and an `@ts-expect-error` over a line
  * without an error is an error itself.
  */
 import {
@@ -9,6 +9,8 @@ import {
   array,
   boolean,
   date,
+  daysSince,
+  daysSinceFirst,
   defineModel,
   event,
   inactiveFor,
@@ -17,8 +19,8 @@ import {
   not,
   number,
 } from "svc";
-import { oneOf, segment, string, traits } from "svc";
-import type { Condition, CountCondition, PropertyCondition, ScopedCount } from "svc";
+import { oneOf, segment, sequence, string, traits } from "svc";
+import type { Condition, OpenCondition, PropertyCondition, ScopedQuantity } from "svc";
 
 const created = event("project created", {
   template: string().optional(),
@@ -49,9 +51,9 @@ const stages = lifecycle({
 const powerUsers = segment("power_users", { when: created.count().atLeast(3).within("30d") });
 
 // Counts: either order, each scope once.
-const a: CountCondition = created.count().atLeast(3);
+const a: OpenCondition = created.count().atLeast(3);
 const b: Condition = created.count().atLeast(3).within("30d");
-const c: ScopedCount = created.count().within("30d");
+const c: ScopedQuantity = created.count().within("30d");
 const d: Condition = created.count().since("state").lessThan(3);
 const e: Condition = created.happened().within("7d");
 const f: Condition = login.never().since("state");
@@ -147,6 +149,79 @@ powerUser.has();
 // @ts-expect-error a condition, not a text
 segment("x", { when: "always" });
 
+// Aggregates: only properties of a type that allows them, either order, each scope once.
+const l: Condition[] = [
+  created.sum("seats").atLeast(10).within("90d"),
+  created.avg("seats").within("90d").lessThan(10),
+  created.min("seats").notEquals(3),
+  created.max("seats").since("state").equals(3),
+  created
+    .where((p) => p.paid.is(true))
+    .sum("seats")
+    .moreThan(3),
+  created.distinct("source").atLeast(2).within("30d"),
+  created.distinct("day").since("state").atMost(5),
+  created.latest("seats").atLeast(5).within("30d"),
+  created.latest("source").within("30d").is("web"),
+  created.latest("source").since("state").in("web", "api"),
+  created.latest("template").contains("crm").since("state"),
+  created.latest("template").exists(),
+  created.latest("tags").contains("a"),
+  created.latest("day").onOrBefore("2026-01-01"),
+];
+const m: OpenCondition = created.sum("seats").atLeast(10);
+const n: ScopedQuantity = created.distinct("source").within("1d");
+// @ts-expect-error misspelt property
+created.sum("seets");
+// @ts-expect-error a text is not summed
+created.sum("template");
+// @ts-expect-error a date has no average
+created.avg("day");
+// @ts-expect-error lists are not told apart
+created.distinct("tags");
+// @ts-expect-error misspelt property
+created.latest("tempalte");
+// @ts-expect-error misspelt choice
+created.latest("source").is("wep");
+// @ts-expect-error a number has no `is`
+created.latest("seats").is(5);
+// @ts-expect-error a scope is said once
+created.sum("seats").within("30d").atLeast(3).since("state");
+// @ts-expect-error a sum is not a condition before it is compared
+all(created.sum("seats"));
+// @ts-expect-error an event without properties has none to sum
+login.sum("seats");
+// @ts-expect-error nor a latest one
+login.latest("seats");
+
+// Days and sequences.
+const o: Condition[] = [
+  daysSince(login).moreThan(7),
+  daysSinceFirst(created.where((p) => p.paid.is(true))).atMost(30),
+  sequence(created, login).within("7d"),
+  sequence(
+    login,
+    created.where((p) => p.seats.atLeast(2)),
+  )
+    .within("7d")
+    .since("state"),
+];
+// @ts-expect-error days are not narrowed
+daysSince(login).within("7d");
+// @ts-expect-error days of an event, not of a condition
+daysSince(login.happened());
+// @ts-expect-error how far apart is part of a sequence
+all(sequence(login, created));
+// @ts-expect-error two events
+sequence(login, powerUsers);
+
+// Traits against the present.
+const p: Condition[] = [customer.renewsOn.passed(), customer.renewsOn.passed("3d"), customer.renewsOn.is("2026-01-01")];
+// @ts-expect-error a number does not pass
+customer.seats.passed();
+// @ts-expect-error a text does not come near
+customer.plan.within("3d");
+
 // Models.
 export const model = defineModel({
   strictSchema: true,
@@ -163,4 +238,4 @@ defineModel({ segments: { created } });
 defineModel({ event: [created] });
 // @ts-expect-error a list is of scalars
 array(array(string()));
-export const used = [a, b, c, d, e, f, g, h, i, j, k];
+export const used = [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p];

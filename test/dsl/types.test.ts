@@ -6,13 +6,15 @@ import { expect, test } from "vitest";
 const folder = path.dirname(fileURLToPath(import.meta.url));
 const root = path.resolve(folder, "../..");
 
-test("the type checker takes every form of condition and refuses every misspelt name", { timeout: 120_000 }, () => {
+test("the type checker takes every form of a model and refuses every misspelt name", { timeout: 120_000 }, () => {
   const read = ts.readConfigFile(path.join(root, "tsconfig.json"), (file) => ts.sys.readFile(file));
   const { options } = ts.parseJsonConfigFileContent(read.config, ts.sys, root);
-  const program = ts.createProgram([path.join(folder, "types.fixture.ts")], options);
-  const messages = ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
+  const fixtures = ts.sys.readDirectory(folder, [".fixture.ts"]);
+  expect(fixtures).toHaveLength(3);
+  const messages = ts.getPreEmitDiagnostics(ts.createProgram(fixtures, options)).map(({ file, start, messageText }) => {
     const line = file && start !== undefined ? ts.getLineAndCharacterOfPosition(file, start).line + 1 : 0;
-    return `${line}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`;
+    const name = file ? path.relative(folder, file.fileName) : "";
+    return `${name}:${line}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`;
   });
   expect(messages).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFile, rm } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -51,11 +52,8 @@ describe("README", () => {
   });
 
   it("has a walk that works as written", { timeout: 60_000 }, async () => {
-    const readme = await readFile(path.join(ROOT, "README.md"), "utf8");
-    const block = /<!-- test\/e2e\/readme\.test\.ts[^\n]*\n\n```bash\n([\s\S]*?)```/.exec(readme)?.[1];
-    if (block === undefined) throw new Error("README.md has no such block");
     // The file with the keys goes where it is removed. Between writing and reading, a person takes longer than evaluation does.
-    const script = block
+    const script = (await block("svc-server.js bootstrap"))
       .replaceAll("keys.json", `${directory}/keys.json`)
       .replace(/^(svc customers inspect .*)$/m, "until $1 >/dev/null 2>&1; do :; done\n$1");
     const shown = await bash(script, env);
@@ -64,4 +62,35 @@ describe("README", () => {
     expect(shown).toContain("customer.created");
     expect(shown).toMatch(/new\s+1/);
   });
+
+  it("shows a month of the local engine in a second", { timeout: 60_000 }, async () => {
+    const port = String(await freePort());
+    const script = (await block("svc.js dev"))
+      .replaceAll("4401", port)
+      .replace("svc.js dev", `svc.js dev --port ${port}`);
+    const shown = await bash(script, env);
+    expect(shown).toContain('"lifecycle":"trial"');
+    // To the instant: thirty days after the sign-up.
+    expect(shown).toContain('"journey.expired"');
+    expect(shown).toContain('"2026-03-31T09:00:00.000Z"');
+    expect(shown).toContain('"flipsAt"');
+  });
 });
+
+/** The README's block of commands that has this in it. */
+async function block(command: string): Promise<string> {
+  const readme = await readFile(path.join(ROOT, "README.md"), "utf8");
+  const blocks = [...readme.matchAll(/<!-- test\/e2e\/readme\.test\.ts[^\n]*\n\n```bash\n([\s\S]*?)```/g)];
+  const found = blocks.map(([, text]) => text!).find((text) => text.includes(command));
+  if (found === undefined) throw new Error(`README.md has no block with ${command}`);
+  return found;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

@@ -12,14 +12,15 @@ import {
   inLifecycle,
   inSegment,
   inState,
-  modelOf,
   not,
   property,
+  snapshotOf,
   trait,
   traitExists,
   type Properties,
 } from "./support/builders.js";
 import { LiveCustomer, type Step } from "./support/live.js";
+import { underEngine as create } from "./support/subject-engine.js";
 
 /** An event at each instant; in `a` unless named otherwise. */
 const events = (...instants: (string | [event: string, instant: string, properties?: Properties])[]): Step[] =>
@@ -132,26 +133,26 @@ describe.each([
   { kind: "activity and combinations", rows: activity },
 ])("$kind", ({ rows }) => {
   it.each(rows)("%s", (_, condition, steps, memberships, nextDueAt) => {
-    const model = modelOf({ segments: { s: condition }, ...declared });
-    expect(outcome(new LiveCustomer(model, steps))).toEqual({ memberships, nextDueAt });
+    const model = snapshotOf({ segments: { s: condition }, ...declared });
+    expect(outcome(new LiveCustomer(create, model, steps))).toEqual({ memberships, nextDueAt });
   });
 });
 
 describe("lifecycle and segments", () => {
   it.each(states)("%s", (_, condition, steps, memberships, nextDueAt) => {
     const usesLifecycle = condition.kind !== "segment";
-    const model = modelOf({
+    const model = snapshotOf({
       ...(usesLifecycle && {
         states: { first: [["second", happened("go")]], second: [["third", inState("5d")]], third: [] },
       }),
       segments: { s: condition, other: happened("b") },
     });
-    expect(outcome(new LiveCustomer(model, steps))).toEqual({ memberships, nextDueAt });
+    expect(outcome(new LiveCustomer(create, model, steps))).toEqual({ memberships, nextDueAt });
   });
 });
 
 function outcome(customer: LiveCustomer): { memberships: string[]; nextDueAt: string } {
-  const { segments = [], clock } = customer.outcome();
+  const { segments, clock } = customer.outcome();
   return {
     memberships: segments
       .filter((text) => text.startsWith("s "))

@@ -110,7 +110,7 @@ it("the tick leaves the timers of a backfill alone until the environment has set
   await backdate(0);
   expect(await tick(db.sql, "w", SETTLE)).toBe(0);
   await db.sql`
-    update svc.customers set settle_from = settle_from - interval '24 hours'
+    update svc.customers set held_until = held_until - interval '24 hours'
     where environment_id = ${environment.environmentId}`;
   expect(await tick(db.sql, "w", SETTLE)).toBe(1);
 });

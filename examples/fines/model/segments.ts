@@ -1,5 +1,6 @@
-import { all, inactiveFor, segment } from "svc";
-import { createFine, payment, receiveResult, sendAppeal } from "./events.js";
+import { all, inactiveFor, segment, sequence } from "svc";
+import { addPenalty, createFine, payment, receiveResult, sendAppeal } from "./events.js";
+import { appeal } from "./journeys.js";
 import { stages } from "./lifecycle.js";
 
 /** Paid in more than one part. */
@@ -24,3 +25,9 @@ export const atPrefecture = segment("at_prefecture", {
 export const highFines = segment("high_fines", {
   when: createFine.where((fine) => fine.amount.atLeast(70)).happened(),
 });
+
+/** Paid soon after the penalty: the reminder worked. */
+export const paidAfterPenalty = segment("paid_after_penalty", { when: sequence(addPenalty, payment).within("30d") });
+
+/** The appeal was passed on and has not been decided. */
+export const undecided = segment("undecided", { when: appeal.atStep("decide") });

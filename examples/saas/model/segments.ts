@@ -88,3 +88,9 @@ export const renewalDue = segment("renewal_due", {
 export const lookingAround = segment("looking_around", {
   when: all(stages.is("trial"), login.count().atLeast(3).within("7d"), featureUsed.never().within("7d")),
 });
+
+/** What an account has paid in the last quarter, added up: three invoices of a middling one. */
+export const highValue = segment("high_value", { when: invoicePaid.sum("amount").atLeast(1_000).within("90d") });
+
+/** Named by a rule, not by a condition: see rules.ts. */
+export const keyAccounts = segment("key_accounts");

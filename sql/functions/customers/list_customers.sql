@@ -1,9 +1,9 @@
--- Customers in the order of their ids, filtered by lifecycle state, by membership in a segment, and by how many seconds there was no
--- event (without events it counts from the customer's creation). Filters that are null do not filter.
+-- Customers in the order of their ids, filtered by lifecycle state, by membership in a segment, by how many seconds there was no event
+-- (without events it counts from the customer's creation), and to those that were set aside. Filters that are null do not filter.
 -- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_customers(
   token_hash bytea, organization_id text, project_slug text, environment_name text,
-  lifecycle text, segment text, inactive_seconds double precision, row_limit integer, "cursor" text
+  lifecycle text, segment text, inactive_seconds double precision, set_aside boolean, row_limit integer, "cursor" text
 )
 returns json
 language plpgsql
@@ -31,8 +31,15 @@ begin
             'lifecycle', c.lifecycle,
             'lifecycleEnteredAt', svc.iso(c.lifecycle_entered_at),
             'segments', svc.segments_of(c.environment_id, c.customer_id),
+            'health', c.health,
+            'journeys', svc.journeys_of(c.environment_id, c.customer_id),
             'lastEventAt', svc.iso(c.last_event_at),
-            'createdAt', svc.iso(c.created_at)
+            'createdAt', svc.iso(c.created_at),
+            'setAside',
+            case
+              when c.set_aside_at is not null
+                then json_build_object('at', svc.iso(c.set_aside_at), 'error', c.set_aside_error)
+            end
           ) as item
         from svc.customers as c
         where c.environment_id = $1
@@ -51,6 +58,7 @@ begin
       when list_customers.inactive_seconds is not null
         then ' and coalesce(c.last_event_at, c.created_at) <= now() - make_interval(secs => $5) '
     end,
+    case when list_customers.set_aside then ' and c.set_aside_at is not null ' end,
     $sql$
         order by c.customer_id
         limit $6 + 1
@@ -65,5 +73,5 @@ begin
 end;
 $$;
 
-comment on function svc_api.list_customers(bytea, text, text, text, text, text, double precision, integer, text) is
+comment on function svc_api.list_customers(bytea, text, text, text, text, text, double precision, boolean, integer, text) is
   'Customers in the order of their ids, filtered.';

@@ -24,9 +24,9 @@ begin atomic
     'lifecycle', c.lifecycle,
     'lifecycleEnteredAt', svc.iso(c.lifecycle_entered_at),
     'segments', svc.segments_of(c.environment_id, c.customer_id),
-    'health', null,
-    'journeys', json_build_array(),
-    'signals', json_build_array(),
+    'health', c.health,
+    'journeys', svc.journeys_of(c.environment_id, c.customer_id),
+    'signals', svc.signals_of(c.environment_id, c.customer_id),
     'nextDueAt', svc.iso(c.next_due_at)
   )
   from svc.customers as c

@@ -1,6 +1,6 @@
--- Writes back what the engine made of customers that begin_evaluation locked in this transaction, set-based: state, transitions,
--- memberships, emissions, and the deletion of the inbox rows. Instants are milliseconds. Traits are merged here from the operations as
--- accepted, because a number in them may exceed what the engine's doubles hold.
+-- Writes back what the engine made of customers that begin_evaluation locked in this transaction, set-based: state, what was derived,
+-- logs, emissions, and the deletion of the inbox rows; one statement a table, none where there is nothing to write (null). Instants are
+-- milliseconds. Traits are merged here from the operations as accepted, because a number in them may exceed what the engine's doubles hold.
 -- Raises the constraints' errors. Locks nothing more than the rows it writes.
 create or replace function svc_api.apply_evaluation(
   environment_id integer,
@@ -8,7 +8,12 @@ create or replace function svc_api.apply_evaluation(
   customers json,
   identifies json,
   transitions json,
+  blocked json,
+  journeys json,
   memberships json,
+  health_scores json,
+  rule_executions json,
+  signals json,
   emissions json,
   consumed json,
   deferred json
@@ -43,13 +48,15 @@ begin
     ) as p
   ));
 
-  -- The rows are there; so are those of the customers below. It is the unique index that finds them.
-  insert into svc.inbox as i (environment_id, customer_id, seq, not_before)
-  select apply_evaluation.environment_id, r."customerId", r.seq, _epoch + r."notBefore" * _ms
-  from json_to_recordset(apply_evaluation.deferred) as r ("customerId" text, seq bigint, "notBefore" bigint)
-  on conflict (environment_id, customer_id, seq) do update
-  set not_before = excluded.not_before
-  where i.not_before is distinct from excluded.not_before;
+  if apply_evaluation.deferred is not null then
+    -- The rows are there; so are those of the customers below. It is the unique index that finds them.
+    insert into svc.inbox as i (environment_id, customer_id, seq, not_before)
+    select apply_evaluation.environment_id, r."customerId", r.seq, _epoch + r."notBefore" * _ms
+    from json_to_recordset(apply_evaluation.deferred) as r ("customerId" text, seq bigint, "notBefore" bigint)
+    on conflict (environment_id, customer_id, seq) do update
+    set not_before = excluded.not_before
+    where i.not_before is distinct from excluded.not_before;
+  end if;
 
   with identified as materialized (
     select i."customerId" as customer_id, svc.merge_traits(t.traits order by i.seq) as traits
@@ -63,8 +70,8 @@ begin
     group by i."customerId"
   )
   insert into svc.customers as c (
-    environment_id, customer_id, created_at, traits, lifecycle, lifecycle_entered_at, last_event_at, evaluated_through, settle_from,
-    config_version, state, next_due_at
+    environment_id, customer_id, created_at, traits, lifecycle, lifecycle_entered_at, last_event_at, evaluated_through, held_until,
+    config_version, health, state, next_due_at
   )
   select
     apply_evaluation.environment_id,
@@ -75,8 +82,9 @@ begin
     _epoch + r."lifecycleEnteredAt" * _ms,
     _epoch + r."lastEventAt" * _ms,
     _epoch + r."evaluatedThrough" * _ms,
-    _epoch + r."settleFrom" * _ms,
+    _epoch + r."heldUntil" * _ms,
     apply_evaluation.version,
+    r.health,
     r.state,
     -- The engine knows the operations ahead that it was given; the others are still in the inbox.
     least(
@@ -89,7 +97,7 @@ begin
     )
   from json_to_recordset(apply_evaluation.customers) as r (
     "customerId" text, "createdAt" bigint, lifecycle text, "lifecycleEnteredAt" bigint, "lastEventAt" bigint, "evaluatedThrough" bigint,
-    "nextDueAt" bigint, "settleFrom" bigint, state json
+    "nextDueAt" bigint, "heldUntil" bigint, health json, state json
   )
   left join identified as i on i.customer_id = r."customerId"
   on conflict (environment_id, customer_id) do update
@@ -99,31 +107,107 @@ begin
     lifecycle_entered_at = excluded.lifecycle_entered_at,
     last_event_at = excluded.last_event_at,
     evaluated_through = excluded.evaluated_through,
-    settle_from = excluded.settle_from,
+    held_until = excluded.held_until,
     config_version = excluded.config_version,
+    health = excluded.health,
     state = excluded.state,
     next_due_at = excluded.next_due_at;
 
-  insert into svc.lifecycle_transitions (
-    environment_id, customer_id, from_state, to_state, transitioned_at, cause_type, cause_id, config_version
-  )
-  select
-    apply_evaluation.environment_id, r."customerId", r."from", r."to", _epoch + r.at * _ms, r."causeType", r."causeId",
-    apply_evaluation.version
-  from json_to_recordset(apply_evaluation.transitions) as r (
-    "customerId" text, "from" text, "to" text, at bigint, "causeType" text, "causeId" text
-  );
+  if apply_evaluation.transitions is not null then
+    insert into svc.lifecycle_transitions (
+      environment_id, customer_id, from_state, to_state, transitioned_at, cause_type, cause_id, config_version
+    )
+    select
+      apply_evaluation.environment_id, r."customerId", r."from", r."to", _epoch + r.at * _ms, r."causeType", r."causeId",
+      apply_evaluation.version
+    from json_to_recordset(apply_evaluation.transitions) as r (
+      "customerId" text, "from" text, "to" text, at bigint, "causeType" text, "causeId" text
+    );
+  end if;
 
-  insert into svc.segment_memberships as m (environment_id, segment_id, customer_id, entered_at, exited_at)
-  select apply_evaluation.environment_id, r.segment, r."customerId", _epoch + r."enteredAt" * _ms, _epoch + r."exitedAt" * _ms
-  from json_to_recordset(apply_evaluation.memberships) as r (
-    "customerId" text, segment text, "enteredAt" bigint, "exitedAt" bigint
-  )
-  on conflict (environment_id, customer_id, segment_id) do update
-  set entered_at = excluded.entered_at, exited_at = excluded.exited_at;
+  if apply_evaluation.blocked is not null then
+    insert into svc.blocked_transitions as b (environment_id, customer_id, from_state, to_state, blocked_at)
+    select apply_evaluation.environment_id, r."customerId", r."from", r."to", _epoch + r.at * _ms
+    from json_to_recordset(apply_evaluation.blocked) as r ("customerId" text, "from" text, "to" text, at bigint)
+    on conflict (environment_id, customer_id, from_state, to_state) do update
+    set blocked_at = excluded.blocked_at;
+  end if;
 
-  _emissions := json_array_length(apply_evaluation.emissions);
-  if _emissions > 0 then
+  if apply_evaluation.journeys is not null then
+    insert into svc.journey_runs as j (
+      environment_id, customer_id, journey_id, run, status, current_step, steps, started_at, completed_at, expired_at
+    )
+    select
+      apply_evaluation.environment_id, r."customerId", r.journey, r.run, r.status, r."currentStep", r.steps,
+      _epoch + r."startedAt" * _ms, _epoch + r."completedAt" * _ms, _epoch + r."expiredAt" * _ms
+    from json_to_recordset(apply_evaluation.journeys) as r (
+      "customerId" text, journey text, run integer, status text, "currentStep" text, steps json,
+      "startedAt" bigint, "completedAt" bigint, "expiredAt" bigint
+    )
+    on conflict (environment_id, customer_id, journey_id, run) do update
+    set
+      status = excluded.status,
+      current_step = excluded.current_step,
+      steps = excluded.steps,
+      started_at = excluded.started_at,
+      completed_at = excluded.completed_at,
+      expired_at = excluded.expired_at;
+  end if;
+
+  if apply_evaluation.memberships is not null then
+    insert into svc.segment_memberships as m (environment_id, segment_id, customer_id, entered_at, exited_at)
+    select apply_evaluation.environment_id, r.segment, r."customerId", _epoch + r."enteredAt" * _ms, _epoch + r."exitedAt" * _ms
+    from json_to_recordset(apply_evaluation.memberships) as r (
+      "customerId" text, segment text, "enteredAt" bigint, "exitedAt" bigint
+    )
+    on conflict (environment_id, customer_id, segment_id) do update
+    set entered_at = excluded.entered_at, exited_at = excluded.exited_at;
+  end if;
+
+  if apply_evaluation.health_scores is not null then
+    insert into svc.health_scores (
+      environment_id, customer_id, overall, components, band, scored_at, cause_type, cause_id, config_version
+    )
+    select
+      apply_evaluation.environment_id, r."customerId", r.overall, r.components, r.band, _epoch + r.at * _ms, r."causeType",
+      r."causeId", apply_evaluation.version
+    from json_to_recordset(apply_evaluation.health_scores) as r (
+      "customerId" text, overall numeric, components json, band text, at bigint, "causeType" text, "causeId" text
+    );
+  end if;
+
+  if apply_evaluation.rule_executions is not null then
+    insert into svc.rule_executions (
+      environment_id, customer_id, rule_id, result, triggered_by, conditions, action, error, executed_at, cause_type, cause_id,
+      config_version
+    )
+    select
+      apply_evaluation.environment_id, r."customerId", r.rule, r.result, r."triggeredBy", r.conditions, r.action, r.error,
+      _epoch + r.at * _ms, r."causeType", r."causeId", apply_evaluation.version
+    from json_to_recordset(apply_evaluation.rule_executions) as r (
+      "customerId" text, rule text, result text, "triggeredBy" text, conditions json, action json, error text, at bigint,
+      "causeType" text, "causeId" text
+    );
+  end if;
+
+  if apply_evaluation.signals is not null then
+    insert into svc.signals as s (environment_id, customer_id, signal_id, severity, message, raised_at, cleared_at)
+    select
+      apply_evaluation.environment_id, r."customerId", r.signal, r.severity, r.message, _epoch + r."raisedAt" * _ms,
+      _epoch + r."clearedAt" * _ms
+    from json_to_recordset(apply_evaluation.signals) as r (
+      "customerId" text, signal text, severity text, message text, "raisedAt" bigint, "clearedAt" bigint
+    )
+    on conflict (environment_id, customer_id, signal_id) do update
+    set
+      severity = excluded.severity,
+      message = excluded.message,
+      raised_at = excluded.raised_at,
+      cleared_at = excluded.cleared_at;
+  end if;
+
+  if apply_evaluation.emissions is not null then
+    _emissions := json_array_length(apply_evaluation.emissions);
     -- Positions in an outbox row are 16 bits wide.
     _evaluation_seqs := array(select nextval('svc.evaluation_seq') from generate_series(0, (_emissions - 1) / 65536));
     insert into svc.emissions (
@@ -143,5 +227,7 @@ begin
 end;
 $$;
 
-comment on function svc_api.apply_evaluation(integer, integer, json, json, json, json, json, json, json) is
+comment on function svc_api.apply_evaluation(
+  integer, integer, json, json, json, json, json, json, json, json, json, json, json, json
+) is
   'Writes back what the engine made of the customers locked by begin_evaluation, all or nothing.';

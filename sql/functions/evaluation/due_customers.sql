@@ -1,5 +1,6 @@
 -- Customers whose timers are due and may fire: no operation of theirs waits, and where their last event was a late one, no late event
--- came into the environment for the settling time, or a day has passed.
+-- came into the environment for the settling time, or a day has passed. Of the two kinds of held customers only one is read, each by
+-- an index of its own, so that a backfill under way costs nothing here.
 -- Raises nothing, locks nothing.
 create or replace function svc.due_customers(environment_id integer, instant timestamptz, settled boolean, customer_limit integer)
 returns setof text
@@ -14,7 +15,7 @@ as $$
       from svc.customers as c
       where c.environment_id = due_customers.environment_id
         and c.next_due_at <= due_customers.instant
-        and c.settle_from is null
+        and c.held_until is null
         and c.set_aside_at is null
       order by c.next_due_at
       limit due_customers.customer_limit
@@ -23,12 +24,25 @@ as $$
     (
       select c.customer_id
       from svc.customers as c
-      where c.environment_id = due_customers.environment_id
+      where due_customers.settled
+        and c.environment_id = due_customers.environment_id
         and c.next_due_at <= due_customers.instant
-        and c.settle_from is not null
+        and c.held_until is not null
         and c.set_aside_at is null
-        and (due_customers.settled or c.settle_from <= due_customers.instant - interval '24 hours')
       order by c.next_due_at
+      limit due_customers.customer_limit
+    )
+    union all
+    (
+      select c.customer_id
+      from svc.customers as c
+      where not due_customers.settled
+        and c.environment_id = due_customers.environment_id
+        and greatest(c.next_due_at, c.held_until) <= due_customers.instant
+        and c.next_due_at is not null
+        and c.held_until is not null
+        and c.set_aside_at is null
+      order by greatest(c.next_due_at, c.held_until)
       limit due_customers.customer_limit
     )
   ) as d

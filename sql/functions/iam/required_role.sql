@@ -12,6 +12,8 @@ begin
     when 'read' then return 'viewer';
     when 'deploy_test' then return 'developer';
     when 'deploy_live' then return 'administrator';
+    when 'release_test' then return 'developer';
+    when 'release_live' then return 'administrator';
     -- A project comes with a key to its live environment.
     when 'create_project' then return 'administrator';
     when 'manage_webhooks' then return 'administrator';

@@ -1,5 +1,6 @@
--- An environment in numbers, all of one instant: customers, events and how many operations wait, the lifecycle's funnel and the segments
--- in the author's order (then what the active configuration no longer knows but still has customers), deliveries, emissions.
+-- An environment in numbers, all of one instant: customers, events, how many operations wait (pending) and how many of these do because
+-- their time has not come (ahead), the lifecycle's funnel and the segments in the author's order (then what the active configuration no
+-- longer knows but still has customers), deliveries, emissions by type.
 -- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV004 PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_overview(token_hash bytea, organization_id text, project_slug text, environment_name text)
 returns json
@@ -24,9 +25,15 @@ begin
       from svc.customers as c
       where c.environment_id = _id and c.next_due_at <= now() and c.set_aside_at is null
     ),
+    'customersSetAside', (
+      select count(*) from svc.customers as c where c.environment_id = _id and c.set_aside_at is not null
+    ),
     'events', json_build_object(
       'accepted', (select coalesce(sum(b.tracked), 0) from svc.ingest_batches as b where b.environment_id = _id),
-      'pending', (select count(*) from svc.inbox as i where i.environment_id = _id)
+      'pending', (select count(*) from svc.inbox as i where i.environment_id = _id),
+      'ahead', (
+        select count(*) from svc.inbox as i where i.environment_id = _id and i.not_before > now() and i.not_before < 'infinity'
+      )
     ),
     'lifecycle', svc.lifecycle_counts(_id),
     'segments', svc.segment_counts(_id),
@@ -39,7 +46,12 @@ begin
       from svc.deliveries as d
       where d.environment_id = _id
     ),
-    'emissions', (select count(*) from svc.emissions as m where m.environment_id = _id)
+    'emissions', (
+      select coalesce(json_object_agg(t.event_type, t.emissions order by t.event_type), '{}')
+      from (
+        select m.event_type, count(*) as emissions from svc.emissions as m where m.environment_id = _id group by m.event_type
+      ) as t
+    )
   );
 end;
 $$;

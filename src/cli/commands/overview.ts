@@ -7,11 +7,13 @@ export interface Overview {
   environment: string;
   configVersion: string | null;
   customers: number;
-  events: { accepted: number; pending: number };
+  customersSetAside: number;
+  events: { accepted: number; pending: number; ahead: number };
   lifecycle: { state: string; customers: number; everEntered: number }[];
   segments: { segment: string; members: number }[];
   webhooks: { delivered: number; pending: number; failed: number };
-  emissions: number;
+  /** By type. */
+  emissions: Record<string, number>;
 }
 
 export default defineCommand({
@@ -31,9 +33,9 @@ export default defineCommand({
     const totals = fields(out, [
       ["Project", `${settings.project}, ${data.environment}`],
       ["Model", data.configVersion ?? "none deployed yet"],
-      ["Customers", number(data.customers)],
-      ["Events", `${number(data.events.accepted)} accepted, ${number(data.events.pending)} pending`],
-      ["Emissions", number(data.emissions)],
+      ["Customers", customersInWords(data)],
+      ["Events", eventsInWords(data.events)],
+      ["Emissions", number(sum(Object.values(data.emissions)))],
       ["Webhooks", webhooksInWords(data.webhooks)],
     ]);
     out.result(answer, () => [totals, funnel(), sizes()].filter((part) => part !== "").join("\n\n"));
@@ -67,8 +69,22 @@ export default defineCommand({
   },
 });
 
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}
+
 function share(part: number, whole: number): string {
   return whole === 0 ? "" : `${((100 * part) / whole).toFixed(1)} %`;
+}
+
+function customersInWords({ customers, customersSetAside }: Overview): string {
+  if (customersSetAside === 0) return number(customers);
+  return `${number(customers)}, ${number(customersSetAside)} set aside (svc customers list --set-aside)`;
+}
+
+function eventsInWords({ accepted, pending, ahead }: Overview["events"]): string {
+  const later = ahead === 0 ? "" : `, ${number(ahead)} of them ahead of time`;
+  return `${number(accepted)} accepted, ${number(pending)} pending${later}`;
 }
 
 function webhooksInWords({ delivered, pending, failed }: Overview["webhooks"]): string {

@@ -1,6 +1,6 @@
 import { defineCommand } from "../command.js";
 import { compile, warningsBlock } from "../compile.js";
-import { showDiagnostics } from "../diagnostics.js";
+import { countDiagnostics, showDiagnostics } from "../diagnostics.js";
 import { summary } from "../summary.js";
 
 export default defineCommand({
@@ -14,7 +14,7 @@ export default defineCommand({
     if (strict && warnings.length > 0) throw warningsBlock(warnings, "correct them, or leave out --strict");
     out.result({ document: { valid: true, hash, diagnostics: warnings } }, () =>
       [
-        ...(warnings.length > 0 ? [showDiagnostics(warnings, out.style), ""] : []),
+        ...(warnings.length > 0 ? [showDiagnostics(warnings, out.style), countDiagnostics(warnings)] : []),
         `The model is valid: ${summary(snapshot)}.`,
       ].join("\n"),
     );

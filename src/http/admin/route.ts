@@ -5,7 +5,7 @@ import { whoami, type AdminCredentials } from "../../db/calls-admin.js";
 import { parseJson, readJsonText } from "../body.js";
 import { bearerToken, hashCredential } from "../credentials.js";
 import { ApiError } from "../errors.js";
-import { findBadLiteral } from "../ingest/literals.js";
+import { findBadLiteral } from "../../operations/literals.js";
 import { pathParameters, type Route } from "../route.js";
 import { shape, type Shape } from "../shapes.js";
 

@@ -1,6 +1,6 @@
 import type { Route } from "../route.js";
 import { deployConfig, listConfigVersions } from "./config-versions.js";
-import { getCustomer, getTimeline, listCustomers } from "./customers.js";
+import { getBacklog, getCustomer, getTimeline, listCustomers, releaseCustomer, releaseCustomers } from "./customers.js";
 import { createProject, getOverview } from "./projects.js";
 import type { AdminDeps } from "./route.js";
 import { getSegment } from "./segments.js";
@@ -20,6 +20,9 @@ export function adminRoutes(deps: AdminDeps): Route[] {
     listCustomers,
     getCustomer,
     getTimeline,
+    getBacklog,
+    releaseCustomer,
+    releaseCustomers,
     getSegment,
     createWebhook,
     listWebhooks,

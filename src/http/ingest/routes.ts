@@ -1,14 +1,18 @@
 import type { Context } from "koa";
 import type { Logger } from "pino";
 import type { Allowance, BatchAnswer, IngestFailure } from "../../db/calls-ingest.js";
+import {
+  BATCH_BYTES_MAX,
+  SINGLE_BYTES_MAX,
+  batchRequestProblem,
+  singleRequestProblem,
+  type RequestProblem,
+} from "../../operations/request.js";
 import { parseJson, readJsonText } from "../body.js";
 import { bearerToken, hashCredential } from "../credentials.js";
 import { ApiError, refusal } from "../errors.js";
 import type { Route } from "../route.js";
 import { QueueFullError, type SingleOutcome } from "./ingestor.js";
-import { findBadLiteral } from "./literals.js";
-import { shownName, type ShapeProblem } from "./shape-problem.js";
-import { BATCH_MAX, DOCUMENT_BYTES_MAX, operationProblem, singleProblem } from "./shape.js";
 
 /** What stands behind the two routes; src/http/ingest/ingestor.ts in the service. */
 export interface IngestBackend {
@@ -23,13 +27,6 @@ export interface IngestDeps {
   log: Logger;
 }
 
-const MIB = 1024 * 1024;
-/** 1,000 operations of 64 KiB and their other fields, with room for the caller's escapes and white space. */
-const BATCH_BYTES_MAX = 96 * MIB;
-const SINGLE_BYTES_MAX = MIB / 2;
-/** No character is more than six bytes of compact JSON, so a smaller body without exponents cannot hold a document over the limit. */
-const SURELY_SMALL_CHARACTERS = DOCUMENT_BYTES_MAX / 6;
-
 const KEY = /^svc_(test|live)_[\x21-\x7e]{1,200}$/;
 
 /** POST /v1/events and POST /v1/events/batch. */
@@ -43,8 +40,7 @@ export function ingestRoutes(deps: IngestDeps): Route[] {
 async function acceptSingle(ctx: Context, { backend, requireKey, log }: IngestDeps): Promise<void> {
   const { keyHash, allowance } = await requireApiKey(ctx, requireKey);
   const text = await readJsonText(ctx, SINGLE_BYTES_MAX);
-  refuse(singleProblem(parseJson(text), mayBeLarge(text)));
-  refuseBadLiteral(text);
+  refuse(singleRequestProblem(parseJson(text), text));
   const answer = await backend.single(keyHash, text).catch(explainRefusal(ctx, allowance));
   showAllowance(ctx, allowance, answer);
   const { outcome, warning } = answer;
@@ -57,8 +53,7 @@ async function acceptSingle(ctx: Context, { backend, requireKey, log }: IngestDe
 async function acceptBatch(ctx: Context, { backend, requireKey, log }: IngestDeps): Promise<void> {
   const { keyHash, allowance } = await requireApiKey(ctx, requireKey);
   const text = await readJsonText(ctx, BATCH_BYTES_MAX);
-  refuseBadBatch(parseJson(text), mayBeLarge(text));
-  refuseBadLiteral(text);
+  refuse(batchRequestProblem(parseJson(text), text));
   const answer = await backend.batch(keyHash, text).catch(explainRefusal(ctx, allowance));
   showAllowance(ctx, allowance, answer);
   logWarnings(log, ctx, answer.warnings);
@@ -81,51 +76,10 @@ async function requireApiKey(ctx: Context, requireKey: IngestDeps["requireKey"])
   return { keyHash, allowance };
 }
 
-function mayBeLarge(text: string): boolean {
-  return text.length > SURELY_SMALL_CHARACTERS || /\d[eE]/.test(text);
-}
-
-function refuseBadBatch(body: unknown, checkSizes: boolean): void {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw invalid({ message: "The body must be a JSON object.", fix: 'Send {"events": [ … ]}.' });
-  }
-  const { events, ...others } = body as Record<string, unknown>;
-  if (!Array.isArray(events)) {
-    throw invalid({ message: "`events` must be an array.", field: "events", fix: 'Send {"events": [ … ]}.' });
-  }
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) {
-    const field = shownName(unknown);
-    throw invalid({ message: `\`${field}\` is not a field of a batch.`, field, fix: "Remove it." });
-  }
-  if (events.length < 1 || events.length > BATCH_MAX) {
-    throw new ApiError(400, "BATCH_SIZE_INVALID", {
-      message: `A batch has 1 to ${BATCH_MAX.toLocaleString("en-US")} operations.`,
-      field: "events",
-      reason: `This one has ${events.length}.`,
-      fix: events.length === 0 ? "Send at least one operation." : "Split it into several requests.",
-    });
-  }
-  events.forEach((operation, index) => refuse(operationProblem(operation, `events[${index}]`, checkSizes)));
-}
-
-function refuse(problem: ShapeProblem | null): void {
-  if (problem) throw invalid(problem);
-}
-
-function refuseBadLiteral(text: string): void {
-  const bad = findBadLiteral(text);
-  if (!bad) return;
-  throw invalid({
-    message: "The body holds a value that cannot be stored.",
-    value: bad.literal,
-    reason: bad.reason,
-    fix: "Remove or change the value.",
-  });
-}
-
-function invalid(problem: ShapeProblem): ApiError {
-  return new ApiError(400, "VALIDATION_ERROR", problem);
+function refuse(problem: RequestProblem | null): void {
+  if (problem === null) return;
+  const { code, ...detail } = problem;
+  throw new ApiError(400, code, detail);
 }
 
 /** A refusal that the database answered with, or put into the detail of an error. */

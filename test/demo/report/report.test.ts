@@ -21,7 +21,7 @@ const overview: Overview = {
     { segment: "a_segment_with_a_name_that_is_much_longer_than_any_table_can_show_it", members: 0 },
   ],
   webhooks: { delivered: 3, pending: 0, failed: 0 },
-  emissions: 3,
+  emissions: { "customer.created": 1, "segment.entered": 2 },
 };
 
 function results(): Results {

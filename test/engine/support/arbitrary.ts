@@ -1,169 +1,195 @@
 import fc from "fast-check";
 
-import type { Condition, PropertyCondition, Snapshot } from "../../../src/snapshot/types.js";
-import type { Operation, Json } from "../../../src/engine/index.js";
+import type {
+  Action,
+  Condition,
+  Health,
+  Journey,
+  Lifecycle,
+  Rule,
+  Score,
+  Signal,
+  Snapshot,
+  Trigger,
+} from "../../../src/snapshot/types.js";
+import {
+  BANDS,
+  COMPONENTS,
+  condition,
+  duration,
+  JOURNEYS,
+  measure,
+  selector,
+  STATES,
+  type Readable,
+} from "./arbitrary-conditions.js";
 import { snapshotOf } from "./builders.js";
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const START = Date.parse("2026-01-01T00:00:00Z");
+export { FINAL_INSTANT, inOrder, operations, START } from "./arbitrary-operations.js";
 
-const EVENTS = ["a", "b", "c"] as const;
-const STATES = ["s0", "s1", "s2", "s3"];
-const SEGMENTS = ["g0", "g1", "g2"];
+/** Segments with a condition read those after them; g3 is changed by rules. */
+const SEGMENTS = ["g0", "g1", "g2", "g3"];
+const MANUAL = "g3";
 
-// Few, commensurable lengths: instants coincide often.
-const duration = fc.constantFrom("15m", "6h", "12h", "1d", "3d");
+const NEVER: Condition = { kind: "any", conditions: [] };
+/** Shrinks to nothing, which makes a counterexample short. */
+const mostly = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(arbitrary, { nil: null, freq: 9 });
 
-const where: fc.Arbitrary<PropertyCondition> = fc.oneof(
-  fc.record({
-    kind: fc.constant("compare" as const),
-    property: fc.constant("x"),
-    operator: fc.constantFrom("eq" as const, "ne" as const, "gte" as const, "lt" as const),
-    value: fc.integer({ min: 0, max: 2 }),
-  }),
-  fc.constant({ kind: "exists" as const, property: "x" }),
-  fc.constant({ kind: "not" as const, condition: { kind: "exists" as const, property: "x" } }),
-);
-
-const count: fc.Arbitrary<Condition> = fc
-  .record({
-    event: fc.constantFrom(...EVENTS),
-    where: fc.option(where, { nil: undefined, freq: 3 }),
-    within: fc.option(duration, { nil: undefined, freq: 3 }),
-    since: fc.option(fc.constant("state" as const), { nil: undefined, freq: 1 }),
-    operator: fc.constantFrom(
-      "eq" as const,
-      "ne" as const,
-      "lt" as const,
-      "lte" as const,
-      "gt" as const,
-      "gte" as const,
+function lifecycle(readable: Readable): fc.Arbitrary<Lifecycle> {
+  const transition = fc.record({ to: fc.constantFrom(...STATES), when: condition(readable) });
+  const transitions = fc.array(transition, { maxLength: 2 });
+  return fc.record({ of: fc.tuple(...STATES.map(() => transitions)), terminal: fc.boolean() }).map(({ of, terminal }) => ({
+    initial: STATES[0],
+    states: STATES.map((name, i) =>
+      terminal && name === STATES[3] ? { name, terminal: true, transitions: [] } : { name, transitions: of[i]! },
     ),
-    value: fc.oneof(
-      { weight: 9, arbitrary: fc.integer({ min: 0, max: 3 }) },
-      { weight: 1, arbitrary: fc.constant(1.5) },
-    ),
-  })
-  .map(({ event, where, within, since, operator, value }) => ({
-    kind: "count" as const,
-    of: { event, ...(where && { where }) },
-    operator,
-    value,
-    ...(within && { within }),
-    ...(since && { since }),
-  }));
-
-const trait: fc.Arbitrary<Condition> = fc.oneof(
-  fc.record({
-    kind: fc.constant("trait" as const),
-    trait: fc.constant("plan"),
-    operator: fc.constantFrom("eq" as const, "ne" as const),
-    value: fc.constantFrom("free", "pro"),
-  }),
-  fc.constant<Condition>({ kind: "trait", trait: "plan", operator: "in", value: ["free", "pro"] }),
-  fc.record({ kind: fc.constant("traitExists" as const), trait: fc.constantFrom("plan", "renewsOn") }),
-  fc.record({ kind: fc.constant("traitDateWithin" as const), trait: fc.constant("renewsOn"), within: duration }),
-);
-
-const timed: fc.Arbitrary<Condition> = fc.oneof(
-  fc.record({ kind: fc.constant("inactiveFor" as const), duration }),
-  fc.record({ kind: fc.constant("activeWithin" as const), duration }),
-  fc.record({ kind: fc.constant("inState" as const), atLeast: duration }),
-);
-
-function leaf(segments: string[]): fc.Arbitrary<Condition> {
-  const reading: fc.Arbitrary<Condition>[] = [
-    fc.record({ kind: fc.constant("lifecycle" as const), states: fc.subarray(STATES, { minLength: 1 }) }),
-  ];
-  if (segments.length > 0) {
-    reading.push(fc.record({ kind: fc.constant("segment" as const), segment: fc.constantFrom(...segments) }));
-  }
-  return fc.oneof({ weight: 4, arbitrary: count }, trait, { weight: 2, arbitrary: timed }, fc.oneof(...reading));
+  })); // prettier-ignore
 }
 
-/** A condition that reads the lifecycle and the given segments. */
-function condition(segments: string[]): fc.Arbitrary<Condition> {
-  const one = leaf(segments);
-  const several = fc.array(one, { minLength: 2, maxLength: 3 });
+function journey(id: keyof typeof JOURNEYS, readable: Readable): fc.Arbitrary<Journey> {
+  const when = condition(readable);
+  return fc
+    .record({
+      start: mostly(when),
+      steps: fc.tuple(...JOURNEYS[id].map(() => fc.record({ when, funnel: fc.boolean() }))),
+      mode: fc.constantFrom("checklist", "anyOrder", "funnel"),
+      expiresAfter: fc.option(duration, { nil: undefined }),
+      repeat: fc.boolean(),
+    })
+    .map(({ start, steps, mode, expiresAfter, repeat }) => ({
+      id,
+      start: start ?? NEVER,
+      steps: steps.map(({ when, funnel }, i) => {
+        const step = { id: JOURNEYS[id][i]!, when };
+        return mode === "funnel" && funnel ? { ...step, since: "previousStep" as const } : step;
+      }),
+      ...(mode === "anyOrder" && { anyOrder: true as const }),
+      ...(expiresAfter && { expiresAfter }),
+      ...(repeat && { repeat: true as const }),
+    }));
+}
+
+function score(readable: Readable): fc.Arbitrary<Score> {
+  const of = measure(readable);
+  const ends = fc.constantFrom([0, 4], [4, 0], [0, 3], [1, 2]);
+  const steps = fc.constantFrom<[number, number][]>([[0, 100], [2, 50]], [[1, 33.333]], [[0, 10], [1, 80], [3, 20]]); // prettier-ignore
   return fc.oneof(
-    { weight: 4, arbitrary: one },
-    fc.record({ kind: fc.constant("all" as const), conditions: several }),
-    fc.record({ kind: fc.constant("any" as const), conditions: several }),
-    one.map((inner) => ({ kind: "not" as const, condition: inner })),
+    fc.record({ of, ends }).map(({ of, ends: [from, to] }): Score => ({ kind: "scale", of, from, to })),
+    fc.record({ kind: fc.constant("steps" as const), of, steps, otherwise: fc.constantFrom(0, 66.666) }),
+    fc.constant<Score>({ kind: "map", trait: "plan", values: { free: 30, pro: 70 } }),
+    fc.constant<Score>({ kind: "scale", of: { kind: "trait", trait: "seats" }, from: 0, to: 3 }),
   );
 }
 
-/** A model whose segments read later segments and the lifecycle, which reads them: cycles pass through the lifecycle. */
-export const snapshot: fc.Arbitrary<Snapshot> = fc
-  .record({
-    transitions: fc.tuple(
-      ...STATES.map(() =>
-        fc.array(fc.tuple(fc.constantFrom(...STATES), condition(SEGMENTS)), { minLength: 0, maxLength: 2 }),
-      ),
-    ),
-    terminal: fc.option(fc.constant("s3"), { nil: null }),
-    segments: fc.tuple(condition(["g1", "g2"]), condition(["g2"]), fc.option(condition([]), { nil: null, freq: 4 })),
-    lifecycle: fc.integer({ min: 0, max: 9 }).map((n) => n > 0),
-  })
-  .map(({ transitions, terminal, segments, lifecycle }) =>
-    snapshotOf({
-      states: lifecycle
-        ? Object.fromEntries(
-            STATES.map((name, i) => [name, name === terminal ? ("terminal" as const) : transitions[i]!]),
-          )
-        : {},
-      segments: Object.fromEntries(SEGMENTS.map((id, i) => [id, segments[i]!])),
-    }),
-  );
+function health(readable: Readable): fc.Arbitrary<Health> {
+  const weight = fc.constantFrom(0.3, 0.5, 2);
+  const components = fc.tuple(...COMPONENTS.map(() => fc.record({ weight, score: score(readable) })));
+  return components.map((of) => ({
+    components: of.map((one, i) => ({ id: COMPONENTS[i]!, ...one })),
+    bands: BANDS.map((id, i) => ({ id, from: [70, 40, 0][i]! })),
+  }));
+}
 
-const traits: fc.Arbitrary<Record<string, Json>> = fc.oneof(
-  fc.record({ plan: fc.constantFrom("free", "pro", null) }),
-  fc.record({ renewsOn: fc.constantFrom("2026-01-02", "2026-01-04T12:00:00Z", "2026-01-09", "soon", null) }),
-);
-
-/** How long after the operation before it one is accepted: often at once. */
-const gap = fc.constantFrom(0, 0, 0, 4 * MINUTE, HOUR, 6 * HOUR, 12 * HOUR, 24 * HOUR);
-/** How far from its acceptance an event occurred: mostly not at all, sometimes within the tolerance, late or ahead. */
-const shift = fc.oneof(
-  { weight: 5, arbitrary: fc.constant(0) },
-  { weight: 2, arbitrary: fc.constantFrom(-4 * MINUTE, 4 * MINUTE, 5 * MINUTE, -5 * MINUTE) },
-  { weight: 2, arbitrary: fc.constantFrom(-HOUR, -6 * HOUR, -24 * HOUR, -72 * HOUR) },
-  { weight: 1, arbitrary: fc.constantFrom(6 * MINUTE, 6 * HOUR, 12 * HOUR) },
-);
-
-const draft = fc.oneof(
+const trigger: fc.Arbitrary<Trigger> = fc.oneof(
+  { weight: 3, arbitrary: selector.map((of): Trigger => ({ kind: "event", of })) },
+  { weight: 2, arbitrary: fc.constant<Trigger>({ kind: "traitsChanged" }) },
   {
-    weight: 4,
+    weight: 2,
     arbitrary: fc.record({
-      kind: fc.constant("track" as const),
-      gap,
-      shift,
-      event: fc.constantFrom(...EVENTS, "other"),
-      properties: fc.constantFrom<Record<string, Json>>({}, { x: 0 }, { x: 1 }, { x: 2 }, { x: null }),
+      kind: fc.constantFrom("segmentEntered" as const, "segmentExited" as const),
+      segment: fc.constantFrom(...SEGMENTS),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("identify" as const), gap, traits }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constantFrom("signalRaised" as const, "signalCleared" as const),
+      signal: fc.constantFrom("w0", "w1", "w2"),
+    }),
+  },
 );
 
-/** Operations of one customer in order of acceptance. */
-export const operations: fc.Arbitrary<Operation[]> = fc.array(draft, { minLength: 1, maxLength: 14 }).map((drafts) => {
-  let acceptedAt = START;
-  return drafts.map((one, i): Operation => {
-    const seq = i + 1;
-    acceptedAt += one.gap;
-    if (one.kind === "identify") return { kind: "identify", seq, traits: one.traits, acceptedAt };
-    const { event, properties } = one;
-    return {
-      kind: "track",
-      seq,
-      eventId: `e${seq}`,
-      event,
-      properties,
-      occurredAt: acceptedAt + one.shift,
-      acceptedAt,
-    };
-  });
-});
+const action: fc.Arbitrary<Action> = fc.constantFrom<Action>(
+  { kind: "addToSegment", segment: MANUAL },
+  { kind: "removeFromSegment", segment: MANUAL },
+  { kind: "emit", type: "custom" },
+  { kind: "raiseSignal", signal: "w1" },
+  { kind: "clearSignal", signal: "w1" },
+  { kind: "raiseSignal", signal: "w2" },
+  { kind: "clearSignal", signal: "w2" },
+);
 
-export const FINAL_INSTANT = START + 30 * 24 * HOUR;
+function rules(readable: Readable): fc.Arbitrary<Rule[]> {
+  const rule = fc.record({
+    on: trigger,
+    when: fc.option(condition(readable), { nil: undefined }),
+    again: fc.constantFrom({}, {}, { cooldown: "12h" }, { once: true as const }),
+    then: action,
+  });
+  return fc
+    .array(rule, { maxLength: 3 })
+    .map((of) =>
+      of.map(({ on, when, again, then }, i) => ({ id: `r${i}`, on, ...(when && { when }), ...again, then })),
+    );
+}
+
+/** One with a condition, one that clears itself, and one that only rules change. */
+function signals(readable: Readable): fc.Arbitrary<Signal[]> {
+  return fc.tuple(mostly(condition(readable)), duration).map(([when, length]) => [
+    { id: "w0", severity: "warning", when: when ?? NEVER },
+    { id: "w1", severity: "info", for: length },
+    { id: "w2", severity: "critical", message: "look here" },
+  ]);
+}
+
+/** A model with these parts. Its conditions read health only where told so: otherwise health is refreshed once a day. */
+function snapshotWith(parts: { lifecycle: boolean; journeys: boolean; health: "none" | "unread" | "read" }) {
+  const readable: Readable = {
+    lifecycle: parts.lifecycle,
+    journeys: parts.journeys,
+    segments: SEGMENTS,
+    health: parts.health === "read",
+  };
+  const later = (index: number): fc.Arbitrary<Condition> =>
+    condition({ ...readable, segments: SEGMENTS.slice(index + 1) });
+  return fc
+    .record({
+      lifecycle: parts.lifecycle ? lifecycle(readable) : fc.constant(null),
+      journeys: parts.journeys
+        ? fc.tuple(journey("j0", readable), journey("j1", readable))
+        : fc.constant<Journey[]>([]),
+      segments: fc.tuple(mostly(later(0)), mostly(later(1)), mostly(later(2))),
+      health: parts.health === "none" ? fc.constant(null) : health(readable),
+      rules: rules(readable),
+      signals: signals(readable),
+    })
+    .map(({ segments, ...rest }): Snapshot => {
+      const when = Object.fromEntries(SEGMENTS.map((id, i) => [id, segments[i] ?? null]));
+      return { ...snapshotOf({ segments: when, ...DECLARED }), ...rest };
+    });
+}
+
+const DECLARED: Pick<Snapshot, "events" | "traits"> = {
+  events: Object.fromEntries(
+    ["a", "b", "c", "other"].map((event) => [
+      event,
+      {
+        properties: {
+          x: { type: "number", optional: true },
+          y: { type: "string", optional: true },
+          day: { type: "date", optional: true },
+        },
+      },
+    ]),
+  ),
+  traits: { plan: { type: "string" }, seats: { type: "number" }, renewsOn: { type: "date" } },
+};
+
+/** A model whose cycles pass through the lifecycle or a journey. */
+export const snapshot: fc.Arbitrary<Snapshot> = fc.oneof(
+  { weight: 3, arbitrary: snapshotWith({ lifecycle: true, journeys: true, health: "unread" }) },
+  { weight: 3, arbitrary: snapshotWith({ lifecycle: true, journeys: true, health: "read" }) },
+  { weight: 1, arbitrary: snapshotWith({ lifecycle: true, journeys: false, health: "none" }) },
+  { weight: 1, arbitrary: snapshotWith({ lifecycle: false, journeys: true, health: "unread" }) },
+  { weight: 1, arbitrary: snapshotWith({ lifecycle: false, journeys: false, health: "read" }) },
+);

@@ -2,59 +2,155 @@ import { hashSnapshot } from "../../../src/snapshot/canonical.js";
 import {
   EMPTY_SNAPSHOT,
   type Condition,
+  type EventSelector,
+  type Health,
+  type Journey,
+  type JourneyStatus,
+  type JourneyStep,
+  type NumberAggregate,
+  type OccurrenceScope,
   type PropertyCondition,
+  type Rule,
   type Scalar,
   type Segment,
+  type Signal,
   type Snapshot,
   type Transition,
 } from "../../../src/snapshot/types.js";
 import { compileModel, type Json, type Model } from "../../../src/engine/index.js";
 
-type Count = Extract<Condition, { kind: "count" }>;
+type Of<Kind extends Condition["kind"]> = Extract<Condition, { kind: Kind }>;
+type Order = Of<"count">["operator"];
+type Compare = Of<"trait">["operator"];
+
+/** A window or a start, and a filter. */
+export type Scope = OccurrenceScope & { where?: PropertyCondition };
+
+/** The occurrences of an event, all or those that a filter selects. */
+export const of = (event: string, where?: PropertyCondition): EventSelector =>
+  where === undefined ? { event } : { event, where };
+
+const scoped = (event: string, { where, ...scope }: Scope): { of: EventSelector } & OccurrenceScope => ({
+  of: of(event, where),
+  ...scope,
+});
 
 export const all = (...conditions: Condition[]): Condition => ({ kind: "all", conditions });
 export const any = (...conditions: Condition[]): Condition => ({ kind: "any", conditions });
 export const not = (condition: Condition): Condition => ({ kind: "not", condition });
-export const count = (
-  event: string,
-  operator: Count["operator"],
+
+export const count = (event: string, operator: Order, value: number, scope: Scope = {}): Of<"count"> => ({
+  kind: "count",
+  operator,
+  value,
+  ...scoped(event, scope),
+});
+export const happened = (event: string, scope: Scope = {}): Of<"count"> => count(event, "gte", 1, scope);
+/** `[event, property]`. */
+type Path = [event: string, property: string];
+export const aggregate = (
+  name: NumberAggregate,
+  [event, property]: Path,
+  operator: Order,
   value: number,
-  more: { within?: string; since?: "state"; where?: PropertyCondition } = {},
-): Condition => {
-  const { where, ...rest } = more;
-  return { kind: "count", of: where === undefined ? { event } : { event, where }, operator, value, ...rest };
-};
-export const happened = (event: string, more: Parameters<typeof count>[3] = {}): Condition =>
-  count(event, "gte", 1, more);
-export const trait = (
-  name: string,
-  operator: Extract<Condition, { kind: "trait" }>["operator"],
-  value: Scalar | Scalar[],
-): Condition => ({ kind: "trait", trait: name, operator, value });
+  scope: Scope = {},
+): Of<"aggregate"> => ({ kind: "aggregate", function: name, property, operator, value, ...scoped(event, scope) });
+export const distinct = (
+  [event, property]: Path,
+  operator: Order,
+  value: number,
+  scope: Scope = {},
+): Of<"distinct"> => ({
+  kind: "distinct",
+  property,
+  operator,
+  value,
+  ...scoped(event, scope),
+});
+export const daysSince = (
+  which: "first" | "last",
+  event: string,
+  operator: Order,
+  value: number,
+  where?: PropertyCondition,
+): Of<"daysSince"> => ({ kind: "daysSince", which, of: of(event, where), operator, value });
+export const sequence = (
+  first: string,
+  then: string,
+  within: string,
+  since?: OccurrenceScope["since"],
+): Of<"sequence"> => ({ kind: "sequence", first: of(first), then: of(then), within, ...(since && { since }) });
+
+export const trait = (name: string, operator: Compare, value: Scalar | Scalar[]): Of<"trait"> => ({
+  kind: "trait",
+  trait: name,
+  operator,
+  value,
+});
 export const traitExists = (name: string): Condition => ({ kind: "traitExists", trait: name });
 export const dateWithin = (name: string, within: string): Condition => ({
   kind: "traitDateWithin",
   trait: name,
   within,
 });
+
 export const inactiveFor = (duration: string): Condition => ({ kind: "inactiveFor", duration });
 export const activeWithin = (duration: string): Condition => ({ kind: "activeWithin", duration });
 export const inState = (atLeast: string): Condition => ({ kind: "inState", atLeast });
 export const inLifecycle = (...states: string[]): Condition => ({ kind: "lifecycle", states });
 export const inSegment = (segment: string): Condition => ({ kind: "segment", segment });
-export const property = (
-  name: string,
-  operator: Extract<PropertyCondition, { kind: "compare" }>["operator"],
-  value: Scalar | Scalar[],
-): PropertyCondition => ({ kind: "compare", property: name, operator, value });
+export const journeyIs = (journey: string, ...statuses: JourneyStatus[]): Condition => ({
+  kind: "journey",
+  journey,
+  statuses,
+});
+export const atStep = (journey: string, step: string): Condition => ({
+  kind: "journeyStep",
+  journey,
+  step,
+  is: "current",
+});
+export const stepCompleted = (journey: string, step: string): Condition => ({
+  kind: "journeyStep",
+  journey,
+  step,
+  is: "completed",
+});
+export const healthIs = (operator: Order, value: number, component?: string): Of<"health"> => ({
+  kind: "health",
+  operator,
+  value,
+  ...(component !== undefined && { component }),
+});
+export const inBand = (...bands: string[]): Condition => ({ kind: "healthBand", bands });
 
-/** A snapshot from its parts; states are `{ name: [[to, when], …] | "terminal" }`, the first is the initial one. */
-export function snapshotOf(parts: {
+export const property = (name: string, operator: Compare, value: Scalar | Scalar[]): PropertyCondition => ({
+  kind: "compare",
+  property: name,
+  operator,
+  value,
+});
+
+/** A step, `[id, when]`, or `[id, when, "previousStep"]` in a funnel. */
+export type StepParts = [id: string, when: Condition, since?: "previousStep"];
+
+/** A journey without its id, and with its steps as tuples. */
+export type JourneyParts = Omit<Journey, "id" | "steps"> & { steps: StepParts[] };
+
+/** The parts of a model. A lifecycle is `{ state: [[to, when], …] | "terminal" }`, whose first state is the initial one. */
+export interface Parts {
   states?: Record<string, [to: string, when: Condition][] | "terminal">;
+  journeys?: Record<string, JourneyParts>;
   segments?: Record<string, Condition | null>;
+  health?: Health;
+  rules?: Record<string, Omit<Rule, "id">>;
+  signals?: Record<string, Omit<Signal, "id" | "severity"> & { severity?: Signal["severity"] }>;
   events?: Snapshot["events"];
   traits?: Snapshot["traits"];
-}): Snapshot {
+}
+
+/** A snapshot from its parts; what is left out is empty. */
+export function snapshotOf(parts: Parts): Snapshot {
   const states = Object.entries(parts.states ?? {});
   return {
     ...EMPTY_SNAPSHOT,
@@ -71,14 +167,29 @@ export function snapshotOf(parts: {
                 : { name, transitions: to.map(([target, when]): Transition => ({ to: target, when })) },
             ),
           },
+    journeys: Object.entries(parts.journeys ?? {}).map(([id, { steps, ...journey }]) => ({
+      id,
+      ...journey,
+      steps: steps.map(([step, when, since]): JourneyStep => ({ id: step, when, ...(since && { since }) })),
+    })),
     segments: Object.entries(parts.segments ?? {}).map(([id, when]): Segment =>
       when === null ? { id } : { id, when },
     ),
+    health: parts.health ?? null,
+    rules: Object.entries(parts.rules ?? {}).map(([id, rule]) => ({ id, ...rule })),
+    signals: Object.entries(parts.signals ?? {}).map(([id, signal]) => ({
+      id,
+      severity: "warning" as const,
+      ...signal,
+    })),
   };
 }
 
-export function modelOf(parts: Parameters<typeof snapshotOf>[0]): Model {
-  const snapshot = snapshotOf(parts);
+export function modelOf(parts: Parts): Model {
+  return compile(snapshotOf(parts));
+}
+
+export function compile(snapshot: Snapshot): Model {
   return compileModel(snapshot, hashSnapshot(snapshot));
 }
 

@@ -1,89 +1,74 @@
-import {
-  evaluate,
-  isBackfilling,
-  newCustomer,
-  rebuildMemory,
-  type CustomerState,
-  type Effect,
-  type Model,
-  type Operation,
-  type TrackOperation,
-} from "../../../src/engine/index.js";
+import type { Effect, Operation, TrackOperation } from "../../../src/engine/index.js";
+import type { JourneyRun } from "../../../src/engine/types.js";
+import type { Snapshot } from "../../../src/snapshot/types.js";
 import { at, show, type Properties } from "./builders.js";
+import type { NewSubject, Subject, View } from "./subject.js";
 
 const SETTLE = 30_000;
+const FIVE_MINUTES = 300_000;
 
 /** What happens to a customer, in order. Operations accepted at one instant in a row are one request. */
 export type Step =
   | [id: string, kind: "track", event: string, accepted: string, occurred?: string, properties?: Properties]
   | [id: string, kind: "identify", traits: Properties, accepted: string]
   | ["tick", now: string]
-  | ["version", model: Model]
+  | ["version", snapshot: Snapshot]
+  | ["replay", through: string]
   | ["look", name: string];
 
+/**
+ * What became of the customer, one text a fact. `clock` is: evaluatedThrough, lastEventAt, nextDueAt. A journey is: id, status,
+ * current step, start, end of either kind, then its steps. What is left out is empty.
+ */
 export interface Outcome {
   transitions?: string[];
-  segments?: string[];
-  emissions?: string[];
   blocked?: string[];
+  journeys?: string[];
+  segments?: string[];
+  health?: string[];
+  rules?: string[];
+  signals?: string[];
+  emissions?: string[];
   traits?: Properties;
   clock: string;
 }
 
+/** The outcome of a replay: it emits nothing but corrections. */
+export type ReplayOutcome = Omit<Outcome, "emissions"> & { corrections?: string[] };
+
 /** One customer of a service that evaluates every request at once and lets its timers settle: what a worker does. */
 export class LiveCustomer {
-  state: CustomerState;
-  readonly effects: Effect[] = [];
-  readonly looks: Record<string, Outcome> = {};
-  private readonly history: Operation[] = [];
-  private ahead: TrackOperation[] = [];
+  readonly looks: Record<string, Required<Outcome>> = {};
+  readonly replays: Required<ReplayOutcome>[] = [];
+  readonly subject: Subject;
+  private accepted = 0;
+  private lastTrack: TrackOperation | null = null;
   private lateAcceptedAt = -Infinity;
 
-  constructor(
-    private model: Model,
-    steps: Step[],
-  ) {
-    this.state = newCustomer("c1", at(firstAccepted(steps)));
+  constructor(create: NewSubject, snapshot: Snapshot, steps: Step[]) {
+    this.subject = create(snapshot, "c1", at(firstAccepted(steps)));
     for (let i = 0; i < steps.length;) i += this.take(steps, i);
   }
 
-  outcome(): Outcome {
-    const { state, effects } = this;
-    const by = (effect: Effect): string => {
-      const cause = effect.cause.kind === "event" ? effect.cause.eventId : effect.cause.kind;
-      return `${show(effect.at)} by ${cause}`;
-    };
-    const of = <K extends Effect["kind"]>(kind: K): Extract<Effect, { kind: K }>[] =>
-      effects.filter((effect): effect is Extract<Effect, { kind: K }> => effect.kind === kind);
-    const exits = of("segmentExited").map((e) => `${e.segment} out (in ${show(e.enteredAt)}, out ${show(e.at)})`);
-    const members = Object.entries(state.segments).map(([id, { enteredAt }]) => `${id} in since ${show(enteredAt)}`);
-    return {
-      transitions: of("transition").map((e) => `${e.from}→${e.to} ${by(e)}`),
-      segments: [...exits, ...members],
-      emissions: of("emission").map((e) => {
-        const { previous_lifecycle: from, new_lifecycle: to, segment } = e.metadata;
-        return `${e.type} (${e.source === "lifecycle" ? `${from}→${to}` : segment}) ${by(e)}`;
-      }),
-      blocked: of("blocked").map((e) => `${e.from}→${e.to} ${show(e.at)}`),
-      traits: state.traits,
-      clock: `${show(state.evaluatedThrough)}, ${show(state.lastEventAt)}, ${show(state.nextDueAt)}`,
-    };
+  outcome(): Required<Outcome> {
+    return outcomeOf(this.subject.effects, this.subject.view());
   }
 
   private take(steps: Step[], index: number): number {
     const step = steps[index]!;
-    if (step[0] === "tick") {
-      this.evaluate([], at(step[1]));
-    } else if (step[0] === "look") {
-      this.looks[step[1]] = this.outcome();
-    } else if (step[0] === "version") {
-      this.model = step[1] as Model;
-      const events = this.history.filter((operation) => operation.kind === "track");
-      this.state = rebuildMemory(this.model, this.state, events);
-    } else {
-      return this.request(steps, index);
-    }
+    if (step[1] === "track" || step[1] === "identify") return this.request(steps, index);
+    const [kind, value] = step as Exclude<Step, [string, "track" | "identify", ...unknown[]]>;
+    if (kind === "tick") this.evaluate([], at(value));
+    else if (kind === "look") this.looks[value] = this.outcome();
+    else if (kind === "version") this.subject.changeVersion(value);
+    else this.replay(at(value));
     return 1;
+  }
+
+  private replay(through: number): void {
+    const { effects, view, corrections } = this.subject.replay(through, "job");
+    const { emissions: _, ...outcome } = outcomeOf(effects, view);
+    this.replays.push({ ...outcome, corrections: outcomeOf(corrections, view).emissions });
   }
 
   private request(steps: Step[], index: number): number {
@@ -92,8 +77,10 @@ export class LiveCustomer {
       if (step[1] !== "track" && step[1] !== "identify") break;
       const operation = this.operation(step as Extract<Step, [string, "track" | "identify", ...unknown[]]>);
       if (operations.length > 0 && operation.acceptedAt !== operations[0]!.acceptedAt) break;
-      this.history.push(operation);
+      this.accepted++;
       operations.push(operation);
+      if (operation.kind !== "track") continue;
+      this.lastTrack = operation;
       if (isLate(operation)) this.lateAcceptedAt = operation.acceptedAt;
     }
     this.evaluate(operations, operations[0]!.acceptedAt);
@@ -101,25 +88,20 @@ export class LiveCustomer {
   }
 
   private operation(step: Extract<Step, [string, "track" | "identify", ...unknown[]]>): Operation {
-    const seq = this.history.length + 1;
+    const seq = this.accepted + 1;
     if (step[1] === "identify") return { kind: "identify", seq, traits: step[2], acceptedAt: at(step[3]) };
     const [eventId, , event, accepted, occurred = accepted, properties = {}] = step;
     return { kind: "track", seq, eventId, event, properties, occurredAt: at(occurred), acceptedAt: at(accepted) };
   }
 
   private evaluate(operations: Operation[], now: number): void {
-    const pending = [...this.ahead, ...operations];
-    const hold = isBackfilling(this.state, pending) && now < this.lateAcceptedAt + SETTLE;
-    const result = evaluate(this.model, this.state, pending, { now, timers: hold ? "hold" : "fire" });
-    // The state is stored as text between calls.
-    this.state = JSON.parse(JSON.stringify(result.state)) as CustomerState;
-    this.ahead = result.deferred;
-    this.effects.push(...result.effects);
+    const holds = this.lastTrack !== null && isLate(this.lastTrack) && now < this.lateAcceptedAt + SETTLE;
+    this.subject.take(operations, now, holds ? "hold" : "fire");
   }
 }
 
-function isLate(operation: Operation): boolean {
-  return operation.kind === "track" && operation.acceptedAt > operation.occurredAt + 300_000;
+function isLate({ occurredAt, acceptedAt }: TrackOperation): boolean {
+  return acceptedAt > occurredAt + FIVE_MINUTES;
 }
 
 function firstAccepted(steps: Step[]): string {
@@ -127,4 +109,58 @@ function firstAccepted(steps: Step[]): string {
   if (first?.[1] === "track") return first[3] as string;
   if (first?.[1] === "identify") return first[3] as string;
   throw new Error("a customer begins with an operation");
+}
+
+function outcomeOf(effects: readonly Effect[], view: View): Required<Outcome> {
+  const of = <K extends Effect["kind"]>(kind: K): Extract<Effect, { kind: K }>[] =>
+    effects.filter((effect): effect is Extract<Effect, { kind: K }> => effect.kind === kind);
+  const exits = of("segmentExited").map((e) => `${e.segment} out (in ${show(e.enteredAt)}, out ${show(e.at)})`);
+  const members = Object.entries(view.segments)
+    .sort(([, a], [, b]) => a - b)
+    .map(([id, enteredAt]) => `${id} in since ${show(enteredAt)}`);
+  const cleared = of("signalCleared").map((e) => `${e.signal} cleared (raised ${show(e.raisedAt)}) ${show(e.at)}`);
+  const raised = Object.entries(view.signals).map(([id, { raisedAt }]) => `${id} raised ${show(raisedAt)}`);
+  return {
+    transitions: of("transition").map((e) => `${e.from}→${e.to} ${by(e)}`),
+    blocked: of("blocked").map((e) => `${e.from}→${e.to} ${show(e.at)}`),
+    journeys: Object.entries(view.journeys).map(([id, run]) => journeyText(id, run)),
+    segments: [...exits, ...members],
+    health: of("health").map((e) => `${e.overall} ${e.band} ${show(e.at)}`),
+    rules: of("ruleExecuted").map((e) => `${e.rule} ${e.result} ${show(e.at)} (${e.triggeredBy})`),
+    signals: [...cleared, ...raised],
+    emissions: of("emission").map((e) => `${e.type} (${subjectOf(e)}) ${by(e)}`),
+    traits: view.traits,
+    clock: `${show(view.evaluatedThrough)}, ${show(view.lastEventAt)}, ${show(view.nextDueAt)}`,
+  };
+}
+
+function by(effect: Effect): string {
+  return `${show(effect.at)} by ${effect.cause.kind === "event" ? effect.cause.eventId : effect.cause.kind}`;
+}
+
+function journeyText(
+  id: string,
+  { status, currentStep, startedAt, completedAt, expiredAt, steps }: JourneyRun,
+): string {
+  const end = completedAt ?? expiredAt;
+  const done = Object.entries(steps).map(([step, one]) => `${step} ${show(one.completedAt)} by ${one.triggeredBy}`);
+  return `${id} ${status} at ${currentStep}, ${show(startedAt)} – ${end === null ? "" : show(end)}: ${done.join(", ")}`;
+}
+
+/** What an emission is about. */
+function subjectOf({ source, metadata }: Extract<Effect, { kind: "emission" }>): string {
+  switch (source) {
+    case "lifecycle":
+      return `${metadata["previous_lifecycle"]}→${metadata["new_lifecycle"]}`;
+    case "journey":
+      return [metadata["journey"], metadata["step"]].filter((part) => part !== undefined).join(" ");
+    case "segment":
+      return `${metadata["segment"]}`;
+    case "health":
+      return `${metadata["previous_band"]}→${metadata["new_band"]} ${metadata["overall"]}`;
+    case "rule":
+      return `${metadata["rule"]}`;
+    case "signal":
+      return [metadata["signal"], metadata["severity"], metadata["message"]].filter((part) => part !== null).join(" ");
+  }
 }

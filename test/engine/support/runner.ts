@@ -2,106 +2,128 @@ import fc from "fast-check";
 
 import {
   evaluate,
+  HistoryNeeded,
   newCustomer,
   rebuildMemory,
   type CustomerState,
   type Effect,
+  type HistoryPage,
+  type HistoryRequest,
+  type HistorySource,
   type Model,
   type Operation,
   type TrackOperation,
 } from "../../../src/engine/index.js";
 
 /** Random runs for each property; more on demand. */
-const runs = Number(process.env["SVC_PROPERTY_RUNS"] ?? 500);
+export const runs = Number(process.env["SVC_PROPERTY_RUNS"] ?? 2000);
 
-/** Milliseconds that a property may take: the default runs need about two seconds. */
-export const timeout = 20_000 + 20 * runs;
+/** Milliseconds that a property may take: the default runs need a fraction of it. */
+export const timeout = 60_000 + 60 * runs;
 
 /** Checks a property; a failure names the seed and the path that repeat it. */
 export function check<T extends [unknown, ...unknown[]]>(property: fc.IProperty<T>): void {
   fc.assert(property, { numRuns: runs });
 }
 
-/** How often something that a property is about occurred in its runs. */
-export class Coverage {
-  private readonly counts = new Map<string, number>();
+export { Coverage } from "./coverage.js";
 
-  add(what: string, times = 1): void {
-    this.counts.set(what, this.of(what) + times);
-  }
+/** Events of a history page, where pages are supplied one after another. */
+const PAGE = 2;
 
-  of(what: string): number {
-    return this.counts.get(what) ?? 0;
-  }
-
-  addOperations(operations: readonly Operation[]): void {
-    let latest = -Infinity;
-    const instants = new Set<number>();
-    for (const operation of operations) {
-      if (operation.kind === "identify") {
-        this.add("identify");
-        continue;
-      }
-      this.add("track");
-      if (operation.occurredAt < latest) this.add("late");
-      if (instants.has(operation.occurredAt)) this.add("same instant");
-      if (operation.occurredAt > operation.acceptedAt + 300_000) this.add("future");
-      latest = Math.max(latest, operation.occurredAt);
-      instants.add(operation.occurredAt);
-    }
-  }
-
-  addEffects(effects: readonly Effect[]): void {
-    for (const effect of effects) if (effect.kind !== "emission") this.add(`${effect.kind} by ${effect.cause.kind}`);
-  }
-
-  toString(): string {
-    return [...this.counts]
-      .sort()
-      .map(([what, times]) => `${what} ${times}`)
-      .join(", ");
-  }
+/** Makes a change of what was handed in an error. */
+function freeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(freeze);
+  return value;
 }
 
-/** A customer under the engine, whose caller keeps the deferred operations and stores the state as text between calls. */
+/** A customer under the engine, whose caller keeps the deferred operations and the history, and stores the state as text between calls. */
 export class Run {
-  state: CustomerState = newCustomer("c1", 0);
+  state: CustomerState;
   effects: Effect[] = [];
-  private readonly taken: TrackOperation[] = [];
   deferred: TrackOperation[] = [];
+  /** What the engine asked of the history so far. */
+  readonly requests: HistoryRequest[] = [];
+  private readonly taken: TrackOperation[] = [];
 
-  constructor(private model: Model) {}
+  /** @param history whether all the history asked for is at hand, or fetched in small pages while the call is repeated */
+  constructor(
+    private model: Model,
+    private readonly history: "whole" | "pages" = "whole",
+    customer: { customerId: string; createdAt: number } = { customerId: "c1", createdAt: 0 },
+  ) {
+    this.state = newCustomer(customer.customerId, customer.createdAt);
+  }
 
-  take(operations: readonly Operation[]): void {
+  take(operations: readonly Operation[], options: Parameters<typeof evaluate>[3] = { now: 0, timers: "hold" }): void {
+    const evaluated = this.evaluated();
     this.taken.push(...operations.filter((operation) => operation.kind === "track"));
-    this.call(operations, { now: 0, timers: "hold" });
+    this.call(operations, options, evaluated);
   }
 
   tick(now: number): void {
-    this.call([], { now, timers: "fire" });
+    this.call([], { now, timers: "fire" }, this.evaluated());
   }
 
   changeVersion(model: Model): void {
     this.model = model;
-    const ahead = new Set(this.deferred.map(({ seq }) => seq));
-    this.state = rebuildMemory(
-      model,
-      this.state,
-      this.taken.filter(({ seq }) => !ahead.has(seq)),
-    );
+    this.state = rebuildMemory(model, this.state, this.evaluated());
   }
 
-  private call(operations: readonly Operation[], options: Parameters<typeof evaluate>[3]): void {
+  /** The evaluated events, in order. */
+  evaluated(): TrackOperation[] {
+    const ahead = new Set(this.deferred.map(({ seq }) => seq));
+    return this.taken.filter(({ seq }) => !ahead.has(seq)).sort((a, b) => a.occurredAt - b.occurredAt || a.seq - b.seq);
+  }
+
+  private call(
+    operations: readonly Operation[],
+    options: Parameters<typeof evaluate>[3],
+    evaluated: TrackOperation[],
+  ): void {
     const state = freeze(JSON.parse(JSON.stringify(this.state)) as CustomerState);
-    const result = evaluate(this.model, state, [...this.deferred, ...operations], options);
+    const given = freeze([...this.deferred, ...operations]);
+    const result = withHistory(evaluated, this.history, this.requests, (history) =>
+      evaluate(this.model, state, given, { ...options, history }),
+    );
     this.state = result.state;
     this.deferred = result.deferred;
     this.effects.push(...result.effects);
   }
 }
 
-/** Makes a change of what was handed in an error. */
-function freeze<T>(value: T): T {
-  if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(freeze);
-  return value;
+/** Answers what a call asks of the history: at once, or by calling again with one page more until nothing is missing. */
+export function withHistory<T>(
+  evaluated: readonly TrackOperation[],
+  history: "whole" | "pages",
+  requests: HistoryRequest[],
+  call: (history: HistorySource) => T,
+): T {
+  if (history === "whole") {
+    return call((request) => {
+      requests.push(request);
+      return { events: eventsOf(evaluated, request), complete: true };
+    });
+  }
+  const pages = new Map<string, HistoryPage>();
+  for (;;) {
+    try {
+      return call((request) => pages.get(JSON.stringify(request)));
+    } catch (error) {
+      if (!(error instanceof HistoryNeeded)) throw error;
+      const missing = error.requests.filter((request) => !pages.has(JSON.stringify(request)));
+      if (missing.length === 0) throw new Error("the same history is asked for again", { cause: error });
+      for (const request of missing) {
+        requests.push(request);
+        const events = eventsOf(evaluated, request);
+        pages.set(JSON.stringify(request), { events: events.slice(0, PAGE), complete: events.length <= PAGE });
+      }
+    }
+  }
+}
+
+function eventsOf(evaluated: readonly TrackOperation[], { event, after, until }: HistoryRequest): TrackOperation[] {
+  const isLater = (a: { occurredAt: number; seq: number }, b: typeof a): boolean =>
+    a.occurredAt > b.occurredAt || (a.occurredAt === b.occurredAt && a.seq > b.seq);
+  return evaluated.filter((one) => one.event === event && isLater(one, after) && !(until && isLater(one, until)));
 }

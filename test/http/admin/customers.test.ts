@@ -28,6 +28,24 @@ beforeAll(async () => {
       (${id}, 'paying', 'b', '2026-01-02Z', null), (${id}, 'chosen', 'b', '2026-01-03Z', null),
       (${id}, 'gone', 'b', '2026-01-01Z', '2026-01-02Z'), (${id}, 'paying', 'B/ä?', '2026-01-01Z', null)`;
   await sql`
+    update svc.customers set health = '{"overall":66.5,"components":{"z":100,"a":33.33},"band":"at_risk"}'
+    where environment_id = ${id} and customer_id = 'b'`;
+  await sql`
+    insert into svc.journey_runs (
+      environment_id, customer_id, journey_id, run, status, current_step, steps, started_at, completed_at, expired_at
+    )
+    values
+      (${id}, 'b', 'trial', 1, 'expired', 'buy', '{}', '2026-01-01Z', null, '2026-01-02Z'),
+      (${id}, 'b', 'trial', 2, 'complete', 'buy',
+        '{"look":{"completedAt":"2026-01-03T00:00:00.000Z","triggeredBy":"timer"},"buy":{"completedAt":"2026-01-03T00:00:00.000Z","triggeredBy":"evt_1"}}',
+        '2026-01-02Z', '2026-01-03Z', null),
+      (${id}, 'b', 'onboarding', 1, 'active', 'invite', '{}', '2026-01-01Z', null, null)`;
+  await sql`
+    insert into svc.signals (environment_id, customer_id, signal_id, severity, message, raised_at, cleared_at)
+    values
+      (${id}, 'b', 'quiet', 'warning', 'Gone_quiet', '2026-01-03Z', null), (${id}, 'b', 'hot', 'info', null, '2026-01-04Z', null),
+      (${id}, 'b', 'over', 'critical', null, '2026-01-01Z', '2026-01-02Z')`;
+  await sql`
     insert into svc.emissions (
       environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type, cause_id, config_version
     )
@@ -49,8 +67,17 @@ describe("GET /projects/:project/customers/:customerId", () => {
       '{"customerId":"b","environment":"test","createdAt":"2026-01-01T00:00:00.000Z","lastEventAt":"2026-01-03T00:00:00.000Z",' +
         '"evaluatedThrough":"2026-01-04T00:00:00.000Z","configVersion":"v1",' +
         '"traits":{"a":[1],"plan":"pro","z":12345678901234567890},"lifecycle":"active",' +
-        '"lifecycleEnteredAt":"2026-01-02T03:04:05.678Z","segments":["chosen","paying"],"health":null,"journeys":[],' +
-        '"signals":[],"nextDueAt":"2026-02-01T00:00:00.000Z"}',
+        '"lifecycleEnteredAt":"2026-01-02T03:04:05.678Z","segments":["chosen","paying"],' +
+        '"health":{"overall":66.5,"components":{"z":100,"a":33.33},"band":"at_risk"},"journeys":[' +
+        '{"journeyId":"onboarding","status":"active","currentStep":"invite","stepsData":{},' +
+        '"startedAt":"2026-01-01T00:00:00.000Z","completedAt":null,"expiredAt":null},' +
+        '{"journeyId":"trial","status":"complete","currentStep":"buy","stepsData":{' +
+        '"look":{"completedAt":"2026-01-03T00:00:00.000Z","triggeredBy":"timer"},' +
+        '"buy":{"completedAt":"2026-01-03T00:00:00.000Z","triggeredBy":"evt_1"}},' +
+        '"startedAt":"2026-01-02T00:00:00.000Z","completedAt":"2026-01-03T00:00:00.000Z","expiredAt":null}],' +
+        '"signals":[{"signalId":"hot","severity":"info","message":null,"raisedAt":"2026-01-04T00:00:00.000Z"},' +
+        '{"signalId":"quiet","severity":"warning","message":"Gone_quiet","raisedAt":"2026-01-03T00:00:00.000Z"}],' +
+        '"nextDueAt":"2026-02-01T00:00:00.000Z"}',
     );
   });
 
@@ -144,8 +171,11 @@ describe("GET /projects/:project/customers", () => {
           lifecycle: "new",
           lifecycleEnteredAt: "2026-01-01T00:00:00.000Z",
           segments: ["paying"],
+          health: null,
+          journeys: [],
           lastEventAt: expect.any(String) as string,
           createdAt: "2026-01-01T00:00:00.000Z",
+          setAside: null,
         },
       ],
       nextCursor: expect.any(String) as string,

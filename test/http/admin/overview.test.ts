@@ -23,11 +23,12 @@ describe("GET /projects/:project/overview", () => {
       configVersion: null,
       customers: 0,
       customersDue: 0,
-      events: { accepted: 0, pending: 0 },
+      customersSetAside: 0,
+      events: { accepted: 0, pending: 0, ahead: 0 },
       lifecycle: [],
       segments: [],
       webhooks: { delivered: 0, pending: 0, failed: 0 },
-      emissions: 0,
+      emissions: {},
     });
   });
 
@@ -37,7 +38,8 @@ describe("GET /projects/:project/overview", () => {
     const id = await environmentId(sql, "app", "test");
     await sql`insert into svc.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)
       values (${id}, 1, gen_random_uuid(), now(), 7, 2, false), (${id}, 2, gen_random_uuid(), now(), 1, 0, true)`;
-    await sql`insert into svc.inbox (environment_id, customer_id, seq) values (${id}, 'a', 1024)`;
+    await sql`insert into svc.inbox (environment_id, customer_id, seq, not_before)
+      values (${id}, 'a', 1024, null), (${id}, 'a', 1025, '2999-01-01Z'), (${id}, 'd', 1026, 'infinity')`;
     await sql`insert into svc.customers (environment_id, customer_id, created_at, lifecycle, next_due_at, set_aside_at)
       values (${id}, 'a', now(), 'active', now(), null), (${id}, 'b', now(), 'new', '2026-01-01Z', null),
         (${id}, 'c', now(), 'retired', '2999-01-01Z', null), (${id}, 'd', now(), null, now(), now())`;
@@ -66,7 +68,8 @@ describe("GET /projects/:project/overview", () => {
       configVersion: "v1",
       customers: 4,
       customersDue: 2,
-      events: { accepted: 8, pending: 1 },
+      customersSetAside: 1,
+      events: { accepted: 8, pending: 3, ahead: 1 },
       lifecycle: [
         { state: "new", customers: 1, everEntered: 2 },
         { state: "active", customers: 1, everEntered: 1 },
@@ -78,7 +81,7 @@ describe("GET /projects/:project/overview", () => {
         { segment: "old", members: 1 },
       ],
       webhooks: { delivered: 2, pending: 1, failed: 1 },
-      emissions: 4,
+      emissions: { "customer.active": 4 },
     });
   });
 });

@@ -26,14 +26,19 @@ afterAll(async () => {
 
 describe("svc_inspect", () => {
   const VIEWS = [
+    "blocked_transitions",
     "config_versions",
     "customer_states",
     "customers",
     "deliveries",
     "emissions",
     "events",
+    "health_scores",
+    "journey_runs",
     "lifecycle_transitions",
+    "rule_executions",
     "segment_members",
+    "signals",
   ];
 
   it.each(VIEWS)("lets a reader read %s", async (view) => {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { pino } from "pino";
 import type { Sql } from "postgres";
-import { bootstrap, createProject, deployConfig } from "../../../src/db/calls-admin.js";
+import { bootstrap, createProject, deployConfig, releaseCustomers } from "../../../src/db/calls-admin.js";
 import type { ChunkLimits } from "../../../src/db/calls-evaluation.js";
 import { ingestBatch } from "../../../src/db/calls-ingest.js";
 import type { StateDocument } from "../../../src/engine/index.js";
@@ -30,14 +30,16 @@ export interface EvaluateOptions {
   goesOn?: () => boolean;
 }
 
-/** The snapshot with a declaration of every event and trait that these tests use. */
+/** The snapshot with a declaration of every event and trait that these tests use, where it has none of its own. */
 export function declared(snapshot: Snapshot): Snapshot {
   const x: Field = { type: "number", optional: true };
-  const events = ["a", "b", "c", "other", "login", "created"].map((name) => [name, { properties: { x } }] as const);
+  const events = ["a", "b", "c", "other", "login", "created", "paid"].map(
+    (name) => [name, { properties: { x } }] as const,
+  );
   return {
     ...snapshot,
-    events: Object.fromEntries(events),
-    traits: { plan: { type: "string" }, renewsOn: { type: "date" } },
+    events: { ...Object.fromEntries(events), ...snapshot.events },
+    traits: { plan: { type: "string" }, renewsOn: { type: "date" }, ...snapshot.traits },
   };
 }
 
@@ -149,6 +151,13 @@ export class TestEnvironment {
     return evaluateEnvironment(dependencies, this.environmentId, goesOn);
   }
 
+  /** Releases a customer that was set aside, or all of them; answers how many there were. */
+  async release(customer: string | null): Promise<number> {
+    const place = { project: this.project, environment: "test" } as const;
+    const document = await releaseCustomers(this.sql, this.by, place, customer);
+    return (JSON.parse(document) as { released: number }).released;
+  }
+
   /** JSON text, as the API answers it; null where the customer does not exist. */
   async documentText(customer = "c1"): Promise<string | null> {
     const [row] = await this.sql<[{ document: string | null }]>`
@@ -179,6 +188,25 @@ export class TestEnvironment {
       order by emission_seq`;
   }
 
+  /** The customer's health scores, then the runs of rules, each in order. */
+  async log(customer = "c1"): Promise<LogRow[]> {
+    const { sql, environmentId } = this;
+    const rows = await sql<LogRow[]>`
+      select svc.iso(scored_at) as at, cause_type as cause, cause_id as "causeId",
+        json_build_object('overall', trim_scale(overall), 'components', components, 'band', band)::text as text
+      from svc.health_scores
+      where environment_id = ${environmentId} and customer_id = ${customer}
+      order by score_seq`;
+    const rules = await sql<LogRow[]>`
+      select svc.iso(executed_at) as at, cause_type as cause, cause_id as "causeId",
+        json_build_object('rule', rule_id, 'result', result, 'triggeredBy', triggered_by, 'conditions', conditions, 'action', action,
+          'error', error)::text as text
+      from svc.rule_executions
+      where environment_id = ${environmentId} and customer_id = ${customer}
+      order by execution_seq`;
+    return [...rows, ...rules].map((row) => ({ ...row, text: JSON.stringify(JSON.parse(row.text)) }));
+  }
+
   /** `type at cause`, in order. */
   async emitted(customer = "c1"): Promise<string[]> {
     return (await this.emissions(customer)).map(({ type, at, cause }) => `${type} ${at} ${cause}`);
@@ -206,6 +234,14 @@ export interface EmissionRow {
   cause: string;
   causeId: string | null;
   version: number | null;
+}
+
+/** A line of a log, its content as JSON text. */
+export interface LogRow {
+  at: string;
+  cause: string;
+  causeId: string | null;
+  text: string;
 }
 
 function bodyOf({ customer = "c1", at, event, occurred = at, properties = {}, traits = {} }: TestOperation): object {

@@ -2,6 +2,15 @@ import { defineCommand } from "../../command.js";
 import { stateInWords } from "../../customer-state.js";
 import type { CustomerState } from "../../customer-state.js";
 import { projectOptions } from "../../options.js";
+import type { Out } from "../../out.js";
+import { localTime, number, printable } from "../../text.js";
+
+/** What waits for a customer's evaluation, and why the customer was set aside. */
+interface Backlog {
+  pending: number;
+  ahead: number;
+  setAside: { at: string; error: string } | null;
+}
 
 export default defineCommand({
   path: "customers inspect",
@@ -13,11 +22,29 @@ export default defineCommand({
     ["svc customers inspect cus_42 --json", "The state document, as the API gives it"],
   ],
   async handler({ api, out, settings }, { customerId }) {
-    const answer = await api.get<CustomerState>(
-      api.projectPath("customers", customerId),
-      ["customerId", "lifecycle", "segments", "traits"],
-      { env: settings.environment },
-    );
-    out.result(answer, () => stateInWords(out, answer.data));
+    const query = { env: settings.environment };
+    const path = api.projectPath("customers", customerId);
+    const answer = await api.get<CustomerState>(path, ["customerId", "lifecycle", "segments", "traits"], query);
+    if (out.json) {
+      out.result(answer, () => "");
+      return;
+    }
+    const backlog = await api.get<Backlog>(`${path}/backlog`, ["pending", "ahead", "setAside"], query);
+    out.print([stateInWords(out, answer.data), ...waiting(out, customerId, backlog.data)].join("\n\n"));
   },
 });
+
+/** What the state does not hold yet; nothing where it is complete. */
+function waiting(out: Out, customerId: string, { pending, ahead, setAside }: Backlog): string[] {
+  const operations = (n: number) => `${number(n)} ${n === 1 ? "operation" : "operations"}`;
+  if (setAside !== null) {
+    return [
+      `${out.style.red("Set aside")} since ${localTime(setAside.at, out.timeZone)}, ${operations(pending)} waiting:\n` +
+        `  ${printable(setAside.error)}\n` +
+        `Once the cause is mended, release it: svc customers release --customer ${printable(customerId)}`,
+    ];
+  }
+  if (pending === 0) return [];
+  const later = ahead === 0 ? "" : `, ${number(ahead)} of them because their time has not come`;
+  return [`${operations(pending)} waiting to be evaluated${later}.`];
+}

@@ -11,6 +11,7 @@ interface Customer {
   lifecycleEnteredAt: string | null;
   segments: string[];
   lastEventAt: string | null;
+  setAside: { at: string; error: string } | null;
 }
 
 export default defineCommand({
@@ -21,10 +22,11 @@ export default defineCommand({
     lifecycle: { type: "text", describe: "Only those in this lifecycle state" },
     segment: { type: "text", describe: "Only members of this segment" },
     inactive: { type: "text", describe: "Only those without an event for this long, such as 14d" },
+    setAside: { type: "flag", describe: "Only those whose evaluation was given up, and why" },
     ...pageOptions,
   },
   examples: [["svc customers list --lifecycle trial --inactive 7d", "Trials that went quiet a week ago"]],
-  async handler({ api, out, settings }, { lifecycle, segment, inactive, limit, cursor }) {
+  async handler({ api, out, settings }, { lifecycle, segment, inactive, setAside, limit, cursor }) {
     // First of all: what is wrong with the command line is told before anything else.
     const quietFor = durationOf("--inactive", inactive);
     const answer = await api.get<Page<Customer>>(api.projectPath("customers"), ["data", "nextCursor"], {
@@ -32,6 +34,7 @@ export default defineCommand({
       lifecycle,
       segment,
       inactive: quietFor,
+      setAside: setAside ? "true" : undefined,
       limit,
       cursor,
     });
@@ -47,6 +50,7 @@ export default defineCommand({
           title: "Last event",
           value: (row) => (row.lastEventAt === null ? "" : localTime(row.lastEventAt, out.timeZone)),
         },
+        ...(setAside ? [{ title: "Set aside", value: (row: Customer) => row.setAside?.error ?? "" }] : []),
       ],
     });
   },

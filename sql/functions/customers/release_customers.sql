@@ -1,0 +1,53 @@
+-- Gives customers that were set aside back to evaluation, with all that waits for them: one customer, or all of the environment where none
+-- is named. Answers {released}, how many there were. Events that lie ahead go back to the others: evaluation puts them off again.
+-- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks the customers' rows, in id order,
+-- and their inbox rows.
+create or replace function svc_api.release_customers(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, customer_id text
+)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _actor record := iam.require_role(
+    release_customers.token_hash, release_customers.organization_id, 'release_' || release_customers.environment_name
+  );
+  _environment record := svc.find_environment(
+    release_customers.organization_id, release_customers.project_slug, release_customers.environment_name
+  );
+  _released text[];
+begin
+  if release_customers.customer_id is not null then
+    perform svc.require_customer(_environment.environment_id, release_customers.customer_id);
+  end if;
+
+  _released := array(
+    select c.customer_id
+    from svc.customers as c
+    where c.environment_id = _environment.environment_id
+      and c.set_aside_at is not null
+      and (release_customers.customer_id is null or c.customer_id = release_customers.customer_id)
+    order by c.customer_id
+    for update
+  );
+
+  if _released <> '{}' then
+    update svc.customers as c
+    set set_aside_at = null, set_aside_error = null
+    where c.environment_id = _environment.environment_id and c.customer_id = any(_released);
+
+    update svc.inbox as i
+    set not_before = null
+    where i.environment_id = _environment.environment_id and i.customer_id = any(_released) and i.not_before is not null;
+
+    perform svc.request_evaluation(array[_environment.environment_id]);
+  end if;
+  return json_build_object('released', cardinality(_released));
+end;
+$$;
+
+comment on function svc_api.release_customers(bytea, text, text, text, text) is
+  'Gives a customer that was set aside, or all of them, back to evaluation.';

@@ -1,0 +1,75 @@
+-- What the engine asked for of customers' evaluated events: for each request the beginning of its answer, and whether that is all. A
+-- request is {customerId, event, after: {occurredAt, seq}, until: {occurredAt, seq} or null}, instants in milliseconds; an event of the
+-- answer is [seq, occurred (ms), properties], in order of occurrence and acceptance.
+-- A page goes on to the end of its last millisecond, because within one the index goes by microseconds and the order by acceptance.
+-- Raises nothing, locks nothing.
+create or replace function svc_api.load_history_pages(environment_id integer, requests json, page_size integer)
+returns table (request integer, events json, complete boolean)
+language sql
+stable
+security definer
+set search_path = ''
+-- By key, whatever the statistics say, as in begin_evaluation.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+  select r.request, coalesce(a.list, '[]'), a.taken < load_history_pages.page_size
+  from (
+    select
+      q.ordinality::integer as request, q."customerId" as customer_id, q.event,
+      coalesce(timestamptz 'epoch' + (q.after ->> 'occurredAt')::bigint * interval '1 millisecond', '-infinity') as after_at,
+      coalesce((q.after ->> 'seq')::bigint, 0) as after_seq,
+      coalesce(timestamptz 'epoch' + (q.until ->> 'occurredAt')::bigint * interval '1 millisecond', 'infinity') as until_at,
+      coalesce((q.until ->> 'seq')::bigint, 0) as until_seq
+    from rows from (
+      json_to_recordset(load_history_pages.requests) as ("customerId" text, event text, after json, until json)
+    ) with ordinality as q
+  ) as r
+  cross join lateral (
+    with page as materialized (
+      select e.event_seq, e.occurred_at, e.properties
+      from svc.evaluated_events(
+        load_history_pages.environment_id, r.customer_id, r.event, r.after_at, r.until_at + interval '1 millisecond'
+      ) as e
+      where (date_trunc('milliseconds', e.occurred_at), e.event_seq) > (r.after_at, r.after_seq)
+        and (date_trunc('milliseconds', e.occurred_at), e.event_seq) <= (r.until_at, r.until_seq)
+      order by e.occurred_at, e.event_seq
+      limit load_history_pages.page_size
+    ),
+    last as (
+      select p.occurred_at, p.event_seq, date_trunc('milliseconds', p.occurred_at) as millisecond
+      from page as p
+      order by p.occurred_at desc, p.event_seq desc
+      limit 1
+    ),
+    whole as (
+      select p.event_seq, p.occurred_at, p.properties
+      from page as p
+      union all
+      select e.event_seq, e.occurred_at, e.properties
+      from last as l
+      cross join lateral (
+        select k.event_seq, k.occurred_at, k.properties
+        from svc.evaluated_events(
+          load_history_pages.environment_id, r.customer_id, r.event, l.occurred_at, l.millisecond + interval '1 millisecond'
+        ) as k
+        -- Keeps this a look-up by key, not a join.
+        offset 0
+      ) as e
+      where (select count(*) from page) = load_history_pages.page_size
+        and (e.occurred_at, e.event_seq) > (l.occurred_at, l.event_seq)
+        and (l.millisecond, e.event_seq) > (r.after_at, r.after_seq)
+        and (l.millisecond, e.event_seq) <= (r.until_at, r.until_seq)
+    )
+    select
+      (select count(*) from page) as taken,
+      json_agg(
+        json_build_array(w.event_seq, floor(extract(epoch from w.occurred_at) * 1000)::bigint, w.properties)
+        order by date_trunc('milliseconds', w.occurred_at), w.event_seq
+      ) as list
+    from whole as w
+  ) as a;
+$$;
+
+comment on function svc_api.load_history_pages(integer, json, integer) is
+  'Pages of evaluated events that the engine asked for, one for each request.';

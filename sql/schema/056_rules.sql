@@ -1,0 +1,39 @@
+create table svc.rule_executions (
+  environment_id integer not null,
+  execution_seq bigint generated always as identity,
+  customer_id text not null collate "C",
+  rule_id text not null collate "C",
+  result text not null,
+  triggered_by text not null,
+  -- json, not jsonb: an explanation is read in the order in which it was written.
+  conditions json not null,
+  action json not null,
+  error text,
+  executed_at timestamptz not null,
+  cause_type text not null,
+  cause_id text,
+  config_version integer,
+  generation integer not null default 0,
+  primary key (environment_id, execution_seq),
+  constraint rule_executions_result_known check (result in ('pass', 'fail', 'skip', 'error')),
+  constraint rule_executions_error_said check ((error is not null) = (result = 'error')),
+  constraint rule_executions_cause_known check (cause_type in ('event', 'identify', 'timer', 'job'))
+);
+comment on table svc.rule_executions is 'The log of the rules: every run and its outcome. Insert-only; readers see the newest generation.';
+comment on column svc.rule_executions.environment_id is 'The environment.';
+comment on column svc.rule_executions.execution_seq is 'Order of writing.';
+comment on column svc.rule_executions.customer_id is 'The customer.';
+comment on column svc.rule_executions.rule_id is 'The rule.';
+comment on column svc.rule_executions.result is 'pass, fail, skip (cooldown or once) or error.';
+comment on column svc.rule_executions.triggered_by is
+  'event:<name>, traits, segment.entered:<id>, segment.exited:<id>, signal.raised:<id> or signal.cleared:<id>.';
+comment on column svc.rule_executions.conditions is 'How the rule''s condition came out, part by part; empty for a rule without one.';
+comment on column svc.rule_executions.action is 'What the rule does when it passes.';
+comment on column svc.rule_executions.error is 'Why it could not be run, where the result is error.';
+comment on column svc.rule_executions.executed_at is 'The instant of the run: of the operation or the due instant that caused it.';
+comment on column svc.rule_executions.cause_type is 'event, identify, timer or job.';
+comment on column svc.rule_executions.cause_id is 'Id of the event or job.';
+comment on column svc.rule_executions.config_version is 'The version evaluated.';
+comment on column svc.rule_executions.generation is '0 for live evaluation; a recompute writes the next.';
+create index rule_executions_customer_idx on svc.rule_executions (environment_id, customer_id, generation, execution_seq);
+create index rule_executions_rule_idx on svc.rule_executions (environment_id, rule_id, execution_seq);

@@ -1,0 +1,25 @@
+create or replace view svc_inspect.health_scores as
+select
+  p.slug as project, e.name as environment, t.customer_id, t.overall, t.components, t.band, t.scored_at, t.cause_type, t.cause_id,
+  'v' || t.config_version as config_version, t.score_seq
+from svc.health_scores as t
+join svc.environments as e on e.environment_id = t.environment_id
+join svc.projects as p on p.project_id = e.project_id
+-- A recompute writes a customer's history anew: only the newest generation counts.
+where not exists (
+  select from svc.health_scores as n
+  where n.environment_id = t.environment_id and n.customer_id = t.customer_id and n.generation > t.generation
+);
+
+comment on view svc_inspect.health_scores is 'Changes of health scores in each customer''s newest history.';
+comment on column svc_inspect.health_scores.project is 'Slug of the project.';
+comment on column svc_inspect.health_scores.environment is 'test or live.';
+comment on column svc_inspect.health_scores.customer_id is 'The customer.';
+comment on column svc_inspect.health_scores.overall is 'Weighted mean of the components, 0 to 100.';
+comment on column svc_inspect.health_scores.components is 'The score of each component, 0 to 100.';
+comment on column svc_inspect.health_scores.band is 'The band that the overall score lies in.';
+comment on column svc_inspect.health_scores.scored_at is 'The instant of the change.';
+comment on column svc_inspect.health_scores.cause_type is 'event, identify, timer or job.';
+comment on column svc_inspect.health_scores.cause_id is 'Id of the event or job.';
+comment on column svc_inspect.health_scores.config_version is 'The version evaluated.';
+comment on column svc_inspect.health_scores.score_seq is 'Order of the scores of a customer.';

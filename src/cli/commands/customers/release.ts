@@ -1,0 +1,42 @@
+import { defineCommand } from "../../command.js";
+import { confirmation } from "../../confirm.js";
+import { UsageError } from "../../errors.js";
+import { projectOptions, yesOption } from "../../options.js";
+import { number, printable } from "../../text.js";
+
+export default defineCommand({
+  path: "customers release",
+  describe: "Evaluate customers again that were set aside because their evaluation failed",
+  options: {
+    ...projectOptions,
+    customer: { type: "text", describe: "The id of the one customer to release" },
+    all: { type: "flag", describe: "Release all that were set aside" },
+    ...yesOption,
+  },
+  examples: [
+    ["svc customers release --customer cus_42", "Try one customer again, for example after a deploy"],
+    ["svc customers release --all --yes", "Try all of them again, without being asked"],
+  ],
+  async handler(context, { customer, all, yes }) {
+    if ((customer === undefined) !== all) {
+      throw new UsageError(
+        "say whom to release: either --customer <id> or --all",
+        "see `svc customers release --help`",
+      );
+    }
+    const { api, out, settings } = context;
+    const { environment, project } = settings;
+    const path = customer === undefined ? ["customers", "release"] : ["customers", customer, "release"];
+    const whom = customer === undefined ? "all customers that were set aside" : printable(customer);
+    const confirm = await confirmation(context, { action: "releasing customers", yes });
+    await confirm(`Release ${whom} in project ${project}, ${environment}, to be evaluated again?`);
+    const answer = await api.post<{ released: number }>(api.projectPath(...path), {}, ["released"], {
+      env: environment,
+    });
+    const { released } = answer.data;
+    out.result(answer, () => {
+      if (customer !== undefined) return released === 0 ? `${whom} was not set aside.` : `Released ${whom}.`;
+      return released === 0 ? "No customer was set aside." : `Released ${number(released)} of them.`;
+    });
+  },
+});

@@ -1,0 +1,12 @@
+/** Something in a sound snapshot that its author will hardly have meant. */
+export interface Suspicion {
+  path: string;
+  code:
+    | "UNREACHABLE_STATE"
+    | "UNUSED_EVENT"
+    | "IMPOSSIBLE_CONDITION"
+    | "POINTLESS_CONDITION"
+    | "EMPTY_SEGMENT"
+    | "SILENT_SIGNAL";
+  message: string;
+}

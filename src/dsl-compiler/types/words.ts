@@ -1,0 +1,73 @@
+/** Types in words, as far as an author's mistake can be told by them. */
+
+/** The language's own types and those of every model, by the name that the type checker prints. */
+const NOUNS: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  boolean: "true or false",
+  undefined: "nothing",
+  null: "null",
+  Condition: "a condition",
+  CountCondition: "a condition",
+  PropertyCondition: "a condition on the event's properties",
+  Lazy: "a condition",
+  Duration: 'a duration such as "15m", "12h", "7d" or "4w"',
+  EventModel: "an event",
+  AnyEvent: "an event",
+  Occurrences: "occurrences of an event",
+  Count: "a count that is not compared yet",
+  ScopedCount: "a count that is not compared yet",
+  SegmentModel: "a segment",
+  JourneyModel: "a journey",
+  SignalModel: "a signal",
+  LifecycleModel: "a lifecycle",
+  AnyLifecycle: "a lifecycle",
+  TraitsModel: "traits",
+  AnyTraits: "traits",
+  Model: "a model",
+};
+
+/** What is longer than this is no longer read. */
+const LONGEST = 80;
+
+/** A type as the checker prints it, in words where there are some, and shortened. */
+export function inWords(type: string): string {
+  if (/`\$\{number\}[mhdw]`/.test(type)) return NOUNS["Duration"]!;
+  const choices = choicesOf(type);
+  if (choices.length > 1) return `one of ${choices.slice(0, 12).join(", ")}${choices.length > 12 ? ", …" : ""}`;
+  const name = nameOf(type);
+  if (name !== undefined && Object.hasOwn(NOUNS, name)) return NOUNS[name]!;
+  return cut(withoutDetails(type));
+}
+
+/** The name of a type without its arguments: `EventModel` of `EventModel<{ … }>`; undefined for a type that has none. */
+export function nameOf(type: string): string | undefined {
+  return /^([A-Za-z_$][\w$]*)(?:<[^]*>)?$/.exec(type)?.[1];
+}
+
+/** The members of a union of texts or numbers, as they are written; empty for any other type. */
+export function choicesOf(type: string): string[] {
+  const members = type.split(" | ");
+  return members.every((member) => /^("(?:[^"\\]|\\.)*"|-?\d+(\.\d+)?)$/.test(member)) ? members : [];
+}
+
+/** Leaves out what stands in the braces and brackets of a type. */
+function withoutDetails(type: string): string {
+  let shown = "";
+  let depth = 0;
+  // An arrow closes nothing.
+  for (const part of type.split(/(=>|[{}<>])/)) {
+    if (part === "}" || part === ">") depth -= 1;
+    if (depth === 0) shown += part;
+    if (part === "{" || part === "<") {
+      if (depth === 0) shown += "…";
+      depth += 1;
+    }
+  }
+  return shown;
+}
+
+/** Shortens a text that nobody would read to its end. */
+export function cut(text: string, longest = LONGEST): string {
+  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+}

@@ -1,0 +1,59 @@
+import type { Severity, Signal as SignalNode } from "../snapshot/types.js";
+import type { Condition, Duration } from "./condition.js";
+import { nodeOf } from "./condition.js";
+import { guarded } from "./guarded.js";
+import type { Lazy } from "./lazy.js";
+import { resolve } from "./lazy.js";
+import { definitionOf } from "./model-error.js";
+import type { Part } from "./part.js";
+import { part } from "./part.js";
+import type { Trigger } from "./trigger.js";
+import { trigger } from "./trigger.js";
+
+/** Something that somebody should look at, raised and cleared for each customer. */
+export interface SignalModel extends Part<"signal", SignalNode> {
+  readonly id: string;
+  /** For a rule's `on`: this signal is raised. */
+  raised(): Trigger;
+  /** For a rule's `on`: this signal is cleared. */
+  cleared(): Trigger;
+}
+
+/** A signal without a condition: rules raise and clear it. */
+export interface ManualSignal extends SignalModel {
+  readonly manual: true;
+}
+
+/** How a signal reads. */
+export interface SignalText {
+  severity: Severity;
+  /** For the people who see it. */
+  message?: string;
+}
+
+/**
+ * Declares a signal. With `when` it is raised when the condition becomes true and cleared when it becomes false. Without, rules raise and
+ * clear it, with `raise` and `clear`, and it clears itself `for` that long after it was last raised, if that is given.
+ *
+ * @param id lower-case letters, digits and underscores, beginning with a letter.
+ */
+export function signal(id: string, definition: SignalText & { when: Lazy<Condition>; for?: never }): SignalModel;
+export function signal(id: string, definition: SignalText & { when?: never; for?: Duration }): ManualSignal;
+export function signal(
+  id: string,
+  definition: SignalText & { when?: Lazy<Condition>; for?: Duration },
+): SignalModel | ManualSignal {
+  const { when, ...rest } = definitionOf(definition, "signal(…)", "a severity");
+  const conditional = "when" in definition;
+  const lower = (): SignalNode => ({ id, ...rest, ...(conditional ? { when: nodeOf(resolve(when)) } : {}) });
+  return guarded(
+    {
+      ...part("signal", lower),
+      id,
+      ...(conditional ? {} : { manual: true as const }),
+      raised: () => trigger({ kind: "signalRaised", signal: id }),
+      cleared: () => trigger({ kind: "signalCleared", signal: id }),
+    },
+    { owner: `the signal ${JSON.stringify(id)}` },
+  );
+}

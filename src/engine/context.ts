@@ -1,0 +1,61 @@
+import { parseDuration } from "../snapshot/duration.js";
+import type { OccurrenceScope, Since, Snapshot } from "../snapshot/types.js";
+import type { Aggregate } from "./aggregates.js";
+import { NOTHING_COUNTS, stateBoundary, type BoundaryOf } from "./boundary.js";
+import type { Registry } from "./registry.js";
+import type { Stream } from "./streams.js";
+
+export const LIFECYCLE_ITEM = "lifecycle";
+export const HEALTH_ITEM = "health";
+export const segmentItem = (id: string): string => `segment ${id}`;
+export const journeyItem = (id: string): string => `journey ${id}`;
+export const signalItem = (id: string): string => `signal ${id}`;
+export const ruleItem = (id: string): string => `rule ${id}`;
+
+/** What conditions read: the items whose values they read, what is remembered of events, and whether any event matters. */
+export interface Reads {
+  items: Set<string>;
+  streams: Set<Stream>;
+  aggregates: Set<Aggregate>;
+  activity: boolean;
+}
+
+/** The model that conditions are compiled for. */
+export interface ModelContext {
+  snapshot: Snapshot;
+  registry: Registry;
+  /** Positions by id. */
+  segmentIndex: ReadonlyMap<string, number>;
+  journeyIndex: ReadonlyMap<string, number>;
+}
+
+/** Where one condition is compiled: what it reads is added to `reads`. */
+export interface ConditionContext extends ModelContext {
+  reads: Reads;
+  /** From when on what says nothing itself counts: in a step of a journey. */
+  boundary: BoundaryOf | undefined;
+}
+
+/** A compiled scope. */
+export interface CompiledScope {
+  /** Milliseconds; Infinity without a window. */
+  within: number;
+  boundary: BoundaryOf | undefined;
+}
+
+export function compileScope({ within, since }: OccurrenceScope, context: ConditionContext): CompiledScope {
+  return {
+    within: within === undefined ? Infinity : parseDuration(within),
+    boundary: since === undefined ? context.boundary : compileSince(since, context),
+  };
+}
+
+export function compileSince(since: Since, { reads, registry, journeyIndex }: ConditionContext): BoundaryOf {
+  if (since === "state") {
+    reads.items.add(LIFECYCLE_ITEM);
+    return stateBoundary;
+  }
+  reads.items.add(journeyItem(since.journey));
+  const index = journeyIndex.get(since.journey);
+  return index === undefined ? () => NOTHING_COUNTS : registry.journeyStart(index);
+}

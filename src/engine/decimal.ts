@@ -1,0 +1,113 @@
+/** Whole powers of ten that a double holds exactly. */
+const POWERS = Array.from({ length: 23 }, (_, exponent) => 10 ** exponent);
+
+/** Below this, a double has at most one decimal of so many digits: the one that its shortest text shows. */
+const UNIQUE_UNITS = 1e15;
+
+/** A sum as plain JSON: whole units of 10^-scale, as text where a double does not hold them. Equal sums are equal JSON. */
+export interface DecimalMemory {
+  units: number | string;
+  scale: number;
+}
+
+/**
+ * An exact sum of doubles, each read as the decimal number that its shortest text shows, so that 0.1 + 0.2 is 0.3. What
+ * was added can be taken away again without a trace, in any order.
+ *
+ * Sums whose units fit a safe integer are kept as a number; all others as a big integer.
+ */
+export class DecimalSum {
+  #units = 0;
+  #big: bigint | null = null;
+  #scale = 0;
+
+  static from({ units, scale }: DecimalMemory): DecimalSum {
+    const sum = new DecimalSum();
+    sum.#scale = scale;
+    if (typeof units === "number") sum.#units = units;
+    else sum.#big = BigInt(units);
+    return sum;
+  }
+
+  clone(): DecimalSum {
+    const copy = new DecimalSum();
+    copy.#units = this.#units;
+    copy.#big = this.#big;
+    copy.#scale = this.#scale;
+    return copy;
+  }
+
+  /** @param value a finite number */
+  add(value: number): void {
+    if (this.#big === null) {
+      const power = POWERS[this.#scale]!;
+      const units = Math.round(value * power);
+      // The quotient is correctly rounded: where it is the value itself, the units are those of its shortest text.
+      if (units / power === value && units < UNIQUE_UNITS && units > -UNIQUE_UNITS) {
+        const sum = this.#units + units;
+        if (Number.isSafeInteger(sum)) {
+          this.#units = sum;
+          return;
+        }
+      }
+    }
+    this.#addExactly(value);
+  }
+
+  subtract(value: number): void {
+    this.add(-value);
+  }
+
+  /** The sum, rounded once to the nearest double; infinite beyond the range of doubles. */
+  toNumber(): number {
+    if (this.#big === null) return this.#units / POWERS[this.#scale]!;
+    return Number(`${this.#big}e${-this.#scale}`);
+  }
+
+  toMemory(): DecimalMemory {
+    this.#shorten();
+    return { units: this.#big === null ? this.#units : this.#big.toString(), scale: this.#scale };
+  }
+
+  #addExactly(value: number): void {
+    const addend = readDecimal(value);
+    const scale = Math.max(this.#scale, addend.scale);
+    const units = this.#big ?? BigInt(this.#units);
+    this.#big = units * 10n ** BigInt(scale - this.#scale) + addend.units * 10n ** BigInt(scale - addend.scale);
+    this.#scale = scale;
+    this.#preferNumber();
+  }
+
+  /** Drops zeros at the end, so that the sum does not show what was once in it. */
+  #shorten(): void {
+    if (this.#big !== null) {
+      while (this.#scale > 0 && this.#big % 10n === 0n) {
+        this.#big /= 10n;
+        this.#scale--;
+      }
+      this.#preferNumber();
+    } else {
+      while (this.#scale > 0 && this.#units % 10 === 0) {
+        this.#units /= 10;
+        this.#scale--;
+      }
+    }
+  }
+
+  #preferNumber(): void {
+    const units = Number(this.#big);
+    if (this.#scale >= POWERS.length || !Number.isSafeInteger(units)) return;
+    this.#units = units;
+    this.#big = null;
+  }
+}
+
+const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
+
+/** The decimal that a number's shortest text shows. */
+function readDecimal(value: number): { units: bigint; scale: number } {
+  const [, sign, whole, fraction = "", exponent = "0"] = DECIMAL.exec(String(value))!;
+  const units = BigInt(`${sign}${whole}${fraction}`);
+  const scale = fraction.length - Number(exponent);
+  return scale >= 0 ? { units, scale } : { units: units * 10n ** BigInt(-scale), scale: 0 };
+}

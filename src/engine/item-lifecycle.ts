@@ -1,0 +1,77 @@
+import type { Lifecycle } from "../snapshot/types.js";
+import { LIFECYCLE_ITEM, type CompiledCondition, type ConditionCompiler, type NextChange } from "./conditions.js";
+import { earliest, type Item } from "./item.js";
+import type { Json } from "./types.js";
+import type { Working } from "./working.js";
+
+interface CompiledState {
+  transitions: { to: string; when: CompiledCondition }[];
+  nextChange: NextChange;
+}
+
+/** The lifecycle: one state, left by the first declared transition whose condition holds. */
+export function compileLifecycleItem(lifecycle: Lifecycle, compiler: ConditionCompiler): Item {
+  const states = new Map<string, CompiledState>();
+  for (const state of lifecycle.states) {
+    const changes: NextChange[] = [];
+    const declared = state.terminal ? [] : state.transitions;
+    const transitions = declared.map(({ to, when }) => ({ to, when: compiler.compile(when, changes) }));
+    states.set(state.name, { transitions, nextChange: earliest(changes) });
+  }
+  return {
+    name: LIFECYCLE_ITEM,
+    reads: compiler.reads,
+    run: (customer) => runLifecycle(customer, lifecycle.initial, states),
+    nextChange: (customer) => states.get(customer.state!)?.nextChange(customer) ?? Infinity,
+    explain: (customer) => ({
+      state: customer.state,
+      transitions: (states.get(customer.state ?? lifecycle.initial)?.transitions ?? []).map(({ to, when }) => ({
+        to,
+        condition: when.explain(customer) as unknown as Json,
+      })),
+    }),
+  };
+}
+
+function runLifecycle(customer: Working, initial: string, states: ReadonlyMap<string, CompiledState>): boolean {
+  let changed = false;
+  if (customer.state === null) {
+    enter(customer, null, initial);
+    changed = true;
+  }
+  if (customer.blockedIn === customer.evaluation) return changed;
+  for (;;) {
+    // A state that the model no longer knows has no transitions.
+    const transitions = states.get(customer.state!)?.transitions;
+    const next = transitions?.find(({ when }) => when.test(customer));
+    if (next === undefined) return changed;
+    const from = customer.state!;
+    if (wasHeld(customer, next.to)) {
+      customer.blockedIn = customer.evaluation;
+      customer.blockedItems.push(customer.model.lifecycleItem);
+      customer.push({ kind: "blocked", from, to: next.to });
+      return changed;
+    }
+    enter(customer, from, next.to);
+    changed = true;
+  }
+}
+
+/** Whether a state was held in this evaluation already; the one held at its beginning counts. */
+function wasHeld(customer: Working, state: string): boolean {
+  return customer.state === state || (customer.heldIn === customer.evaluation && customer.held.includes(state));
+}
+
+function enter(customer: Working, from: string | null, to: string): void {
+  if (customer.heldIn !== customer.evaluation) {
+    customer.held = [];
+    customer.heldIn = customer.evaluation;
+  }
+  if (from !== null) customer.held.push(from);
+  customer.enterState(to);
+  customer.push({ kind: "transition", from, to });
+  customer.emit(from === null ? "customer.created" : `customer.${to}`, "lifecycle", {
+    previous_lifecycle: from,
+    new_lifecycle: to,
+  });
+}

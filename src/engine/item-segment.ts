@@ -1,0 +1,34 @@
+import type { Segment } from "../snapshot/types.js";
+import { segmentItem, type ConditionCompiler, type NextChange } from "./conditions.js";
+import { earliest, type Item } from "./item.js";
+import type { Json } from "./types.js";
+import type { Working } from "./working.js";
+
+/** A segment with a condition: its membership is whether the condition holds. */
+export function compileSegmentItem(segment: Required<Segment>, index: number, compiler: ConditionCompiler): Item {
+  const changes: NextChange[] = [];
+  const when = compiler.compile(segment.when, changes);
+  return {
+    name: segmentItem(segment.id),
+    reads: compiler.reads,
+    run: (customer) => changeMembership(customer, index, when.test(customer)),
+    nextChange: earliest(changes),
+    explain: (customer) => ({
+      segment: segment.id,
+      member: customer.enteredSegmentAt[index] !== undefined,
+      condition: when.explain(customer) as unknown as Json,
+    }),
+  };
+}
+
+/** Makes the customer a member of a segment or not, and tells whether that is a change. */
+export function changeMembership(customer: Working, index: number, member: boolean): boolean {
+  const enteredAt = customer.enteredSegmentAt[index];
+  if (member === (enteredAt !== undefined)) return false;
+  const segment = customer.model.segments[index]!;
+  customer.setSegment(index, member ? customer.clock : undefined);
+  if (enteredAt === undefined) customer.push({ kind: "segmentEntered", segment });
+  else customer.push({ kind: "segmentExited", segment, enteredAt });
+  customer.emit(member ? "segment.entered" : "segment.exited", "segment", { segment });
+  return true;
+}

@@ -1,0 +1,65 @@
+import type { EventSelector, OccurrenceScope } from "../snapshot/types.js";
+import type { CompiledScope, ConditionContext } from "./context.js";
+import type { NextChange } from "./leaf.js";
+import { scopeText, selectorText } from "./phrases.js";
+import type { Selection } from "./selection.js";
+import type { Json } from "./types.js";
+import type { Working } from "./working.js";
+
+/** What is made of a number, such as whether it reaches a limit, or a score. */
+export interface Reading<V = unknown> {
+  of: (value: number | undefined) => V;
+  /** Between two neighbouring limits, and outside them all, `of` is constant or strictly monotone. */
+  limits: readonly number[];
+  /** Whether `of` can become another one, where it is now this, as long as the number does not rise, or does not fall. */
+  steadyAs?: (value: V) => "not rising" | "not falling";
+}
+
+export interface CompiledMeasure {
+  text: string;
+  /** The number at the customer's clock; undefined where it is absent. Beyond the limits of all readings it may stop growing. */
+  value: (customer: Working) => number | undefined;
+  /** Whether the value stopped growing, and there may be more. */
+  isBounded: (customer: Working) => boolean;
+  nextChange: NextChange | undefined;
+}
+
+export type OfProperty = { of: EventSelector; property: string } & OccurrenceScope;
+
+export function selectionOf<T>(
+  of: EventSelector,
+  read: Selection<T>["read"],
+  scope: CompiledScope,
+  { registry }: ConditionContext,
+): Selection<T> {
+  return { event: of.event, where: registry.where(of), read, ...scope };
+}
+
+/** A key for what an aggregate computes, in which only the boundary is missing. */
+export function keyOf(kind: string, of: EventSelector, property: string, { within }: CompiledScope): Json {
+  return [kind, of.event, of.where ?? null, property, within === Infinity ? null : within];
+}
+
+/** How many of something must be told apart so that a reading knows enough. */
+export function capacityFor({ limits }: { limits: readonly number[] }): number {
+  return Math.max(0, ...limits.map((limit) => Math.floor(limit) + 1));
+}
+
+type RegistryAggregate = ReturnType<ConditionContext["registry"]["aggregate"]>;
+
+/** An aggregate of the model, entered in what is read. */
+export function addAggregate(
+  { registry, reads }: ConditionContext,
+  key: Json,
+  { boundary }: Pick<CompiledScope, "boundary">,
+  events: readonly string[],
+  open: Parameters<ConditionContext["registry"]["aggregate"]>[3],
+): RegistryAggregate {
+  const aggregate = registry.aggregate(key, boundary, events, open);
+  reads.aggregates.add(aggregate);
+  return aggregate;
+}
+
+export function propertyText(what: string, { of, property, ...scope }: OfProperty): string {
+  return `${what} of ${property} of ${selectorText(of)}${scopeText(scope)}`;
+}

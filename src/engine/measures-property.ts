@@ -1,0 +1,158 @@
+import { DistinctAggregate, type DistinctMemory, type DistinctValue } from "./aggregate-distinct.js";
+import { ExtremeAggregate, type ExtremeMemory } from "./aggregate-extreme.js";
+import { LatestAggregate, type LatestMemory } from "./aggregate-latest.js";
+import { SumAggregate, type SumMemory, type SumReading } from "./aggregate-sum.js";
+import { compileScope, type ConditionContext } from "./context.js";
+import { parseInstant } from "./dates.js";
+import { digest } from "../snapshot/digest.js";
+import { memberReader } from "./json.js";
+import {
+  addAggregate,
+  capacityFor,
+  keyOf,
+  propertyText,
+  selectionOf,
+  type CompiledMeasure,
+  type OfProperty,
+  type Reading,
+} from "./measure.js";
+import { numberReader, type Selection } from "./selection.js";
+import type { Json } from "./types.js";
+import type { Working } from "./working.js";
+
+/** Longer texts are told apart by their hash, so that memory stays small. */
+const DISTINCT_TEXT_MAX = 64;
+
+/** The exact sum of a number property, or its average. */
+export function compileSum<V>(
+  measure: OfProperty & { function: "sum" | "avg" },
+  { of, steadyAs }: Reading<V>,
+  context: ConditionContext,
+): CompiledMeasure {
+  const scope = compileScope(measure, context);
+  const selection = selectionOf(measure.of, numberReader(measure.property), scope, context);
+  const key = keyOf("sum", measure.of, measure.property, scope);
+  const { index } = addAggregate(context, key, scope, [measure.of.event], (memory) => {
+    return new SumAggregate(selection, memory as SumMemory | null);
+  });
+  const value: SumReading<number | undefined> =
+    measure.function === "sum" ? (sum) => sum : (sum, count) => (count === 0 ? undefined : sum / count);
+  const read: SumReading<V> = (sum, count) => of(value(sum, count));
+  const steady = measure.function === "sum" ? steadyAs : undefined;
+  return {
+    text: propertyText(measure.function, measure),
+    value: (customer) => (customer.aggregates[index] as SumAggregate).read(customer, value),
+    isBounded: () => false,
+    nextChange:
+      scope.within === Infinity
+        ? undefined
+        : (customer) => (customer.aggregates[index] as SumAggregate).nextChange(customer, read, steady),
+  };
+}
+
+/** The least or the greatest value of a number property. */
+export function compileExtreme<V>(
+  measure: OfProperty & { function: "min" | "max" },
+  { of }: Reading<V>,
+  context: ConditionContext,
+): CompiledMeasure {
+  const scope = compileScope(measure, context);
+  const sign = measure.function === "max" ? 1 : -1;
+  const number = numberReader(measure.property);
+  const signed: Selection<number>["read"] = (properties) => {
+    const value = number(properties);
+    // Zero has no sign here: -1 * 0 is -0, which is written as 0 but is not the same to Object.is.
+    return value === undefined ? undefined : sign * value + 0;
+  };
+  const selection = selectionOf(measure.of, signed, scope, context);
+  const key = keyOf(measure.function, measure.of, measure.property, scope);
+  const { index } = addAggregate(context, key, scope, [measure.of.event], (memory) => {
+    return new ExtremeAggregate(selection, memory as ExtremeMemory | null);
+  });
+  const unsigned = (value: number | undefined): number | undefined =>
+    value === undefined ? undefined : sign * value + 0;
+  const read = (greatest: number | undefined): V => of(unsigned(greatest));
+  return {
+    text: propertyText(measure.function, measure),
+    value: (customer) => unsigned((customer.aggregates[index] as ExtremeAggregate).read(customer)),
+    isBounded: () => false,
+    nextChange:
+      scope.within === Infinity
+        ? undefined
+        : (customer) => (customer.aggregates[index] as ExtremeAggregate).nextChange(customer, read),
+  };
+}
+
+/** How many different values a property holds. */
+export function compileDistinct<V>(
+  measure: OfProperty,
+  reading: Reading<V>,
+  context: ConditionContext,
+): CompiledMeasure {
+  const scope = compileScope(measure, context);
+  const { of, property } = measure;
+  const isDate = context.registry.field(of.event, property)?.type === "date";
+  const selection = selectionOf(of, distinctReader(property, isDate), scope, context);
+  const key = keyOf("distinct", of, property, scope);
+  const aggregate = addAggregate(context, key, scope, [of.event], (memory, made) => {
+    return new DistinctAggregate(selection, made, memory as DistinctMemory | null);
+  });
+  aggregate.capacity = Math.max(aggregate.capacity, capacityFor(reading));
+  const { index } = aggregate;
+  const read = (count: number): V => reading.of(count);
+  const working = (customer: Working): DistinctAggregate => customer.aggregates[index] as DistinctAggregate;
+  return {
+    text: propertyText("distinct values", measure),
+    value: (customer) => working(customer).read(customer),
+    isBounded: (customer) => working(customer).read(customer) >= aggregate.capacity,
+    nextChange: scope.within === Infinity ? undefined : (customer) => working(customer).nextChange(customer, read),
+  };
+}
+
+/** The number that a property holds at the latest occurrence that has one. */
+export function compileLatestNumber<V>(
+  measure: OfProperty,
+  { of }: Reading<V>,
+  context: ConditionContext,
+): CompiledMeasure {
+  const scope = compileScope(measure, context);
+  const selection = selectionOf<Json>(measure.of, numberReader(measure.property), scope, context);
+  const key = keyOf("latest number", measure.of, measure.property, scope);
+  const { index } = addAggregate(context, key, scope, [measure.of.event], (memory) => {
+    return new LatestAggregate(selection, memory as LatestMemory | null);
+  });
+  const working = (customer: Working): LatestAggregate => customer.aggregates[index] as LatestAggregate;
+  const value = (customer: Working): number | undefined => working(customer).read(customer) as number | undefined;
+  return {
+    text: propertyText("latest", measure),
+    value,
+    isBounded: () => false,
+    nextChange:
+      scope.within === Infinity ? undefined : (customer) => leaves(working(customer), customer, of, value(customer)),
+  };
+}
+
+/** When a reading changes because the latest value leaves the window and none is left. */
+function leaves(
+  latest: LatestAggregate,
+  customer: Working,
+  of: (value: number | undefined) => unknown,
+  present: number | undefined,
+): number {
+  return of(present) === of(undefined) ? Infinity : latest.leavesAt(customer);
+}
+
+function distinctReader(property: string, isDate: boolean): Selection<DistinctValue>["read"] {
+  const read = memberReader(property);
+  if (isDate) return (properties) => parseInstant(read(properties));
+  return (properties) => {
+    const value = read(properties);
+    if (typeof value === "string") return value.length <= DISTINCT_TEXT_MAX ? value : hashed(value);
+    return typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value)) ? value : undefined;
+  };
+}
+
+/** Longer than any text that is kept as it is, so it is none of them. */
+function hashed(text: string): string {
+  return `sha256:${digest(text).toString("hex")}`;
+}

@@ -1,0 +1,81 @@
+import {
+  evaluate,
+  heldUntil,
+  newCustomer,
+  timersMayFire,
+  type CustomerState,
+  type Effect,
+  type Model,
+  type Operation,
+  type TrackOperation,
+} from "../engine/index.js";
+import { EventHistory } from "./history.js";
+
+/** However long late events keep coming, timers wait no longer than this after a customer's last one: see `timersMayFire`. */
+
+/** The service's clock, and whether no late event came in for the settling time. */
+export interface Instant {
+  now: number;
+  settled: boolean;
+}
+
+/** The outcome of an evaluation: nothing has changed until it is committed. */
+export interface Evaluation {
+  effects: Effect[];
+  commit: () => void;
+}
+
+/** One customer in memory: its state, the events that it was derived from, and those that lie ahead. */
+export class LocalCustomer {
+  #state: CustomerState;
+  #ahead: TrackOperation[] = [];
+  readonly #history = new EventHistory();
+
+  constructor(customerId: string, createdAt: number) {
+    this.#state = newCustomer(customerId, createdAt);
+  }
+
+  get state(): CustomerState {
+    return this.#state;
+  }
+
+  get history(): EventHistory["source"] {
+    return this.#history.source;
+  }
+
+  /** Whether something is due that need not wait for the settle rule. */
+  isDue(instant: Instant): boolean {
+    const { nextDueAt } = this.#state;
+    return nextDueAt !== null && nextDueAt <= instant.now && timersMayFire(this.#state, this.#ahead, instant);
+  }
+
+  /** The earliest instant at which `isDue` will hold; Infinity where time alone changes nothing. `settledAt`: when the settle rule will
+   * let the timers of all customers fire. */
+  dueAt(settledAt: number): number {
+    const { nextDueAt } = this.#state;
+    if (nextDueAt === null) return Infinity;
+    const until = heldUntil(this.#state);
+    return until === null ? nextDueAt : Math.max(nextDueAt, Math.min(settledAt, until));
+  }
+
+  /** Evaluates operations, given in order of acceptance, and what is due. */
+  evaluate(model: Model, operations: readonly Operation[], instant: Instant): Evaluation {
+    const all = [...this.#ahead, ...operations];
+    const { state, effects, deferred } = evaluate(model, this.#state, all, {
+      now: instant.now,
+      timers: timersMayFire(this.#state, all, instant) ? "fire" : "hold",
+      history: this.#history.source,
+    });
+    return {
+      effects,
+      commit: () => {
+        const ahead = new Set(deferred.map(({ seq }) => seq));
+        for (const operation of all) {
+          if (operation.kind === "track" && !ahead.has(operation.seq)) this.#history.add(operation);
+        }
+        this.#ahead = deferred;
+        this.#state = state;
+      },
+    };
+  }
+}

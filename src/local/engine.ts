@@ -1,0 +1,200 @@
+import { compileModel, explain, stateDocument, type Json, type Model, type StateDocument } from "../engine/index.js";
+import type { Snapshot } from "../snapshot/types.js";
+import type { Diagnostic } from "../http/errors.js";
+import type { IdentifyRequest, TrackRequest } from "../operations/shape.js";
+import { parseTimestamp } from "../operations/timestamp.js";
+import type { Clock } from "./clock.js";
+import { IdempotencyKeys } from "./idempotency.js";
+import { Population, type AcceptedBatch, type CustomerChange, type PopulationOptions } from "./population.js";
+import { conflictError, diagnosticOf, schemaViolations, violationError, type RequestForm } from "./refusals.js";
+import type { TimelineEntry } from "./timeline.js";
+
+export type RequestOperation = TrackRequest | IdentifyRequest;
+
+/** A validated snapshot and its hash. */
+export interface LocalModel {
+  snapshot: Snapshot;
+  hash: string;
+}
+
+export interface LocalEngineOptions extends PopulationOptions {
+  clock: Clock;
+  /** Shown in state documents. */
+  environment: string;
+}
+
+/** What became of a request that was accepted. */
+export interface Accepted {
+  /** By position; for an identify the id is null. */
+  outcomes: { eventId: string | null; duplicate: boolean }[];
+  /** Of the customers that were named, in that order, with what happened to each: nothing, where all operations were duplicates. After
+   * them those to whom something was due. */
+  changes: CustomerChange[];
+  /** Violations of a schema that is not strict. */
+  diagnostics: Diagnostic[];
+}
+
+/** Positions in a request take ten bits of an operation's number, as in the service. */
+const POSITIONS = 1024;
+
+/**
+ * The service in memory: accepts operations by the same rules, evaluates them at once with the same engine, and forgets them with the
+ * process. Requests are accepted one after the other, each as a whole or not at all.
+ */
+export class LocalEngine {
+  readonly #options: LocalEngineOptions;
+  #snapshot: Snapshot;
+  #model: Model;
+  #population: Population;
+  #keys = new IdempotencyKeys();
+  #batches: AcceptedBatch[] = [];
+  #requests = 0;
+
+  constructor({ snapshot, hash }: LocalModel, options: LocalEngineOptions) {
+    this.#options = options;
+    this.#snapshot = snapshot;
+    this.#model = compileModel(snapshot, hash);
+    this.#population = new Population(this.#model, options);
+  }
+
+  get snapshot(): Snapshot {
+    return this.#snapshot;
+  }
+
+  get clock(): Clock {
+    return this.#options.clock;
+  }
+
+  /** The earliest instant at which time alone changes something; null where there is none. */
+  get nextDueAt(): number | null {
+    return this.#population.nextDueAt;
+  }
+
+  /**
+   * Accepts the operations of a request, whose shape was checked, at the present instant.
+   *
+   * @param form of the request: errors name a field of a single event by itself, and one of a batch by its position
+   * @throws {ApiError} 422 for a violation of a strict schema, 409 IDEMPOTENCY_CONFLICT; nothing was accepted then
+   */
+  accept(operations: readonly RequestOperation[], form: RequestForm): Accepted {
+    const acceptedAt = this.clock.now();
+    const firstSeq = ++this.#requests * POSITIONS;
+    const violations = schemaViolations(this.#snapshot, operations, form);
+    if (this.#snapshot.strictSchema && violations.length > 0) throw violationError(violations);
+
+    const numbered = operations.map(
+      (operation, position) => [asTrack(operation), eventIdOf(firstSeq + position)] as const,
+    );
+    const keys = this.#keys.look(numbered);
+    if (keys.conflict >= 0) throw conflictError(numbered[keys.conflict]![0]!, keys.conflict, form);
+
+    const batch: AcceptedBatch = { acceptedAt, operations: [] };
+    operations.forEach((operation, position) => {
+      if (keys.originals[position] === undefined)
+        batch.operations.push(accepted(operation, firstSeq + position, acceptedAt));
+    });
+    const changes = this.#population.apply(batch);
+    if (batch.operations.length > 0) this.#batches.push(batch);
+    keys.commit();
+    return {
+      outcomes: numbered.map(([track, eventId], position) => {
+        const original = keys.originals[position];
+        return { eventId: track && (original ?? eventId), duplicate: original !== undefined };
+      }),
+      changes: withUnchanged(changes, operations),
+      diagnostics: violations.map(diagnosticOf),
+    };
+  }
+
+  /** Evaluates all that is due at the present instant. */
+  advance(): CustomerChange[] {
+    return this.#population.advance(this.clock.now());
+  }
+
+  /** Ids of all customers, in order. */
+  get customerIds(): string[] {
+    return this.#population.customerIds;
+  }
+
+  /** The state document of a customer, with the members that it has everywhere; undefined where there is no such customer. */
+  document(customerId: string): StateDocument | undefined {
+    const customer = this.#population.customer(customerId);
+    return customer && stateDocument(customer.state, this.#options);
+  }
+
+  /** What was emitted about a customer, oldest first. */
+  timeline(customerId: string): readonly TimelineEntry[] {
+    return this.#population.timeline(customerId);
+  }
+
+  /** Why a customer is where it is: the explanation of every condition that is consulted in its present state. */
+  explanation(customerId: string): ReturnType<typeof explain> | undefined {
+    const customer = this.#population.customer(customerId);
+    return customer && explain(this.#model, customer.state, { history: customer.history });
+  }
+
+  /** How many customers are in each lifecycle state; those in none are under "none". */
+  lifecycleCounts(): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const id of this.#population.customerIds) {
+      const state = this.#population.customer(id)!.state.lifecycle?.state ?? "none";
+      counts.set(state, (counts.get(state) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  /** Takes another model: what was accepted is evaluated again under it, each operation at the instant of its acceptance. Where that
+   * fails, the former model stays. */
+  replaceModel({ snapshot, hash }: LocalModel): void {
+    const model = compileModel(snapshot, hash);
+    const population = new Population(model, this.#options);
+    for (const batch of this.#batches) population.apply(batch);
+    population.advance(this.clock.now());
+    this.#snapshot = snapshot;
+    this.#model = model;
+    this.#population = population;
+  }
+
+  /** Forgets all customers and keys. */
+  reset(): void {
+    this.#population = new Population(this.#model, this.#options);
+    this.#keys = new IdempotencyKeys();
+    this.#batches = [];
+    this.#requests = 0;
+  }
+}
+
+function asTrack(operation: RequestOperation): TrackRequest | null {
+  return operation.type === "identify" ? null : operation;
+}
+
+function accepted(operation: RequestOperation, seq: number, acceptedAt: number): AcceptedBatch["operations"][number] {
+  const { customerId } = operation;
+  if (operation.type === "identify") {
+    return { customerId, operation: { kind: "identify", seq, traits: json(operation.traits), acceptedAt } };
+  }
+  const { event, properties = {}, timestamp } = operation;
+  const occurredAt = timestamp === undefined ? acceptedAt : parseTimestamp(timestamp).milliseconds;
+  const eventId = eventIdOf(seq);
+  return {
+    customerId,
+    operation: { kind: "track", seq, eventId, event, properties: json(properties), occurredAt, acceptedAt },
+  };
+}
+
+/** What JSON.parse returned is JSON; the shape check knows it as unknown members. */
+function json(document: Record<string, unknown>): Record<string, Json> {
+  return document as Record<string, Json>;
+}
+
+/** `evt_` and 16 hexadecimal digits, as the service makes them. */
+function eventIdOf(seq: number): string {
+  return `evt_${seq.toString(16).padStart(16, "0")}`;
+}
+
+function withUnchanged(changes: CustomerChange[], operations: readonly RequestOperation[]): CustomerChange[] {
+  const byId = new Map<string, CustomerChange>();
+  for (const { customerId } of operations) byId.set(customerId, { customerId, effects: [], entries: [] });
+  for (const change of changes) byId.set(change.customerId, change);
+  return [...byId.values()];
+}

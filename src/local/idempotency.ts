@@ -1,0 +1,50 @@
+import { canonicalJson } from "../snapshot/canonical.js";
+import { parseTimestamp } from "../operations/timestamp.js";
+import type { TrackRequest } from "../operations/shape.js";
+
+/** What a key stands for. */
+interface Entry {
+  payload: string;
+  eventId: string;
+}
+
+/** What became of the keys of a request: looked up, and remembered only if the whole request is accepted. */
+export interface KeyLookup {
+  /** By position: the event that was accepted under the key before, in an earlier request or in this one. */
+  originals: (string | undefined)[];
+  /** The position of the first key that stands for another payload; -1 where there is none. */
+  conflict: number;
+  commit(): void;
+}
+
+/** Idempotency keys and the payloads that they stand for: customer, event, properties and the explicit timestamp as an instant. */
+export class IdempotencyKeys {
+  readonly #entries = new Map<string, Entry>();
+
+  /** Looks up the keys of a request; each operation comes with the event id that it gets if it is new. */
+  look(operations: readonly (readonly [operation: TrackRequest | null, eventId: string])[]): KeyLookup {
+    const added = new Map<string, Entry>();
+    let conflict = -1;
+    const originals = operations.map(([operation, eventId], position) => {
+      const key = operation?.idempotencyKey;
+      if (operation === null || key === undefined) return undefined;
+      const payload = canonicalPayload(operation);
+      const known = this.#entries.get(key) ?? added.get(key);
+      if (known === undefined) added.set(key, { payload, eventId });
+      else if (known.payload !== payload && conflict < 0) conflict = position;
+      return known?.eventId;
+    });
+    return {
+      originals,
+      conflict,
+      commit: () => {
+        for (const [key, entry] of added) this.#entries.set(key, entry);
+      },
+    };
+  }
+}
+
+function canonicalPayload({ customerId, event, properties = {}, timestamp }: TrackRequest): string {
+  const at = timestamp === undefined ? null : parseTimestamp(timestamp);
+  return canonicalJson([customerId, event, properties, at && [at.milliseconds, at.microseconds]]);
+}

@@ -1,0 +1,133 @@
+import type { Effect, Model, Operation } from "../engine/index.js";
+import { isLateTrack } from "../engine/settle.js";
+import { LocalCustomer, type Evaluation, type Instant } from "./customer.js";
+import { timelineEntry, type TimelineEntry } from "./timeline.js";
+
+/** The operations of one request that were new, in order. */
+export interface AcceptedBatch {
+  acceptedAt: number;
+  operations: { customerId: string; operation: Operation }[];
+}
+
+/** What an evaluation did to one customer. */
+export interface CustomerChange {
+  customerId: string;
+  effects: Effect[];
+  entries: TimelineEntry[];
+}
+
+export interface PopulationOptions {
+  /** Shown in timelines. */
+  configVersion: string | null;
+  /** How long the timers of customers with late events wait, in milliseconds. */
+  settleMs: number;
+  /** When customers were created; unless given, at the acceptance of their first operation. */
+  createdAt?: number | undefined;
+}
+
+/** All customers under one model. The same batches and instants always lead to the same population. */
+export class Population {
+  readonly #customers = new Map<string, LocalCustomer>();
+  readonly #timelines = new Map<string, TimelineEntry[]>();
+  #emissions = 0;
+  /** When the last late event was accepted. */
+  #lastLateAt = -Infinity;
+
+  constructor(
+    private readonly model: Model,
+    private readonly options: PopulationOptions,
+  ) {}
+
+  /** Ids in order. */
+  get customerIds(): string[] {
+    return [...this.#customers.keys()].sort();
+  }
+
+  customer(customerId: string): LocalCustomer | undefined {
+    return this.#customers.get(customerId);
+  }
+
+  timeline(customerId: string): readonly TimelineEntry[] {
+    return this.#timelines.get(customerId) ?? [];
+  }
+
+  /**
+   * Evaluates a batch at its acceptance, all or nothing: where the engine throws, nothing has changed. What was due before is evaluated
+   * first, as if a timer had just fired; so it does not matter whether one had. A late event holds the timers of other customers, so
+   * before one comes theirs are evaluated as well.
+   */
+  apply({ acceptedAt, operations }: AcceptedBatch): CustomerChange[] {
+    const late = operations.some(({ operation }) => operation.kind === "track" && isLateTrack(operation));
+    const due = this.advance(acceptedAt, late ? undefined : new Set(operations.map(({ customerId }) => customerId)));
+    const instant = this.#instant(acceptedAt, late ? acceptedAt : this.#lastLateAt);
+    const evaluations = [...byCustomer(operations)].map(([customerId, ownOperations]) => {
+      const customer = this.#customers.get(customerId) ?? this.#newCustomer(customerId, acceptedAt);
+      return { customerId, customer, ...customer.evaluate(this.model, ownOperations, instant) };
+    });
+    if (late) this.#lastLateAt = acceptedAt;
+    for (const { customerId, customer } of evaluations) this.#customers.set(customerId, customer);
+    return merged([...due, ...this.#commit(evaluations)]);
+  }
+
+  /** Evaluates everything that is due up to `now`, each at its instant; of these customers only, where some are named. */
+  advance(now: number, only?: ReadonlySet<string>): CustomerChange[] {
+    const instant = this.#instant(now, this.#lastLateAt);
+    const due = [...(only ?? this.#customers.keys())].filter((id) => this.#customers.get(id)?.isDue(instant));
+    return this.#commit(
+      due.map((customerId) => ({ customerId, ...this.#customers.get(customerId)!.evaluate(this.model, [], instant) })),
+    );
+  }
+
+  /** The earliest instant at which `advance` will find something due; null where time alone changes nothing. */
+  get nextDueAt(): number | null {
+    const settledAt = this.#lastLateAt + this.options.settleMs;
+    let earliest = Infinity;
+    for (const customer of this.#customers.values()) earliest = Math.min(earliest, customer.dueAt(settledAt));
+    return earliest === Infinity ? null : earliest;
+  }
+
+  #instant(now: number, lastLateAt: number): Instant {
+    return { now, settled: lastLateAt <= now - this.options.settleMs };
+  }
+
+  #newCustomer(customerId: string, acceptedAt: number): LocalCustomer {
+    return new LocalCustomer(customerId, this.options.createdAt ?? acceptedAt);
+  }
+
+  #commit(evaluations: readonly ({ customerId: string } & Evaluation)[]): CustomerChange[] {
+    return evaluations.map(({ customerId, effects, commit }) => {
+      commit();
+      const entries = effects
+        .filter((effect) => effect.kind === "emission")
+        .map((effect) => timelineEntry(effect, ++this.#emissions, this.options.configVersion));
+      const timeline = this.#timelines.get(customerId);
+      if (timeline === undefined) this.#timelines.set(customerId, [...entries]);
+      else for (const entry of entries) timeline.push(entry);
+      return { customerId, effects, entries };
+    });
+  }
+}
+
+function byCustomer(operations: AcceptedBatch["operations"]): Map<string, Operation[]> {
+  const groups = new Map<string, Operation[]>();
+  for (const { customerId, operation } of operations) {
+    const group = groups.get(customerId);
+    if (group === undefined) groups.set(customerId, [operation]);
+    else group.push(operation);
+  }
+  return groups;
+}
+
+/** One change for each customer, in the order in which they came first. */
+function merged(changes: readonly CustomerChange[]): CustomerChange[] {
+  const byId = new Map<string, CustomerChange>();
+  for (const change of changes) {
+    const known = byId.get(change.customerId);
+    if (known === undefined) byId.set(change.customerId, { ...change });
+    else {
+      known.effects = [...known.effects, ...change.effects];
+      known.entries = [...known.entries, ...change.entries];
+    }
+  }
+  return [...byId.values()];
+}

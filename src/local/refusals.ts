@@ -1,0 +1,60 @@
+import { ApiError, type Diagnostic } from "../http/errors.js";
+import type { IdentifyRequest, TrackRequest } from "../operations/shape.js";
+import { eventDiagnostics, traitDiagnostics, type PayloadDiagnostic } from "../snapshot/payload.js";
+import type { Snapshot } from "../snapshot/types.js";
+
+/** How a request came: an event by itself, or operations in a batch, whose errors name them by position. */
+export type RequestForm = "single" | "batch";
+
+/** Once a request has so many violations, it is not looked through any further. */
+const VIOLATIONS_ENOUGH = 5_000;
+
+/** The violations of the schema by the operations of a request, in order, with their paths in the request. */
+export function schemaViolations(
+  snapshot: Snapshot,
+  operations: readonly (TrackRequest | IdentifyRequest)[],
+  form: RequestForm,
+): PayloadDiagnostic[] {
+  const violations: PayloadDiagnostic[] = [];
+  for (const [position, operation] of operations.entries()) {
+    const found =
+      operation.type === "identify"
+        ? traitDiagnostics(snapshot, operation.traits)
+        : eventDiagnostics(snapshot, operation.event, operation.properties ?? {});
+    for (const violation of found) violations.push({ ...violation, path: prefixOf(position, form) + violation.path });
+    if (violations.length >= VIOLATIONS_ENOUGH) break;
+  }
+  return violations;
+}
+
+/** The refusal of a request that violates a strict schema: its first violation, with the diagnostics of all. */
+export function violationError(violations: readonly PayloadDiagnostic[]): ApiError {
+  const { code, message, path, value, reason, fix } = violations[0]!;
+  return new ApiError(422, code, {
+    message,
+    field: path,
+    ...(value === undefined || value === null ? {} : { value }),
+    reason,
+    fix,
+    diagnostics: violations.map(diagnosticOf),
+  });
+}
+
+/** What an answer lists of a violation. */
+export function diagnosticOf({ code, message, path }: PayloadDiagnostic): Diagnostic {
+  return { code, message, path };
+}
+
+/** The refusal of a request with an idempotency key that stands for another payload. */
+export function conflictError({ idempotencyKey }: TrackRequest, position: number, form: RequestForm): ApiError {
+  return new ApiError(409, "IDEMPOTENCY_CONFLICT", {
+    message: "The idempotency key was used before with another customer, event, properties or explicit timestamp.",
+    field: `${prefixOf(position, form)}idempotencyKey`,
+    value: idempotencyKey,
+    fix: "Use a new key for another payload; repeat a request unchanged.",
+  });
+}
+
+function prefixOf(position: number, form: RequestForm): string {
+  return form === "single" ? "" : `events[${position}].`;
+}

@@ -1,0 +1,92 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { answerClientErrors } from "../http/client-error.js";
+import { Alarm } from "./alarm.js";
+import { createLocalApp } from "./app.js";
+import type { LocalEngine } from "./engine.js";
+import type { CustomerChange } from "./population.js";
+import type { Observe } from "./report.js";
+
+const HOST = "127.0.0.1";
+/** How long requests at hand may take once the server stops. */
+const DRAIN_MS_MAX = 2_000;
+
+export interface LocalServerOptions {
+  engine: LocalEngine;
+  /** 0: any free one. */
+  port: number;
+  observe: Observe;
+  /** Told of what happened to customers by time alone. */
+  timersFired: (changes: readonly CustomerChange[]) => void;
+}
+
+export interface LocalServer {
+  /** For example http://127.0.0.1:4401. */
+  url: string;
+  /** Tells the server that the engine was changed from outside of a request. */
+  engineChanged: () => void;
+  /** Stops taking requests, answers those at hand, then resolves. */
+  stop: () => Promise<void>;
+}
+
+/** The error of a port that another program listens on. */
+export class PortTakenError extends Error {
+  constructor(readonly port: number) {
+    super(`the port ${port} is taken`);
+  }
+}
+
+/**
+ * Serves a local engine, on this machine only. With the real clock, timers fire when they are due.
+ *
+ * @throws {PortTakenError}
+ */
+export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
+  const { engine, observe, timersFired } = options;
+  const alarm = new Alarm(() => {
+    const changes = engine.advance().filter(({ effects }) => effects.length > 0);
+    setAlarm();
+    if (changes.length > 0) timersFired(changes);
+  });
+  const setAlarm = (): void => {
+    // A test clock moves in requests only.
+    if (engine.clock.kind === "real") alarm.set(engine.nextDueAt);
+  };
+  const app = createLocalApp({
+    engine,
+    observe: (report) => {
+      setAlarm();
+      observe(report);
+    },
+  });
+  const handle = app.callback();
+  const server = createServer((request, response) => void handle(request, response));
+  answerClientErrors(server, undefined);
+  const port = await listen(server, options.port);
+  setAlarm();
+  return {
+    url: `http://${HOST}:${port}`,
+    engineChanged: setAlarm,
+    stop: async () => {
+      alarm.set(null);
+      await drain(server);
+    },
+  };
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      reject(error.code === "EADDRINUSE" ? new PortTakenError(port) : error),
+    );
+    server.listen(port, HOST, () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+async function drain(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS_MAX);
+  await closed;
+  clearTimeout(force);
+}

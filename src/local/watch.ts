@@ -1,0 +1,101 @@
+import { watch, type FSWatcher } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
+import path from "node:path";
+
+/** What a model can be made of. */
+const SOURCE = /\.([cm]?[jt]sx?|json)$/;
+/** Editors write a file in several steps, and more than one file at once. */
+const QUIET_MS = 50;
+
+export interface Watching {
+  close(): void;
+}
+
+/**
+ * Calls `changed` when a source file in a folder or below was written, added, removed or renamed; once for changes that come together.
+ * Installed packages and hidden folders are passed over.
+ *
+ * @param failed told of a folder that cannot be watched, at most once
+ */
+export async function watchSources(
+  directory: string,
+  changed: () => void,
+  failed: (error: Error) => void,
+): Promise<Watching> {
+  const watching = new SourceWatch(directory, changed, failed);
+  await watching.look();
+  return watching;
+}
+
+class SourceWatch implements Watching {
+  readonly #watchers = new Map<string, FSWatcher>();
+  #seen = new Map<string, string>();
+  #quiet: NodeJS.Timeout | undefined;
+  #closed = false;
+  #failed = false;
+
+  constructor(
+    private readonly directory: string,
+    private readonly changed: () => void,
+    private readonly failed: (error: Error) => void,
+  ) {}
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#quiet);
+    for (const watcher of this.#watchers.values()) watcher.close();
+  }
+
+  /** Notes the state of all sources, watches folders that are new, and tells whether any source is not as it was. */
+  async look(): Promise<boolean> {
+    const seen = new Map<string, string>();
+    await this.#lookInto(this.directory, seen);
+    const before = this.#seen;
+    this.#seen = seen;
+    return seen.size !== before.size || [...seen].some(([file, state]) => before.get(file) !== state);
+  }
+
+  async #lookInto(directory: string, seen: Map<string, string>): Promise<void> {
+    // First, so that no change falls between the look and the watch.
+    this.#watch(directory);
+    const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+    for (const entry of entries) {
+      const name = path.join(directory, entry.name);
+      if (entry.isDirectory()) {
+        if (entry.name !== "node_modules" && !entry.name.startsWith(".")) await this.#lookInto(name, seen);
+      } else if (SOURCE.test(entry.name)) {
+        const state = await stat(name).catch(() => null);
+        if (state !== null) seen.set(name, `${state.mtimeMs} ${state.size} ${state.ino}`);
+      }
+    }
+  }
+
+  #watch(directory: string): void {
+    if (this.#closed || this.#watchers.has(directory)) return;
+    try {
+      const watcher = watch(directory, () => this.#somethingHappened());
+      // A folder that is removed ends its watch; its parent tells.
+      watcher.on("error", () => this.#forget(directory));
+      this.#watchers.set(directory, watcher);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT" || this.#failed) return;
+      this.#failed = true;
+      this.failed(error as Error);
+    }
+  }
+
+  #forget(directory: string): void {
+    this.#watchers.get(directory)?.close();
+    this.#watchers.delete(directory);
+  }
+
+  #somethingHappened(): void {
+    clearTimeout(this.#quiet);
+    if (this.#closed) return;
+    this.#quiet = setTimeout(() => {
+      void this.look().then((different) => {
+        if (different && !this.#closed) this.changed();
+      });
+    }, QUIET_MS);
+  }
+}

@@ -1,0 +1,163 @@
+import Type, { type Static } from "typebox";
+import { Compile } from "typebox/compile";
+import { explain, join, shown, type ShapeProblem } from "./shape-problem.js";
+import { timestampProblem } from "./timestamp.js";
+
+const CHARACTERS_MAX = 256;
+export const DOCUMENT_BYTES_MAX = 64 * 1024;
+const DEPTH_MAX = 100;
+export const BATCH_MAX = 1_000;
+
+const Name = Type.String({ minLength: 1, description: `1 to ${CHARACTERS_MAX} characters (Unicode code points)` });
+const Document = Type.Record(Type.String(), Type.Unknown());
+
+/** A track operation: the body of POST /v1/events and an element of a batch. */
+const TrackOperation = Type.Object(
+  {
+    type: Type.Optional(Type.Literal("track")),
+    customerId: Name,
+    event: Name,
+    properties: Type.Optional(Document),
+    timestamp: Type.Optional(Type.String({ description: "ISO 8601 date-time with timezone" })),
+    idempotencyKey: Type.Optional(Name),
+  },
+  { additionalProperties: false },
+);
+
+/** An identify operation: an element of a batch only. */
+const IdentifyOperation = Type.Object(
+  { type: Type.Literal("identify"), customerId: Name, traits: Document },
+  { additionalProperties: false },
+);
+
+export type TrackRequest = Static<typeof TrackOperation>;
+export type IdentifyRequest = Static<typeof IdentifyOperation>;
+
+const track = Compile(TrackOperation);
+const identify = Compile(IdentifyOperation);
+
+/**
+ * The first problem of a single event; null where its shape is right. Sizes are costly to count, so the caller says whether they can be
+ * over the limit at all.
+ */
+export function singleProblem(value: unknown, checkSizes: boolean): ShapeProblem | null {
+  const type = typeOf(value);
+  return type === undefined || type === "track" ? trackProblem(value, "", checkSizes) : wrongTypeOfSingle(type);
+}
+
+/** The first problem of an element of a batch; null where its shape is right. */
+export function operationProblem(value: unknown, path: string, checkSizes: boolean): ShapeProblem | null {
+  const type = typeOf(value);
+  if (type === undefined || type === "track") return trackProblem(value, path, checkSizes);
+  return type === "identify" ? identifyProblem(value, path, checkSizes) : wrongTypeOfOperation(type, path);
+}
+
+function typeOf(value: unknown): unknown {
+  return (value as { type?: unknown } | null)?.type;
+}
+
+function wrongTypeOfSingle(type: unknown): ShapeProblem {
+  return {
+    message: '`type` must be "track".',
+    field: "type",
+    value: shown(type),
+    fix: 'Leave it out or send "track". Send identify operations to POST /v1/events/batch.',
+  };
+}
+
+function wrongTypeOfOperation(type: unknown, path: string): ShapeProblem {
+  const field = join(path, "type");
+  return {
+    message: `\`${field}\` must be "track" or "identify".`,
+    field,
+    value: shown(type),
+    fix: 'Use "track" or "identify"; left out, it means "track".',
+  };
+}
+
+function trackProblem(value: unknown, path: string, checkSizes: boolean): ShapeProblem | null {
+  if (!track.Check(value))
+    return explain(track.Errors(value), value, path, "a track", Object.keys(TrackOperation.properties));
+  return (
+    textProblem(value.customerId, join(path, "customerId")) ??
+    textProblem(value.event, join(path, "event")) ??
+    (value.idempotencyKey === undefined ? null : textProblem(value.idempotencyKey, join(path, "idempotencyKey"))) ??
+    (value.timestamp === undefined ? null : whenProblem(value.timestamp, join(path, "timestamp"))) ??
+    (value.properties === undefined ? null : documentProblem(value.properties, join(path, "properties"), checkSizes))
+  );
+}
+
+function identifyProblem(value: unknown, path: string, checkSizes: boolean): ShapeProblem | null {
+  if (!identify.Check(value)) {
+    return explain(identify.Errors(value), value, path, "an identify", Object.keys(IdentifyOperation.properties));
+  }
+  return (
+    textProblem(value.customerId, join(path, "customerId")) ??
+    documentProblem(value.traits, join(path, "traits"), checkSizes)
+  );
+}
+
+function textProblem(text: string, field: string): ShapeProblem | null {
+  // A string has at least half as many code points as UTF-16 units, and at most as many.
+  if (text.length <= CHARACTERS_MAX) return null;
+  const characters = Array.from(text).length;
+  if (characters <= CHARACTERS_MAX) return null;
+  return {
+    message: `\`${field}\` is too long.`,
+    field,
+    reason: `It has ${characters} characters; at most ${CHARACTERS_MAX} are allowed.`,
+    fix: "Send a shorter value.",
+  };
+}
+
+function whenProblem(text: string, field: string): ShapeProblem | null {
+  const reason = timestampProblem(text);
+  if (reason === null) return null;
+  return {
+    message: `\`${field}\` is not a valid timestamp.`,
+    field,
+    value: shown(text),
+    reason,
+    fix: "Send ISO 8601 with a timezone, for example 2026-03-02T10:00:00Z, or leave the field out for the time of ingestion.",
+  };
+}
+
+function documentProblem(document: Record<string, unknown>, field: string, checkSize: boolean): ShapeProblem | null {
+  if (isDeeperThan(document, DEPTH_MAX)) {
+    return {
+      message: `\`${field}\` is nested too deeply.`,
+      field,
+      reason: `At most ${DEPTH_MAX} levels are allowed.`,
+      fix: "Flatten the value.",
+    };
+  }
+  if (!checkSize) return null;
+  const json = JSON.stringify(document);
+  const bytes = Buffer.byteLength(json) + (/\de[+-]\d/.test(json) ? writtenOutBytes(document) : 0);
+  if (bytes <= DOCUMENT_BYTES_MAX) return null;
+  return {
+    message: `\`${field}\` is too large.`,
+    field,
+    reason: `It has ${bytes} bytes as compact JSON in UTF-8, numbers without exponents; at most ${DOCUMENT_BYTES_MAX} are allowed.`,
+    fix: "Send less, or keep large content elsewhere and send a reference to it.",
+  };
+}
+
+/**
+ * What numbers with exponents are longer when they are written out, about. That is how the database keeps them, and 1e308 would make a
+ * small document a very large one.
+ */
+function writtenOutBytes(value: unknown): number {
+  if (typeof value === "number") return Math.abs(Number(/e([+-]\d+)$/.exec(String(value))?.[1] ?? 0));
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.values(value).reduce((sum: number, member) => sum + writtenOutBytes(member), 0);
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  for (const child of Object.values(value)) {
+    if (typeof child === "object" && child !== null && isDeeperThan(child, levels - 1)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,57 @@
+const FORM = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)$/;
+const WITHOUT_ZONE = /^\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?$/;
+
+/** Of the calendar in UTC, so that an instant can be shown with four digits of year. */
+const BEGIN_MS = Date.parse("0001-01-01T00:00:00Z");
+const END_MS = Date.parse("9999-12-31T23:59:59.999Z") + 1;
+
+/** An instant as the service keeps it: microseconds, split because a double does not hold them for all years. */
+export interface Timestamp {
+  /** Whole milliseconds since 1970 UTC, floored. */
+  milliseconds: number;
+  /** 0 to 999. */
+  microseconds: number;
+}
+
+/** Why a text is no timestamp (ISO 8601 date-time with zone, years 1 to 9999, no leap second, no 24:00); null where it is one. */
+export function timestampProblem(text: string): string | null {
+  const read = readTimestamp(text);
+  return typeof read === "string" ? read : null;
+}
+
+/** The instant that a timestamp says. Throws RangeError for a text that `timestampProblem` finds fault with. */
+export function parseTimestamp(text: string): Timestamp {
+  const read = readTimestamp(text);
+  if (typeof read === "string") throw new RangeError(read);
+  return read;
+}
+
+function readTimestamp(text: string): Timestamp | string {
+  const match = FORM.exec(text);
+  if (!match) {
+    return WITHOUT_ZONE.test(text)
+      ? "The timestamp has no timezone."
+      : "The timestamp is not an ISO 8601 date-time with timezone.";
+  }
+  const part = (group: number): number => Number(match[group] ?? 0);
+  const [year, month, day, hour, minute, second] = [part(1), part(2), part(3), part(4), part(5), part(6)];
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return "The date does not exist.";
+  if (hour > 23 || minute > 59 || second > 59) {
+    return "The time of day does not exist: hours end at 23, minutes and seconds at 59.";
+  }
+  const [offsetHours, offsetMinutes] = [part(9), part(10)];
+  if (offsetHours > 15 || offsetMinutes > 59) return "The timezone offset does not exist.";
+  const offset = (match[8] === "-" ? -1 : 1) * (offsetHours * 60 + offsetMinutes);
+  const seconds =
+    new Date(0).setUTCFullYear(year, month - 1, day) + ((hour * 60 + minute - offset) * 60 + second) * 1000;
+  // The database keeps microseconds, and rounds to them.
+  const fraction = Math.round(Number(`0.${match[7] ?? "0"}`) * 1e6);
+  const milliseconds = seconds + Math.floor(fraction / 1000);
+  if (seconds < BEGIN_MS || milliseconds >= END_MS) return "The instant is outside the years 1 to 9999 (UTC).";
+  return { milliseconds, microseconds: fraction % 1000 };
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
+  return [4, 6, 9, 11].includes(month) ? 30 : 31;
+}

@@ -1,0 +1,195 @@
+import { isIsoDate } from "./iso-date.js";
+import { memberPath, jsonbLength, shorten } from "./jsonb.js";
+import type { Field, ScalarType, Snapshot } from "./types.js";
+
+/**
+ * The schema check of payloads, word for word as the database does it (svc.operation_violations, svc.payload_diagnostics), for where
+ * there is no database.
+ */
+
+/** Something in a payload that violates the schema. */
+export interface PayloadDiagnostic {
+  code:
+    | "UNKNOWN_EVENT"
+    | "MISSING_REQUIRED_PROPERTY"
+    | `INVALID_${"PROPERTY" | "TRAIT"}_${"TYPE" | "ENUM"}`
+    | `UNKNOWN_${"PROPERTY" | "TRAIT"}`;
+  message: string;
+  /** In the operation, for example `properties.tags[1]`. */
+  path: string;
+  /** What is there; undefined where nothing is, or where it is too long to be read. */
+  value?: unknown;
+  reason: string;
+  fix: string;
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Of one operation a thousand say enough. */
+const DIAGNOSTICS_MAX = 1_000;
+
+/** The longest value that is repeated in a diagnostic, in characters of its JSON. */
+const VALUE_LENGTH_MAX = 1_024;
+
+/** Everything that is wrong with an event and its properties, field by field in the order of their names, then what is not declared. */
+export function eventDiagnostics(snapshot: Snapshot, event: string, properties: JsonObject): PayloadDiagnostic[] {
+  if (!Object.hasOwn(snapshot.events, event)) {
+    return [
+      {
+        code: "UNKNOWN_EVENT",
+        message: `The event "${event}" is not declared by the active configuration.`,
+        path: "event",
+        value: event,
+        reason: "The active schema is strict and declares no event of this name.",
+        fix: "Declare the event in the model and deploy it, or correct its name.",
+      },
+    ];
+  }
+  const fields = snapshot.events[event]!.properties;
+  const owner = `The event "${event}"`;
+  return diagnostics({
+    noun: "PROPERTY",
+    fields,
+    payload: properties,
+    root: "properties",
+    owner,
+    declares: `${owner} has`,
+  });
+}
+
+/** Everything that is wrong with the traits of an identify; null removes a trait and is always taken. */
+export function traitDiagnostics(snapshot: Snapshot, traits: JsonObject): PayloadDiagnostic[] {
+  const declares = "The active configuration declares";
+  return diagnostics({ noun: "TRAIT", fields: snapshot.traits, payload: traits, root: "traits", owner: "", declares });
+}
+
+interface Check {
+  noun: "PROPERTY" | "TRAIT";
+  fields: Readonly<Record<string, Field>>;
+  payload: JsonObject;
+  /** The member of the operation that holds the payload. */
+  root: string;
+  /** The beginnings of sentences: of "… requires the property", and of "… no property". */
+  owner: string;
+  declares: string;
+}
+
+function diagnostics(check: Check): PayloadDiagnostic[] {
+  const { fields, payload } = check;
+  const unknown = Object.keys(payload).filter((key) => !Object.hasOwn(fields, key));
+  const found = [
+    ...byCodePoint(Object.keys(fields)).flatMap((key) => ofField(check, key, fields[key]!)),
+    ...byCodePoint(unknown).map((key) => ofUnknown(check, key)),
+  ];
+  return found.slice(0, DIAGNOSTICS_MAX);
+}
+
+function ofField(check: Check, key: string, field: Field): PayloadDiagnostic[] {
+  const { noun, payload, root } = check;
+  if (!Object.hasOwn(payload, key)) return noun === "PROPERTY" && !field.optional ? [ofMissing(check, key)] : [];
+  const value = payload[key];
+  if (noun === "TRAIT" && value === null) return [];
+  const path = memberPath(root, key);
+  if (field.type !== "array" || !Array.isArray(value)) return ofValue(check, key, "The value", path, field, value);
+  return value.flatMap((item, index) => ofValue(check, key, `Item ${index}`, `${path}[${index}]`, field.items, item));
+}
+
+function ofMissing({ owner, root }: Check, key: string): PayloadDiagnostic {
+  return {
+    code: "MISSING_REQUIRED_PROPERTY",
+    message: `${owner} requires the property "${shorten(key)}".`,
+    path: memberPath(root, key),
+    reason: "It is not there.",
+    fix: "Send the property, or declare it optional in the model and deploy it.",
+  };
+}
+
+function ofUnknown({ noun, payload, root, declares }: Check, key: string): PayloadDiagnostic {
+  const word = noun.toLowerCase();
+  return {
+    code: `UNKNOWN_${noun}`,
+    message: `${declares} no ${word} "${shorten(key)}".`,
+    path: memberPath(root, key),
+    ...shown(payload[key]),
+    reason: "The active schema is strict and does not declare it.",
+    fix: `Declare the ${word} in the model and deploy it, or do not send it.`,
+  };
+}
+
+/** What is wrong with one value: its type, or that it is none of those declared. */
+function ofValue(
+  { noun }: Check,
+  key: string,
+  part: string,
+  path: string,
+  field: { type: Field["type"]; enum?: string[] },
+  value: unknown,
+): PayloadDiagnostic[] {
+  const subject = `${part} of the ${noun.toLowerCase()} "${shorten(key)}"`;
+  if (!conforms(value, field.type)) {
+    const type = WORDS[field.type];
+    return [
+      {
+        code: `INVALID_${noun}_TYPE`,
+        message: `${subject} must be ${type}.`,
+        path,
+        ...shown(value),
+        reason: reasonOf(value, field.type),
+        fix: `Send ${type}, or change the type in the model and deploy it.`,
+      },
+    ];
+  }
+  if (!field.enum || field.enum.includes(value as string)) return [];
+  return [
+    {
+      code: `INVALID_${noun}_ENUM`,
+      message: `${subject} must be one of the declared ones.`,
+      path,
+      ...shown(value),
+      reason: `Declared are ${choicesInWords(field.enum)}.`,
+      fix: "Send one of them, or add the value in the model and deploy it.",
+    },
+  ];
+}
+
+function conforms(value: unknown, type: Field["type"]): boolean {
+  return type === "date" ? typeof value === "string" && isIsoDate(value) : jsonType(value) === type;
+}
+
+function jsonType(value: unknown): Exclude<ScalarType, "date"> | "array" | "object" | "null" {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  return typeof value as "string" | "number" | "boolean" | "object";
+}
+
+function reasonOf(value: unknown, expected: Field["type"]): string {
+  const type = jsonType(value);
+  if (type === "null") return "It is null.";
+  return type === "string" && expected === "date" ? "It is another text." : `It is ${WORDS[type]}.`;
+}
+
+const WORDS: Readonly<Record<Field["type"] | "object", string>> = {
+  string: "a text",
+  number: "a number",
+  boolean: "true or false",
+  date: "an ISO 8601 date, or date-time with a zone",
+  array: "an array",
+  object: "an object",
+};
+
+function choicesInWords(choices: readonly string[]): string {
+  const first = choices.slice(0, 12).map((choice) => shorten(JSON.stringify(choice)));
+  return `${first.join(", ")}${choices.length > 12 ? ", …" : ""}`;
+}
+
+function shown(value: unknown): { value?: unknown } {
+  return jsonbLength(value) <= VALUE_LENGTH_MAX ? { value } : {};
+}
+
+/** The order of the database: that of code points, not of UTF-16 units. */
+function byCodePoint(keys: string[]): string[] {
+  return keys
+    .map((key) => [key, Buffer.from(key)] as const)
+    .sort(([, a], [, b]) => a.compare(b))
+    .map(([key]) => key);
+}

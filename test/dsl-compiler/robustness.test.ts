@@ -1,0 +1,141 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { expect, test } from "vitest";
+
+import { compileProject } from "../../src/dsl-compiler/index.js";
+import { diagnose, project } from "./project.js";
+
+const EMPTY = `import { defineModel } from "svc";\nexport default defineModel({});\n`;
+
+/** The code of each diagnostic, with its place. */
+async function codes(files: string | Record<string, string>, timeLimitMs?: number): Promise<string[]> {
+  const found = await diagnose(files, { types: true, ...(timeLimitMs === undefined ? {} : { timeLimitMs }) });
+  for (const { message, fix } of found) {
+    expect(message).not.toMatch(/\n|\bat .*:\d+:\d+/);
+    expect(fix).toEqual(expect.any(String));
+  }
+  return found.map(({ code, file, line }) => (file === undefined ? code : `${code} ${file}:${line}`));
+}
+
+test.each<[string, string | Record<string, string>, string[]]>([
+  ["a missing file", `import { a } from "./a.js";\nexport default a;\n`, ["MODULE_NOT_FOUND svc.config.ts:1"]],
+  [
+    "a missing file of types",
+    `import type { A } from "./a.js";\nexport default 1 as A;\n`,
+    ["NOT_A_MODEL svc.config.ts:1", "MODULE_NOT_FOUND svc.config.ts:1"],
+  ],
+  ["a missing default export", "export const a = 1;\n", ["NO_DEFAULT_EXPORT svc.config.ts:1"]],
+  ["a default export that is no model", "export default {};\n", ["NOT_A_MODEL svc.config.ts:1"]],
+  ["process.exit at import", `process.exit(0);\n${EMPTY}`, ["MODEL_ENDED"]],
+  ["a crash at import", `process.abort();\n${EMPTY}`, ["MODEL_ENDED"]],
+  [
+    "an exception at import",
+    `\nthrow new Error("first\\n    at second (x.js:1:1)");\n`,
+    ["MODEL_FAILED svc.config.ts:2"],
+  ],
+  ["something thrown that is no error", `throw { no: "error" };\n`, ["MODEL_FAILED"]],
+  ["a rejection at import", `await Promise.reject(new RangeError("far"));\n`, ["MODEL_FAILED svc.config.ts:1"]],
+  ["an await that never ends", `await new Promise(() => {});\n${EMPTY}`, ["MODEL_ENDED"]],
+  ["an empty file", "", ["NOT_A_MODEL svc.config.ts:1"]],
+])("%s is a diagnostic", async (_, files, expected) => {
+  expect(await codes(files)).toEqual(expected);
+});
+
+test("an endless loop at import ends at the time limit", async () => {
+  expect(await codes("for (;;) {}", 1_000)).toEqual(["MODEL_TIMED_OUT"]);
+});
+
+test("a model that keeps timers or sockets open does not keep the compiler", async () => {
+  expect(await codes(`setInterval(() => undefined, 10);\n${EMPTY}`)).toEqual([]);
+});
+
+test("a model that prints without end to speak of is compiled; the end of its output is passed on", async () => {
+  const directory = await project({
+    "svc.config.ts": `for (let n = 0; n < 50; n++) console.log("x".repeat(1e6));\nconsole.log("last");\n${EMPTY}`,
+  });
+  let output = "";
+  const result = await compileProject(directory, { types: true, onOutput: (text) => (output += text) });
+  expect(result).toMatchObject({ ok: true });
+  expect(output.length).toBeLessThan(100_000);
+  expect(output.endsWith("last\n")).toBe(true);
+});
+
+test.each([
+  ["UTF-16", Buffer.from(`\ufeff${EMPTY}`, "utf16le")],
+  ["Latin-1", Buffer.from('export const name = "Caf\u00e9";\n', "latin1")],
+])("a file in %s is told as such, and as nothing else", async (_, bytes) => {
+  const directory = await project({ "svc.config.ts": `import "./names.js";\n${EMPTY}` });
+  await writeFile(path.join(directory, "names.ts"), bytes);
+  expect(await compileProject(directory, { types: true })).toEqual({
+    ok: false,
+    diagnostics: [
+      {
+        code: "NOT_UTF8",
+        severity: "error",
+        message: "the file is not UTF-8",
+        file: "names.ts",
+        line: 1,
+        column: 1,
+        fix: "save the file as UTF-8",
+      },
+    ],
+  });
+});
+
+test("a UTF-8 file with a byte order mark is read", async () => {
+  expect(await codes(`\ufeff${EMPTY}`)).toEqual([]);
+});
+
+test("a folder in the place of svc.config.ts is no model", async () => {
+  const directory = await project({ "svc.config.ts/model.ts": EMPTY });
+  expect(await compileProject(directory, { types: true })).toMatchObject({
+    ok: false,
+    diagnostics: [{ code: "CONFIG_MISSING" }],
+  });
+});
+
+test("modules that need each other's values while they load are told what to do", async () => {
+  const found = await diagnose(
+    {
+      "svc.config.ts": `
+        import { defineModel } from "svc";
+        import { a } from "./a.js";
+        import { b } from "./b.js";
+        export default defineModel({ segments: [a, b] });`,
+      "a.ts": `
+        import { segment } from "svc";
+        import { b } from "./b.js";
+        export const a = segment("a", { when: b.has() });`,
+      "b.ts": `
+        import { not, segment } from "svc";
+        import { a } from "./a.js";
+        export const b = segment("b", { when: not(a.has()) });`,
+    },
+    { types: true },
+  );
+  expect(found).toMatchObject([{ code: "MODEL_FAILED", file: "b.ts", line: 4 }]);
+  expect(found[0]!.fix).toContain("as a function, () => …");
+});
+
+test("columns are counted in UTF-16 units, as editors do", async () => {
+  const found = await diagnose(
+    `const a = "é😀", b: number = "x";\n/* é */ import "./nowhere.js";\n${EMPTY}void [a, b];\n`,
+    {
+      types: true,
+    },
+  );
+  expect(found.map(({ line, column, endColumn }) => [line, column, endColumn])).toEqual([
+    [1, 18, 19],
+    [2, 16, 30],
+  ]);
+});
+
+test("the same sources give the same bytes, twice", async () => {
+  const directory = await project({
+    "svc.config.ts": `import { defineModel, segment } from "svc";
+      export default defineModel({ segments: [segment("Wrong", { when: 1 as never }), segment("also wrong")] });`,
+  });
+  const first = await compileProject(directory, { types: true });
+  const second = await compileProject(directory, { types: true });
+  expect(JSON.stringify(second)).toBe(JSON.stringify(first));
+});

@@ -1,0 +1,236 @@
+import { readdir } from "node:fs/promises";
+import { expect, test } from "vitest";
+
+import { compileProject } from "../../src/dsl-compiler/index.js";
+import { diagnose, inOneLine, project } from "./project.js";
+
+/** What is said about a project whose types are checked, in one line each. */
+async function told(files: string | Record<string, string>): Promise<string[]> {
+  return (await diagnose(files, { types: true })).map(inOneLine);
+}
+
+const MODEL = `
+import { all, defineModel, event, inactiveFor, lifecycle, number, oneOf, segment, traits } from "svc";
+const order = event("order", { total: number() });
+const customer = traits({ plan: oneOf("free", "pro") });
+`;
+
+test("an error of types has the number of TypeScript, its exact place, the line and a fix", async () => {
+  const directory = await project({
+    "svc.config.ts": `import { defineModel } from "svc";\nconst limit: number = "3";\nexport default defineModel({});\nvoid limit;\n`,
+  });
+  expect(await compileProject(directory, { types: true })).toEqual({
+    ok: false,
+    diagnostics: [
+      {
+        code: "TYPE_ERROR",
+        typescript: "TS2322",
+        severity: "error",
+        message: "expected a number, but this is a text",
+        file: "svc.config.ts",
+        line: 2,
+        column: 7,
+        endLine: 2,
+        endColumn: 12,
+        source: ['const limit: number = "3";'],
+        fix: "give a number",
+      },
+    ],
+  });
+});
+
+test.each([
+  [
+    "a misspelt property",
+    `order.where((p) => p.totl.atLeast(3)).happened()`,
+    "UNKNOWN_PROPERTY",
+    '"totl"',
+    'write "total"',
+  ],
+  ["a misspelt trait", `customer.plann.is("free")`, "UNKNOWN_TRAIT", '"plann"', 'write "plan"'],
+  ["a misspelt value", `customer.plan.in("free", "prp")`, "INVALID_VALUE", '"prp"', 'write "pro"'],
+  ["a bad duration", `inactiveFor("3 days")`, "INVALID_DURATION", '"3 days"', "write a duration"],
+  ["a misspelt method", `order.hapened()`, "UNKNOWN_MEMBER", '"hapened"', 'write "happened"'],
+  [
+    "a value of the wrong type",
+    `order.where((p) => p.total.atLeast("3")).happened()`,
+    "TYPE_MISMATCH",
+    "a number",
+    "give a number",
+  ],
+  ["a name that is not there", `ordr.happened()`, "TYPE_ERROR", '"ordr"', 'write "order"'],
+  ["an event for a condition", `all(order)`, "TYPE_ERROR", "a condition", ""],
+])("%s is told once, by the type checker and the model together", async (_, condition, code, message, fix) => {
+  const found = await diagnose(
+    `${MODEL}export default defineModel({ events: [order], traits: customer, segments: [
+  segment("a", { when: ${condition} }),
+] });
+void [all, inactiveFor, lifecycle];`,
+    { types: true },
+  );
+  expect(found.map((one) => one.code)).toEqual([code]);
+  expect(found[0]).toMatchObject({ file: "svc.config.ts", line: 6, endLine: 6 });
+  expect(found[0]!.message).toContain(message);
+  expect(found[0]!.fix).toContain(fix);
+});
+
+test("errors of types and of the model are told in one run, each at its place", async () => {
+  expect(
+    await told(`${MODEL}export default defineModel({ events: [order], traits: customer, segments: [
+  segment("a", { when: customer.plan.is("fre") }),
+  segment("a", { when: inactiveFor("1.5d") }),
+  segment("b", { when: lost.happened() }),
+] });
+const limit: number = "3";
+void [all, lifecycle, limit];`),
+  ).toEqual([
+    'svc.config.ts:6:41-46 INVALID_VALUE: "fre" is none of the declared values "free", "pro"; did you mean "free"?; write "free"',
+    'svc.config.ts:7:11-14 DUPLICATE_SEGMENT: there is another segment "a"; give one of the segments another id',
+    expect.stringMatching(/^svc.config.ts:7:36-42 INVALID_DURATION: "1.5d" is no duration/) as string,
+    'svc.config.ts:8:24-28 TYPE_ERROR: there is no "lost" in this file; import it, or correct its name',
+    "svc.config.ts:10:7-12 TYPE_ERROR: expected a number, but this is a text; give a number",
+  ]);
+});
+
+test("two mistakes in one line are two", async () => {
+  expect(
+    await told(`${MODEL}export default defineModel({ events: [order], traits: customer, segments: [
+  segment("a", { when: all(customer.plan.is("fre"), inactiveFor("3 days")) }),
+] });
+void lifecycle;`),
+  ).toEqual([
+    expect.stringMatching(/^svc.config.ts:6:45-50 INVALID_VALUE: "fre"/) as string,
+    expect.stringMatching(/^svc.config.ts:6:65-73 INVALID_DURATION: "3 days"/) as string,
+  ]);
+});
+
+test("a lifecycle's mistakes are told at the states that they are about", async () => {
+  expect(
+    await told(`${MODEL}export default defineModel({ events: [order], traits: customer, lifecycle: lifecycle({
+  initial: "one",
+  states: {
+    one: { to: { twoo: order.happened(), three: order.happened() } },
+    two: {
+      terminal: true,
+      to: { one: order.happened() },
+    },
+    three: {},
+    four: { to: { one: inactiveFor("3 days") } },
+  },
+}) });
+void [all, segment];`),
+  ).toEqual([
+    'svc.config.ts:8:18-22 UNKNOWN_STATE: the lifecycle has no state "twoo"; did you mean "two"?; write "two"',
+    expect.stringMatching(/^svc.config.ts:9:5-8 TERMINAL_STATE_WITH_TRANSITIONS: the terminal state "two"/) as string,
+    expect.stringMatching(/^svc.config.ts:14:36-44 INVALID_DURATION: "3 days"/) as string,
+  ]);
+});
+
+test("a name that is not exported does not hide what else is wrong", async () => {
+  expect(
+    await told({
+      "svc.config.ts": `import { defineModel, segment } from "svc";
+import { ordr, login } from "./events.js";
+export default defineModel({ events: [login, ordr], segments: [
+  segment("a", { when: ordr.happened() }),
+  segment("b", { when: login.happened().within("1.5d") }),
+] });`,
+      "events.ts": `import { event } from "svc";\nexport const order = event("order");\nexport const login = event("login");\n`,
+    }),
+  ).toEqual([
+    'svc.config.ts:2:10-14 NO_SUCH_EXPORT: no matching export in "events.ts" for import "ordr"; write "order"',
+    expect.stringMatching(/^svc.config.ts:5:48-54 INVALID_DURATION/) as string,
+  ]);
+});
+
+test("an exception does not hide what else is wrong, and what fails because of it is not told", async () => {
+  expect(
+    await told({
+      "svc.config.ts": `import { defineModel, event, inactiveFor, segment } from "svc";
+const login = event("login");
+function days(count: number): \`\${number}d\` {
+  if (count > 30) throw new Error("too long");
+  return \`\${count}d\`;
+}
+const quiet = segment("quiet", { when: inactiveFor(days(60)) });
+const other = segment("Other", { when: login.happened().within(days(10)) });
+const third = segment("third", { when: quiet.has() });
+export default defineModel({ events: { login }, segments: [quiet, other, third] });`,
+    }),
+  ).toEqual([
+    "svc.config.ts:4:25-25 MODEL_FAILED: the model could not be loaded: Error: too long; correct the cause at this place",
+    expect.stringMatching(/^svc.config.ts:8:23-30 INVALID_NAME: "Other"/) as string,
+  ]);
+});
+
+test("an error of syntax does not hide the errors of types in other files", async () => {
+  expect(
+    await told({
+      "svc.config.ts": `import { a } from "./a.js";\nimport { b } from "./b.js";\nexport default [a, b];\n`,
+      "a.ts": `export const a = {\n  b: 1;\n};\n`,
+      "b.ts": `export const b: number = "x";\n`,
+    }),
+  ).toEqual([
+    'a.ts:2:7-8 SYNTAX_ERROR: expected "}" but found ";"; correct what stands there or just before it',
+    "b.ts:1:14-15 TYPE_ERROR: expected a number, but this is a text; give a number",
+  ]);
+});
+
+test("every file with an error of syntax is told", async () => {
+  expect(
+    await told({
+      "svc.config.ts": `import "./a.js";\nimport "./b.js";\n`,
+      "a.ts": `const a = ;\n`,
+      "b.ts": `const b = (;\n`,
+    }),
+  ).toEqual([
+    expect.stringMatching(/^a.ts:1:11-12 SYNTAX_ERROR: /) as string,
+    expect.stringMatching(/^b.ts:1:12-13 SYNTAX_ERROR: /) as string,
+  ]);
+});
+
+test("a model may use what Node.js offers, without its types, and modules that import each other in a circle", async () => {
+  expect(
+    await told({
+      "svc.config.ts": `
+        import { existsSync } from "node:fs";
+        import path from "path";
+        import { defineModel } from "svc";
+        import * as segments from "./segments.js";
+        import { stages } from "./stages.js";
+        if (existsSync(path.join(import.meta.dirname, "none"))) console.log(process.env["NONE"]);
+        export default defineModel({ lifecycle: stages, segments });`,
+      "stages.ts": `
+        import { lifecycle } from "svc";
+        import { quiet } from "./segments.js";
+        export const stages = lifecycle({ initial: "a", states: { a: { to: { b: () => quiet.has() } }, b: {} } });`,
+      "segments.ts": `
+        import { all, inactiveFor, segment } from "svc";
+        import { stages } from "./stages.js";
+        export const quiet = segment("quiet", { when: () => all(stages.is("a"), inactiveFor("3d")) });`,
+    }),
+  ).toEqual([]);
+});
+
+test("neither a tsconfig.json of the author nor the lack of one changes what is checked", async () => {
+  const source = `import { defineModel } from "svc";\nconst a: string = null;\nexport default defineModel({});\nvoid a;\n`;
+  const lax = { compilerOptions: { strict: false, noEmit: false, paths: { svc: ["./nowhere"] } } };
+  const without = await told(source);
+  const with_ = await told({ "svc.config.ts": source, "tsconfig.json": JSON.stringify(lax) });
+  expect(without).toEqual(["svc.config.ts:2:7-8 TYPE_ERROR: expected a text, but this is null; give a text"]);
+  expect(with_).toEqual(without);
+});
+
+test("checking types leaves no file behind", async () => {
+  const directory = await project({
+    "svc.config.ts": `import { defineModel } from "svc"; export default defineModel({});`,
+  });
+  await compileProject(directory, { types: true });
+  expect(await readdir(directory)).toEqual(["svc.config.ts"]);
+});
+
+test("without `types` nothing is said of types", async () => {
+  expect(
+    await diagnose(`import { defineModel } from "svc"; const a: string = 1; export default defineModel({}); void a;`),
+  ).toEqual([]);
+});

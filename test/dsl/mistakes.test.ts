@@ -1,0 +1,191 @@
+import {
+  all,
+  array,
+  daysSince,
+  defineModel,
+  event,
+  health,
+  journey,
+  lifecycle,
+  ModelError,
+  not,
+  number,
+  oneOf,
+  rule,
+} from "svc";
+import { emit, scale, segment, signal, step, string, traits } from "svc";
+import type { Condition, PropertyCondition } from "svc";
+import { expect, test } from "vitest";
+
+import { lower } from "../../src/dsl-compiler/lower.js";
+import { parseSnapshot } from "../../src/snapshot/validate.js";
+
+// What an author gets who runs the compiler without the type checker; `any` is how the mistakes get past ours.
+/* eslint-disable @typescript-eslint/no-explicit-any */
+const order = event("order placed", { seats: number(), source: oneOf("web", "api"), note: string().optional() });
+const customer = traits({ plan: oneOf("free", "pro"), seats: number() });
+const stages = lifecycle({ initial: "a", states: { a: {} } });
+const group = segment("group");
+
+/** The problems of a model with this condition, of its builders and of its validation. */
+function problemsOf(when: () => any) {
+  const model = defineModel({
+    events: { order },
+    traits: customer,
+    lifecycle: stages,
+    segments: [group, segment("s", { when })],
+  });
+  const { problems, snapshot } = lower({ default: model });
+  const parsed = parseSnapshot(snapshot);
+  const found = problems.map(({ code, message, fix }) => ({ code, message, fix }));
+  return [...found, ...(parsed.ok ? [] : parsed.problems)];
+}
+
+test.each<[string, string, string, string | undefined, (p: any) => any]>([
+  [
+    "property",
+    "UNKNOWN_PROPERTY",
+    'the event "order placed" has no property "seets"; did you mean "seats"?',
+    'write "seats"',
+    (p) => p.seets.atLeast(5),
+  ],
+  [
+    "property that is like no other",
+    "UNKNOWN_PROPERTY",
+    'the event "order placed" has no property "colour"',
+    undefined,
+    (p) => p.colour.is("red"),
+  ],
+  [
+    "property within a combination",
+    "UNKNOWN_PROPERTY",
+    'the event "order placed" has no property "sorce"; did you mean "source"?',
+    'write "source"',
+    (p) => all(p.seats.atLeast(5), not(p.sorce.is("web") as PropertyCondition)),
+  ],
+  [
+    "method of a property",
+    "UNKNOWN_MEMBER",
+    'the property "seats" (number) of the event "order placed" has no method "atleast"; did you mean "atLeast"?',
+    'write "atLeast"',
+    (p) => p.seats.atleast(5),
+  ],
+])("a misspelt %s is told once, with the name that was meant", (_, code, message, fix, choose) => {
+  expect(problemsOf(() => order.where(choose).happened())).toEqual([{ code, message, fix }]);
+});
+
+test.each<[string, string, string, (parts: any) => any]>([
+  ["trait", "UNKNOWN_TRAIT", 'there is no trait "plann"; did you mean "plan"?', (m) => m.customer.plann.is("pro")],
+  [
+    "method of a trait",
+    "UNKNOWN_MEMBER",
+    'the trait "plan" (string) has no method "iz"; did you mean "is"?',
+    (m) => m.customer.plan.iz("pro"),
+  ],
+  [
+    "method of an event",
+    "UNKNOWN_MEMBER",
+    'the event "order placed" has no method "hapened"; did you mean "happened"?',
+    (m) => m.order.hapened().within("7d"),
+  ],
+  [
+    "comparison of a count",
+    "UNKNOWN_MEMBER",
+    'the count of "order placed" has no method "atlest"; did you mean "atLeast"?',
+    (m) => m.order.count().within("7d").atlest(3),
+  ],
+  [
+    "scope",
+    "UNKNOWN_MEMBER",
+    'a condition on the count of "order placed" has no method "whithin"; did you mean "within"?',
+    (m) => m.order.count().atLeast(3).whithin("7d"),
+  ],
+  [
+    "question about the lifecycle",
+    "UNKNOWN_MEMBER",
+    'the lifecycle has no method "isnot"; did you mean "isNot"?',
+    (m) => m.stages.isnot("a"),
+  ],
+  [
+    "question about a segment",
+    "UNKNOWN_MEMBER",
+    'the segment "group" has no method "hass"; did you mean "has"?',
+    (m) => m.group.hass(),
+  ],
+  [
+    "comparison of days",
+    "UNKNOWN_MEMBER",
+    'a number of days has no method "over"',
+    () => (daysSince(order) as any).over(3),
+  ],
+])("a misspelt %s is told once and leaves the rest of the model sound", (_, code, message, ask) => {
+  expect(problemsOf(() => ask({ customer, order, stages, group }))).toMatchObject([{ code, message }]);
+});
+
+test("the stack of a mistake leads to the author's line", () => {
+  const misspelt = () => (customer as any).plann.is("pro") as Condition;
+  const { problems } = lower({ default: defineModel({ segments: [segment("s", { when: misspelt })] }) });
+  const frames = problems[0]?.stack?.split("\n") ?? [];
+  expect(frames.find((frame) => !frame.includes("/src/") && frame.includes(".ts"))).toMatch(
+    /misspelt.*mistakes\.test\.ts/,
+  );
+});
+
+test("many mistakes are told in one run", () => {
+  const m = { customer, order, stages, group } as any;
+  const model = defineModel({
+    events: { order },
+    traits: customer,
+    lifecycle: lifecycle({ initial: "a", states: { a: { to: { b: () => m.stages.iss("a") } }, b: {} } }),
+    segments: [
+      segment("one", { when: m.order.where((p: any) => all(p.seets.atLeast(5), p.suorce.is("web"))).happened() }),
+    ],
+    journeys: [
+      journey("j", {
+        start: () => m.customer.plann.is("pro"),
+        steps: [step("a", () => m.order.happend()), 5 as never],
+      }),
+    ],
+    health: health({
+      components: { use: { weight: 1, score: scale(m.customer.seets, { from: 0, to: 9 }) } },
+      bands: { all: 0 },
+    }),
+    rules: [rule("r", { on: m.group.enterd(), then: emit("order.seen") })],
+    signals: [
+      signal("s", {
+        severity: "info",
+        when: () => {
+          throw new TypeError("no such thing");
+        },
+      }),
+    ],
+  });
+  const { problems, snapshot } = lower({ default: model });
+  expect(problems.map(({ code, message }) => `${code} ${message}`)).toEqual([
+    'UNKNOWN_PROPERTY the event "order placed" has no property "seets"; did you mean "seats"?',
+    'UNKNOWN_PROPERTY the event "order placed" has no property "suorce"; did you mean "source"?',
+    'UNKNOWN_TRAIT there is no trait "seets"; did you mean "seats"?',
+    'UNKNOWN_MEMBER the segment "group" has no method "enterd"; did you mean "entered"?',
+    'UNKNOWN_MEMBER the lifecycle has no method "iss"; did you mean "is"?',
+    'UNKNOWN_TRAIT there is no trait "plann"; did you mean "plan"?',
+    'UNKNOWN_MEMBER the event "order placed" has no method "happend"; did you mean "happened"?',
+    "MODEL_FAILED a function of the model failed: TypeError: no such thing",
+  ]);
+  const parsed = parseSnapshot(snapshot);
+  expect(parsed.ok ? [] : parsed.problems.map(({ path }) => path)).toEqual(["journeys[0].steps[1]"]);
+});
+
+test("a function that returns no condition is refused at its place", () => {
+  expect(problemsOf(() => order.count())).toMatchObject([{ path: "segments[1].when", code: "INVALID_SHAPE" }]);
+});
+
+test("a builder that has nothing to build from says what it needs", () => {
+  expect(() => health(undefined as never)).toThrow(ModelError);
+  expect(() => health(undefined as never)).toThrow("health(…) needs an object with components and bands");
+  expect(() => rule("r", null as never)).toThrow("rule(…) needs an object with on and then");
+});
+
+test("a list of nothing is told", () => {
+  const sizes = traits({ sizes: array(undefined as never) });
+  expect(lower({ default: defineModel({ traits: sizes }) }).problems).toMatchObject([{ code: "NOT_A_FIELD" }]);
+});

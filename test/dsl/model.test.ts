@@ -1,0 +1,110 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { defineModel, emit, event, journey, lifecycle, number, rule, scale, segment, signal, step, traits } from "svc";
+import { health } from "svc";
+import type { ModelDefinition } from "svc";
+import { expect, test } from "vitest";
+
+import { lower } from "../../src/dsl-compiler/lower.js";
+import { parseSnapshot } from "../../src/snapshot/validate.js";
+import { model as circle } from "./circle.js";
+
+const order = event("order", { total: number() });
+const happened = { kind: "count", of: { event: "order" }, operator: "gte", value: 1 };
+
+test("every part of a model has its place in the snapshot", () => {
+  const definition: ModelDefinition = {
+    strictSchema: true,
+    events: { order },
+    traits: traits({ seats: number() }),
+    lifecycle: lifecycle({ initial: "a", states: { a: { to: { b: order.happened() } }, b: { terminal: true } } }),
+    journeys: [journey("j", { start: order.happened(), steps: [step("again", order.happened())] })],
+    segments: { group: segment("group") },
+    health: health({
+      components: { use: { weight: 1, score: scale(order.count(), { from: 0, to: 9 }) } },
+      bands: { all: 0 },
+    }),
+    rules: [rule("r", { on: order, then: emit("order.seen") })],
+    signals: [signal("s", { severity: "info", when: order.happened() })],
+  };
+  const { snapshot, problems } = lower({ default: defineModel(definition) });
+  expect(problems).toEqual([]);
+  expect(parseSnapshot(snapshot)).toEqual({ ok: true, snapshot });
+  expect(snapshot).toEqual({
+    formatVersion: 1,
+    strictSchema: true,
+    events: { order: { properties: { total: { type: "number" } } } },
+    traits: { seats: { type: "number" } },
+    lifecycle: {
+      initial: "a",
+      states: [
+        { name: "a", transitions: [{ to: "b", when: happened }] },
+        { name: "b", terminal: true, transitions: [] },
+      ],
+    },
+    journeys: [{ id: "j", start: happened, steps: [{ id: "again", when: happened }] }],
+    segments: [{ id: "group" }],
+    health: {
+      components: [
+        {
+          id: "use",
+          weight: 1,
+          score: { kind: "scale", of: { kind: "count", of: { event: "order" } }, from: 0, to: 9 },
+        },
+      ],
+      bands: [{ id: "all", from: 0 }],
+    },
+    rules: [{ id: "r", on: { kind: "event", of: { event: "order" } }, then: { kind: "emit", type: "order.seen" } }],
+    signals: [{ id: "s", severity: "info", when: happened }],
+  });
+});
+
+test("parts that all read each other make a sound model", () => {
+  const { snapshot, problems } = lower({ default: circle });
+  expect(problems).toEqual([]);
+  expect(parseSnapshot(snapshot)).toMatchObject({ ok: true });
+});
+
+test.each([
+  ["journeys", [order], "NOT_A_JOURNEY", "journeys[0] is not a journey"],
+  ["segments", { one: undefined }, "NOT_A_SEGMENT", "segments.one is not a segment"],
+  ["rules", [signal("s", { severity: "info" })], "NOT_A_RULE", "rules[0] is not a rule"],
+  ["signals", [segment("s")], "NOT_A_SIGNAL", "signals[0] is not a signal"],
+  ["lifecycle", segment("s"), "NOT_A_LIFECYCLE", "lifecycle is not what lifecycle(…) returns"],
+  ["health", null, "NOT_HEALTH", "health is not what health(…) returns"],
+  ["events", [5], "NOT_AN_EVENT", "events[0] is not an event"],
+])("%s of another kind are refused", (part, value, code, message) => {
+  const { problems } = lower({ default: defineModel({ [part]: value }) });
+  expect(problems).toMatchObject([{ code, message }]);
+});
+
+test("what is exported under two names is one part of the model", () => {
+  const group = segment("group");
+  const { snapshot } = lower({ default: defineModel({ segments: { group, same: group } }) });
+  expect(snapshot).toMatchObject({ segments: [{ id: "group" }] });
+});
+
+test("each part that a builder made is located, down to steps, components, transitions and conditions", async () => {
+  const source = (await readFile(path.join(import.meta.dirname, "circle.ts"), "utf8")).split("\n");
+  const { stacks } = lower({ default: circle });
+  const lines = new Map(
+    stacks.map(([place, stack]) => [place, source[Number(/circle\.ts:(\d+)/.exec(stack)?.[1]) - 1]]),
+  );
+  const places: [string, string][] = [
+    ["", "defineModel("],
+    ["lifecycle", "stages = lifecycle("],
+    ["lifecycle.states[0].transitions[0]", 'onboarding.is("complete")'],
+    ["lifecycle.states[0].transitions[1].when", 'inactiveFor("30d")'],
+    ["journeys[0]", 'journey("onboarding"'],
+    ["journeys[0].start", 'stages.is("trial")'],
+    ["journeys[0].steps[1]", 'step("invite"'],
+    ["journeys[0].steps[2].when", "score.overall.atLeast(70)"],
+    ["segments[0].when", 'all(stages.is("activated")'],
+    ["segments[1].when.conditions[1]", 'score.component("use").atMost(10)'],
+    ["health", "score = health("],
+    ["health.components[0].score", "scale(login.count()"],
+    ["health.components[1]", "scale(daysSince(login)"],
+    ["signals[0]", 'signal("alarm"'],
+  ];
+  for (const [place, text] of places) expect([place, lines.get(place)]).toEqual([place, expect.stringContaining(text)]);
+});

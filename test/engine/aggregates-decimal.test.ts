@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { DecimalSum } from "../../src/engine/decimal.js";
+
+const finite = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.integer().map((cents) => cents / 100),
+  fc.integer(),
+  fc.maxSafeInteger(),
+  fc.constantFrom(0.1, 0.2, 1 / 3, 1e308, -1e308, 5e-324, 1e15, 1e15 + 0.5, 123456789012345.6),
+);
+
+/** Units of 10^-1100: every finite double is a whole number of them. */
+const SCALE = 1_100;
+
+function unitsOf(value: number): bigint {
+  const [mantissa, exponent = "0"] = String(value).split("e") as [string, string?];
+  const [whole, fraction = ""] = mantissa.split(".") as [string, string?];
+  return BigInt(whole + fraction) * 10n ** BigInt(SCALE + Number(exponent) - fraction.length);
+}
+
+function sumOf(values: readonly number[]): DecimalSum {
+  const sum = new DecimalSum();
+  for (const value of values) sum.add(value);
+  return sum;
+}
+
+describe("a decimal sum", () => {
+  it("is the sum of the numbers as they are written, rounded once", () => {
+    fc.assert(
+      fc.property(fc.array(finite), (values) => {
+        const exact = values.map(unitsOf).reduce((total, units) => total + units, 0n);
+        expect(sumOf(values).toNumber()).toBe(Number(`${exact}e-${SCALE}`));
+      }),
+    );
+  });
+
+  it("makes 0.3 of 0.1 and 0.2", () => {
+    expect(sumOf([0.1, 0.2]).toNumber()).toBe(0.3);
+    expect(sumOf([1.1, 2.2, 3.3]).toNumber()).toBe(6.6);
+  });
+
+  it("does not show the order of addition, nor what was taken away again", () => {
+    fc.assert(
+      fc.property(fc.array(finite), fc.array(finite), (values, others) => {
+        const sum = sumOf([...others, ...values]);
+        for (const value of others) sum.subtract(value);
+        expect(sum.toMemory()).toEqual(sumOf(values.slice().reverse()).toMemory());
+      }),
+    );
+  });
+
+  it("is the same after it was stored as JSON", () => {
+    fc.assert(
+      fc.property(fc.array(finite), finite, (values, another) => {
+        const sum = sumOf(values);
+        const stored = DecimalSum.from(JSON.parse(JSON.stringify(sum.toMemory())));
+        stored.add(another);
+        sum.add(another);
+        expect(stored.toNumber()).toBe(sum.toNumber());
+        expect(stored.toMemory()).toEqual(sum.toMemory());
+      }),
+    );
+  });
+});

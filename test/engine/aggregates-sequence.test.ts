@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+
+import { compileModel, evaluate, newCustomer } from "../../src/engine/index.js";
+import { HistoryNeeded } from "../../src/engine/history.js";
+import type { CustomerState, HistoryRequest, TrackOperation } from "../../src/engine/types.js";
+import { hashSnapshot } from "../../src/snapshot/canonical.js";
+import { EMPTY_SNAPSHOT, type Condition, type Snapshot } from "../../src/snapshot/types.js";
+
+const MINUTE = 60_000;
+const T0 = Date.UTC(2026, 0, 1);
+
+const inviteThenJoin: Condition = {
+  kind: "sequence",
+  first: { event: "invited" },
+  then: { event: "joined" },
+  within: "5m",
+};
+const snapshot: Snapshot = { ...EMPTY_SNAPSHOT, segments: [{ id: "s", when: inviteThenJoin }] };
+const model = compileModel(snapshot, hashSnapshot(snapshot));
+
+let seq = 0;
+const track = (event: string, minute: number): TrackOperation => ({
+  kind: "track",
+  seq: ++seq,
+  eventId: `e${seq}`,
+  event,
+  properties: {},
+  occurredAt: T0 + minute * MINUTE,
+  acceptedAt: T0 + 1_000 * MINUTE,
+});
+const many = (event: string, from: number): TrackOperation[] =>
+  Array.from({ length: 20 }, (_, i) => track(event, from + i));
+
+/** Takes each list of operations in a call of its own, and notes what had to be asked of history. */
+function play(...calls: TrackOperation[][]): { isMember: boolean; requests: HistoryRequest[] } {
+  let state: CustomerState = newCustomer("c1", T0);
+  const evaluated: TrackOperation[] = [];
+  const requests: HistoryRequest[] = [];
+  for (const operations of calls) {
+    const call = (): CustomerState =>
+      evaluate(model, state, operations, {
+        now: 0,
+        timers: "hold",
+        history: (request) =>
+          requests.includes(request) || requests.some((one) => JSON.stringify(one) === JSON.stringify(request))
+            ? { events: select(evaluated, request), complete: true }
+            : undefined,
+      }).state;
+    try {
+      state = call();
+    } catch (error) {
+      if (!(error instanceof HistoryNeeded)) throw error;
+      requests.push(...error.requests);
+      state = call();
+    }
+    state = JSON.parse(JSON.stringify(state)) as CustomerState;
+    evaluated.push(...operations);
+  }
+  return { isMember: Object.hasOwn(state.segments, "s"), requests };
+}
+
+function select(evaluated: TrackOperation[], { event, after, until }: HistoryRequest): TrackOperation[] {
+  return evaluated
+    .filter((one) => one.event === event && one.occurredAt >= after.occurredAt)
+    .filter((one) => one.occurredAt > after.occurredAt || one.seq > after.seq)
+    .filter((one) => until === null || one.occurredAt <= until.occurredAt)
+    .sort((a, b) => a.occurredAt - b.occurredAt || a.seq - b.seq);
+}
+
+describe("a sequence", () => {
+  it("asks nothing of history while events come in order", () => {
+    expect(play(many("invited", 0), many("other", 30), [track("joined", 60)])).toEqual({
+      isMember: false,
+      requests: [],
+    });
+    expect(play(many("invited", 0), [track("joined", 23)])).toEqual({ isMember: true, requests: [] });
+  });
+
+  it("is over when the second comes exactly so long after the first", () => {
+    expect(play([track("invited", 0)], [track("joined", 5)]).isMember).toBe(false);
+    expect(play([track("invited", 0)], [track("joined", 4)]).isMember).toBe(true);
+  });
+
+  it("finds the first of a late second in history, where it is not remembered any more", () => {
+    const { isMember, requests } = play([track("invited", 10)], many("invited", 100), [track("joined", 12)]);
+    expect(isMember).toBe(true);
+    expect(requests).toHaveLength(1);
+    expect(requests[0]).toMatchObject({ event: "invited", after: { occurredAt: T0 + 7 * MINUTE } });
+    expect(play([track("invited", 2)], many("invited", 100), [track("joined", 12)]).isMember).toBe(false);
+  });
+
+  it("finds the second of a late first in history, where it is not remembered any more", () => {
+    const { isMember, requests } = play([track("joined", 12)], many("joined", 100), [track("invited", 10)]);
+    expect(isMember).toBe(true);
+    expect(requests).toHaveLength(1);
+    expect(play([track("joined", 12)], many("joined", 100), [track("invited", 7)]).isMember).toBe(false);
+  });
+});

@@ -1,0 +1,91 @@
+import { expect } from "vitest";
+
+import { stateDocument, type Effect } from "../../../src/engine/index.js";
+import type { JourneyRun } from "../../../src/engine/types.js";
+import type { Coverage } from "./coverage.js";
+import { documentOf } from "./reference/document.js";
+import type { Reference } from "./reference/reference.js";
+import { runs, type Run } from "./runner.js";
+import { viewOfState } from "./subject-engine.js";
+import { viewOfReference } from "./subject-reference.js";
+
+/**
+ * Checks that the engine's customer is the reference's: document, everything derived, due instant and effects in order.
+ * Effects that were compared before are not compared again.
+ */
+export function expectEqual(run: Run, reference: Reference): void {
+  const view = viewOfReference(reference);
+  expect(viewOfState(run.state)).toEqual(view);
+  const document = stateDocument(run.state, { environment: "test", configVersion: null });
+  const expected = documentOf(view, "c1", run.state.createdAt);
+  expect(document).toEqual(expected);
+  // The order of steps and components is the author's.
+  expect(JSON.stringify([document.journeys, document.health])).toBe(
+    JSON.stringify([expected.journeys, expected.health]),
+  );
+  const effects = newEffects(run, run.effects);
+  const expectedEffects = newEffects(reference, reference.customer.effects);
+  expect(inOrder(effects)).toEqual(inOrder(expectedEffects));
+  expect(lastRuns(effects)).toEqual(lastRuns(expectedEffects));
+}
+
+/** How many effects of a run or a reference were compared before. */
+const compared = new WeakMap<object, number>();
+
+function newEffects(of: object, effects: readonly Effect[]): readonly Effect[] {
+  const before = compared.get(of) ?? 0;
+  compared.set(of, effects.length);
+  return effects.slice(before);
+}
+
+/** Effects but for what explains a rule's condition. A journey's are compared by their last one, and by the emissions between. */
+export function inOrder(effects: readonly Effect[]): Effect[] {
+  return effects
+    .filter(({ kind }) => kind !== "journey")
+    .map((effect) => (effect.kind === "ruleExecuted" ? { ...effect, conditions: {} } : effect));
+}
+
+/** Each run of each journey as its last effect tells it. */
+export function lastRuns(effects: readonly Effect[]): Map<string, JourneyRun> {
+  const runs = new Map<string, JourneyRun>();
+  for (const effect of effects)
+    if (effect.kind === "journey") runs.set(`${effect.journey} ${effect.run.run}`, effect.run);
+  return runs;
+}
+
+/** What every property over random models must have met. */
+export const CLASSES = [
+  ...["track", "late", "same instant", "future", "identify", "identify that removes"],
+  ...["event", "timer", "identify"].flatMap((cause) =>
+    ["transition", "journey", "segmentEntered", "segmentExited", "health", "signalRaised"].map(
+      (effect) => `${effect} by ${cause}`,
+    ),
+  ),
+  ...["blocked by event", "signalCleared by event", "signalCleared by timer", "journey again"],
+  ...["event", "traits", "segment.entered", "segment.exited", "signal.raised", "signal.cleared"].map(
+    (trigger) => `rule pass by ${trigger}`,
+  ),
+  ...["rule fail by event", "rule skip by event", "since state", "since journey", "since previousStep", "anyOrder"],
+  ...["count", "aggregate", "distinct", "latest", "latestExists", "daysSince", "sequence"].map(
+    (kind) => `kind ${kind}`,
+  ),
+];
+
+/** With fewer runs a property may well miss something. */
+const ENOUGH_RUNS = 1000;
+
+/** Prints what a property met, and checks that it met what it is about. */
+export function expectMet(title: string, coverage: Coverage, classes: readonly string[]): void {
+  console.info(`${title}: ${coverage}`);
+  if (runs < ENOUGH_RUNS) return;
+  expect(coverage.missing(classes), `never met by "${title}"`).toEqual([]);
+}
+
+/** Whether a value is JSON as it stands: storing it as text loses nothing. */
+export function isPlainJson(value: unknown): boolean {
+  if (value === null || typeof value === "boolean" || typeof value === "string") return true;
+  if (typeof value === "number") return Number.isFinite(value);
+  if (Array.isArray(value)) return value.every(isPlainJson);
+  const isRecord = typeof value === "object" && [Object.prototype, null].includes(Object.getPrototypeOf(value));
+  return isRecord && Object.values(value).every(isPlainJson);
+}

@@ -1,0 +1,107 @@
+import { parseDuration } from "../../../../src/snapshot/duration.js";
+import type { EventSelector, Measure, OccurrenceScope, Score, Snapshot } from "../../../../src/snapshot/types.js";
+import type { Json, TrackOperation } from "../../../../src/engine/index.js";
+import type { HealthScore, JourneyRun, Order, RaisedSignal } from "../../../../src/engine/types.js";
+import { exactSum, fieldsOf, isOfType, matches, read } from "./values.js";
+
+const DAY = 86_400_000;
+
+/** From when on occurrences count: those at or after an instant and later in order than the operation that caused it. */
+export type Start = { at: number; by: Order | null } | "ever" | "never";
+
+/** All that conditions read: every operation evaluated so far, and what was derived. */
+export interface Facts {
+  readonly snapshot: Snapshot;
+  /** In order of occurrence, then acceptance. */
+  readonly applied: readonly TrackOperation[];
+  readonly firstEvaluatedAt: number | null;
+  readonly lastEventAt: number | null;
+  readonly traits: Record<string, Json>;
+  readonly lifecycle: { state: string; enteredAt: number; cause: Order | null } | null;
+  readonly journeys: ReadonlyMap<string, JourneyRun>;
+  readonly segments: ReadonlyMap<string, number>;
+  readonly health: HealthScore | null;
+  readonly signals: ReadonlyMap<string, RaisedSignal>;
+}
+
+export function startOf(facts: Facts, since: NonNullable<OccurrenceScope["since"]>): Start {
+  if (since === "state") {
+    return facts.lifecycle === null ? "never" : { at: facts.lifecycle.enteredAt, by: facts.lifecycle.cause };
+  }
+  const run = facts.journeys.get(since.journey);
+  return run === undefined ? "never" : { at: run.startedAt, by: run.startedBy };
+}
+
+export function isSince(start: Start, { occurredAt, seq }: Order): boolean {
+  if (typeof start === "string") return start === "ever";
+  if (occurredAt < start.at) return false;
+  const { by } = start;
+  return by === null || occurredAt > by.occurredAt || (occurredAt === by.occurredAt && seq > by.seq);
+}
+
+/** The selected occurrences, in order, whatever their scope. */
+export function selected(
+  { snapshot, applied }: Pick<Facts, "snapshot" | "applied">,
+  { event, where }: EventSelector,
+): TrackOperation[] {
+  return applied.filter(
+    (one) => one.event === event && (where === undefined || matches(where, one.properties, fieldsOf(snapshot, event))),
+  );
+}
+
+/** The selected occurrences that count at an instant; `start` is for a scope that says nothing itself. */
+function counted(
+  facts: Facts,
+  { of, within, since }: { of: EventSelector } & OccurrenceScope,
+  t: number,
+  start: Start,
+): TrackOperation[] {
+  const from = since === undefined ? start : startOf(facts, since);
+  const length = within === undefined ? Infinity : parseDuration(within);
+  return selected(facts, of).filter((one) => one.occurredAt > t - length && isSince(from, one));
+}
+
+/** The values that a property of the given occurrences holds: absent ones, and those of another type, are passed over. */
+function valuesOf(facts: Facts, event: string, property: string, occurrences: readonly TrackOperation[]): Json[] {
+  const field = fieldsOf(facts.snapshot, event)[property];
+  return occurrences.map((one) => read(one.properties, property, field)).filter((value) => value !== undefined);
+}
+
+/** The number that is measured, or the value of `latest`; undefined where it is absent. */
+export function measured(facts: Facts, measure: Measure, t: number, start: Start = "ever"): Json | undefined {
+  if (measure.kind === "trait") return read(facts.traits, measure.trait, facts.snapshot.traits[measure.trait]);
+  if (measure.kind === "daysSince") {
+    const last = measure.which === "last";
+    const occurrence = last ? counted(facts, measure, t, start).at(-1) : selected(facts, measure.of)[0];
+    return occurrence && Math.floor((t - occurrence.occurredAt) / DAY);
+  }
+  const occurrences = counted(facts, measure, t, start);
+  if (measure.kind === "count") return occurrences.length;
+  const values = valuesOf(facts, measure.of.event, measure.property, occurrences);
+  if (measure.kind === "distinct") {
+    return new Set(values.filter((value) => ["string", "number", "boolean"].includes(typeof value))).size;
+  }
+  if (measure.kind === "latest") {
+    const field = fieldsOf(facts.snapshot, measure.of.event)[measure.property];
+    return values.filter((value) => isOfType(field, value)).at(-1);
+  }
+  const numbers = values.filter((value) => typeof value === "number");
+  if (measure.function === "sum") return exactSum(numbers);
+  if (numbers.length === 0) return undefined;
+  if (measure.function === "avg") return exactSum(numbers) / numbers.length;
+  return measure.function === "min" ? Math.min(...numbers) : Math.max(...numbers);
+}
+
+/** 0 to 100, not rounded. */
+export function scored(facts: Facts, score: Score, t: number): number {
+  if (score.kind === "map") {
+    const value = facts.traits[score.trait];
+    return typeof value === "string" && Object.hasOwn(score.values, value) ? score.values[value]! : 0;
+  }
+  const value = measured(facts, score.of, t);
+  if (typeof value !== "number") return 0;
+  if (score.kind === "scale") {
+    return Math.min(100, Math.max(0, ((value - score.from) / (score.to - score.from)) * 100));
+  }
+  return (score.steps.find(([limit]) => value <= limit) ?? [0, score.otherwise])[1];
+}

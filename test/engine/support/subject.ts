@@ -1,0 +1,35 @@
+import type { CustomerState, Effect, Json, Operation } from "../../../src/engine/index.js";
+import type { HealthScore, JourneyRun, RaisedSignal } from "../../../src/engine/types.js";
+import type { Snapshot } from "../../../src/snapshot/types.js";
+
+/** What is known of a customer, whoever derived it. Instants are milliseconds. */
+export interface View {
+  evaluatedThrough: number | null;
+  lastEventAt: number | null;
+  nextDueAt: number | null;
+  traits: Record<string, Json>;
+  lifecycle: CustomerState["lifecycle"];
+  journeys: Record<string, JourneyRun>;
+  segments: Record<string, number>;
+  health: HealthScore | null;
+  signals: Record<string, RaisedSignal>;
+}
+
+export interface Replayed {
+  view: View;
+  effects: readonly Effect[];
+  corrections: readonly Effect[];
+}
+
+/** One customer under the engine or under the reference. */
+export interface Subject {
+  readonly effects: readonly Effect[];
+  /** Takes operations accepted at one instant, and fires what is due up to `now` unless timers are held. */
+  take(operations: readonly Operation[], now: number, timers: "fire" | "hold"): void;
+  changeVersion(snapshot: Snapshot): void;
+  view(): View;
+  /** Replays from zero through an instant under the present version; changes nothing. */
+  replay(through: number, jobId: string): Replayed;
+}
+
+export type NewSubject = (snapshot: Snapshot, customerId: string, createdAt: number) => Subject;

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { environmentId, envelope, startService, type Actor, type Service } from "../../support/service.js";
+
+const AT = "2026-03-01T10:00:00.000Z";
+
+let service: Service;
+let owner: Actor;
+let id: number;
+
+beforeAll(async () => {
+  service = await startService();
+  owner = await service.owner("acme");
+  await service.request("POST", "/projects", { by: owner, body: { name: "App", slug: "app" } });
+  id = await environmentId(service.db.sql, "app", "test");
+});
+afterAll(() => service.stop());
+
+beforeEach(async () => {
+  const { sql } = service.db;
+  await sql`truncate svc.customers, svc.inbox`;
+  await sql`delete from graphile_worker._private_jobs`;
+  await sql`
+    insert into svc.customers (environment_id, customer_id, created_at, set_aside_at, set_aside_error)
+    values (${id}, 'a', ${AT}, ${AT}, 'RangeError: one'), (${id}, 'b', ${AT}, ${AT}, 'Error: two'), (${id}, 'well', ${AT}, null, null),
+      (${id + 1}, 'a', ${AT}, ${AT}, 'Error: of live')`;
+  await sql`
+    insert into svc.inbox (environment_id, customer_id, seq, not_before)
+    values (${id}, 'a', 1024, 'infinity'), (${id}, 'a', 1025, 'infinity'), (${id}, 'b', 1026, 'infinity'),
+      (${id}, 'well', 1027, '2999-01-01Z'), (${id}, 'well', 1028, null), (${id + 1}, 'a', 1029, 'infinity')`;
+});
+
+const post = (path: string, by = owner) => service.request("POST", `/projects/app/customers${path}`, { by, body: {} });
+const get = (path: string) => service.request("GET", `/projects/app/customers${path}`, { by: owner });
+
+/** Whose evaluation is given up, and whose operations are out of its way. */
+async function given(): Promise<{ setAside: string[]; held: string[]; jobs: number[] }> {
+  const { sql } = service.db;
+  const name = (row: { environment_id: number; customer_id: string }) =>
+    `${row.environment_id === id ? "test" : "live"} ${row.customer_id}`;
+  const setAside = await sql<{ environment_id: number; customer_id: string }[]>`
+    select environment_id, customer_id from svc.customers where set_aside_at is not null or set_aside_error is not null
+    order by environment_id, customer_id`;
+  const held = await sql<{ environment_id: number; customer_id: string }[]>`
+    select distinct environment_id, customer_id from svc.inbox where not_before = 'infinity' order by environment_id, customer_id`;
+  const jobs = await sql<{ environment: number }[]>`
+    select (payload ->> 'environmentId')::integer as environment from graphile_worker._private_jobs`;
+  return { setAside: setAside.map(name), held: held.map(name), jobs: jobs.map(({ environment }) => environment - id) };
+}
+
+describe("POST /projects/:project/customers/:customerId/release", () => {
+  it("gives one customer back to evaluation with what waits for it, and nobody else", async () => {
+    expect(await post("/a/release")).toMatchObject({ status: 200, body: { released: 1 } });
+    expect(await given()).toEqual({ setAside: ["test b", "live a"], held: ["test b", "live a"], jobs: [0] });
+  });
+
+  it("says that there was nothing to release, and asks for no evaluation", async () => {
+    expect(await post("/well/release")).toMatchObject({ status: 200, body: { released: 0 } });
+    expect(await given()).toMatchObject({ jobs: [] });
+  });
+
+  it("answers 404 for a customer that does not exist", async () => {
+    expect(await post("/nobody/release")).toMatchObject({
+      status: 404,
+      body: envelope("CUSTOMER_NOT_FOUND", 'There is no customer "nobody" in this environment.', {
+        reason: "A customer exists from the evaluation of its first operation on.",
+      }),
+    });
+  });
+});
+
+describe("POST /projects/:project/customers/release", () => {
+  it("gives all customers of the environment back to evaluation", async () => {
+    expect(await post("/release")).toMatchObject({ status: 200, body: { released: 2 } });
+    expect(await given()).toEqual({ setAside: ["live a"], held: ["live a"], jobs: [0] });
+    expect(await post("/release")).toMatchObject({ status: 200, body: { released: 0 } });
+  });
+
+  it("is for developers in test and for administrators in live", async () => {
+    const viewer = await service.member(owner, "viewer");
+    const developer = await service.member(owner, "developer");
+    const administrator = await service.member(owner, "administrator");
+    expect((await post("/release?env=test", viewer)).status).toBe(403);
+    expect((await post("/release?env=live", developer)).status).toBe(403);
+    expect((await post("/release?env=test", developer)).status).toBe(200);
+    expect((await post("/release?env=live", administrator)).status).toBe(200);
+    expect(await given()).toMatchObject({ setAside: [] });
+  });
+
+  it("leaves events that lie ahead of a customer that was not set aside where they are", async () => {
+    await post("/release");
+    const [row] = await service.db.sql`select not_before from svc.inbox where environment_id = ${id} and seq = 1027`;
+    expect(row).toEqual({ not_before: new Date("2999-01-01T00:00:00Z") });
+  });
+});
+
+describe("GET /projects/:project/customers/:customerId/backlog", () => {
+  it("says why a customer was set aside and what waits for it", async () => {
+    expect(await get("/a/backlog")).toMatchObject({
+      status: 200,
+      body: { pending: 2, ahead: 0, setAside: { at: AT, error: "RangeError: one" } },
+    });
+    expect((await get("/well/backlog")).body).toEqual({ pending: 2, ahead: 1, setAside: null });
+    expect((await get("/nobody/backlog")).status).toBe(404);
+  });
+});
+
+describe("GET /projects/:project/customers?setAside=true", () => {
+  it("lists only those that were set aside, with the reason", async () => {
+    const { body } = (await get("?setAside=true")) as { body: { data: { customerId: string; setAside: unknown }[] } };
+    expect(body.data.map(({ customerId, setAside }) => ({ customerId, setAside }))).toEqual([
+      { customerId: "a", setAside: { at: AT, error: "RangeError: one" } },
+      { customerId: "b", setAside: { at: AT, error: "Error: two" } },
+    ]);
+    expect((await get("?setAside=yes")).status).toBe(400);
+  });
+});

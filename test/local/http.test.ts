@@ -1,0 +1,373 @@
+import { request as httpRequest } from "node:http";
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+
+import { RealClock } from "../../src/local/clock.js";
+import type { LocalEngineOptions } from "../../src/local/engine.js";
+import type { CustomerChange } from "../../src/local/population.js";
+import type { RequestReport } from "../../src/local/report.js";
+import { startLocalServer, type LocalServer } from "../../src/local/server.js";
+import type { Snapshot } from "../../src/snapshot/types.js";
+import { atLeast, DAY, iso, localEngine, MODEL, START } from "./support/model.js";
+
+interface Reply {
+  status: number;
+  headers: Headers;
+  body: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- answers are what is tested
+}
+
+interface Subject {
+  server: LocalServer;
+  reports: RequestReport[];
+  /** Resolves with the next changes that time makes. */
+  fired: Promise<readonly CustomerChange[]>;
+  get: (path: string, headers?: Record<string, string>) => Promise<Reply>;
+  post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<Reply>;
+  send: (method: string, path: string, init?: RequestInit) => Promise<Reply>;
+}
+
+/** A local engine behind real HTTP; it ends with the test. Bodies that are texts or bytes are sent as they are. */
+async function serve(snapshot: Snapshot = MODEL, options: Partial<LocalEngineOptions> = {}): Promise<Subject> {
+  const { engine } = localEngine(snapshot, options);
+  const reports: RequestReport[] = [];
+  let fire: (changes: readonly CustomerChange[]) => void = () => undefined;
+  const fired = new Promise<readonly CustomerChange[]>((resolve) => (fire = resolve));
+  const server = await startLocalServer({
+    engine,
+    port: 0,
+    observe: (report) => void reports.push(report),
+    timersFired: (changes) => fire(changes),
+  });
+  onTestFinished(() => server.stop());
+  const send = async (method: string, path: string, init: RequestInit = {}): Promise<Reply> => {
+    const response = await fetch(server.url + path, { method, ...init });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  };
+  return {
+    server,
+    reports,
+    fired,
+    send,
+    get: (path, headers = {}) => send("GET", path, { headers }),
+    post: (path, body, headers = {}) =>
+      send("POST", path, {
+        headers: { "content-type": "application/json", ...headers },
+        body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
+      }),
+  };
+}
+
+const event = { customerId: "a", event: "signed_up", properties: {} };
+
+/** Expects the error envelope. */
+function expectError({ status, headers, body }: Reply, expected: number, code: string): void {
+  expect({ status, code: body.error?.code }).toEqual({ status: expected, code });
+  expect(body.error.message).toMatch(/\.$/);
+  expect(body.error.fix).toMatch(/\.$/);
+  expect(body.error.requestId).toBe(headers.get("x-request-id"));
+}
+
+describe("sending", () => {
+  test.each(["/events", "/v1/events"])("POST %s answers with the customer's state", async (path) => {
+    const { post } = await serve();
+    const { status, body } = await post(path, event);
+    expect(status).toBe(202);
+    expect(body).toMatchObject({
+      eventId: "evt_0000000000000400",
+      accepted: true,
+      queued: true,
+      duplicate: false,
+      state: { customerId: "a", lifecycle: "trial", environment: "test" },
+    });
+    expect(body).not.toHaveProperty("diagnostics");
+  });
+
+  test.each(["/events/batch", "/v1/events/batch"])(
+    "POST %s answers with the states of all its customers",
+    async (path) => {
+      const { post } = await serve();
+      const events = [event, { type: "identify", customerId: "b", traits: { plan: "pro" } }, event];
+      const { status, body } = await post(path, { events });
+      expect(status).toBe(202);
+      expect(body).toMatchObject({
+        accepted: 3,
+        rejected: 0,
+        eventIds: ["evt_0000000000000400", "evt_0000000000000402"],
+        states: [{ customerId: "a" }, { customerId: "b", segments: ["paying"] }],
+      });
+    },
+  );
+
+  test("a violation of a schema that is not strict comes next to the state", async () => {
+    const { post, reports } = await serve({ ...MODEL, strictSchema: false });
+    const { status, body } = await post("/events", { customerId: "a", event: "unheard_of" });
+    expect(status).toBe(202);
+    expect(body).toMatchObject({ state: { customerId: "a" }, diagnostics: [{ code: "UNKNOWN_EVENT", path: "event" }] });
+    expect(reports).toMatchObject([{ status: 202, diagnostics: [{ code: "UNKNOWN_EVENT" }], error: null }]);
+  });
+
+  test("a repetition answers the original id; another payload under its key is refused", async () => {
+    const { post } = await serve();
+    const keyed = { ...event, idempotencyKey: "k" };
+    const first = await post("/events", keyed);
+    expect((await post("/events", keyed)).body).toMatchObject({ eventId: first.body.eventId, duplicate: true });
+    expectError(await post("/events", { ...keyed, customerId: "b" }), 409, "IDEMPOTENCY_CONFLICT");
+  });
+
+  test("gzip is taken", async () => {
+    const { post } = await serve();
+    const { status } = await post("/events", gzipSync(JSON.stringify(event)), { "content-encoding": "gzip" });
+    expect(status).toBe(202);
+  });
+
+  test.each([
+    ["no JSON", "{", 400, "MALFORMED_JSON"],
+    ["nothing", "", 400, "MALFORMED_JSON"],
+    ["bytes that are no UTF-8", new Uint8Array([0x22, 0xff, 0x22]), 400, "MALFORMED_JSON"],
+    ["no event", { customerId: "a" }, 400, "VALIDATION_ERROR"],
+    ["an identify", { type: "identify", customerId: "a", traits: {} }, 400, "VALIDATION_ERROR"],
+    ["a timestamp without zone", { ...event, timestamp: "2026-01-01T00:00:00" }, 400, "VALIDATION_ERROR"],
+    ["U+0000", '{"customerId":"a","event":"signed_up","properties":{"source":"\\u0000"}}', 400, "VALIDATION_ERROR"],
+    ["an undeclared event", { customerId: "a", event: "e" }, 422, "UNKNOWN_EVENT"],
+    ["more than can be an event", " ".repeat(600_000), 413, "PAYLOAD_TOO_LARGE"],
+  ])("%s is refused as in the service", async (_, body, status, code) => {
+    const { post, get, reports } = await serve();
+    expectError(await post("/events", body), status, code);
+    expect((await get("/customers")).body).toEqual({ data: [], nextCursor: null });
+    expect(reports).toMatchObject([{ status, changes: [], error: { code } }]);
+  });
+
+  test.each([
+    ["no operation", [], 400, "BATCH_SIZE_INVALID"],
+    ["1,001 operations", Array(1001).fill(event), 400, "BATCH_SIZE_INVALID"],
+    ["one bad operation of three", [event, { ...event, customerId: "" }, event], 400, "VALIDATION_ERROR"],
+    ["a violation of the schema", [event, { ...event, event: "e" }], 422, "UNKNOWN_EVENT"],
+  ])("a batch with %s is refused as a whole", async (_, events, status, code) => {
+    const { post, get } = await serve();
+    expectError(await post("/events/batch", { events }), status, code);
+    expect((await get("/customers")).body.data).toEqual([]);
+  });
+});
+
+describe("looking", () => {
+  test("at customers, one by one and in pages", async () => {
+    const { post, get } = await serve();
+    await post("/events/batch", { events: ["c", "a", "b"].map((customerId) => ({ ...event, customerId })) });
+    expect((await get("/customers/b")).body).toMatchObject({ customerId: "b", lifecycle: "trial" });
+
+    const first = await get("/customers?limit=2");
+    expect(first.body.data.map((state: { customerId: string }) => state.customerId)).toEqual(["a", "b"]);
+    const second = await get(`/customers?limit=2&cursor=${first.body.nextCursor}`);
+    expect(second.body).toMatchObject({ data: [{ customerId: "c" }], nextCursor: null });
+  });
+
+  test("at what was emitted, and why a customer is where it is", async () => {
+    const { post, get } = await serve();
+    await post("/events", event);
+    const { body } = await get("/customers/a/timeline");
+    expect(body).toMatchObject({
+      data: [
+        { type: "customer.created" },
+        { type: "customer.trial", cause: { type: "event" } },
+        { type: "journey.started" },
+      ],
+      nextCursor: null,
+    });
+    const explanation = await get("/customers/a/explanation");
+    expect(explanation.body).toMatchObject({ lifecycle: { state: "trial", transitions: [{ to: "activated" }, {}] } });
+  });
+
+  test.each([
+    "/customers/nobody",
+    "/customers/nobody/timeline",
+    "/customers/nobody/explanation",
+    "/customers/%E0%A4%A",
+  ])("at somebody who is not there: %s", async (path) => {
+    const { get } = await serve();
+    expectError(await get(path), 404, "CUSTOMER_NOT_FOUND");
+  });
+
+  test("a customer's id may hold any character", async () => {
+    const { post, get } = await serve();
+    const customerId = "a/b c?%#é😀";
+    await post("/events", { ...event, customerId });
+    expect((await get(`/customers/${encodeURIComponent(customerId)}`)).body).toMatchObject({ customerId });
+  });
+
+  test.each([
+    "/customers?limit=0",
+    "/customers?limit=x",
+    "/customers?cursor=!",
+    "/customers?limit=1&limit=2",
+    "/customers?x=1",
+  ])("%s is refused", async (path) => {
+    const { get } = await serve();
+    expectError(await get(path), 400, "VALIDATION_ERROR");
+  });
+
+  test("GET / says what can be asked, with an event that the model accepts", async () => {
+    const { get, post } = await serve();
+    const { body } = await get("/");
+    const sample = /events -H 'content-type: application\/json' -d '(.*)'/.exec(body as string)?.[1];
+    expect((await post("/events", sample)).status).toBe(202);
+  });
+
+  test("what is not there, and methods that are not taken", async () => {
+    const { get, send } = await serve();
+    expectError(await get("/nowhere"), 404, "NOT_FOUND");
+    const reply = await send("PUT", "/clock");
+    expectError(reply, 405, "METHOD_NOT_ALLOWED");
+    expect(reply.headers.get("allow")).toBe("GET, HEAD, POST");
+  });
+
+  test("DELETE /customers forgets them", async () => {
+    const { post, get, send } = await serve();
+    await post("/events", event);
+    expect((await send("DELETE", "/customers")).status).toBe(204);
+    expectError(await get("/customers/a"), 404, "CUSTOMER_NOT_FOUND");
+  });
+});
+
+describe("the clock", () => {
+  test("moves by a length or to an instant, and tells what happened", async () => {
+    const { post, get } = await serve();
+    await post("/events", event);
+    expect((await get("/clock")).body).toEqual({ now: iso(START), kind: "test", nextDueAt: iso(START + 21 * DAY) });
+    expect((await post("/clock", { advance: "20d" })).body).toEqual({
+      now: iso(START + 20 * DAY),
+      evaluated: 0,
+      emissions: [],
+      nextDueAt: iso(START + 21 * DAY),
+    });
+    expect((await post("/clock", { to: "2026-03-01T00:00:00Z" })).body).toMatchObject({
+      now: "2026-03-01T00:00:00.000Z",
+      evaluated: 1,
+      emissions: [
+        { customerId: "a", type: "customer.quiet", at: iso(START + 21 * DAY) },
+        { customerId: "a", type: "journey.expired", at: iso(START + 30 * DAY) },
+      ],
+      nextDueAt: null,
+    });
+  });
+
+  test.each([
+    [{ to: "2025-12-31T23:59:59.999Z" }],
+    [{ to: "2026-01-01" }],
+    [{ to: 5 }],
+    [{ advance: "1y" }],
+    [{ advance: "-1d" }],
+    [{ advance: "1d", to: "2027-01-01T00:00:00Z" }],
+    [{}],
+    [[]],
+    [null],
+  ])("does not move by %j", async (body) => {
+    const { post, get } = await serve();
+    expectError(await post("/clock", body), 400, "VALIDATION_ERROR");
+    expect((await get("/clock")).body.now).toBe(iso(START));
+  });
+
+  test("that is the machine's is not moved", async () => {
+    const { post } = await serve(MODEL, { clock: new RealClock() });
+    expectError(await post("/clock", { advance: "1d" }), 400, "VALIDATION_ERROR");
+  });
+
+  test("that is the machine's fires timers when they are due", async () => {
+    const settled = { kind: "inactiveFor", duration: "21d" } as const;
+    const { post, get, fired } = await serve(
+      {
+        ...MODEL,
+        journeys: [],
+        lifecycle: {
+          initial: "new",
+          states: [
+            { name: "new", transitions: [{ to: "trial", when: atLeast("signed_up", 1) }] },
+            { name: "trial", transitions: [{ to: "quiet", when: settled }] },
+            { name: "quiet", transitions: [] },
+          ],
+        },
+      },
+      // A late event's timers are held for so long.
+      { clock: new RealClock(), settleMs: 50 },
+    );
+    await post("/events", { ...event, timestamp: iso(Date.now() - 30 * DAY) });
+    expect(await fired).toMatchObject([{ customerId: "a", entries: [{ type: "customer.quiet" }] }]);
+    expect((await get("/customers/a")).body.lifecycle).toBe("quiet");
+  });
+});
+
+describe("a web page", () => {
+  /** fetch does not send another Host. */
+  const withHost = (url: string, host: string): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const request = httpRequest(`${url}/clock`, { headers: { host } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      request.on("error", reject).end();
+    });
+
+  test.each([
+    ["evil.example", 403],
+    ["127.0.0.1.evil.example:4401", 403],
+    ["localhost.", 403],
+    ["localhost", 200],
+    ["LOCALHOST:1", 200],
+    ["127.0.0.1", 200],
+  ])("whose name was made to be ours is refused: Host %s, %i", async (host, status) => {
+    const { server } = await serve();
+    expect(await withHost(server.url, host)).toBe(status);
+  });
+
+  test.each(["http://evil.example", "null", "http://127.0.0.1:4401"])("is told by its Origin: %s", async (origin) => {
+    const { post, get } = await serve();
+    expectError(await post("/events", event, { origin }), 403, "FORBIDDEN");
+    expect((await get("/customers")).body.data).toEqual([]);
+  });
+
+  test("reads nothing: there are no CORS headers", async () => {
+    const { get } = await serve();
+    const { headers } = await get("/clock");
+    expect([...headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+  });
+});
+
+test("a request's id comes back, and one that is none is replaced", async () => {
+  const { get } = await serve();
+  expect((await get("/clock", { "x-request-id": "my-id" })).headers.get("x-request-id")).toBe("my-id");
+  expect((await get("/clock", { "x-request-id": "my id" })).headers.get("x-request-id")).toMatch(/^req_/);
+});
+
+test("whatever is sent, the answer is none of a fault", async () => {
+  const { send, reports } = await serve();
+  const text = fc.oneof(
+    fc.json(),
+    fc.string({ unit: "binary" }),
+    fc
+      .record({ customerId: fc.anything(), event: fc.constantFrom("signed_up", 1), properties: fc.anything() })
+      .map((body) => JSON.stringify(body, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value))),
+    fc
+      .array(fc.anything())
+      .map((events) =>
+        JSON.stringify({ events }, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value)),
+      ),
+  );
+  const path = fc.oneof(
+    fc.constantFrom("/events", "/v1/events/batch", "/clock", "/customers", "/customers/a/timeline", "/"),
+    fc.webPath().map((tail) => `/customers/${tail}`),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom("POST", "DELETE", "PUT"), path, text, async (method, target, body) => {
+      const { status, body: answer } = await send(method, target, {
+        body,
+        headers: { "content-type": "application/json" },
+      });
+      expect(status).toBeLessThan(500);
+      if (status >= 400) expect(answer).toMatchObject({ error: { code: expect.any(String) as string } });
+    }),
+    { numRuns: 300 },
+  );
+  expect(reports.every(({ status }) => status < 500)).toBe(true);
+});

@@ -1,0 +1,215 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import path from "node:path";
+import { describe, expect, test, vi } from "vitest";
+
+import { EVENTS, project, runSvc, startDev, STAGES } from "./support/process.js";
+
+async function post(url: string, body: unknown): Promise<unknown> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return response.json();
+}
+
+const signedUp = { customerId: "a", event: "signed_up" };
+const projectCreated = { customerId: "a", event: "project_created", properties: { seats: 1 } };
+
+describe("svc dev", () => {
+  test("answers an event with the customer's state, and says what changed", async () => {
+    const { directory } = await project();
+    const dev = startDev(directory);
+    const { url, clock } = await dev.next("ready");
+    expect(clock.kind).toBe("real");
+    expect(await post(`${url}/events`, signedUp)).toMatchObject({ accepted: true, state: { lifecycle: "trial" } });
+    expect(await dev.next("request")).toMatchObject({
+      status: 202,
+      operations: [{ customerId: "a", event: "signed_up" }],
+      changes: [
+        {
+          customerId: "a",
+          changes: [{ text: "created as new" }, { text: "new → trial" }, { text: "journey onboarding started" }],
+        },
+      ],
+    });
+    expect(await dev.stop("SIGINT")).toBe(0);
+  });
+
+  test("with --clock, expires a journey of thirty days exactly at its due instant", async () => {
+    const { directory } = await project();
+    const dev = startDev(directory, ["--clock", "2026-01-01T00:00:00Z", "--env", "live"]);
+    const { url } = await dev.next("ready");
+    expect(await post(`${url}/events`, signedUp)).toMatchObject({ state: { environment: "live" } });
+    expect(await post(`${url}/clock`, { to: "2026-01-30T23:59:59.999Z" })).toMatchObject({ emissions: [] });
+    expect(await post(`${url}/clock`, { advance: "7d" })).toMatchObject({
+      emissions: [{ type: "journey.expired", at: "2026-01-31T00:00:00.000Z" }],
+    });
+    expect(await dev.stop("SIGTERM")).toBe(0);
+  });
+
+  test("waits for late events as long as SVC_SETTLE_SECONDS says", async () => {
+    const { directory } = await project();
+    const dev = startDev(directory, ["--clock", "2026-03-01T00:00:00Z"], { SVC_SETTLE_SECONDS: "60" });
+    const { url } = await dev.next("ready");
+    await post(`${url}/events`, { ...signedUp, timestamp: "2026-01-01T00:00:00Z" });
+    expect(await post(`${url}/clock`, { to: "2026-03-01T00:00:59.999Z" })).toMatchObject({ emissions: [] });
+    expect(await post(`${url}/clock`, { to: "2026-03-01T00:01:00Z" })).toMatchObject({
+      emissions: [{ type: "journey.expired", at: "2026-01-31T00:00:00.000Z" }],
+    });
+  });
+
+  test("evaluates everything again when a source changes", async () => {
+    const { directory, write } = await project();
+    const dev = startDev(directory);
+    const { url } = await dev.next("ready");
+    await post(`${url}/events`, signedUp);
+    await post(`${url}/events`, projectCreated);
+    await write("model/stages.ts", STAGES.replace("atLeast(2)", "atLeast(1)"));
+    expect(await dev.next("reloaded")).toMatchObject({
+      changed: true,
+      customers: 1,
+      lifecycle: [
+        { state: "trial", before: 1, after: 0 },
+        { state: "activated", before: 0, after: 1 },
+      ],
+    });
+    const response = await fetch(`${url}/customers/a`);
+    expect(await response.json()).toMatchObject({ lifecycle: "activated" });
+  });
+
+  test("sees files that are new", async () => {
+    const { directory, write } = await project();
+    const dev = startDev(directory);
+    await dev.next("ready");
+    await write("model/segments/new.ts", "export const later = 1;\n");
+    expect(await dev.next("reloaded")).toMatchObject({ changed: false });
+    await write("model/segments/new.ts", "export const later = 22;\n");
+    expect(await dev.next("reloaded")).toMatchObject({ changed: false });
+  });
+
+  test("keeps the last good model while the sources are broken", async () => {
+    const { directory, write } = await project();
+    const dev = startDev(directory);
+    const { url } = await dev.next("ready");
+    await post(`${url}/events`, signedUp);
+    await write("model/stages.ts", STAGES.replace("lifecycle({", "lifecycle({{"));
+    const broken = await dev.next("broken");
+    expect(broken).toMatchObject({ serving: true, diagnostics: [{ severity: "error", file: "model/stages.ts" }] });
+    expect(await post(`${url}/events`, projectCreated)).toMatchObject({
+      accepted: true,
+      state: { lifecycle: "trial" },
+    });
+    await write("model/stages.ts", STAGES);
+    expect(await dev.next("reloaded")).toMatchObject({ changed: false, customers: 1 });
+  });
+
+  test("waits for sources that do not compile at the start", async () => {
+    const { directory, write } = await project({ "model/stages.ts": "export const stages = ;" });
+    const dev = startDev(directory);
+    expect(await dev.next("broken")).toMatchObject({ serving: false });
+    await write("model/stages.ts", STAGES);
+    const { url } = await dev.next("ready");
+    expect(await post(`${url}/events`, signedUp)).toMatchObject({ accepted: true });
+    expect(await dev.stop()).toBe(0);
+  });
+
+  test("tells what the check of types finds, when it is done", async () => {
+    const { directory } = await project({ "model/events.ts": `${EVENTS}\nexport const wrong: number = "text";\n` });
+    const dev = startDev(directory);
+    await dev.next("ready");
+    expect(await dev.next("types")).toMatchObject({
+      diagnostics: [{ severity: "error", file: "model/events.ts", line: 6 }],
+    });
+  });
+});
+
+test.each(["SIGTERM", "SIGKILL"] as const)(
+  "%s leaves no process behind, not even one that loads a model",
+  async (signal) => {
+    const hangs = [
+      'import { writeFileSync } from "node:fs";',
+      'writeFileSync("pid", String(process.pid));',
+      "await new Promise(() => setInterval(() => console.log(1), 10));",
+    ];
+    const { directory } = await project({ "model/events.ts": [...hangs, EVENTS].join("\n") });
+    const dev = startDev(directory);
+    const read = (): number => Number(readFileSync(path.join(directory, "pid"), "utf8"));
+    const pid = await vi.waitFor(() => read() || Promise.reject(new Error("not written yet")), { timeout: 20_000 });
+    await dev.stop(signal);
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"), { timeout: 20_000 });
+  },
+);
+
+describe("svc dev ends with", () => {
+  test("1 where the sources do not compile and nothing is watched", async () => {
+    const { directory } = await project({ "model/stages.ts": "export const stages = ;" });
+    const { code, stdout, stderr } = await runSvc(["dev", "--port", "0", "--no-watch"], directory);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain("model/stages.ts:1:23");
+    expect(stderr).toContain("[CONFIG_INVALID]");
+  });
+
+  test("1 where the port is taken", async () => {
+    const { directory } = await project();
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const { code, stderr } = await runSvc(["dev", "--port", String(port)], directory);
+    other.close();
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      `error [PORT_TAKEN]: The port ${port} is taken. Stop the program that listens there, or choose another port with --port.\n`,
+    );
+  });
+
+  test("2 where --clock is no instant", async () => {
+    const { directory } = await project();
+    const { code, stderr } = await runSvc(["dev", "--clock", "2026-01-01"], directory);
+    expect(code).toBe(2);
+    expect(stderr).toContain('--clock is "2026-01-01": The timestamp has no timezone');
+  });
+});
+
+test("people read one line for each request", async () => {
+  const { directory } = await project();
+  const child = spawn(
+    process.execPath,
+    [path.resolve(import.meta.dirname, "../../bin/svc.js"), "dev", "--port", "0", "--clock", "2026-01-01T00:00:00Z"],
+    { cwd: directory, env: { PATH: process.env["PATH"], TZ: "UTC" } },
+  );
+  let shown = "";
+  const until = (pattern: RegExp): Promise<RegExpExecArray> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        const match = pattern.exec(shown);
+        if (match) resolve(match);
+        else child.stdout.once("data", look);
+      };
+      look();
+    });
+  child.stdout.prependListener("data", (chunk: Buffer) => (shown += chunk.toString()));
+  try {
+    const [, url = ""] = await until(/ready (\S+) .*\n.*\nTry: .*\n/);
+    await post(`${url}/events`, signedUp);
+    await post(`${url}/events`, { ...signedUp, properties: { x: 1 } });
+    await post(`${url}/events/batch`, { events: [projectCreated, { ...projectCreated, customerId: "b" }] });
+    await post(`${url}/clock`, { advance: "4w" });
+    await until(/POST \/clock.*\n/);
+    expect(shown.split("\n").slice(3).join("\n")).toMatchInlineSnapshot(`
+      "202  signed_up  a  created as new, new → trial, journey onboarding started
+      422  signed_up  a  UNKNOWN_PROPERTY The event "signed_up" has no property "x".
+      202  batch of 2 operations
+        a  journey onboarding: create done, journey onboarding completed
+        b  created as new
+      200  POST /clock
+      "
+    `);
+  } finally {
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  }
+});

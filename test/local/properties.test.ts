@@ -1,0 +1,122 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+
+import type { LocalEngine, RequestOperation } from "../../src/local/engine.js";
+import type { TestClock } from "../../src/local/clock.js";
+import { atLeast, DAY, iso, localEngine, localModel, MINUTE, MODEL, START } from "./support/model.js";
+
+/** Something done to an engine: a request at an instant, or time that passes. */
+type Deed = { after: number; operations: RequestOperation[] };
+
+const after = fc.oneof(fc.constantFrom(0, 1, MINUTE, DAY, 30 * DAY), fc.integer({ min: 0, max: 40 * DAY }));
+const customerId = fc.constantFrom("a", "b", "c");
+const key = fc.option(fc.constantFrom("k1", "k2", "k3", "k4"), { nil: undefined });
+/** Now, late, very late, and ahead. */
+const offset = fc.option(fc.integer({ min: -60 * DAY, max: 2 * DAY }), { nil: undefined });
+
+const operation = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ customerId, event: fc.constantFrom("signed_up", "project_created"), key, offset }),
+  },
+  { weight: 1, arbitrary: fc.record({ customerId, plan: fc.constantFrom("free", "pro", null) }) },
+);
+
+/** Timestamps are relative to the instant of the request, which is known once its place in the run is. */
+const deeds = fc
+  .array(fc.record({ after, operations: fc.array(operation, { maxLength: 5 }) }), { minLength: 1, maxLength: 12 })
+  .map((list) => {
+    let now = START;
+    return list.map(({ after, operations }): Deed => {
+      now += after;
+      return { after, operations: operations.map((each) => requestOperation(each, now)) };
+    });
+  });
+
+function requestOperation(
+  each: typeof operation extends fc.Arbitrary<infer T> ? T : never,
+  now: number,
+): RequestOperation {
+  if ("plan" in each) return { type: "identify", customerId: each.customerId, traits: { plan: each.plan } };
+  return {
+    customerId: each.customerId,
+    event: each.event,
+    properties: each.event === "project_created" ? { seats: 1 } : {},
+    ...(each.offset === undefined ? {} : { timestamp: iso(now + each.offset) }),
+    ...(each.key === undefined ? {} : { idempotencyKey: each.key }),
+  };
+}
+
+/** Does it, and tells whether the operations were accepted. */
+function perform({ engine, clock }: { engine: LocalEngine; clock: TestClock }, { after, operations }: Deed): boolean {
+  clock.moveTo(clock.now() + after);
+  engine.advance();
+  if (operations.length === 0) return false;
+  try {
+    engine.accept(operations, "batch");
+    return true;
+  } catch {
+    return false; // a key that stands for another payload
+  }
+}
+
+/** What can be seen of all customers. Numbers of emissions count across customers, in the order in which they were evaluated. */
+function seen(engine: LocalEngine): unknown {
+  return engine.customerIds.map((id) => [engine.document(id), engine.timeline(id).map(({ id: _, ...entry }) => entry)]);
+}
+
+test("repeating any accepted request with its keys changes nothing", () => {
+  fc.assert(
+    fc.property(deeds, (list) => {
+      const subject = localEngine();
+      let position = 0;
+      for (const deed of list) {
+        // Every event has a key, so that a repetition can be told from a new event; identifies are repeated without harm at once only.
+        const operations = deed.operations
+          .filter((each) => each.type !== "identify")
+          .map((each) => ({ ...each, idempotencyKey: each.idempotencyKey ?? `own ${position++}` }));
+        if (!perform(subject, { after: deed.after, operations })) continue;
+        const before = seen(subject.engine);
+        const repeated = subject.engine.accept(operations, "batch");
+        expect(repeated.outcomes.every(({ duplicate }) => duplicate)).toBe(true);
+        expect(seen(subject.engine)).toEqual(before);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("a refused request changes nothing", () => {
+  fc.assert(
+    fc.property(deeds, fc.nat({ max: 5 }), (list, position) => {
+      const subject = localEngine();
+      for (const deed of list) {
+        perform(subject, deed);
+        const before = seen(subject.engine);
+        const bad = [...deed.operations];
+        bad.splice(position % (bad.length + 1), 0, { customerId: "z", event: "unheard_of" });
+        expect(() => subject.engine.accept(bad, "batch")).toThrow();
+        expect(seen(subject.engine)).toEqual(before);
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("a model that is replaced leaves what one would have that was there from the beginning", () => {
+  const other = localModel({
+    ...MODEL,
+    segments: [{ id: "busy", when: atLeast("project_created", 1, "7d") }],
+    journeys: [],
+  });
+  fc.assert(
+    fc.property(deeds, (list) => {
+      const replaced = localEngine();
+      const fresh = localEngine(other.snapshot);
+      for (const deed of list) for (const subject of [replaced, fresh]) perform(subject, deed);
+      replaced.engine.replaceModel(other);
+      expect(seen(replaced.engine)).toEqual(seen(fresh.engine));
+    }),
+    { numRuns: 200 },
+  );
+});

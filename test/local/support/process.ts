@@ -1,0 +1,123 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { onTestFinished } from "vitest";
+
+const program = path.resolve(import.meta.dirname, "../../../bin/svc.js");
+
+const CONFIG = `import { defineModel } from "svc";
+import { projectCreated, signedUp } from "./model/events.js";
+import { onboarding } from "./model/journeys.js";
+import { stages } from "./model/stages.js";
+
+export default defineModel({
+  strictSchema: true,
+  events: [projectCreated, signedUp],
+  lifecycle: stages,
+  journeys: [onboarding],
+});
+`;
+
+export const STAGES = `import { lifecycle } from "svc";
+import { projectCreated, signedUp } from "./events.js";
+
+export const stages = lifecycle({
+  initial: "new",
+  states: {
+    new: { to: { trial: signedUp.happened() } },
+    trial: { to: { activated: projectCreated.count().atLeast(2) } },
+    activated: {},
+  },
+});
+`;
+
+export const EVENTS = `import { event, number } from "svc";
+
+export const signedUp = event("signed_up");
+export const projectCreated = event("project_created", { seats: number() });
+`;
+
+const PROJECT = {
+  "svc.config.ts": CONFIG,
+  "model/events.ts": EVENTS,
+  "model/journeys.ts": `import { journey, step } from "svc";
+import { projectCreated, signedUp } from "./events.js";
+
+export const onboarding = journey("onboarding", {
+  start: signedUp.happened(),
+  steps: [step("create", projectCreated.happened())],
+  expiresAfter: "30d",
+});
+`,
+  "model/stages.ts": STAGES,
+};
+
+export interface Project {
+  directory: string;
+  write: (file: string, content: string) => Promise<void>;
+}
+
+/** An author's folder; it goes with the test. Some files may be other than usual. */
+export async function project(files: Record<string, string> = {}): Promise<Project> {
+  const directory = await mkdtemp(path.join(tmpdir(), "svc-dev-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const write = async (file: string, content: string): Promise<void> => {
+    const name = path.join(directory, file);
+    await mkdir(path.dirname(name), { recursive: true });
+    await writeFile(name, content);
+  };
+  for (const [file, content] of Object.entries({ ...PROJECT, ...files })) await write(file, content);
+  return { directory, write };
+}
+
+export interface Dev {
+  /** The next line that `--json` prints of this type; those before it are passed over. */
+  next(type: string): Promise<any>; // eslint-disable-line @typescript-eslint/no-explicit-any -- what a test reads is what it checks
+  /** Ends it, and answers its exit code. */
+  stop(signal?: "SIGINT" | "SIGTERM" | "SIGKILL"): Promise<number | null>;
+}
+
+/** `svc dev --json`, on any free port; it ends with the test. */
+export function startDev(directory: string, args: string[] = [], env: Record<string, string> = {}): Dev {
+  const child = spawn(process.execPath, [program, "dev", "--json", "--port", "0", ...args], {
+    cwd: directory,
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = once(child, "exit") as Promise<[number | null]>;
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await exited;
+  });
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  return {
+    async next(type) {
+      for (;;) {
+        const { value, done } = await lines.next();
+        if (done === true) throw new Error(`svc dev ended before it said ${type}`);
+        const document = JSON.parse(value) as { type: string };
+        if (document.type === type) return document;
+      }
+    },
+    async stop(signal = "SIGTERM") {
+      child.kill(signal);
+      const [code] = await exited;
+      return code;
+    },
+  };
+}
+
+/** Runs a command line to its end. */
+export async function runSvc(
+  argv: string[],
+  cwd: string,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [program, ...argv], { cwd, env: { PATH: process.env["PATH"] } });
+  child.stdin.end();
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  return { code: code as number | null, stdout, stderr };
+}

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { loadHistoryPages, type CustomerRequest } from "../../../src/db/calls-history.js";
+import { createDatabase, rolledBack, type TestDatabase } from "../../support/database.js";
+
+const ENVIRONMENT = 7;
+const START = Date.parse("2026-01-01T00:00:00Z");
+const MINUTE = 60_000;
+
+let db: TestDatabase;
+
+beforeAll(async () => {
+  db = await createDatabase();
+  // One customer of 30,000 events, of two names in turn, one a minute, among others; nothing was analyzed yet.
+  await db.sql`
+    insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
+    select ${ENVIRONMENT}, n, 'long', case when n % 2 = 0 then 'paid' else 'other' end, jsonb_build_object('n', n),
+      '2026-01-01T00:00:00Z'::timestamptz + n * interval '1 minute', now()
+    from generate_series(1, 30000) as n`;
+  await db.sql`
+    insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
+    select ${ENVIRONMENT}, 100000 + n, 'short-' || n, 'paid', '{}', '2026-01-01T00:00:00Z', now()
+    from generate_series(1, 1000) as n`;
+});
+afterAll(() => db.drop());
+
+function asked(customerId: string, after: [number, number], until: [number, number] | null = null): CustomerRequest {
+  const order = ([occurredAt, seq]: [number, number]) => ({ occurredAt, seq });
+  return { customerId, request: { event: "paid", after: order(after), until: until && order(until) } };
+}
+
+async function answers(requests: CustomerRequest[], pageSize = 100): Promise<{ seqs: number[]; complete: boolean }[]> {
+  const pages = await db.sql.begin((tx) => loadHistoryPages(tx, ENVIRONMENT, requests, pageSize));
+  return pages.map(({ events, complete }) => ({ seqs: events.map(({ seq }) => seq), complete }));
+}
+
+it("answers what is later than one place in order, up to and including another, of one name", async () => {
+  expect(
+    await answers([
+      asked("long", [START + 10 * MINUTE, 10], [START + 16 * MINUTE, 16]),
+      asked("long", [START + 10 * MINUTE, 9], [START + 16 * MINUTE, 15]),
+      asked("long", [START + 29_996 * MINUTE, 29_996]),
+      asked("nobody", [START, 0]),
+    ]),
+  ).toEqual([
+    { seqs: [12, 14, 16], complete: true },
+    { seqs: [10, 12, 14], complete: true },
+    { seqs: [29_998, 30_000], complete: true },
+    { seqs: [], complete: true },
+  ]);
+});
+
+it("answers a page where there is more, and says so", async () => {
+  const [page] = await answers([asked("long", [START, 0])], 3);
+  expect(page).toEqual({ seqs: [2, 4, 6], complete: false });
+  const [last] = await answers([asked("long", [START + 29_994 * MINUTE, 29_994])], 3);
+  expect(last, "that it is the end is known from the next one only").toEqual({
+    seqs: [29_996, 29_998, 30_000],
+    complete: false,
+  });
+  expect(await answers([asked("long", [START + 30_000 * MINUTE, 30_000])], 3)).toEqual([{ seqs: [], complete: true }]);
+});
+
+it("reads events as they are: their instants floored to milliseconds, their properties whole", async () => {
+  const pages = await db.sql.begin((tx) => loadHistoryPages(tx, ENVIRONMENT, [asked("long", [START, 0])], 1));
+  expect(pages).toEqual([
+    {
+      events: [{ event: "paid", seq: 2, occurredAt: START + 2 * MINUTE, properties: { n: 2 } }],
+      complete: false,
+    },
+  ]);
+});
+
+it("leaves out events that still wait for their evaluation", async () => {
+  await rolledBack(db.sql, async (tx) => {
+    await tx`insert into svc.inbox (environment_id, customer_id, seq, not_before)
+      values (${ENVIRONMENT}, 'long', 4, null), (${ENVIRONMENT}, 'long', 8, '2999-01-01Z')`;
+    const [page] = await loadHistoryPages(tx, ENVIRONMENT, [asked("long", [START, 0])], 3);
+    expect(page?.events.map(({ seq }) => seq)).toEqual([2, 6, 10]);
+  });
+});
+
+it("never cuts a millisecond in two, and orders it by acceptance", async () => {
+  await rolledBack(db.sql, async (tx) => {
+    // Within the millisecond, the order of microseconds is not that of acceptance.
+    await tx`
+      insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
+      values
+        (${ENVIRONMENT}, 200001, 'dense', 'paid', '{}', '2026-01-01T00:00:00.000900Z', now()),
+        (${ENVIRONMENT}, 200002, 'dense', 'paid', '{}', '2026-01-01T00:00:00.000100Z', now()),
+        (${ENVIRONMENT}, 200003, 'dense', 'paid', '{}', '2026-01-01T00:00:00.000500Z', now()),
+        (${ENVIRONMENT}, 200004, 'dense', 'paid', '{}', '2026-01-01T00:00:00.001000Z', now())`;
+    const read = async (after: [number, number], until: [number, number] | null = null) => {
+      const [page] = await loadHistoryPages(tx, ENVIRONMENT, [asked("dense", after, until)], 1);
+      return page!.events.map(({ seq }) => seq - 200_000);
+    };
+    expect(await read([START - 1, 0])).toEqual([1, 2, 3]);
+    expect(await read([START, 200_001])).toEqual([2, 3]);
+    expect(await read([START - 1, 0], [START, 200_002])).toEqual([1, 2]);
+    expect(await read([START, 200_003])).toEqual([4]);
+  });
+});
+
+it("reads a range of an index, however long the history is and whatever the statistics say", async () => {
+  const buffers = async (from: number) => {
+    const requests = JSON.stringify([
+      { customerId: "long", event: "paid", after: { occurredAt: START + from * MINUTE, seq: from }, until: null },
+    ]);
+    const plans: { Plan: Record<string, number> }[] = [];
+    for (let i = 0; i < 2; i++) {
+      // The first call also reads the catalogs.
+      const [row] = await db.sql<[{ "QUERY PLAN": { Plan: Record<string, number> }[] }]>`
+        explain (analyze, buffers, format json)
+        select * from svc_api.load_history_pages(${ENVIRONMENT}, ${requests}::text::json, 32)`;
+      plans.push(row["QUERY PLAN"][0]!);
+    }
+    const { Plan } = plans[1]!;
+    return Plan["Shared Hit Blocks"]! + Plan["Shared Read Blocks"]!;
+  };
+  // A page of 32 in 64 events, each looked up in the inbox.
+  for (const from of [0, 15_000, 29_900]) expect(await buffers(from)).toBeLessThan(300);
+});

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { aggregate, distinct, sequence, snapshotOf } from "../engine/support/builders.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { documentOf, emissionsOf, engineOperations, modelOf, newRun } from "./support/engine.js";
+import { TestEnvironment, type TestOperation } from "./support/environment.js";
+
+const HOUR = 60 * 60_000;
+const START = Date.parse("2026-01-01T00:00:00Z");
+const ACCEPTED = "2026-06-01T00:00:00.000Z";
+const END = "2026-07-01T00:00:00.000Z";
+
+/** Windows that hold more occurrences than the engine remembers, and a score that shows each change of a sum. */
+const MODEL = snapshotOf({
+  segments: {
+    rich: aggregate("sum", ["paid", "x"], "gte", 30, { within: "3d" }),
+    steady: aggregate("avg", ["paid", "x"], "lt", 0.5, { within: "4d" }),
+    peak: aggregate("max", ["paid", "x"], "gte", 0.9, { within: "2d" }),
+    varied: distinct(["paid", "x"], "gte", 5, { within: "2d" }),
+    bought: sequence("login", "paid", "12h"),
+  },
+  health: {
+    components: [
+      {
+        id: "revenue",
+        weight: 1,
+        score: {
+          kind: "scale",
+          of: { kind: "aggregate", function: "sum", of: { event: "paid" }, property: "x", within: "5d" },
+          from: 0,
+          to: 100,
+        },
+      },
+    ],
+    bands: [
+      { id: "good", from: 40 },
+      { id: "poor", from: 0 },
+    ],
+  },
+});
+
+let db: TestDatabase;
+
+beforeAll(async () => {
+  db = await createDatabase();
+});
+afterAll(() => db.drop());
+
+const iso = (instant: number) => new Date(instant).toISOString();
+
+/** Payments of changing amounts, an hour apart; every seventh is a login instead. */
+function payments(count: number): TestOperation[] {
+  return Array.from({ length: count }, (_, i) => {
+    const occurred = iso(START + i * HOUR);
+    if (i % 7 === 3) return { at: ACCEPTED, event: "login", occurred };
+    return { at: ACCEPTED, event: "paid", occurred, properties: { x: ((i * 37) % 100) / 100 } };
+  });
+}
+
+/** What the engine makes of the operations with all history at hand, one at a time. */
+function expected(operations: TestOperation[], seqs: number[]) {
+  const run = newRun(modelOf(MODEL), "c1", ACCEPTED);
+  for (const operation of engineOperations(operations, seqs)) run.take([operation]);
+  run.tick(Date.parse(END));
+  return { document: documentOf(run), emissions: emissionsOf(run), requests: run.requests.length };
+}
+
+async function evaluated(operations: TestOperation[], limits: { customers: number; operations: number }) {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  const seqs: number[] = [];
+  for (let i = 0; i < operations.length; i += 500)
+    seqs.push(...(await environment.ingest(operations.slice(i, i + 500))));
+  await environment.evaluate({ at: ACCEPTED, limits });
+  await environment.evaluate({ at: END, limits });
+  expect(await environment.setAside()).toEqual([]);
+  const document = JSON.stringify(await environment.document());
+  return { environment, seqs, document, emissions: await environment.emissions() };
+}
+
+describe("history that the engine no longer remembers", () => {
+  it.each([
+    ["small", { customers: 1, operations: 7 }],
+    ["large", { customers: 500, operations: 5_000 }],
+  ])("windows over hundreds of events, in %s chunks, are as with all history at hand", async (_, limits) => {
+    const operations = payments(600);
+    const { seqs, document, emissions } = await evaluated(operations, limits);
+    const { requests, ...engine } = expected(operations, seqs);
+    expect({ document, emissions }).toEqual({ document: engine.document, emissions: [...engine.emissions] });
+    expect(emissions.length).toBeGreaterThan(3);
+    if (limits.operations < 10) expect(requests, "the engine had to ask").toBeGreaterThan(10);
+  });
+
+  it("late events find the place in history that they belong to", async () => {
+    const operations = payments(200);
+    // Each third is sent at the end, the newest first.
+    const late = operations.filter((_, i) => i % 3 === 1).reverse();
+    const order = [...operations.filter((_, i) => i % 3 !== 1), ...late];
+    const { seqs, document, emissions } = await evaluated(order, { customers: 1, operations: 11 });
+    const engine = expected(order, seqs);
+    expect(document).toBe(engine.document);
+    expect(emissions).toEqual(engine.emissions);
+  });
+
+  it("what is remembered does not grow with the history", async () => {
+    const bytes = async (count: number) => {
+      const { environment } = await evaluated(payments(count), { customers: 1, operations: 50 });
+      const [row] = await db.sql<[{ bytes: number }]>`
+        select length(state::text) as bytes from svc.customers where environment_id = ${environment.environmentId}`;
+      return row.bytes;
+    };
+    expect(await bytes(900)).toBeLessThan(1.1 * (await bytes(300)));
+  });
+
+  it("a new version's memory is rebuilt, and what it lacks is read", async () => {
+    const environment = await TestEnvironment.create(db.sql, snapshotOf({}));
+    const operations = payments(400);
+    const seqs = await environment.ingest(operations);
+    await environment.evaluate({ at: ACCEPTED, limits: { customers: 1, operations: 50 } });
+    await environment.deploy(MODEL);
+    const next = {
+      at: "2026-06-01T01:00:00.000Z",
+      event: "paid",
+      occurred: iso(START + 400 * HOUR),
+      properties: { x: 1 },
+    };
+    const [seq] = await environment.ingest([next]);
+    await environment.evaluate({ at: "2026-06-01T01:00:00.000Z", limits: { customers: 1, operations: 50 } });
+    const run = newRun(modelOf(snapshotOf({})), "c1", ACCEPTED);
+    run.take(engineOperations(operations, seqs));
+    run.changeVersion(modelOf(MODEL));
+    run.take(engineOperations([next], [seq!]));
+    const { segments, health } = await environment.document();
+    expect({ segments, health }).toEqual({
+      segments: Object.keys(run.state.segments).sort(),
+      health: run.state.health,
+    });
+    expect(segments).toContain("bought");
+  });
+});

@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import {
+  aggregate,
+  count,
+  happened,
+  inactiveFor,
+  inSegment,
+  not,
+  snapshotOf,
+  trait,
+} from "../engine/support/builders.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { documentOf, engineOperations, modelOf, newRun } from "./support/engine.js";
+import { TestEnvironment, type TestOperation } from "./support/environment.js";
+
+const MODEL = snapshotOf({
+  states: {
+    new: [["active", happened("login")]],
+    active: [["flapping", inSegment("picked")]],
+    flapping: [["active", happened("login")]],
+  },
+  journeys: {
+    onboarding: {
+      start: happened("created"),
+      steps: [
+        ["visit", happened("login")],
+        ["pay", aggregate("sum", ["paid", "x"], "gte", 0.3)],
+      ],
+      expiresAfter: "7d",
+      repeat: true,
+    },
+  },
+  segments: { frequent: count("login", "gte", 3), picked: null },
+  health: {
+    components: [
+      {
+        id: "usage",
+        weight: 2,
+        score: { kind: "scale", of: { kind: "count", of: { event: "login" }, within: "30d" }, from: 0, to: 3 },
+      },
+      { id: "plan", weight: 1, score: { kind: "map", trait: "plan", values: { free: 20, pro: 80 } } },
+    ],
+    bands: [
+      { id: "good", from: 50 },
+      { id: "poor", from: 0 },
+    ],
+  },
+  rules: {
+    pick: {
+      on: { kind: "event", of: { event: "paid" } },
+      when: trait("plan", "eq", "pro"),
+      cooldown: "1d",
+      then: { kind: "addToSegment", segment: "picked" },
+    },
+    warn: { on: { kind: "segmentEntered", segment: "picked" }, then: { kind: "raiseSignal", signal: "hot" } },
+  },
+  signals: {
+    hot: { severity: "critical", message: "Call them", for: "2d" },
+    quiet: { when: inactiveFor("5d") },
+  },
+});
+
+const at = (day: number, hour = 10) => new Date(Date.UTC(2026, 2, day, hour)).toISOString();
+const OPERATIONS: TestOperation[] = [
+  { at: at(1), event: "created" },
+  { at: at(1, 11), event: "paid", properties: { x: 0.1 } },
+  { at: at(1, 12), traits: { plan: "pro" } },
+  { at: at(1, 13), event: "login" },
+  { at: at(1, 14), event: "paid", properties: { x: 0.2 } },
+  { at: at(1, 15), event: "paid", properties: { x: 1 } },
+];
+
+let db: TestDatabase;
+let environment: TestEnvironment;
+let seqs: number[];
+
+beforeAll(async () => {
+  db = await createDatabase();
+});
+afterAll(() => db.drop());
+
+/** Sends every operation at its time and evaluates it, then looks on the 20th. */
+beforeEach(async () => {
+  environment = await TestEnvironment.create(db.sql, MODEL);
+  seqs = [];
+  for (const operation of OPERATIONS) {
+    seqs.push(...(await environment.ingest([operation])));
+    await environment.evaluate({ at: operation.at });
+  }
+});
+
+const eventId = (position: number) => `evt_${seqs[position]!.toString(16).padStart(16, "0")}`;
+
+async function view(name: string, columns: string, order: string): Promise<Record<string, unknown>[]> {
+  const rows = await db.sql.unsafe<Record<string, unknown>[]>(
+    `select to_jsonb(t) as row from (
+      select ${columns} from svc_inspect.${name} as v
+      where project = (
+        select p.slug from svc.projects as p join svc.environments as e using (project_id)
+        where e.environment_id = ${environment.environmentId}
+      )
+      order by ${order}
+    ) as t`,
+  );
+  return rows.map(({ row }) => row as Record<string, unknown>);
+}
+
+it("a model of every part gives the engine's document, byte for byte", async () => {
+  const run = newRun(modelOf(MODEL), "c1", at(1));
+  for (const operation of engineOperations(OPERATIONS, seqs)) {
+    run.take([operation], { now: operation.acceptedAt, timers: "fire" });
+  }
+  expect(JSON.stringify(await environment.document())).toBe(documentOf(run));
+  expect(await environment.document()).toMatchObject({
+    lifecycle: "active",
+    segments: ["picked"],
+    health: { band: "poor" },
+    journeys: [{ journeyId: "onboarding", status: "complete", currentStep: "pay" }],
+    signals: [{ signalId: "hot", severity: "critical", message: "Call them" }],
+  });
+  await environment.evaluate({ at: at(20) });
+  run.tick(Date.parse(at(20)));
+  expect(JSON.stringify(await environment.document())).toBe(documentOf(run));
+  expect(await environment.document()).toMatchObject({ signals: [{ signalId: "quiet", message: null }] });
+});
+
+it("journeys keep a row a run, with its steps in the author's order", async () => {
+  const columns =
+    "journey, run, status, current_step, steps, svc.iso(started_at) as started, svc.iso(completed_at) as completed";
+  expect(await view("journey_runs", columns, "run")).toEqual([
+    {
+      journey: "onboarding",
+      run: 1,
+      status: "complete",
+      current_step: "pay",
+      steps: {
+        visit: { completedAt: at(1, 13), triggeredBy: eventId(3) },
+        pay: { completedAt: at(1, 14), triggeredBy: eventId(4) },
+      },
+      started: at(1),
+      completed: at(1, 14),
+    },
+  ]);
+  await environment.ingest([{ at: at(2), event: "created" }]);
+  await environment.evaluate({ at: at(20) });
+  expect(await view("journey_runs", "run, status, svc.iso(expired_at) as expired", "run")).toEqual([
+    { run: 1, status: "complete", expired: null },
+    { run: 2, status: "expired", expired: at(9) },
+  ]);
+});
+
+it("rules log every run, with the condition explained and what caused it", async () => {
+  const rows = await view("rule_executions", "rule, result, triggered_by, conditions, action, svc.iso(executed_at) as at, cause_id", "execution_seq"); // prettier-ignore
+  const lines = rows.map(({ rule, result, triggered_by, at: executed, cause_id }) => [rule, result, triggered_by, executed, cause_id]); // prettier-ignore
+  expect(lines).toEqual([
+    ["pick", "fail", "event:paid", at(1, 11), eventId(1)],
+    ["pick", "pass", "event:paid", at(1, 14), eventId(4)],
+    ["warn", "pass", "segment.entered:picked", at(1, 14), eventId(4)],
+    ["pick", "skip", "event:paid", at(1, 15), eventId(5)],
+  ]);
+  expect(rows[1]).toMatchObject({
+    conditions: { kind: "trait", met: true },
+    action: { type: "addToSegment", segment: "picked" },
+  });
+  expect(rows[2]).toMatchObject({ conditions: {} });
+});
+
+it("signals keep the present or last raise, health every change of value", async () => {
+  await environment.evaluate({ at: at(20) });
+  expect(
+    await view("signals", "signal, severity, svc.iso(raised_at) as raised, svc.iso(cleared_at) as cleared", "signal"),
+  ).toEqual([
+    { signal: "hot", severity: "critical", raised: at(1, 14), cleared: at(3, 14) },
+    { signal: "quiet", severity: "warning", raised: at(6, 15), cleared: null },
+  ]);
+  const scores = await view(
+    "health_scores",
+    "overall, components, band, svc.iso(scored_at) as at, cause_type",
+    "score_seq",
+  );
+  expect(scores).toEqual([
+    { overall: 0, components: { usage: 0, plan: 0 }, band: "poor", at: at(1), cause_type: "event" },
+    { overall: 26.67, components: { usage: 0, plan: 80 }, band: "poor", at: at(1, 12), cause_type: "identify" },
+    { overall: 48.89, components: { usage: 33.33, plan: 80 }, band: "poor", at: at(1, 13), cause_type: "event" },
+  ]);
+});
+
+it("a transition that flaps is noted once, with the last time", async () => {
+  const model = snapshotOf({
+    states: { one: [["two", happened("login")]], two: [["one", happened("login")]] },
+    segments: { none: not(happened("login")) },
+  });
+  environment = await TestEnvironment.create(db.sql, model);
+  for (const instant of [at(1), at(2)]) {
+    await environment.ingest([{ at: instant, event: "login" }]);
+    await environment.evaluate({ at: instant });
+  }
+  const columns = "from_state, to_state, svc.iso(blocked_at) as at";
+  expect(await view("blocked_transitions", columns, "blocked_at")).toEqual([
+    { from_state: "two", to_state: "one", at: at(1) },
+    { from_state: "one", to_state: "two", at: at(2) },
+  ]);
+  await environment.ingest([{ at: at(3), event: "other" }]);
+  await environment.evaluate({ at: at(3) });
+  expect(await view("blocked_transitions", columns, "blocked_at")).toEqual([
+    { from_state: "one", to_state: "two", at: at(2) },
+    { from_state: "two", to_state: "one", at: at(3) },
+  ]);
+});

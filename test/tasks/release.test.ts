@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { happened, inactiveFor, snapshotOf } from "../engine/support/builders.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { TestEnvironment } from "./support/environment.js";
+
+const MODEL = snapshotOf({
+  states: { new: [["activated", happened("login")]], activated: [["quiet", inactiveFor("21d")]], quiet: [] },
+});
+const AT = "2026-03-01T10:00:00.000Z";
+const LATER = "2026-03-02T10:00:00.000Z";
+const AHEAD = "2026-03-05T10:00:00.000Z";
+
+let db: TestDatabase;
+let environment: TestEnvironment;
+
+beforeAll(async () => {
+  db = await createDatabase();
+});
+beforeEach(async () => {
+  environment = await TestEnvironment.create(db.sql, MODEL);
+});
+afterAll(() => db.drop());
+
+async function keepState(customer: string): Promise<string> {
+  const [row] = await db.sql<[{ state: string }]>`
+    select state::text as state from svc.customers
+    where environment_id = ${environment.environmentId} and customer_id = ${customer}`;
+  return row.state;
+}
+
+async function setState(customer: string, state: string): Promise<void> {
+  await db.sql`
+    update svc.customers set state = ${state}::text::json
+    where environment_id = ${environment.environmentId} and customer_id = ${customer}`;
+}
+
+it("a customer that was set aside is evaluated once it is released, with all that came meanwhile", async () => {
+  await environment.ingest([
+    { at: AT, event: "login" },
+    { at: AT, event: "login", occurred: AHEAD },
+  ]);
+  await environment.evaluate({ at: AT });
+  expect(await environment.pending()).toEqual([{ customer: "c1", notBefore: AHEAD }]);
+  const state = await keepState("c1");
+  await setState("c1", "{}");
+  await environment.ingest([{ at: LATER, event: "other" }]);
+  await environment.evaluate({ at: LATER });
+  expect(await environment.setAside()).toHaveLength(1);
+  // While it is set aside, what comes waits too.
+  await environment.ingest([{ at: LATER, event: "other" }]);
+  await environment.evaluate({ at: LATER });
+  expect((await environment.pending()).map(({ notBefore }) => notBefore)).toEqual(["infinity", "infinity", "infinity"]);
+
+  await setState("c1", state);
+  expect(await environment.release("c1")).toBe(1);
+  expect(await environment.setAside()).toEqual([]);
+  await environment.evaluate({ at: LATER });
+  expect(await environment.document()).toMatchObject({ lastEventAt: LATER, nextDueAt: AHEAD });
+  expect(await environment.pending(), "it is put off again").toEqual([{ customer: "c1", notBefore: AHEAD }]);
+  await environment.evaluate({ at: AHEAD });
+  expect(await environment.pending()).toEqual([]);
+  expect(await environment.document()).toMatchObject({ lastEventAt: AHEAD, lifecycle: "activated" });
+});
+
+it("a customer whose cause is not mended is set aside again, and nobody waits for it", async () => {
+  await environment.ingest(["c1", "c2"].map((customer) => ({ customer, at: AT, event: "login" })));
+  await environment.evaluate({ at: AT });
+  await setState("c1", "{}");
+  await environment.ingest(["c1", "c2"].map((customer) => ({ customer, at: LATER, event: "login" })));
+  await environment.evaluate({ at: LATER });
+  expect(await environment.release(null)).toBe(1);
+  await environment.evaluate({ at: LATER });
+  expect((await environment.setAside()).map(({ customer }) => customer)).toEqual(["c1"]);
+  expect(await environment.pending()).toEqual([{ customer: "c1", notBefore: "infinity" }]);
+});
+
+it("a timer that fell due meanwhile fires after the release", async () => {
+  await environment.ingest([{ at: AT, event: "login" }]);
+  await environment.evaluate({ at: AT });
+  await db.sql`
+    update svc.customers set set_aside_at = now(), set_aside_error = 'Error: once'
+    where environment_id = ${environment.environmentId}`;
+  await environment.evaluate({ at: "2026-04-01T00:00:00.000Z" });
+  expect(await environment.document()).toMatchObject({ lifecycle: "activated" });
+  await environment.release(null);
+  await environment.evaluate({ at: "2026-04-01T00:00:00.000Z" });
+  expect(await environment.emitted()).toContain("customer.quiet 2026-03-22T10:00:00.000Z timer");
+});

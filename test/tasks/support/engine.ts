@@ -1,0 +1,64 @@
+import { compileModel, stateDocument, type Model, type Operation } from "../../../src/engine/index.js";
+import { hashSnapshot } from "../../../src/snapshot/canonical.js";
+import type { Snapshot } from "../../../src/snapshot/types.js";
+import { Run } from "../../engine/support/runner.js";
+import { declared, type EmissionRow, type LogRow, type TestOperation } from "./environment.js";
+
+/** The model that a `TestEnvironment` of this snapshot evaluates. */
+export function modelOf(given: Snapshot): Model {
+  const snapshot = declared(given);
+  return compileModel(snapshot, hashSnapshot(snapshot));
+}
+
+/** A customer of the local engine, as it would be in a `TestEnvironment`; all of its history is at hand. */
+export function newRun(model: Model, customerId: string, createdAt: string): Run {
+  return new Run(model, "whole", { customerId, createdAt: Date.parse(createdAt) });
+}
+
+/** One customer's operations as the engine takes them, with the numbers that ingestion gave them. */
+export function engineOperations(operations: readonly TestOperation[], seqs: readonly number[]): Operation[] {
+  return operations.map(({ at, event, occurred = at, properties = {}, traits = {} }, i): Operation => {
+    const seq = seqs[i]!;
+    const acceptedAt = Date.parse(at);
+    if (event === undefined) return { kind: "identify", seq, traits: traits as never, acceptedAt };
+    const eventId = `evt_${seq.toString(16).padStart(16, "0")}`;
+    const occurredAt = Date.parse(occurred);
+    return { kind: "track", seq, eventId, event, properties: properties as never, occurredAt, acceptedAt };
+  });
+}
+
+/** The engine's state document under version v1, in bytes; traits by name, as the database keeps no order of them. */
+export function documentOf(run: Run): string {
+  const document = stateDocument(run.state, { environment: "test", configVersion: "v1" });
+  const traits = Object.fromEntries(Object.entries(document.traits).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return JSON.stringify({ ...document, traits });
+}
+
+/** The engine's emissions, as `TestEnvironment.emissions` answers them. */
+export function emissionsOf(run: Run): EmissionRow[] {
+  return run.effects.flatMap((effect) => {
+    if (effect.kind !== "emission") return [];
+    const { type, source, metadata, at, cause } = effect;
+    const causeId = cause.kind === "event" ? cause.eventId : null;
+    return [{ type, source, metadata, at: new Date(at).toISOString(), cause: cause.kind, causeId, version: 1 }];
+  });
+}
+
+/** The engine's log of scores and rules, as `TestEnvironment.log` answers it. */
+export function logOf(run: Run): LogRow[] {
+  const scores: LogRow[] = [];
+  const rules: LogRow[] = [];
+  for (const effect of run.effects) {
+    const { cause } = effect;
+    const causeId = cause.kind === "event" ? cause.eventId : null;
+    const row = { at: new Date(effect.at).toISOString(), cause: cause.kind, causeId };
+    if (effect.kind === "health") {
+      const { overall, components, band } = effect;
+      scores.push({ ...row, text: JSON.stringify({ overall, components, band }) });
+    } else if (effect.kind === "ruleExecuted") {
+      const { rule, result, triggeredBy, conditions, action, error } = effect;
+      rules.push({ ...row, text: JSON.stringify({ rule, result, triggeredBy, conditions, action, error }) });
+    }
+  }
+  return [...scores, ...rules];
+}
