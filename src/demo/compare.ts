@@ -1,0 +1,108 @@
+/** Runs the same history through `svc dev` as well, and compares where every customer stands. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
+import { request } from "undici";
+import { DemoFailure } from "./failure.js";
+import type { Input } from "./input/input.js";
+import { sendAll } from "./send/dispatch.js";
+import { CLI_PROGRAM } from "./service/paths.js";
+
+export interface CompareOptions {
+  /** The model's folder. */
+  model: string;
+  input: Input;
+  /** The state document of a customer as the service shows it. */
+  customer: (customerId: string) => Promise<object>;
+  signal: AbortSignal;
+}
+
+interface StateDocument {
+  customerId: string;
+  createdAt: string;
+  configVersion: string | null;
+  nextDueAt: string | null;
+}
+
+const SETTLE_SECONDS = 5;
+const PAGE = 200;
+const READY_LINE = /(http:\/\/127\.0\.0\.1:\d+)/;
+
+/**
+ * Compares state documents byte for byte, but for the two members that depend on when and what was deployed.
+ *
+ * @returns how many customers were compared
+ * @throws {DemoFailure} that names the first customer that differs, and shows both documents
+ */
+export async function compareWithLocal({ model, input, customer, signal }: CompareOptions): Promise<number> {
+  const child = spawn(process.execPath, [CLI_PROGRAM, "dev", "--port", "0", "--no-watch", "--directory", model], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, SVC_SETTLE_SECONDS: String(SETTLE_SECONDS) },
+  });
+  try {
+    const url = await addressOf(child);
+    await sendAll(input.read(), { url, apiKey: "local", signal });
+    await evaluated(url, signal);
+    let compared = 0;
+    for await (const local of documents(url, signal)) {
+      const cloud = (await customer(local.customerId)) as StateDocument;
+      const [ours, theirs] = [local, cloud].map((document) =>
+        JSON.stringify({ ...document, createdAt: null, configVersion: null }),
+      );
+      if (ours !== theirs)
+        throw new DemoFailure(`a customer differs\n  svc dev:     ${ours}\n  the service: ${theirs}`);
+      compared++;
+    }
+    if (compared !== input.customers)
+      throw new DemoFailure(`svc dev has ${compared} customers, not ${input.customers}`);
+    return compared;
+  } finally {
+    child.kill("SIGTERM");
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  }
+}
+
+async function addressOf(child: ChildProcess): Promise<string> {
+  const lines = createInterface({ input: child.stdout! });
+  let address: string | undefined;
+  // Read to its end, so that the pipe never fills.
+  lines.on("line", (line) => (address ??= READY_LINE.exec(line)?.[1]));
+  while (address === undefined) {
+    const [event] = await Promise.race([
+      once(lines, "line").then(() => ["line"]),
+      once(child, "exit").then(() => ["exit"]),
+    ]);
+    if (event === "exit") throw new DemoFailure("svc dev ended before it was ready");
+  }
+  return address;
+}
+
+/** Waits until nothing is due any more: timers of a history are held until no more of it has come for a while. */
+async function evaluated(url: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const { nextDueAt } = await get<{ nextDueAt: string | null }>(`${url}/clock`, signal);
+    if (nextDueAt === null || Date.parse(nextDueAt) > Date.now()) return;
+    await delay(250, undefined, { signal });
+  }
+}
+
+async function* documents(url: string, signal: AbortSignal): AsyncGenerator<StateDocument> {
+  for (let cursor: string | null = null; ;) {
+    const query: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+    const page: { data: StateDocument[]; nextCursor: string | null } = await get(
+      `${url}/customers?limit=${PAGE}${query}`,
+      signal,
+    );
+    yield* page.data;
+    if (page.nextCursor === null) return;
+    cursor = page.nextCursor;
+  }
+}
+
+async function get<T>(address: string, signal: AbortSignal): Promise<T> {
+  const response = await request(address, { signal });
+  const text = await response.body.text();
+  if (response.statusCode !== 200) throw new DemoFailure(`GET ${address} failed: ${response.statusCode} ${text}`);
+  return JSON.parse(text) as T;
+}
