@@ -8,7 +8,7 @@ import { UsageError } from "./errors.js";
 import { optionName } from "./names.js";
 import { sharedOptions } from "./options.js";
 import { candidates, commands, nouns } from "./registry.js";
-import { suggestion } from "./suggest.js";
+import { nearest } from "../snapshot/nearest.js";
 import { readValues } from "./values.js";
 
 export type Parsed =
@@ -170,7 +170,7 @@ async function notACommand(raw: RawArguments, found: Found, options: ParseOption
   const turned = [words[1], words[0]].join(" ");
   const meant = known.includes(turned)
     ? turned
-    : (suggestion(words.slice(0, 2).join(" "), known) ?? suggestion(said, starts));
+    : (nearest(words.slice(0, 2).join(" "), known) ?? nearest(said, starts));
   throw new UsageError(
     `there is no command "svc ${said}"${meant === undefined ? "" : `; did you mean "svc ${meant}"?`}`,
     seeHelp(found),
@@ -185,7 +185,7 @@ function refuseUnknown(raw: RawArguments, options: Options, positionals: readonl
   const unknown = Object.keys(raw).find((name) => !known.has(name));
   if (unknown === undefined) return;
   const dashed = (name: string) => (name.length === 1 ? `-${name}` : `--${name}`);
-  const meant = suggestion(unknown, names);
+  const meant = nearest(unknown, names);
   throw new UsageError(
     `there is no option ${dashed(unknown)}${meant === undefined ? "" : `; did you mean ${dashed(meant)}?`}`,
     seeHelp(found),

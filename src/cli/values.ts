@@ -2,7 +2,7 @@ import type { AnyCommand, Option } from "./command.js";
 import { UsageError } from "./errors.js";
 import { optionName } from "./names.js";
 import { sharedOptions } from "./options.js";
-import { suggestion } from "./suggest.js";
+import { nearest } from "../snapshot/nearest.js";
 
 /**
  * The values of a command's arguments and options, from what the parser found: strings, booleans and lists of them.
@@ -49,7 +49,7 @@ function integer(name: string, given: string, min: number, max: number): number 
 }
 
 function notAChoice(name: string, value: string, choices: readonly string[]): UsageError {
-  const meant = suggestion(value, choices);
+  const meant = nearest(value, choices);
   return new UsageError(
     `${name} is ${JSON.stringify(value)}${meant === undefined ? "" : `; did you mean ${meant}?`}`,
     `give one of: ${choices.join(", ")}`,

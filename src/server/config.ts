@@ -1,5 +1,5 @@
 import { isIPv6 } from "node:net";
-import { nearest } from "./nearest.js";
+import { nearest } from "../snapshot/nearest.js";
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -96,7 +96,7 @@ function unknownNames(env: Environment): string[] {
     .sort()
     .map((name) => {
       const guess = nearest(name, known);
-      return `${name} is not a variable of this program${guess === null ? "" : `; did you mean ${guess}?`}`;
+      return `${name} is not a variable of this program${guess === undefined ? "" : `; did you mean ${guess}?`}`;
     });
 }
 
