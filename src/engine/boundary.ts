@@ -1,4 +1,4 @@
-import type { Order } from "./types.js";
+import type { JourneyRun, Order } from "./types.js";
 import type { Working } from "./working.js";
 
 /**
@@ -21,6 +21,38 @@ export const EVERYTHING_COUNTS: Boundary = { at: -Infinity, occurredAt: -Infinit
 
 export function boundaryAt(at: number, by: Order | null): Boundary {
   return { at, occurredAt: by?.occurredAt ?? -Infinity, seq: by?.seq ?? -Infinity };
+}
+
+/** What of a journey's present or last run its conditions count from. */
+export interface JourneyBoundaries {
+  start: Boundary;
+  previousStep: Boundary;
+  end: Boundary;
+}
+
+const NEVER_STARTED: JourneyBoundaries = {
+  start: NOTHING_COUNTS,
+  previousStep: NOTHING_COUNTS,
+  end: EVERYTHING_COUNTS,
+};
+
+/** The boundaries of a run, or of a journey that never started. */
+export function boundariesOf(run: JourneyRun | undefined): JourneyBoundaries {
+  if (run === undefined) return NEVER_STARTED;
+  const start = boundaryAt(run.startedAt, run.startedBy);
+  // Where this is asked for, steps complete in the author's order.
+  const last = Object.values(run.steps).at(-1);
+  const endedAt = run.completedAt ?? run.expiredAt;
+  return {
+    start,
+    previousStep: last === undefined ? start : boundaryAt(last.completedAt, last.by),
+    end: endedAt === null ? NOTHING_COUNTS : boundaryAt(endedAt, run.endedBy),
+  };
+}
+
+/** The place in order of the operation that caused a boundary; null where none did. */
+export function orderOf({ occurredAt, seq }: Boundary): Order | null {
+  return occurredAt === -Infinity ? null : { occurredAt, seq };
 }
 
 /** Whether an occurrence counts since a boundary. */

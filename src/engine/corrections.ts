@@ -1,3 +1,4 @@
+import { member } from "./records.js";
 import type { CustomerState, Effect, EmissionSource, Json } from "./types.js";
 
 /**
@@ -53,8 +54,4 @@ function sorted<T>(record: Record<string, T>): [string, T][] {
 
 function union(a: object, b: object): string[] {
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].sort();
-}
-
-function member<T>(record: Record<string, T>, id: string): T | undefined {
-  return Object.hasOwn(record, id) ? record[id] : undefined;
 }

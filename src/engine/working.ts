@@ -1,6 +1,14 @@
-import { boundaryAt, EVERYTHING_COUNTS, NOTHING_COUNTS, type Boundary } from "./boundary.js";
+import {
+  boundariesOf,
+  boundaryAt,
+  NOTHING_COUNTS,
+  orderOf,
+  type Boundary,
+  type JourneyBoundaries,
+} from "./boundary.js";
 import type { Model } from "./model.js";
 import { openAggregates, saveAggregates, type WorkingAggregate } from "./aggregates.js";
+import { member, merged } from "./records.js";
 import { recordEvent } from "./registry.js";
 import { copyStreamMemory, newStreamMemory, trimOccurrences, type Stream } from "./streams.js";
 import type {
@@ -19,19 +27,6 @@ import type {
   StreamMemory,
   TrackOperation,
 } from "./types.js";
-
-/** What of a journey's present or last run its conditions count from. */
-interface JourneyBoundaries {
-  start: Boundary;
-  previousStep: Boundary;
-  end: Boundary;
-}
-
-const NEVER_STARTED: JourneyBoundaries = {
-  start: NOTHING_COUNTS,
-  previousStep: NOTHING_COUNTS,
-  end: EVERYTHING_COUNTS,
-};
 
 /**
  * A customer while being evaluated: a mutable copy of the state, opened once per call. What the caller handed in is
@@ -276,48 +271,12 @@ export class Working {
   }
 }
 
-/** The members of a record that the model knows as they now are, and the others as they were, by id in order. */
-function merged<T>(
-  before: Record<string, T>,
-  ids: readonly string[],
-  values: readonly (T | undefined)[],
-): Record<string, T> {
-  const entries = new Map(Object.entries(before));
-  ids.forEach((id, index) => {
-    const value = values[index];
-    if (value === undefined) entries.delete(id);
-    else entries.set(id, value);
-  });
-  return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
 function entry(enteredAt: number | undefined): { enteredAt: number } | undefined {
   return enteredAt === undefined ? undefined : { enteredAt };
 }
 
 function pass(passedAt: number | undefined): { passedAt: number } | undefined {
   return passedAt === undefined ? undefined : { passedAt };
-}
-
-function member<T>(record: Record<string, T>, id: string): T | undefined {
-  return Object.hasOwn(record, id) ? record[id] : undefined;
-}
-
-function boundariesOf(run: JourneyRun | undefined): JourneyBoundaries {
-  if (run === undefined) return NEVER_STARTED;
-  const start = boundaryAt(run.startedAt, run.startedBy);
-  // Where this is asked for, steps complete in the author's order.
-  const last = Object.values(run.steps).at(-1);
-  const endedAt = run.completedAt ?? run.expiredAt;
-  return {
-    start,
-    previousStep: last === undefined ? start : boundaryAt(last.completedAt, last.by),
-    end: endedAt === null ? NOTHING_COUNTS : boundaryAt(endedAt, run.endedBy),
-  };
-}
-
-function orderOf({ occurredAt, seq }: Boundary): Order | null {
-  return occurredAt === -Infinity ? null : { occurredAt, seq };
 }
 
 function finite(instant: number): number | null {
