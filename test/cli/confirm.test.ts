@@ -62,7 +62,7 @@ describe("to test", () => {
       ",
       }
     `);
-    expect(stderr).toContain("Deploy 1 event, 0 traits, 0 lifecycle states, 1 segment to test of project shop");
+    expect(stderr).toContain("Deploy 1 event, 1 segment to test of project shop");
   });
 
   test.each([
