@@ -26,6 +26,8 @@ interface StateDocument {
 }
 
 const SETTLE_SECONDS = 5;
+/** With one sender both get the same batches in the same order, and so give the same ids to events, which documents show. */
+export const COMPARED_SENDERS = 1;
 const PAGE = 200;
 const READY_LINE = /(http:\/\/127\.0\.0\.1:\d+)/;
 
@@ -42,7 +44,7 @@ export async function compareWithLocal({ model, input, customer, signal }: Compa
   });
   try {
     const url = await addressOf(child);
-    await sendAll(input.read(), { url, apiKey: "local", signal });
+    await sendAll(input.read(), { url, apiKey: "local", signal, senders: COMPARED_SENDERS });
     await evaluated(url, signal);
     let compared = 0;
     for await (const local of documents(url, signal)) {
@@ -78,11 +80,11 @@ async function addressOf(child: ChildProcess): Promise<string> {
   return address;
 }
 
-/** Waits until nothing is due any more: timers of a history are held until no more of it has come for a while. */
+/** Waits until nothing is due any more, not even what is held until no more of the history has come for a while. */
 async function evaluated(url: string, signal: AbortSignal): Promise<void> {
   for (;;) {
     const { nextDueAt } = await get<{ nextDueAt: string | null }>(`${url}/clock`, signal);
-    if (nextDueAt === null || Date.parse(nextDueAt) > Date.now()) return;
+    if (nextDueAt === null || Date.parse(nextDueAt) > Date.now() + SETTLE_SECONDS * 1_000) return;
     await delay(250, undefined, { signal });
   }
 }

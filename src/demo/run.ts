@@ -8,7 +8,7 @@ import { openDataFile } from "./input/data-file.js";
 import type { Input } from "./input/input.js";
 import { simulatedInput } from "./input/simulated.js";
 import { lookAround, type KeepOptions } from "./keep.js";
-import { compareWithLocal } from "./compare.js";
+import { COMPARED_SENDERS, compareWithLocal } from "./compare.js";
 import { compileModel, type CompiledModel } from "./model.js";
 import type { DemoOptions } from "./options.js";
 import { startProgress } from "./progress.js";
@@ -92,7 +92,7 @@ async function demonstrate(
   output.write(`the service answers at ${service.url} (process ${service.pid}); the model is deployed\n`);
 
   const startedAt = performance.now();
-  const sent = await send(stage, apiKey);
+  const sent = await send(stage, apiKey, compare ? COMPARED_SENDERS : undefined);
   const sentAt = performance.now();
   const { overview, evaluatedAt } = await evaluate(stage, api);
   const { tally } = receiver;
@@ -121,13 +121,18 @@ async function tell(api: Api, project: string, customerId: string) {
   return { customer: await api.customer(project, customerId), timeline: await api.timeline(project, customerId) };
 }
 
-async function send({ input, service, output, signal }: Stage, apiKey: string): Promise<Sent> {
+async function send(
+  { input, service, output, signal }: Stage,
+  apiKey: string,
+  senders: number | undefined,
+): Promise<Sent> {
   const progress = startProgress(output, "sending", input.operations, "operations");
   try {
     return await sendAll(input.read(), {
       url: service.url,
       apiKey,
       signal,
+      ...(senders === undefined ? {} : { senders }),
       onProgress: ({ operations }) => progress.update(operations),
     });
   } finally {
