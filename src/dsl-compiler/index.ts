@@ -3,7 +3,7 @@ import path from "node:path";
 
 import { hashSnapshot } from "../snapshot/canonical.js";
 import type { Snapshot } from "../snapshot/types.js";
-import { parseSnapshot } from "../snapshot/validate.js";
+import type { parseSnapshot } from "../snapshot/validate.js";
 import type { Diagnostic } from "./diagnostic.js";
 import { diagnostic } from "./diagnostic.js";
 import { withSource } from "./excerpt.js";
@@ -64,9 +64,11 @@ async function compile(
   types: Types | undefined,
   options: CompileOptions & { timeLimitMs: number },
 ): Promise<CompileResult> {
+  // The validation takes long to load; meanwhile other processes bundle and run.
+  const validation = import("../snapshot/validate.js");
   const first = await load(root, options);
   const loaded = first.failed && types ? await loadGuarded(root, types, first, options) : first;
-  const { found, snapshot } = check(loaded);
+  const { found, snapshot } = check(loaded, (await validation).parseSnapshot);
   const mistakes = (await types?.mistakes()) ?? [];
   const told = found.filter((one) => mistakes.length === 0 || !isConsequence(one));
   const all = merge(mistakes, types ? await placed(told, types) : told.map((one) => ({ diagnostic: one })));
@@ -76,12 +78,15 @@ async function compile(
 }
 
 /** Validates what the model became, as every reader of a snapshot does. Suspicions are looked for in a sound model only. */
-function check({ found, lowered, locate }: Load): { found: Diagnostic[]; snapshot: Snapshot | null } {
+function check(
+  { found, lowered, locate }: Load,
+  parse: typeof parseSnapshot,
+): { found: Diagnostic[]; snapshot: Snapshot | null } {
   if (!lowered || !locate) return { found, snapshot: null };
   const errors = loweredDiagnostics(lowered, locate, CONFIG);
   if (lowered.snapshot === null) return { found: [...found, ...errors], snapshot: null };
   const place = placesOf(lowered, locate);
-  const parsed = parseSnapshot(lowered.snapshot);
+  const parsed = parse(lowered.snapshot);
   // Where an exception left a hole, what is missing or unused is its consequence.
   const isIncomplete = found.some(({ severity }) => severity === "error");
   if (!parsed.ok) {

@@ -6,6 +6,7 @@ import { createLocalApp } from "./app.js";
 import type { LocalEngine } from "./engine.js";
 import type { CustomerChange } from "./population.js";
 import type { Observe } from "./report.js";
+import { PortTakenError } from "./port-taken.js";
 
 const HOST = "127.0.0.1";
 /** How long requests at hand may take once the server stops. */
@@ -27,13 +28,6 @@ export interface LocalServer {
   engineChanged: () => void;
   /** Stops taking requests, answers those at hand, then resolves. */
   stop: () => Promise<void>;
-}
-
-/** The error of a port that another program listens on. */
-export class PortTakenError extends Error {
-  constructor(readonly port: number) {
-    super(`the port ${port} is taken`);
-  }
 }
 
 /**

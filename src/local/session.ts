@@ -1,10 +1,10 @@
 import { compileProject, type CompileResult, type Diagnostic } from "../dsl-compiler/index.js";
 import type { Snapshot } from "../snapshot/types.js";
 import type { Clock } from "./clock.js";
-import { LocalEngine } from "./engine.js";
+import type { LocalEngine } from "./engine.js";
 import type { CustomerChange } from "./population.js";
 import type { RequestReport } from "./report.js";
-import { startLocalServer, type LocalServer } from "./server.js";
+import type { LocalServer } from "./server.js";
 import { watchSources, type Watching } from "./watch.js";
 
 /** What a reload changed. */
@@ -55,8 +55,14 @@ export class BrokenModelError extends Error {
   }
 }
 
+/** What serves a model takes long to load. */
+function loadServing() {
+  return Promise.all([import("./engine.js"), import("./server.js")]);
+}
+
 /** Serves a project from its sources, and follows their changes. */
 export class LocalSession {
+  #serving: ReturnType<typeof loadServing> | undefined;
   #server: LocalServer | undefined;
   #engine: LocalEngine | undefined;
   #hash = "";
@@ -114,7 +120,10 @@ export class LocalSession {
     const look = ++this.#look;
     const started = performance.now();
     const { directory, observer, watch } = this.options;
-    const result = await compileProject(directory, { onOutput: (text) => observer.output(text) });
+    const compiled = compileProject(directory, { onOutput: (text) => observer.output(text) });
+    // Loaded while other processes bundle and run the sources.
+    this.#serving ??= loadServing();
+    const [result] = await Promise.all([compiled, this.#serving]);
     if (this.#stopped) return;
     if (!result.ok) {
       if (!watch) throw new BrokenModelError(result.diagnostics);
@@ -126,6 +135,7 @@ export class LocalSession {
 
   async #start({ snapshot, hash, warnings }: CompileResult & { ok: true }): Promise<void> {
     const { clock, environment, settleMs, port, observer } = this.options;
+    const [{ LocalEngine }, { startLocalServer }] = await this.#serving!;
     const engine = new LocalEngine({ snapshot, hash }, { clock, environment, settleMs, configVersion: null });
     const server = await startLocalServer({
       engine,
