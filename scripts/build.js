@@ -8,20 +8,58 @@ import { build } from "esbuild";
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const sources = (await readdir(path.join(root, "src"), { recursive: true })).filter((name) => name.endsWith(".ts"));
 
-await build({
-  entryPoints: sources.map((name) => path.join(root, "src", name)),
-  outdir: path.join(root, "dist"),
-  outbase: path.join(root, "src"),
+/** Packages of hundreds of small modules, which take longer to find than to run: each of these imports becomes one file of ours. */
+const BUNDLED = ["typebox", "typebox/compile"];
+const bundleName = (specifier) => `packages/${specifier.replaceAll("/", "-")}`;
+
+/** Leaves imports as they are, but for those of bundled packages. */
+const transpileOnly = {
+  name: "transpile-only",
+  setup({ onResolve }) {
+    onResolve({ filter: /./ }, ({ path: specifier, importer }) => {
+      if (importer === "") return undefined;
+      if (!BUNDLED.includes(specifier)) return { path: specifier, external: true };
+      const target = path.join(root, "src", `${bundleName(specifier)}.js`);
+      const relative = path.relative(path.dirname(importer), target).split(path.sep).join("/");
+      return { path: relative.startsWith(".") ? relative : `./${relative}`, external: true };
+    });
+  },
+};
+
+const shared = {
+  bundle: true,
   format: "esm",
   platform: "node",
   target: "node20",
   sourcemap: true,
   logLevel: "warning",
-});
+};
+
+const [, packages] = await Promise.all([
+  build({
+    ...shared,
+    entryPoints: sources.map((name) => path.join(root, "src", name)),
+    outdir: path.join(root, "dist"),
+    outbase: path.join(root, "src"),
+    plugins: [transpileOnly],
+  }),
+  build({
+    ...shared,
+    entryPoints: Object.fromEntries(BUNDLED.map((specifier) => [bundleName(specifier), specifier])),
+    outdir: path.join(root, "dist"),
+    chunkNames: "packages/shared-[hash]",
+    splitting: true,
+    absWorkingDir: root,
+    metafile: true,
+  }),
+]);
 
 // A source that was renamed or removed must not live on in dist. Stale files go last, so that a process that runs from dist
 // while it is built again never finds it empty.
 const built = new Set(sources.map((name) => name.slice(0, -".ts".length)));
+for (const output of Object.keys(packages.metafile.outputs)) {
+  built.add(path.relative("dist", output).replace(/\.js(\.map)?$/, ""));
+}
 for (const name of await readdir(path.join(root, "dist"), { recursive: true })) {
   const source = name.replace(/\.(js|js\.map|d\.ts)$/, "");
   if (source !== name && !built.has(source)) await rm(path.join(root, "dist", name), { force: true });
