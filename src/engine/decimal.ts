@@ -58,10 +58,11 @@ export class DecimalSum {
     this.add(-value);
   }
 
-  /** The sum, rounded once to the nearest double; infinite beyond the range of doubles. */
+  /** The sum, rounded once to the nearest double; beyond their range the greatest one, since JSON has no infinity. */
   toNumber(): number {
     if (this.#big === null) return this.#units / POWERS[this.#scale]!;
-    return Number(`${this.#big}e${-this.#scale}`);
+    const rounded = Number(`${this.#big}e${-this.#scale}`);
+    return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, rounded));
   }
 
   toMemory(): DecimalMemory {

@@ -80,8 +80,8 @@ function scoreOf(components: readonly CompiledComponent[], { bands }: Health, cu
   let sum = 0;
   let weights = 0;
   for (const { id, weight, score } of components) {
-    const value = round(score.value(customer));
-    scores[id] = value;
+    const value = score.value(customer);
+    scores[id] = round(value);
     sum += weight * value;
     weights += weight;
   }

@@ -174,12 +174,12 @@ export function setMember(customer: Customer, evaluation: Evaluation, segment: s
 
 /** The health of a customer at an instant, scored afresh. */
 export function healthOf(customer: Customer, { components, bands }: Health, t: number): HealthScore {
-  const scores = components.map(({ score }) => round(scored(customer, score, t)));
+  const scores = components.map(({ score }) => scored(customer, score, t));
   const weights = components.reduce((sum, { weight }) => sum + weight, 0);
   const overall = round(components.reduce((sum, { weight }, i) => sum + weight * scores[i]!, 0) / weights);
   return {
     overall,
-    components: Object.fromEntries(components.map(({ id }, i) => [id, scores[i]!])),
+    components: Object.fromEntries(components.map(({ id }, i) => [id, round(scores[i]!)])),
     band: bands.find(({ from }) => overall >= from)!.id,
   };
 }
