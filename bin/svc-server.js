@@ -1,4 +1,5 @@
 #!/usr/bin/env node
-import { main } from "../dist/server/main.js";
+import { built } from "./built.js";
 
+const { main } = await import(built("server/main.js"));
 process.exitCode = await main(process.argv.slice(2));

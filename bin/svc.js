@@ -1,2 +1,4 @@
 #!/usr/bin/env node
-import "../dist/cli/main.js";
+import { built } from "./built.js";
+
+await import(built("cli/main.js"));
