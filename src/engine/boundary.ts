@@ -36,16 +36,20 @@ const NEVER_STARTED: JourneyBoundaries = {
   end: EVERYTHING_COUNTS,
 };
 
-/** The boundaries of a run, or of a journey that never started. */
-export function boundariesOf(run: JourneyRun | undefined): JourneyBoundaries {
+/**
+ * The boundaries of a run, or of a journey that never started.
+ *
+ * @param steps ids of the journey's steps in the author's order; the run may have completed some of another version
+ */
+export function boundariesOf(run: JourneyRun | undefined, steps: readonly string[]): JourneyBoundaries {
   if (run === undefined) return NEVER_STARTED;
   const start = boundaryAt(run.startedAt, run.startedBy);
-  // Where this is asked for, steps complete in the author's order.
-  const last = Object.values(run.steps).at(-1);
+  const current = steps.findIndex((id) => !Object.hasOwn(run.steps, id));
+  const previous = current > 0 ? run.steps[steps[current - 1]!] : undefined;
   const endedAt = run.completedAt ?? run.expiredAt;
   return {
     start,
-    previousStep: last === undefined ? start : boundaryAt(last.completedAt, last.by),
+    previousStep: previous === undefined ? start : boundaryAt(previous.completedAt, previous.by),
     end: endedAt === null ? NOTHING_COUNTS : boundaryAt(endedAt, run.endedBy),
   };
 }

@@ -23,6 +23,8 @@ export interface Model {
   hash: string;
   /** Ids in the author's order. */
   journeys: string[];
+  /** By journey: the ids of its steps. */
+  journeySteps: string[][];
   segments: string[];
   rules: string[];
   signals: { id: string; severity: Severity; message?: string }[];
@@ -70,6 +72,7 @@ export function compileModel(snapshot: Snapshot, hash: string): Model {
   return {
     hash,
     journeys: snapshot.journeys.map(({ id }) => id),
+    journeySteps: snapshot.journeys.map(({ steps }) => steps.map(({ id }) => id)),
     segments: snapshot.segments.map(({ id }) => id),
     rules: snapshot.rules.map(({ id }) => id),
     signals: snapshot.signals,

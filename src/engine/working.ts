@@ -123,7 +123,7 @@ export class Working {
     this.enteredAt = lifecycle?.enteredAt ?? Infinity;
     this.stateBoundary = lifecycle === null ? NOTHING_COUNTS : boundaryAt(lifecycle.enteredAt, lifecycle.cause);
     this.journeys = model.journeys.map((id) => member(origin.journeys, id));
-    this.journeyBoundaries = this.journeys.map(boundariesOf);
+    this.journeyBoundaries = this.journeys.map((run, index) => boundariesOf(run, model.journeySteps[index]!));
     this.enteredSegmentAt = model.segments.map((id) => member(origin.segments, id)?.enteredAt);
     this.health = origin.health;
     this.healthChangesAt = origin.healthChangesAt ?? Infinity;
@@ -178,7 +178,7 @@ export class Working {
 
   setJourney(index: number, run: JourneyRun): void {
     this.journeys[index] = run;
-    this.journeyBoundaries[index] = boundariesOf(run);
+    this.journeyBoundaries[index] = boundariesOf(run, this.model.journeySteps[index]!);
     this.journeysChanged = true;
   }
 
