@@ -6,6 +6,7 @@ import type { Locate } from "./locate.js";
 import type { Lowered } from "./lower.js";
 import type { Outcome } from "./run.js";
 import type { Thrown } from "./runner.js";
+import { shapeFix } from "./shape-fixes.js";
 
 /** What comes of reading a module that has not been evaluated yet. */
 const NOT_YET = /before initialization|of undefined|is not a function|is not a constructor|is not iterable/;
@@ -53,7 +54,8 @@ export function problemDiagnostic(
   { path, code, message }: Pick<Problem, "path" | "message"> & { code: string },
   place: (path: string) => Location | undefined,
 ): Diagnostic {
-  return diagnostic(severity, code, says(path, code, message), place(path));
+  const fix = code === "INVALID_SHAPE" ? shapeFix(path, message) : undefined;
+  return diagnostic(severity, code, says(path, code, message), place(path), fix);
 }
 
 /** The messages of these need the part of the model that they speak of; the others speak for themselves. */

@@ -3,7 +3,7 @@ import path from "node:path";
 
 import { hashSnapshot } from "../snapshot/canonical.js";
 import type { Snapshot } from "../snapshot/types.js";
-import type { parseSnapshot } from "../snapshot/validate.js";
+import type { parseSnapshot, Problem } from "../snapshot/validate.js";
 import type { Diagnostic } from "./diagnostic.js";
 import { diagnostic } from "./diagnostic.js";
 import { withSource } from "./excerpt.js";
@@ -11,7 +11,7 @@ import { loweredDiagnostics, placesOf, problemDiagnostic } from "./found.js";
 import { lint } from "./lint.js";
 import type { Load } from "./load.js";
 import { CONFIG, load, loadGuarded } from "./load.js";
-import { inOrder, merge, subjectsOf, unique } from "./merge.js";
+import { inOrder, merge, pathOf, subjectsOf, unique } from "./merge.js";
 import type { Placed } from "./merge.js";
 import { Types } from "./types.js";
 
@@ -90,12 +90,22 @@ function check(
   // Where an exception left a hole, what is missing or unused is its consequence.
   const isIncomplete = found.some(({ severity }) => severity === "error");
   if (!parsed.ok) {
-    const problems = parsed.problems.filter(({ code }) => !isIncomplete || code !== "INVALID_SHAPE");
+    const problems = parsed.problems.filter((problem) => !isIncomplete || !isOfHole(problem));
     errors.push(...problems.map((problem) => problemDiagnostic("error", problem, place)));
   }
   if (!parsed.ok || errors.length > 0 || isIncomplete) return { found: [...found, ...errors], snapshot: null };
   const suspicions = lint(parsed.snapshot).map((suspicion) => problemDiagnostic("warning", suspicion, place));
   return { found: [...found, ...suspicions], snapshot: parsed.snapshot };
+}
+
+/** Whether a problem may be that of a value that could not be computed. */
+function isOfHole({ code, message }: Problem): boolean {
+  return (
+    code === "INVALID_SHAPE" &&
+    /^(is missing|must not be empty|must be (an? )?(object|string|number|integer|boolean|array|text\b.*))$/.test(
+      message,
+    )
+  );
 }
 
 /** Whether something is what an error of types becomes when it is run, and tells nothing new beside it. */
@@ -104,7 +114,9 @@ function isConsequence({ code, message }: Diagnostic): boolean {
   // What is no condition at all, or lacks a part, was refused by its type already; only what types cannot tell is left to say.
   return (
     code === "INVALID_SHAPE" &&
-    /(: must be an object|\bis missing|is not known here|\.kind: must be one of .*)$/.test(message)
+    /(: must be (an object|number|string|boolean|array)|\bis missing|is not known here|\.kind: must be one of .*)$/.test(
+      message,
+    )
   );
 }
 
@@ -114,6 +126,7 @@ async function placed(found: readonly Diagnostic[], types: Types): Promise<Place
     location: { file, line, column },
     // What has an end already is exact.
     subjects: endLine === undefined ? subjectsOf(message) : [],
+    path: endLine === undefined ? pathOf(message) : undefined,
   }));
   const places = await types.places(requests);
   return found.map((one, index) => {

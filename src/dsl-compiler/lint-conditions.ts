@@ -11,6 +11,8 @@ export interface ConditionsLint {
   suspicions: Suspicion[];
   /** The events that something reads. */
   read: Set<string>;
+  /** Whether something asks when the customer was active, which every event tells. */
+  readsAll: boolean;
 }
 
 /** Goes through everything that reads events or asks for something, in the order of the snapshot's parts. */
@@ -45,6 +47,7 @@ export function lintConditions(snapshot: Snapshot): ConditionsLint {
 class ConditionLinter implements ConditionsLint {
   readonly suspicions: Suspicion[] = [];
   readonly read = new Set<string>();
+  readsAll = false;
   readonly types: FieldTypes;
 
   constructor(snapshot: Snapshot) {
@@ -89,6 +92,8 @@ class ConditionLinter implements ConditionsLint {
     } else if (condition.kind === "sequence") {
       this.selector(condition.first, at(path, "first"));
       this.selector(condition.then, at(path, "then"));
+    } else if (condition.kind === "inactiveFor" || condition.kind === "activeWithin") {
+      this.readsAll = true;
     } else if ("of" in condition) {
       this.selector(condition.of, at(path, "of"));
     }

@@ -5,11 +5,11 @@ import type { Suspicion } from "./suspicion.js";
 
 /** Looks for what is certainly of no use. What could be meant is let pass: a warning that is wrong once is never read again. */
 export function lint(snapshot: Snapshot): Suspicion[] {
-  const { suspicions, read } = lintConditions(snapshot);
+  const { suspicions, read, readsAll } = lintConditions(snapshot);
   if (snapshot.lifecycle) suspicions.push(...lintLifecycle(snapshot.lifecycle));
   suspicions.push(...lintSegments(snapshot), ...lintSignals(snapshot));
   for (const event of Object.keys(snapshot.events)) {
-    if (read.has(event)) continue;
+    if (readsAll || read.has(event)) continue;
     suspicions.push({
       path: at("events", event),
       code: "UNUSED_EVENT",
@@ -28,7 +28,7 @@ function lintLifecycle(lifecycle: Lifecycle): Suspicion[] {
   return lifecycle.states.flatMap((state, index) => {
     const path = at("lifecycle.states", index);
     if (!reached.has(state.name)) {
-      const message = `no transitions lead from ${quote(lifecycle.initial)} to the state ${quote(state.name)}`;
+      const message = `the state ${quote(state.name)} is never entered: no transitions lead to it from ${quote(lifecycle.initial)}`;
       return [{ path, code: "UNREACHABLE_STATE" as const, message }];
     }
     return state.transitions.flatMap(({ to, when }, position) => {

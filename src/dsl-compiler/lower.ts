@@ -67,8 +67,12 @@ function isModel(value: unknown): value is Model {
 /** A mistake that a builder recorded, with the name that was probably meant. */
 function problemOf({ code, message, fix, misnamed, stack }: ModelError): ModelProblem {
   const meant = misnamed && nearest(misnamed.name, misnamed.candidates);
-  if (meant === undefined) return { code, message, stack, fix };
+  if (meant === undefined) return { code, message, stack, fix: fix ?? (misnamed && oneOf(misnamed.candidates)) };
   return { code, message: `${message}; did you mean ${quote(meant)}?`, stack, fix: `write ${quote(meant)}` };
+}
+
+function oneOf(names: readonly string[]): string | undefined {
+  return names.length === 0 ? undefined : `use one of ${list(names)}`;
 }
 
 /** One model on its way into a snapshot. */

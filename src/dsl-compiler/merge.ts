@@ -1,5 +1,5 @@
 /** One list of what several stages found, in which each mistake is told once. */
-import type { Diagnostic } from "./diagnostic.js";
+import type { Diagnostic, Range } from "./diagnostic.js";
 import type { TypeMistake } from "./types/check.js";
 import type { Place } from "./types/syntax.js";
 
@@ -20,9 +20,10 @@ export function merge(types: readonly TypeMistake[], others: readonly Placed[]):
   const told = new Map(readable.map((mistake) => [mistake, mistake.diagnostic]));
   const rest = others.flatMap((other) => {
     const same = readable.find((mistake) => isSame(mistake, other));
-    if (!same) return [{ ...other.diagnostic, ...other.place?.range }];
+    if (!same) return [exact(other)];
     // Several parts of a model can suffer from one mistake.
-    if (told.get(same) === same.diagnostic) told.set(same, combine(same.diagnostic, other.diagnostic));
+    if (told.get(same) === same.diagnostic) told.set(same, combine(same.diagnostic, other));
+    else if (isStray(other.diagnostic) && !overlap(told.get(same)!, exact(other))) return [exact(other)];
     return [];
   });
   return [...told.values(), ...rest];
@@ -35,14 +36,35 @@ function isUnreadable({ diagnostic }: Placed): boolean {
 /** The words that tell least: the type checker's are better. */
 const VAGUE = new Set(["INVALID_SHAPE", "MODEL_FAILED", "INVALID_DEFINITION"]);
 
-function combine(type: Diagnostic, model: Diagnostic): Diagnostic {
+function combine(type: Diagnostic, { diagnostic: model, place }: Placed): Diagnostic {
+  if (isRule(model)) return { ...type, ...model, ...place?.range };
+  if (isChoice(model) && overlap(type, model)) return { ...type, ...place?.range };
   if (VAGUE.has(model.code)) return type;
   // Which type was expected, and which one stands there, only the type checker tells.
   if (model.code === "TYPE_MISMATCH") return { ...type, code: model.code };
   const { code, message } = model;
   // A name that was probably meant, or all that are allowed, says more than what to do in general.
   const fix = isProposal(type.fix) ? type.fix : (model.fix ?? type.fix);
-  return { ...type, code, message, ...(fix === undefined ? {} : { fix }) };
+  return { ...type, ...(isStray(model) ? place?.range : {}), code, message, ...(fix === undefined ? {} : { fix }) };
+}
+
+/** Whether a shape is refused for a reason that types tell badly: members that exclude each other. */
+function isRule({ code, message }: Diagnostic): boolean {
+  return code === "INVALID_SHAPE" && !/: (?:must|is) /.test(message);
+}
+
+/** Whether a value is none of those that are allowed. */
+function isChoice({ code, message }: Diagnostic): boolean {
+  return code === "INVALID_SHAPE" && message.includes(": must be one of ");
+}
+
+/** Whether something is listed that is no part of its kind. Types may mark the whole list for it. */
+function isStray({ code }: Diagnostic): boolean {
+  return code.startsWith("NOT_A");
+}
+
+function exact({ diagnostic, place }: Placed): Diagnostic {
+  return { ...diagnostic, ...place?.range };
 }
 
 function isProposal(fix: string | undefined): boolean {
@@ -54,27 +76,44 @@ function isSame(mistake: TypeMistake, { diagnostic, place }: Placed): boolean {
   if (type.file === undefined || type.file !== diagnostic.file) return false;
   // After the first error of syntax the rest of a file is a guess.
   if (type.code === "SYNTAX_ERROR" && diagnostic.code === "SYNTAX_ERROR") return true;
-  if (overlap(type, { ...diagnostic, ...place?.range })) return true;
+  if (overlap(type, exact({ diagnostic, place }))) return true;
+  if (place && mistake.value && isAt(mistake.value, place.range)) return true;
+  if (place && mistake.value && isStray(diagnostic) && overlap(mistake.value, place.range)) return true;
+  // Of a call that fits none of its forms, only the name is marked.
+  if ((isRule(diagnostic) || isChoice(diagnostic)) && overlap(type, diagnostic)) return true;
   return (
     place?.statement === mistake.statement &&
     subjectsOf(diagnostic.message).some((name) => mistake.names.includes(name))
   );
 }
 
-function overlap(a: Diagnostic, b: Diagnostic): boolean {
+/** Whether two places are one. */
+function isAt(a: Range, b: Range): boolean {
+  return a.line === b.line && a.column === b.column && a.endLine === b.endLine && a.endColumn === b.endColumn;
+}
+
+function overlap(a: Partial<Range>, b: Partial<Range>): boolean {
   return !isBefore(a, b) && !isBefore(b, a);
 }
 
 /** Whether one place ends before the other begins. A place without an end is one character. */
-function isBefore(a: Diagnostic, b: Diagnostic): boolean {
+function isBefore(a: Partial<Range>, b: Partial<Range>): boolean {
   const line = a.endLine ?? a.line ?? 0;
   const column = a.endColumn ?? (a.column ?? 0) + 1;
   return line < (b.line ?? 0) || (line === b.line && column <= (b.column ?? 0));
 }
 
-/** The names and values that a message speaks of, the first one first. */
+/** The names and values that a message speaks of, the first one first; not those that could stand there instead. */
 export function subjectsOf(message: string): string[] {
-  return [...message.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, name]) => name!);
+  return [...message.replace(/, only "[^]*$/, "").matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, name]) => name!);
+}
+
+/** The path in the model with which a message begins. */
+const PATH = /^((?:\.?[A-Za-z_$][A-Za-z0-9_$]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\])+)(?:: | is not )/;
+
+/** The path of the part of the model that a message speaks of, where it gives one. */
+export function pathOf(message: string): string | undefined {
+  return PATH.exec(message)?.[1];
 }
 
 /** A condition that is used in several places is wrong in all of them, and told once. */

@@ -16,6 +16,11 @@ export interface Guard {
 /** Names that Node.js or a test asks any object for. */
 const PROBED = new Set(["then", "toJSON", ...Object.getOwnPropertyNames(Object.prototype)]);
 
+/** Whether a member is there to be asked or called, rather than to tell what the object is. */
+function isQuestion(member: unknown): boolean {
+  return typeof member === "function" || typeof member === "object";
+}
+
 /**
  * The same object, but asking it for a member that it does not have is recorded as the author's mistake, at its place, and answered with
  * an inert value. The type checker refuses such names in the editor; this is for those who run the compiler without it.
@@ -27,7 +32,8 @@ export function guarded<T extends object>(target: T, guard: Guard): T {
       const { code = "UNKNOWN_MEMBER", owner, member = "method" } = guard;
       const missing = `no ${member} ${JSON.stringify(key)}`;
       const message = owner === undefined ? `there is ${missing}` : `${owner} has ${missing}`;
-      record(new ModelError(code, message, undefined, { name: key, candidates: Object.keys(target) }));
+      const candidates = Object.keys(target).filter((name) => isQuestion(Reflect.get(target, name)));
+      record(new ModelError(code, message, undefined, { name: key, candidates }));
       return inert(guard.standIns);
     },
   });

@@ -22,7 +22,19 @@ export function byName(shapes: Record<string, TProperties>): Readonly<Record<str
   return Object.fromEntries(Object.entries(shapes).map(([name, properties]) => [name, shape(properties)]));
 }
 
-/** Whether a value has a shape; what is wrong with it is reported. */
+/** What is wrong with a number or a text that is one, as it should be: what reads it can read it. */
+const READABLE = new Set(["minimum", "maximum", "minLength", "maxLength"]);
+
+const tolerant = new WeakSet<Shape>();
+
+/** The same shape, of which a number or a text that is out of bounds does not keep what stands beside it from being checked. Nothing else
+ * may check the same bounds, or one mistake is reported twice. */
+export function tolerating(expected: Shape): Shape {
+  tolerant.add(expected);
+  return expected;
+}
+
+/** Whether a value has a shape, or is as good as one where the shape is tolerant; what is wrong with it is reported. */
 export function fits(expected: Shape, value: unknown, path: string, problems: Problems): boolean {
   if (expected.Check(value)) return true;
   const failures = expected.Errors(value);
@@ -53,7 +65,7 @@ export function fits(expected: Shape, value: unknown, path: string, problems: Pr
       problems.add(place, "INVALID_SHAPE", failure.message);
     }
   }
-  return false;
+  return tolerant.has(expected) && failures.every(({ keyword }) => READABLE.has(keyword));
 }
 
 /** Whether a value has the shape that one of its members (`type` or `kind`) chooses; what is wrong with it is reported. */

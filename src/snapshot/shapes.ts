@@ -2,7 +2,7 @@ import Type from "typebox";
 
 import { LIMITS } from "./limits.js";
 import type { Shape } from "./shape.js";
-import { byName, closed, shape } from "./shape.js";
+import { byName, closed, shape, tolerating } from "./shape.js";
 
 const node = Type.Unknown();
 const optionalNode = Type.Optional(node);
@@ -60,11 +60,9 @@ export const STEP = shape({ id: text, when: node, since: Type.Optional(Type.Lite
 const scoreValue = Type.Number({ minimum: 0, maximum: 100 });
 
 export const HEALTH = shape({ components: someNodes, bands: someNodes });
-export const COMPONENT = shape({
-  id: text,
-  weight: Type.Number({ minimum: 0, maximum: LIMITS.weight }),
-  score: node,
-});
+export const COMPONENT = tolerating(
+  shape({ id: text, weight: Type.Number({ minimum: 0, maximum: LIMITS.weight }), score: node }),
+);
 export const BAND = shape({ id: text, from: scoreValue });
 
 /** By the member `kind`. */
@@ -82,6 +80,7 @@ export const SCORES: Readonly<Record<string, Shape>> = byName({
     values: Type.Record(Type.String(), scoreValue, { minProperties: 1, maxProperties: LIMITS.values }),
   },
 });
+Object.values(SCORES).forEach(tolerating);
 
 export const RULE = shape({
   id: text,
@@ -111,13 +110,15 @@ export const ACTIONS: Readonly<Record<string, Shape>> = byName({
   clearSignal: { kind: text, signal: text },
 });
 
-export const SIGNAL = shape({
-  id: text,
-  severity: Type.Enum(["info", "warning", "critical"]),
-  message: Type.Optional(Type.String({ minLength: 1, maxLength: LIMITS.messageLength })),
-  when: optionalNode,
-  for: optionalText,
-});
+export const SIGNAL = tolerating(
+  shape({
+    id: text,
+    severity: Type.Enum(["info", "warning", "critical"]),
+    message: Type.Optional(Type.String({ minLength: 1, maxLength: LIMITS.messageLength })),
+    when: optionalNode,
+    for: optionalText,
+  }),
+);
 
 /** By the member `type`. */
 export const FIELDS: Readonly<Record<string, Shape>> = byName({

@@ -242,7 +242,7 @@ export default defineModel({ events: [order], segments: [
       file: "svc.config.ts",
       line: 5,
       column: 62,
-      fix: "write this part as the language expects it",
+      fix: "give a condition on the event's properties: (p) => p.seats.atLeast(5)",
     },
     {
       code: "INVALID_SHAPE",
@@ -251,7 +251,7 @@ export default defineModel({ events: [order], segments: [
       file: "svc.config.ts",
       line: 6,
       column: 3,
-      fix: "write this part as the language expects it",
+      fix: 'give a condition, such as event.happened(), event.count().within("7d").atLeast(3) or segment.has()',
     },
   ]);
 });
@@ -269,8 +269,7 @@ export default defineModel({ events: [order, unused], lifecycle: stages, segment
   segment("fine", { when: all(activeWithin("4d"), inactiveFor("3d")) }),
 ] });`);
   expect(found.map(({ severity, code, message, line }) => [severity, code, message, line])).toEqual([
-    ["warning", "UNUSED_EVENT", 'no condition reads the event "unused"', 4],
-    ["warning", "UNREACHABLE_STATE", 'no transitions lead from "a" to the state "c"', 5],
+    ["warning", "UNREACHABLE_STATE", 'the state "c" is never entered: no transitions lead to it from "a"', 5],
     [
       "warning",
       "IMPOSSIBLE_CONDITION",
@@ -280,5 +279,15 @@ export default defineModel({ events: [order, unused], lifecycle: stages, segment
     ["warning", "IMPOSSIBLE_CONDITION", "a count is never less than 0", 7],
     ["warning", "POINTLESS_CONDITION", "a count is always at least 0, so this condition always holds", 8],
     ["warning", "IMPOSSIBLE_CONDITION", 'nobody is inactive for "3d" and active within "3d" at the same time', 9],
+  ]);
+});
+
+test("an event that nothing reads is warned about where no condition reads activity", async () => {
+  const found = await diagnose(`
+import { defineModel, event } from "svc";
+const unused = event("unused");
+export default defineModel({ events: [unused] });`);
+  expect(found.map(({ code, message, line }) => [code, message, line])).toEqual([
+    ["UNUSED_EVENT", 'no condition reads the event "unused"', 3],
   ]);
 });

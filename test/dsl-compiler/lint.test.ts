@@ -66,6 +66,13 @@ test.each<[string, Partial<Snapshot>]>([
   expect(warningsOf({ events, traits, ...parts })).toEqual([]);
 });
 
+test.each<[string, Condition]>([
+  ["inactivity", { kind: "inactiveFor", duration: "7d" }],
+  ["activity", { kind: "not", condition: { kind: "activeWithin", duration: "7d" } }],
+])("a condition on %s reads every event", (_, when) => {
+  expect(warningsOf({ events, ...segment(when) })).toEqual([]);
+});
+
 test("both events of a sequence are used, one that nobody reads is not", () => {
   const then = { properties: {} };
   const sequence: Condition = { kind: "sequence", first: of, then: { event: "then" }, within: "7d" };

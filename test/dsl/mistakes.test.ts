@@ -53,7 +53,7 @@ test.each<[string, string, string, string | undefined, (p: any) => any]>([
     "property that is like no other",
     "UNKNOWN_PROPERTY",
     'the event "order placed" has no property "colour"',
-    undefined,
+    'use one of "seats", "source", "note"',
     (p) => p.colour.is("red"),
   ],
   [
@@ -188,4 +188,12 @@ test("a builder that has nothing to build from says what it needs", () => {
 test("a list of nothing is told", () => {
   const sizes = traits({ sizes: array(undefined as never) });
   expect(lower({ default: defineModel({ traits: sizes }) }).problems).toMatchObject([{ code: "NOT_A_FIELD" }]);
+});
+
+test("of a member that is like no other, those that exist are told", () => {
+  const fixOf = (ask: () => unknown) => problemsOf(ask)[0];
+  expect(fixOf(() => (stages as any).entered("a"))).toMatchObject({ fix: 'use one of "is", "in", "isNot"' });
+  // What only names the part is no question.
+  expect(fixOf(() => (group as any).became())).toMatchObject({ fix: 'use one of "has", "entered", "exited"' });
+  expect(problemsOf(() => event("bare").where((p: any) => p.colour.is("red")))[0]).toMatchObject({ fix: undefined });
 });

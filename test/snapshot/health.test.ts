@@ -24,6 +24,22 @@ const HEALTH: Rows = [
   ["a component id with a space", components({ id: "a b" }), [["health.components[0].id", "INVALID_NAME"]]],
   ["a component twice", components({ id: "a" }, { id: "a" }), [["health.components[1].id", "DUPLICATE_COMPONENT"]]],
   ["a negative weight", components({ weight: -1 }, {}), [["health.components[0].weight", "INVALID_SHAPE"]]],
+  [
+    "a negative weight beside a scale of no length",
+    components({ weight: -1, score: { kind: "scale", of: { kind: "trait", trait: "seats" }, from: 3, to: 3 } }),
+    [
+      ["health.components[0].weight", "INVALID_SHAPE"],
+      [`${SCORE}.to`, "INVALID_VALUE"],
+    ],
+  ],
+  [
+    "a score above 100 beside a trait that is none",
+    scored({ kind: "steps", of: { kind: "trait", trait: "nothing" }, steps: [[1, 100]], otherwise: 101 }),
+    [
+      [`${SCORE}.otherwise`, "INVALID_SHAPE"],
+      [`${SCORE}.of.trait`, "UNKNOWN_TRAIT"],
+    ],
+  ],
   ["a weight that is a text", components({ weight: "1" }), [["health.components[0].weight", "INVALID_SHAPE"]]],
   ["an endless weight", components({ weight: 1e300 }), [["health.components[0].weight", "INVALID_SHAPE"]]],
   [

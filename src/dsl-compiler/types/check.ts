@@ -1,12 +1,12 @@
 import ts from "typescript";
 
-import type { Diagnostic } from "../diagnostic.js";
+import type { Diagnostic, Range } from "../diagnostic.js";
 import { diagnostic } from "../diagnostic.js";
 import { typeDiagnostic } from "./messages.js";
 import type { Places } from "./program.js";
 import { authoredFiles } from "./program.js";
 import { rangeOf } from "./range.js";
-import { namesAt, statementLine } from "./syntax.js";
+import { namesAt, statementLine, valueAt } from "./syntax.js";
 
 /** A mistake that the type checker found, with what tells whether the model's validation found the same one. */
 export interface TypeMistake {
@@ -15,6 +15,8 @@ export interface TypeMistake {
   statement: number;
   /** The names that it is about. */
   names: string[];
+  /** Where the name of a member is marked: the place of its value. */
+  value?: Range | undefined;
 }
 
 /** The numbers of "there is no such export": a file that cannot be read to its end may seem to export less than it does. */
@@ -34,7 +36,10 @@ export function findMistakes(program: ts.Program, places: Places): TypeMistake[]
         ({ category, code }) =>
           category === ts.DiagnosticCategory.Error && !(unreadable.size > 0 && MISSING_EXPORT.has(code)),
       )
-      .map((error) => mistake(error, file, typeDiagnostic(error, file, places.directory)));
+      .map((error) => ({
+        ...mistake(error, file, typeDiagnostic(error, file, places.directory)),
+        value: valueAt(file, error.start ?? 0, places.directory),
+      }));
   });
 }
 

@@ -5,6 +5,7 @@ import { quote } from "../../snapshot/problem.js";
 import type { Diagnostic } from "../diagnostic.js";
 import { diagnostic } from "../diagnostic.js";
 import { rangeOf } from "./range.js";
+import { remedy } from "./remedies.js";
 import { choicesOf, cut, inWords, nameOf } from "./words.js";
 
 /** A mistake in words: a code of ours where one fits, the message, and what to do where that can be said. */
@@ -82,7 +83,7 @@ function say(number: number, text: string): Said {
     case 2820: // Type 'S' is not assignable to type 'T'. Did you mean 'y'?
       return sayMismatch(text);
     case 2741: // Property 'x' is missing in type 'S' but required in type 'T'.
-      return { message: `${quoted(text, 0)} is missing`, fix: `add ${quoted(text, 0)}` };
+      return sayMissing(text);
     case 2554: // Expected 1 arguments, but got 2.
     case 2555:
       return { message: lowerFirst(text.replace(/\.$/, "").replace(/\b1 arguments/, "1 argument")) };
@@ -116,8 +117,18 @@ function sayMismatch(text: string): Said {
   const fix = suggested(text) ?? (meant === undefined ? undefined : write(JSON.stringify(meant)));
   return {
     message: `expected ${inWords(target)}, but this is ${inWords(source)}`,
-    fix: fix ?? `give ${inWords(target)}`,
+    fix: fix ?? remedy(source, target),
   };
+}
+
+/** The members that tell the language's values apart have symbols for names, which no author writes. */
+function sayMissing(text: string): Said {
+  const [, source, target] =
+    /^Property '\[[^]*?\]' is missing in type '([^]*)' but required in type '([^]*)'\.$/.exec(text) ?? [];
+  if (source !== undefined && target !== undefined) {
+    return { message: `expected ${inWords(target)}, but this is ${inWords(source)}`, fix: remedy(source, target) };
+  }
+  return { message: `${quoted(text, 0)} is missing`, fix: `add ${quoted(text, 0)}` };
 }
 
 /** What the type checker proposes, as what to do. */

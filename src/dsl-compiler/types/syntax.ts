@@ -2,12 +2,15 @@
 import ts from "typescript";
 
 import type { Location, Range } from "../diagnostic.js";
+import { memberOfCall } from "./members.js";
 import { rangeOf } from "./range.js";
 
 /** Where a problem of the model is: the call that made the part, and the names that the message speaks of, the first one first. */
 export interface PlaceRequest {
   location: Location;
   subjects: string[];
+  /** The path in the model of the part that is wrong, where it is known. */
+  path?: string | undefined;
 }
 
 /** A place with its end, and the line of the statement at the top of the module that it belongs to. */
@@ -19,7 +22,7 @@ export interface Place {
 /** The text that a problem is about: the name or the value that it speaks of where the call holds it, otherwise the call. */
 export function placeOf(
   file: ts.SourceFile,
-  { location, subjects }: PlaceRequest,
+  { location, subjects, path }: PlaceRequest,
   directory: string,
 ): Place | undefined {
   const lines = file.getLineStarts();
@@ -28,6 +31,8 @@ export function placeOf(
   const statement = statementLine(file, position);
   const call = callAt(file, position);
   if (!call) return undefined;
+  const member = path === undefined ? undefined : memberOfCall(call, path);
+  if (member) return { range: rangeOf(file, member.getStart(file), member.end, directory), statement };
   for (const subject of subjects) {
     const named = findNamed(call, subject);
     if (named) return { range: rangeOf(file, named.getStart(file), named.end, directory), statement };
@@ -54,6 +59,14 @@ export function namesAt(file: ts.SourceFile, start: number, end: number): string
   return names;
 }
 
+/** The place of a member's value, where its name stands at a position. */
+export function valueAt(file: ts.SourceFile, position: number, directory: string): Range | undefined {
+  const name = nodeAt(file, position);
+  if (!ts.isPropertyAssignment(name.parent) || name.parent.name !== name) return undefined;
+  const { initializer } = name.parent;
+  return rangeOf(file, initializer.getStart(file), initializer.end, directory);
+}
+
 /** The innermost node that holds a position. */
 function nodeAt(file: ts.SourceFile, position: number): ts.Node {
   const within = (node: ts.Node): ts.Node =>
@@ -78,18 +91,23 @@ function nameOfCallee(callee: ts.Expression): ts.Node {
   return ts.isPropertyAccessExpression(callee) ? callee.name : callee;
 }
 
-/** The first text, number or member name in the arguments of a call that is the subject. */
+/** The text, number or member name in the arguments of a call that is the subject: the outermost, which declares it, and the first. */
 function findNamed(call: ts.CallExpression, subject: string): ts.Node | undefined {
-  const visit = (node: ts.Node): ts.Node | undefined => {
-    const isName = ts.isIdentifier(node) && (ts.isPropertyAssignment(node.parent) ? node.parent.name === node : false);
-    if ((isName || ts.isStringLiteralLike(node) || ts.isNumericLiteral(node)) && node.text === subject) return node;
-    return ts.forEachChild(node, visit);
+  const isNamed = (node: ts.Node): boolean => {
+    const isName = ts.isIdentifier(node) && ts.isPropertyAssignment(node.parent) && node.parent.name === node;
+    return (isName || ts.isStringLiteralLike(node) || ts.isNumericLiteral(node)) && node.text === subject;
   };
-  for (const argument of call.arguments) {
-    const found = visit(argument);
+  for (let level: ts.Node[] = [...call.arguments]; level.length > 0; level = level.flatMap(childrenOf)) {
+    const found = level.find(isNamed);
     if (found) return found;
   }
   return undefined;
+}
+
+function childrenOf(node: ts.Node): ts.Node[] {
+  const children: ts.Node[] = [];
+  ts.forEachChild(node, (child) => void children.push(child));
+  return children;
 }
 
 function unquoted(text: string): string {

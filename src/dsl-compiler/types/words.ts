@@ -10,7 +10,22 @@ const NOUNS: Readonly<Record<string, string>> = {
   Condition: "a condition",
   CountCondition: "a condition",
   PropertyCondition: "a condition on the event's properties",
+  OpenCondition: "a condition",
+  OpenSequence: "a condition",
   Lazy: "a condition",
+  Sequence: "a sequence without the time that it may take",
+  Quantity: "a number that is not compared yet",
+  Severity: 'one of "info", "warning", "critical"',
+  Occasion: "what a rule can wait for",
+  Trigger: "what a rule can wait for",
+  Action: "what a rule can do",
+  StepModel: "a step",
+  ManualSegment: "a segment without a condition",
+  ManualSignal: "a signal without a condition",
+  HealthModel: "a health score",
+  AnyHealth: "a health score",
+  Score: "a score",
+  Measure: "a number of the customer's",
   Duration: 'a duration such as "15m", "12h", "7d" or "4w"',
   EventModel: "an event",
   AnyEvent: "an event",
@@ -31,13 +46,20 @@ const NOUNS: Readonly<Record<string, string>> = {
 const LONGEST = 80;
 
 /** A type as the checker prints it, in words where there are some, and shortened. */
-export function inWords(type: string): string {
+export function inWords(printed: string): string {
+  const type = printed.replace(/ \| undefined$/, "");
   if (/`\$\{number\}[mhdw]`/.test(type)) return NOUNS["Duration"]!;
   const choices = choicesOf(type);
   if (choices.length > 1) return `one of ${choices.slice(0, 12).join(", ")}${choices.length > 12 ? ", …" : ""}`;
+  if (isFunction(type)) return "a function that is not called";
   const name = nameOf(type);
   if (name !== undefined && Object.hasOwn(NOUNS, name)) return NOUNS[name]!;
   return cut(withoutDetails(type));
+}
+
+/** Whether a type is that of a function. */
+export function isFunction(type: string): boolean {
+  return /^(?:<.*?>)?\([^]*\) => /.test(type);
 }
 
 /** The name of a type without its arguments: `EventModel` of `EventModel<{ … }>`; undefined for a type that has none. */

@@ -1,0 +1,43 @@
+/** What to do about a part of a model that has not the shape of such a part. */
+import { WANTED } from "./wanted.js";
+
+/** Members that exclude each other, by the end of the path at which that is told. */
+const EXCLUSIVE: readonly [path: RegExp, fix: string][] = [
+  [
+    /^signals\[\d+\]\.for$/,
+    'remove "for" or "when", which exclude each other: only what rules raise is cleared after a time',
+  ],
+  [/^rules\[\d+\]\.cooldown$/, 'remove "cooldown" or "once", which exclude each other'],
+];
+
+/** What is expected, by the message of the shape. */
+const EXPECTED: readonly [message: RegExp, fix: (found: string) => string][] = [
+  [/^must be (one of .*)$/, (found) => `give ${found}`],
+  [/^must be >= (.*)$/, (found) => `give a number that is at least ${found}`],
+  [/^must be <= (.*)$/, (found) => `give a number that is at most ${found}`],
+  [/^must be (?:number)$/, () => "give a number"],
+  [/^must be (?:integer)$/, () => "give a whole number"],
+  [/^must be (?:string)$/, () => "give a text"],
+  [/^must be (?:boolean)$/, () => "give true or false"],
+  [/^must be (?:array)$/, () => "give a list"],
+  [/^must be (a text, a number.*)$/, (found) => `give ${found}`],
+  [/^must not be empty$/, () => "give at least one"],
+];
+
+/** What to do about a problem of shape; undefined where the shape tells nothing more. */
+export function shapeFix(path: string, message: string): string | undefined {
+  const exclusive = EXCLUSIVE.find(([end]) => end.test(path));
+  if (exclusive && !/^(?:must|is) /.test(message)) return exclusive[1];
+  const member = /([A-Za-z_$][A-Za-z0-9_$]*)(?:\[\d+\]|\["(?:[^"\\]|\\.)*"\])*$/.exec(path)?.[1] ?? "";
+  if (message === "is missing") return `add "${member}"`;
+  if (message === "is not known here") return `remove "${member}", or correct its name`;
+  const part = path.endsWith(".score.of") ? "measure" : member;
+  if (/^must be (?:an )?object$/.test(message) && Object.hasOwn(WANTED, part)) {
+    return WANTED[part as keyof typeof WANTED];
+  }
+  for (const [pattern, fix] of EXPECTED) {
+    const found = pattern.exec(message);
+    if (found) return fix(found[1] ?? "");
+  }
+  return undefined;
+}

@@ -1,0 +1,152 @@
+/** What the type checker and the model both find is told once, at its place and with what to do. */
+import { expect, test } from "vitest";
+
+import { diagnose, inOneLine } from "./project.js";
+
+const HEAD = `
+import { addTo, defineModel, emit, event, health, inactiveFor, journey, lifecycle, rule, scale, segment, sequence, signal, step } from "svc";
+const order = event("order");
+const good = segment("good", { when: order.happened() });
+const stages = lifecycle({ initial: "a", states: { a: {} } });
+void [addTo, emit, health, inactiveFor, journey, rule, scale, sequence, signal, step, stages];
+`;
+
+/** What is told of a model with these parts, in one line each; the parts begin in line 7, in column 30. */
+async function told(parts: string, before = ""): Promise<string[]> {
+  const found = await diagnose(`${HEAD}export default defineModel({ ${parts} });\n${before}`, { types: true });
+  return found.map((one) => inOneLine(one).replace("svc.config.ts:", ""));
+}
+
+const starting = (text: string) => expect.stringMatching(new RegExp(`^${text.replace(/[()[\].]/g, "\\$&")}`)) as string;
+
+test.each<[string, string, string]>([
+  [
+    "a duration in words",
+    `events: { order }, journeys: [journey("j", { start: order.happened(), steps: [step("s", order.happened())], expiresAfter: "30 days" })]`,
+    '7:138-150 INVALID_DURATION: "30 days" is no duration',
+  ],
+  [
+    "an initial state that is none",
+    `events: { order }, lifecycle: lifecycle({ initial: "nwe", states: { new: { to: { old: order.happened() } }, old: {} } })`,
+    '7:72-79 UNKNOWN_STATE: the lifecycle has no state "nwe"',
+  ],
+  [
+    "a weight that is a text",
+    `events: { order }, health: health({ components: { use: { weight: "0.2", score: scale(order.count(), { from: 0, to: 9 }) } }, bands: { all: 0 } })`,
+    "7:87-93 TYPE_ERROR: expected a number, but this is a text; give a number",
+  ],
+  [
+    "a text in a list of segments",
+    `events: { order }, segments: [good, "stray"]`,
+    "7:66-73 NOT_A_SEGMENT: segments[1] is not a segment; list only what segment(…) returns",
+  ],
+  [
+    "a text in a record of segments",
+    `events: { order }, segments: { good, other: "stray" }`,
+    "7:74-81 NOT_A_SEGMENT: segments.other is not a segment; list only what segment(…) returns",
+  ],
+  [
+    "a severity that is none, of a signal that rules raise",
+    `events: { order }, segments: [good], signals: [signal("s", { severity: "warn", for: "3d" })]`,
+    '7:91-99 TYPE_ERROR: expected one of "info", "warning", "critical", but this is "warn"',
+  ],
+  [
+    "a band that begins with a text",
+    `events: { order }, health: health({ components: { use: { weight: 1, score: scale(order.count(), { from: 0, to: 9 }) } }, bands: { all: "0" } })`,
+    "7:160-163 TYPE_ERROR: expected a number, but this is a text; give a number",
+  ],
+])("%s is one diagnostic", async (_, parts, expected) => {
+  expect(await told(parts)).toEqual([starting(expected)]);
+});
+
+test("a part that no model has is not taken for what is wrong with another", async () => {
+  expect(await told(`events: [order, 5 ], signal: []`)).toEqual([
+    starting("7:46-47 NOT_AN_EVENT: events[1] is not an event"),
+    starting('7:51-57 UNKNOWN_MODEL_PART: a model has no part "signal"'),
+  ]);
+});
+
+test("another mistake of the same kind beside it is told as well", async () => {
+  expect(
+    await told(
+      `events: { order }, health: health({ components: { a: { weight: "0.2", score: scale(order.count(), { from: 0, to: 9 }) }, b: { weight: -1, score: scale(order.count(), { from: 0, to: 9 }) } }, bands: { all: 0 } })`,
+    ),
+  ).toEqual([
+    starting("7:85-91 TYPE_ERROR: expected a number"),
+    "7:164-166 INVALID_SHAPE: health.components[1].weight: must be >= 0; give a number that is at least 0",
+  ]);
+});
+
+test("a number out of its range is told beside an exception, and hides nothing beside it", async () => {
+  expect(
+    await told(
+      `events: { order }, health: health({ components: { a: { weight: -0.35, score: scale(order.count(), { from: 3, to: 3 }) } }, bands: { all: 0 } })`,
+      `throws();\nfunction throws() { throw new Error("no"); }`,
+    ),
+  ).toEqual([
+    "7:93-98 INVALID_SHAPE: health.components[0].weight: must be >= 0; give a number that is at least 0",
+    starting('7:130-134 INVALID_VALUE: must differ from "from", which is 3, too'),
+    starting("9:27-27 MODEL_FAILED: the model could not be loaded: Error: no"),
+  ]);
+});
+
+test("a state that nothing leads to is marked where it is defined, not where it is named", async () => {
+  expect(
+    await told(
+      `events: { order }, lifecycle: lifecycle({ initial: "a", states: { a: {}, c: { to: { lost: order.happened() } }, lost: {} } })`,
+    ),
+  ).toEqual([
+    '7:103-104 UNREACHABLE_STATE: the state "c" is never entered: no transitions lead to it from "a"; add a transition to it, or remove it',
+    '7:142-146 UNREACHABLE_STATE: the state "lost" is never entered: no transitions lead to it from "a"; add a transition to it, or remove it',
+  ]);
+});
+
+const SELF = "expected what a rule can wait for, but this is";
+const TRIGGERS =
+  "give an event, event.where(…), traitsChanged, segment.entered() or .exited(), or signal.raised() or .cleared()";
+
+test.each<[string, string, string]>([
+  [
+    "a signal with for and when",
+    `signals: [signal("s", { severity: "info", when: good.has(), for: "3d" })]`,
+    'INVALID_SHAPE: signals[0].for: a signal with a condition is cleared when the condition ceases to hold; remove "for" or "when", which exclude each other: only what rules raise is cleared after a time',
+  ],
+  [
+    "another severity",
+    `signals: [signal("s", { severity: "fatal", when: good.has() })]`,
+    'TYPE_ERROR: expected one of "info", "warning", "critical", but this is "fatal"; give one of "info", "warning", "critical"',
+  ],
+  [
+    "a member that a lifecycle has not",
+    `lifecycle: stages, rules: [rule("r", { on: stages.entered("a"), then: emit("a.b") })]`,
+    'UNKNOWN_MEMBER: the lifecycle has no method "entered"; use one of "is", "in", "isNot"',
+  ],
+  [
+    "a sequence without its time",
+    `signals: [signal("s", { severity: "info", when: sequence(order, order) })]`,
+    'TYPE_ERROR: expected a condition, but this is a sequence without the time that it may take; add .within("7d"), or how long the sequence may take',
+  ],
+  [
+    "a count that is not compared",
+    `signals: [signal("s", { severity: "info", when: order.count() })]`,
+    "TYPE_ERROR: expected a condition, but this is a number that is not compared yet; compare it, such as with .atLeast(3)",
+  ],
+  [
+    "a segment as a trigger",
+    `rules: [rule("r", { on: good, then: emit("a.b") })]`,
+    `TYPE_ERROR: ${SELF} a segment; ${TRIGGERS}`,
+  ],
+  [
+    "a condition as a trigger",
+    `rules: [rule("r", { on: good.has(), then: emit("a.b") })]`,
+    `TYPE_ERROR: ${SELF} a condition; ${TRIGGERS}`,
+  ],
+  [
+    "a segment as an action",
+    `rules: [rule("r", { on: order, then: good })]`,
+    "TYPE_ERROR: expected what a rule can do, but this is a segment; give addTo(…) or removeFrom(…) of a segment, emit(…), or raise(…) or clear(…) of a signal",
+  ],
+])("%s is told with what to do", async (_, parts, expected) => {
+  const found = await told(`events: { order }, segments: [good], ${parts}`);
+  expect(found.map((one) => one.replace(/^\S+ /, ""))).toEqual([expected]);
+});
