@@ -27,11 +27,14 @@ function sumOf(values: readonly number[]): DecimalSum {
 }
 
 describe("a decimal sum", () => {
-  it("is the sum of the numbers as they are written, rounded once", () => {
+  it("is the sum of the numbers as they are written, rounded once and within the doubles", () => {
     fc.assert(
       fc.property(fc.array(finite), (values) => {
         const exact = values.map(unitsOf).reduce((total, units) => total + units, 0n);
-        expect(sumOf(values).toNumber()).toBe(Number(`${exact}e-${SCALE}`));
+        const rounded = Number(`${exact}e-${SCALE}`);
+        // JSON has no infinity.
+        const shown = Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, rounded));
+        expect(sumOf(values).toNumber()).toBe(shown);
       }),
     );
   });
