@@ -66,8 +66,10 @@ function tickLimit({ state, deferred }: Run, operation: Operation): number {
   if (operation.kind === "track") return Math.max(clock, operation.occurredAt);
   const { acceptedAt } = operation;
   const last = state.lastTrack;
-  if (last === null || last.acceptedAt > last.occurredAt + FIVE_MINUTES) return clock;
+  const isExcepted = last === null || last.acceptedAt > last.occurredAt + FIVE_MINUTES;
+  const instant = isExcepted ? clock : acceptedAt;
+  const due = Math.max(acceptedAt, clock);
   // A tick at the very instant would evaluate what is to come with or after this identify.
-  const isShared = state.traitsDueAt.includes(acceptedAt) || deferred.some((one) => one.occurredAt === acceptedAt);
-  return isShared ? acceptedAt - 1 : acceptedAt;
+  const isShared = state.traitsDueAt.includes(due) || deferred.some((one) => one.occurredAt === acceptedAt);
+  return isShared ? Math.min(instant, due - 1) : instant;
 }
