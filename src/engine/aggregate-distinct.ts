@@ -1,6 +1,6 @@
 import type { WorkingAggregate } from "./aggregates.js";
 import { counts } from "./boundary.js";
-import { isLater } from "./history.js";
+import { isLater } from "./order.js";
 import { select, type Selection } from "./selection.js";
 import type { HistoryEvent } from "./types.js";
 import type { Working } from "./working.js";

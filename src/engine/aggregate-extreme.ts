@@ -1,8 +1,9 @@
 import type { WorkingAggregate } from "./aggregates.js";
 import { Scope, type ScopeMemory } from "./aggregate-scope.js";
 import { REMEMBERED_OF_WINDOW } from "./aggregate-sum.js";
-import { eachOfHistory, isLater, justBefore } from "./history.js";
+import { eachOfHistory, justBefore } from "./history.js";
 import { Occurrences, type OccurrencesMemory } from "./occurrences.js";
+import { isLater } from "./order.js";
 import { select, type Selection } from "./selection.js";
 import type { HistoryEvent, Order } from "./types.js";
 import type { Working } from "./working.js";

@@ -1,5 +1,6 @@
 import { boundaryAt, counts, type Boundary } from "./boundary.js";
-import { eachOfHistory, isLater } from "./history.js";
+import { eachOfHistory } from "./history.js";
+import { isLater } from "./order.js";
 import { select, type Selection } from "./selection.js";
 import type { HistoryEvent, Order } from "./types.js";
 import type { Working } from "./working.js";

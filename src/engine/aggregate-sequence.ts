@@ -1,8 +1,9 @@
 import type { WorkingAggregate } from "./aggregates.js";
 import { counts, type Boundary, type BoundaryOf } from "./boundary.js";
 import { boundaryMemory, isSameBoundary, openBoundary, type BoundaryMemory } from "./aggregate-scope.js";
-import { eachOfHistory, isLater } from "./history.js";
+import { eachOfHistory } from "./history.js";
 import { OccurrenceLog, type LogMemory } from "./occurrence-log.js";
+import { isLater } from "./order.js";
 import { select, type Selection } from "./selection.js";
 import type { HistoryEvent, Order } from "./types.js";
 import type { Working } from "./working.js";

@@ -1,3 +1,4 @@
+import { requireMemoryOf } from "./customer.js";
 import { evaluateAt, evaluateTimer, evaluateTrack, invalidate } from "./evaluation.js";
 import { jsonEquals, setMember } from "./json.js";
 import type { Model } from "./model.js";
@@ -42,12 +43,7 @@ export function evaluate(
   operations: readonly Operation[],
   options: EvaluateOptions,
 ): Evaluated {
-  if (state.memory.model !== null && state.memory.model !== model.hash) {
-    throw new Error(
-      `the memory of customer ${JSON.stringify(state.customerId)} is for the model ${state.memory.model}, not for ` +
-        `${model.hash}; rebuild it from the retained events first`,
-    );
-  }
+  requireMemoryOf(model, state);
   const customer = new Working(model, state, options.history);
   for (const operation of operations) {
     if (operation.kind === "identify") takeIdentify(customer, operation);

@@ -1,4 +1,5 @@
 import { HEALTH_ITEM, journeyItem, LIFECYCLE_ITEM, segmentItem, signalItem } from "./conditions.js";
+import { requireMemoryOf } from "./customer.js";
 import type { Model } from "./model.js";
 import type { CustomerState, HistorySource, Json } from "./types.js";
 import { Working } from "./working.js";
@@ -25,12 +26,10 @@ export function explain(
   state: CustomerState,
   { history }: { history?: HistorySource } = {},
 ): CustomerExplanation {
-  if (state.memory.model !== null && state.memory.model !== model.hash) {
-    throw new Error("the customer's memory is for another model; rebuild it from the retained events first");
-  }
+  requireMemoryOf(model, state);
   const explained = (name: string): Explained[] => {
     const item = model.items.find((one) => one.name === name);
-    // Each on a copy of its own: to find when a condition flips, time is moved on.
+    // Each on a copy of its own: reading on for when a sum changes may find that history has lost some of it.
     return item === undefined ? [] : [item.explain(new Working(model, state, history))];
   };
   return {

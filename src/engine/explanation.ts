@@ -1,7 +1,7 @@
 import type { Json } from "./types.js";
 
 /** Why a condition holds or not, at the customer's clock. A tree, as the condition is one. */
-export interface Explanation {
+export type Explanation = {
   kind: string;
   /** The condition as a sentence: `count of "login" within 30d at least 3`. */
   text: string;
@@ -15,4 +15,4 @@ export interface Explanation {
   /** When it flips by time alone, while no operation comes and nothing else changes; null: never. ISO 8601. */
   flipsAt: string | null;
   conditions?: Explanation[];
-}
+};

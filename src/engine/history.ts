@@ -49,8 +49,3 @@ export function eachOfHistory(
 export function justBefore({ occurredAt, seq }: Order): Order {
   return { occurredAt, seq: seq - 1 };
 }
-
-/** Whether one place in order is later than another. */
-export function isLater(occurredAt: number, seq: number, than: Order): boolean {
-  return occurredAt > than.occurredAt || (occurredAt === than.occurredAt && seq > than.seq);
-}

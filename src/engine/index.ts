@@ -8,7 +8,9 @@ export { journeyProgress, stateDocument, type JourneyProgress, type StateDocumen
 export { evaluate, type Evaluated, type EvaluateOptions } from "./evaluate.js";
 export { explain, type CustomerExplanation } from "./explain.js";
 export { HistoryNeeded } from "./history.js";
+export { causeId, emissionId, eventId } from "./ids.js";
 export { compileModel, type Model } from "./model.js";
+export { firstLater, isLater } from "./order.js";
 export { replay, type ReplayInput } from "./replay.js";
 export { heldUntil, timersMayFire } from "./settle.js";
 export type {

@@ -71,7 +71,7 @@ class CompiledJourney {
 
   explain(customer: Working): { [key: string]: Json } {
     const run = customer.journeys[this.#index];
-    const explained = (when: CompiledCondition): Json => when.explain(customer) as unknown as Json;
+    const explained = (when: CompiledCondition): Json => when.explain(customer);
     return {
       journey: this.#id,
       status: run?.status ?? "not_started",

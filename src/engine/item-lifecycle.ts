@@ -1,7 +1,6 @@
 import type { Lifecycle } from "../snapshot/types.js";
 import { LIFECYCLE_ITEM, type CompiledCondition, type ConditionCompiler, type NextChange } from "./conditions.js";
 import { earliest, type Item } from "./item.js";
-import type { Json } from "./types.js";
 import type { Working } from "./working.js";
 
 interface CompiledState {
@@ -27,7 +26,7 @@ export function compileLifecycleItem(lifecycle: Lifecycle, compiler: ConditionCo
       state: customer.state,
       transitions: (states.get(customer.state ?? lifecycle.initial)?.transitions ?? []).map(({ to, when }) => ({
         to,
-        condition: when.explain(customer) as unknown as Json,
+        condition: when.explain(customer),
       })),
     }),
   };
@@ -39,7 +38,7 @@ function runLifecycle(customer: Working, initial: string, states: ReadonlyMap<st
     enter(customer, null, initial);
     changed = true;
   }
-  if (customer.blockedIn === customer.evaluation) return changed;
+  if (customer.blockedItems.includes(customer.model.lifecycleItem)) return changed;
   for (;;) {
     // A state that the model no longer knows has no transitions.
     const transitions = states.get(customer.state!)?.transitions;
@@ -47,7 +46,6 @@ function runLifecycle(customer: Working, initial: string, states: ReadonlyMap<st
     if (next === undefined) return changed;
     const from = customer.state!;
     if (wasHeld(customer, next.to)) {
-      customer.blockedIn = customer.evaluation;
       customer.blockedItems.push(customer.model.lifecycleItem);
       customer.push({ kind: "blocked", from, to: next.to });
       return changed;

@@ -1,17 +1,17 @@
 import { parseDuration } from "../snapshot/duration.js";
-import type { Action, Rule, Snapshot, Trigger } from "../snapshot/types.js";
-import { compilePropertyCondition } from "./compare.js";
+import type { Action, Rule, Trigger } from "../snapshot/types.js";
 import { ruleItem, segmentItem, signalItem, type CompiledCondition, type ConditionCompiler } from "./conditions.js";
 import { HistoryNeeded } from "./history.js";
 import type { Item } from "./item.js";
 import { changeMembership } from "./item-segment.js";
 import { clearSignal, raiseSignal } from "./item-signal.js";
+import type { Registry } from "./registry.js";
 import type { Json, RuleResult } from "./types.js";
 import type { Working } from "./working.js";
 
 /** What a rule refers to, by position in the model. */
 export interface RuleContext {
-  snapshot: Snapshot;
+  registry: Registry;
   segmentIndex: ReadonlyMap<string, number>;
   signalIndex: ReadonlyMap<string, number>;
 }
@@ -48,7 +48,7 @@ export function compileRuleItem(rule: Rule, index: number, compiler: ConditionCo
     nextChange: () => Infinity,
     explain: (customer) => ({
       rule: rule.id,
-      condition: when === null ? null : (when.explain(customer) as unknown as Json),
+      condition: when === null ? null : when.explain(customer),
     }),
   };
 }
@@ -62,7 +62,7 @@ interface Outcome {
 /** The condition is tried first, so that `skip` means that the rule would have acted. */
 function decide(customer: Working, when: CompiledCondition | null, rests: Triggered): Outcome {
   try {
-    const conditions = when === null ? {} : (when.explain(customer) as unknown as Record<string, Json>);
+    const conditions = when === null ? {} : when.explain(customer);
     const met = when === null || when.test(customer);
     return { result: !met ? "fail" : rests(customer) ? "skip" : "pass", conditions, error: null };
   } catch (error) {
@@ -75,10 +75,8 @@ function decide(customer: Working, when: CompiledCondition | null, rests: Trigge
 function compileTrigger(on: Trigger, { reads }: ConditionCompiler, context: RuleContext): Triggered {
   switch (on.kind) {
     case "event": {
-      const { event, where } = on.of;
-      const { events } = context.snapshot;
-      const fields = Object.hasOwn(events, event) ? events[event]!.properties : {};
-      const matches = where === undefined ? null : compilePropertyCondition(where, fields);
+      const { event } = on.of;
+      const matches = context.registry.where(on.of);
       return ({ operation }) =>
         operation !== null && operation.event === event && (matches === null || matches(operation.properties));
     }

@@ -1,7 +1,6 @@
 import type { Segment } from "../snapshot/types.js";
 import { segmentItem, type ConditionCompiler, type NextChange } from "./conditions.js";
 import { earliest, type Item } from "./item.js";
-import type { Json } from "./types.js";
 import type { Working } from "./working.js";
 
 /** A segment with a condition: its membership is whether the condition holds. */
@@ -16,7 +15,7 @@ export function compileSegmentItem(segment: Required<Segment>, index: number, co
     explain: (customer) => ({
       segment: segment.id,
       member: customer.enteredSegmentAt[index] !== undefined,
-      condition: when.explain(customer) as unknown as Json,
+      condition: when.explain(customer),
     }),
   };
 }

@@ -26,7 +26,7 @@ export function compileSignalItem(signal: Signal, index: number, compiler: Condi
         return raised ? clearSignal(customer, index) : raiseSignal(customer, index);
       },
       nextChange: earliest(changes),
-      explain: (customer) => ({ ...explained(customer), condition: when.explain(customer) as unknown as Json }),
+      explain: (customer) => ({ ...explained(customer), condition: when.explain(customer) }),
     };
   }
   const lasts = signal.for === undefined ? Infinity : parseDuration(signal.for);

@@ -1,4 +1,4 @@
-import { isLater } from "./history.js";
+import { isLater } from "./order.js";
 import type { Order } from "./types.js";
 
 /** How many of the latest occurrences are remembered: a late one rarely belongs before all of them. */

@@ -82,10 +82,9 @@ export class Working {
   evaluation = 0;
   operation: TrackOperation | null = null;
   causeKind: "event" | "timer" | "identify" = "timer";
-  /** The lifecycle states held in the evaluation `heldIn`, and the evaluation that blocked a transition. */
+  /** The lifecycle states held in the evaluation `heldIn`. */
   held: string[] = [];
   heldIn = 0;
-  blockedIn = 0;
   /** The items that the present evaluation held back, because they had changed in it already. */
   blockedItems: number[] = [];
   /** By position: the last evaluation in which it happened. */

@@ -1,13 +1,13 @@
 import Router from "@koa/router";
-import Koa, { type Context } from "koa";
+import Koa from "koa";
 import type { Logger } from "pino";
 import { adminRoutes, type AdminDeps } from "./admin/routes.js";
-import { ApiError } from "./errors.js";
 import { handleErrors } from "./handle-errors.js";
 import { probeRoutes, type ProbeChecks } from "./probes.js";
 import { assignRequestId } from "./request-id.js";
 import type { Route } from "./route.js";
 import { setSecurityHeaders } from "./security-headers.js";
+import { refuseUnmatched } from "./unmatched.js";
 
 export interface AppDeps {
   log: Logger;
@@ -34,14 +34,4 @@ export function createApp(deps: AppDeps): Koa {
   // Failures while an answer is being sent; everything else was handled above.
   app.on("error", (err: unknown) => deps.log.debug({ err }, "an answer could not be sent"));
   return app;
-}
-
-/** What no route took: 404 for a path that none has, 405 for a method that the path's routes do not have. */
-function refuseUnmatched(router: Router) {
-  return (ctx: Context): never => {
-    const { path } = router.match(ctx.path, ctx.method);
-    if (path.length === 0) throw new ApiError(404, "NOT_FOUND");
-    const methods = [...new Set(path.flatMap((layer) => layer.methods))].sort().join(", ");
-    throw new ApiError(405, "METHOD_NOT_ALLOWED", { fix: `Use ${methods}.`, headers: { Allow: methods } });
-  };
 }

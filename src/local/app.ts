@@ -4,6 +4,7 @@ import { parseJson, readJsonText } from "../http/body.js";
 import { ApiError, type Diagnostic } from "../http/errors.js";
 import { assignRequestId } from "../http/request-id.js";
 import { setSecurityHeaders } from "../http/security-headers.js";
+import { refuseUnmatched } from "../http/unmatched.js";
 import {
   BATCH_BYTES_MAX,
   SINGLE_BYTES_MAX,
@@ -165,14 +166,4 @@ function iso(instant: number): string;
 function iso(instant: number | null): string | null;
 function iso(instant: number | null): string | null {
   return instant === null ? null : new Date(instant).toISOString();
-}
-
-/** What no route took: 404 for a path that none has, 405 for a method that the path's routes do not have. */
-function refuseUnmatched(router: Router) {
-  return (ctx: Context): never => {
-    const { path } = router.match(ctx.path, ctx.method);
-    if (path.length === 0) throw new ApiError(404, "NOT_FOUND");
-    const methods = [...new Set(path.flatMap((layer) => layer.methods))].sort().join(", ");
-    throw new ApiError(405, "METHOD_NOT_ALLOWED", { fix: `Use ${methods}.`, headers: { Allow: methods } });
-  };
 }

@@ -11,8 +11,6 @@ import {
 } from "../engine/index.js";
 import { EventHistory } from "./history.js";
 
-/** However long late events keep coming, timers wait no longer than this after a customer's last one: see `timersMayFire`. */
-
 /** The service's clock, and whether no late event came in for the settling time. */
 export interface Instant {
   now: number;

@@ -1,4 +1,12 @@
-import { compileModel, explain, stateDocument, type Json, type Model, type StateDocument } from "../engine/index.js";
+import {
+  compileModel,
+  eventId,
+  explain,
+  stateDocument,
+  type Json,
+  type Model,
+  type StateDocument,
+} from "../engine/index.js";
 import type { Snapshot } from "../snapshot/types.js";
 import type { Diagnostic } from "../http/errors.js";
 import type { IdentifyRequest, TrackRequest } from "../operations/shape.js";
@@ -83,7 +91,7 @@ export class LocalEngine {
     if (this.#snapshot.strictSchema && violations.length > 0) throw violationError(violations);
 
     const numbered = operations.map(
-      (operation, position) => [asTrack(operation), eventIdOf(firstSeq + position)] as const,
+      (operation, position) => [asTrack(operation), eventId(firstSeq + position)] as const,
     );
     const keys = this.#keys.look(numbered);
     if (keys.conflict >= 0) throw conflictError(numbered[keys.conflict]![0]!, keys.conflict, form);
@@ -97,9 +105,9 @@ export class LocalEngine {
     if (batch.operations.length > 0) this.#batches.push(batch);
     keys.commit();
     return {
-      outcomes: numbered.map(([track, eventId], position) => {
+      outcomes: numbered.map(([track, id], position) => {
         const original = keys.originals[position];
-        return { eventId: track && (original ?? eventId), duplicate: original !== undefined };
+        return { eventId: track && (original ?? id), duplicate: original !== undefined };
       }),
       changes: withUnchanged(changes, operations),
       diagnostics: violations.map(diagnosticOf),
@@ -175,21 +183,23 @@ function accepted(operation: RequestOperation, seq: number, acceptedAt: number):
   }
   const { event, properties = {}, timestamp } = operation;
   const occurredAt = timestamp === undefined ? acceptedAt : parseTimestamp(timestamp).milliseconds;
-  const eventId = eventIdOf(seq);
   return {
     customerId,
-    operation: { kind: "track", seq, eventId, event, properties: json(properties), occurredAt, acceptedAt },
+    operation: {
+      kind: "track",
+      seq,
+      eventId: eventId(seq),
+      event,
+      properties: json(properties),
+      occurredAt,
+      acceptedAt,
+    },
   };
 }
 
 /** What JSON.parse returned is JSON; the shape check knows it as unknown members. */
 function json(document: Record<string, unknown>): Record<string, Json> {
   return document as Record<string, Json>;
-}
-
-/** `evt_` and 16 hexadecimal digits, as the service makes them. */
-function eventIdOf(seq: number): string {
-  return `evt_${seq.toString(16).padStart(16, "0")}`;
 }
 
 function withUnchanged(changes: CustomerChange[], operations: readonly RequestOperation[]): CustomerChange[] {

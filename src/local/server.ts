@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { answerClientErrors } from "../http/client-error.js";
+import { drain } from "../http/drain.js";
 import { Alarm } from "./alarm.js";
 import { createLocalApp } from "./app.js";
 import type { LocalEngine } from "./engine.js";
@@ -63,7 +64,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
     engineChanged: setAlarm,
     stop: async () => {
       alarm.set(null);
-      await drain(server);
+      await drain(server, DRAIN_MS_MAX);
     },
   };
 }
@@ -75,12 +76,4 @@ function listen(server: Server, port: number): Promise<number> {
     );
     server.listen(port, HOST, () => resolve((server.address() as AddressInfo).port));
   });
-}
-
-async function drain(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS_MAX);
-  await closed;
-  clearTimeout(force);
 }

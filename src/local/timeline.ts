@@ -1,4 +1,4 @@
-import type { Cause, Effect } from "../engine/index.js";
+import { causeId, emissionId, type Effect } from "../engine/index.js";
 
 /** Something that evaluation emitted about a customer, with the members that the service's timeline has. */
 export interface TimelineEntry {
@@ -19,7 +19,7 @@ export function timelineEntry(
   configVersion: string | null,
 ): TimelineEntry {
   return {
-    id: `emi_${number.toString(16).padStart(16, "0")}`,
+    id: emissionId(number),
     at: new Date(at).toISOString(),
     type,
     source,
@@ -27,16 +27,4 @@ export function timelineEntry(
     cause: { type: cause.kind, id: causeId(cause) },
     configVersion,
   };
-}
-
-function causeId(cause: Cause): string | null {
-  switch (cause.kind) {
-    case "event":
-      return cause.eventId;
-    case "job":
-      return cause.jobId;
-    case "identify":
-    case "timer":
-      return null;
-  }
 }

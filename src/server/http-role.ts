@@ -5,6 +5,7 @@ import { unreadyReasons } from "../db/calls-probe.js";
 import { connect } from "../db/connect.js";
 import { createApp } from "../http/app.js";
 import { answerClientErrors } from "../http/client-error.js";
+import { drain } from "../http/drain.js";
 import { Ingestor } from "../http/ingest/ingestor.js";
 import { KeyCheck } from "../http/ingest/key-check.js";
 import { ingestRoutes } from "../http/ingest/routes.js";
@@ -74,7 +75,7 @@ export async function runHttpRole(options: HttpRoleOptions): Promise<RunningHttp
     address: addressOf(server, config.host),
     async stop() {
       stopping = true;
-      await drain(server);
+      await drain(server, DRAIN_MS_MAX);
       await sql.end({ timeout: 5 });
     },
   };
@@ -102,13 +103,4 @@ function listen(server: Server, { host, port }: ServerConfig): Promise<void> {
 function addressOf(server: Server, host: string): string {
   const { port } = server.address() as AddressInfo;
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
-/** Idle connections are closed at once; those with a request at hand get their answer, within bounds. */
-async function drain(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS_MAX);
-  await closed;
-  clearTimeout(force);
 }

@@ -1,5 +1,5 @@
 import type { CauseColumns, EffectRows } from "../db/calls-evaluation.js";
-import { journeyProgress, type Cause, type Effect } from "../engine/index.js";
+import { causeId, journeyProgress, type Cause, type Effect } from "../engine/index.js";
 
 type Row<Table extends keyof EffectRows> = EffectRows[Table][number];
 
@@ -85,12 +85,5 @@ function journeyRow(customerId: string, { journey, run }: Extract<Effect, { kind
 }
 
 function causeColumns(cause: Cause): CauseColumns {
-  switch (cause.kind) {
-    case "event":
-      return { causeType: cause.kind, causeId: cause.eventId };
-    case "job":
-      return { causeType: cause.kind, causeId: cause.jobId };
-    default:
-      return { causeType: cause.kind, causeId: null };
-  }
+  return { causeType: cause.kind, causeId: causeId(cause) };
 }

@@ -1,6 +1,7 @@
 import type { CustomerInput, EvaluationInput, EvaluationResult, OperationRow } from "../db/calls-evaluation.js";
 import {
   evaluate,
+  eventId,
   heldUntil,
   newCustomer,
   timersMayFire,
@@ -96,10 +97,5 @@ export function stateOf(customer: CustomerInput): CustomerState {
 
 function operationOf([seq, acceptedAt, event, payload, occurredAt]: OperationRow): Operation {
   if (event === null || occurredAt === null) return { kind: "identify", seq, traits: payload, acceptedAt };
-  return { kind: "track", seq, eventId: eventIdOf(seq), event, properties: payload, occurredAt, acceptedAt };
-}
-
-/** The same as svc.event_id in SQL; a test holds them together. */
-function eventIdOf(seq: number): string {
-  return `evt_${seq.toString(16).padStart(16, "0")}`;
+  return { kind: "track", seq, eventId: eventId(seq), event, properties: payload, occurredAt, acceptedAt };
 }

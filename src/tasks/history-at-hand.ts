@@ -1,4 +1,11 @@
-import type { HistoryEvent, HistoryPage, HistoryRequest, HistorySource } from "../engine/index.js";
+import {
+  firstLater,
+  isLater,
+  type HistoryEvent,
+  type HistoryPage,
+  type HistoryRequest,
+  type HistorySource,
+} from "../engine/index.js";
 
 type Order = HistoryRequest["after"];
 
@@ -24,32 +31,17 @@ export class HistoryAtHand {
   /** Answers a request from what is at hand, as far as that goes. */
   readonly source: HistorySource = ({ event, after, until }) => {
     for (const range of this.#rangesOf.get(event) ?? []) {
-      if (isLater(range.after, after)) continue;
+      if (isLater(range.after.occurredAt, range.after.seq, after)) continue;
       const from = firstLater(range.events, after);
       const to = until === null ? range.events.length : firstLater(range.events, until);
-      const complete = range.through === null || (until !== null && !isLater(until, range.through));
+      const complete =
+        range.through === null || (until !== null && !isLater(until.occurredAt, until.seq, range.through));
       if (complete || from < to) return { events: range.events.slice(from, to), complete };
     }
     return undefined;
   };
 }
 
-/** The position of the first event later than an order. */
-function firstLater(events: readonly HistoryEvent[], order: Order): number {
-  let low = 0;
-  let high = events.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (isLater(orderOf(events[middle]!), order)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
 function orderOf({ occurredAt, seq }: HistoryEvent): Order {
   return { occurredAt, seq };
-}
-
-function isLater(a: Order, b: Order): boolean {
-  return a.occurredAt > b.occurredAt || (a.occurredAt === b.occurredAt && a.seq > b.seq);
 }

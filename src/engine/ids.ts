@@ -1,0 +1,28 @@
+import type { Cause } from "./types.js";
+
+/** The public id of an event, of its number: it sorts in order of acceptance. The same as svc.event_id in SQL; a test holds them together. */
+export function eventId(seq: number): string {
+  return publicId("evt", seq);
+}
+
+/** The public id of an emission, of its number: it sorts in order of emission. The same as svc.emission_id in SQL. */
+export function emissionId(number: number): string {
+  return publicId("emi", number);
+}
+
+/** What names a cause: the event's id or the job's; null for time and for an identify, which has no id. */
+export function causeId(cause: Cause): string | null {
+  switch (cause.kind) {
+    case "event":
+      return cause.eventId;
+    case "job":
+      return cause.jobId;
+    case "identify":
+    case "timer":
+      return null;
+  }
+}
+
+function publicId(kind: string, number: number): string {
+  return `${kind}_${number.toString(16).padStart(16, "0")}`;
+}
