@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:df039a5907c2527785f7cc5c36d77d820a76d728
+--! Hash: sha1:5ee1912d7e817bd50963bb8ea69a54fbf7df7dde
 
 -- sql/schema/010_schemas.sql
 
@@ -22,15 +22,19 @@ create table iam.plans (
   cloud_execution boolean not null default true,
   rate_per_second integer not null,
   rate_burst integer not null,
+  monthly_events bigint,
   constraint plans_rate_positive check (rate_per_second > 0),
   -- A legal batch of 1,000 operations must be able to pass a full bucket.
-  constraint plans_burst_holds_a_batch check (rate_burst >= 1000)
+  constraint plans_burst_holds_a_batch check (rate_burst >= 1000),
+  constraint plans_monthly_events_positive check (monthly_events >= 0)
 );
 comment on table iam.plans is 'What an organization may use. Limits are read on every request, so a change is effective at once.';
 comment on column iam.plans.plan_id is 'Name of the plan.';
 comment on column iam.plans.cloud_execution is 'Whether ingestion is allowed at all; false answers PLAN_REQUIRED.';
 comment on column iam.plans.rate_per_second is 'Operations per second and API key that refill the rate bucket.';
 comment on column iam.plans.rate_burst is 'Capacity of the rate bucket, in operations.';
+comment on column iam.plans.monthly_events is
+  'Track operations that an organization may store in a calendar month (UTC), over all its environments; null for no limit.';
 
 insert into iam.plans (plan_id, cloud_execution, rate_per_second, rate_burst) values ('standard', true, 50000, 100000);
 
@@ -208,15 +212,21 @@ comment on column svc.api_keys.hint is 'The first characters of the key, enough 
 comment on column svc.api_keys.created_at is 'When the key was made.';
 comment on column svc.api_keys.revoked_at is 'From when the key is refused; may lie ahead while a rotation is in its grace period.';
 
-create table svc.rate_buckets (
+create table svc.key_usage (
   key_hash bytea primary key references svc.api_keys on delete cascade,
   tokens double precision not null,
-  refilled_at timestamptz not null
+  refilled_at timestamptz not null,
+  month date not null,
+  month_events bigint not null
 ) with (fillfactor = 50);
-comment on table svc.rate_buckets is 'Token bucket of each API key. Apart from the key, because it changes with every request.';
-comment on column svc.rate_buckets.key_hash is 'The key.';
-comment on column svc.rate_buckets.tokens is 'Operations left at refilled_at; below zero by what was in flight at once.';
-comment on column svc.rate_buckets.refilled_at is 'When tokens was last computed.';
+comment on table svc.key_usage is
+  'What an API key has used of its limits. Apart from the key, because it changes with every request.';
+comment on column svc.key_usage.key_hash is 'The key.';
+comment on column svc.key_usage.tokens is 'Operations left in the rate bucket at refilled_at; below zero by what was in flight at once.';
+comment on column svc.key_usage.refilled_at is 'When tokens was last computed.';
+comment on column svc.key_usage.month is 'First day of the calendar month (UTC) that month_events counts.';
+comment on column svc.key_usage.month_events is
+  'Track operations stored for the key in that month, repetitions not counted. An organization''s usage is the sum over its keys.';
 
 -- sql/schema/040_ingestion.sql
 
@@ -313,6 +323,32 @@ comment on column svc.inbox.not_before is
   'Null while waiting for a worker. A time ahead for an event that lies ahead, infinity for a customer set aside.';
 create index inbox_ready_idx on svc.inbox (environment_id, seq) where not_before is null;
 create index inbox_ahead_idx on svc.inbox (environment_id, customer_id, not_before) where not_before is not null;
+
+create table svc.schema_violations (
+  environment_id integer not null,
+  version integer not null,
+  -- The empty name stands for the traits, as in svc.payload_checks.
+  event text not null collate "C",
+  code text not null collate "C",
+  path text not null collate "C",
+  operations bigint not null,
+  first_seen_at timestamptz not null,
+  last_seen_at timestamptz not null,
+  last_seq bigint not null,
+  primary key (environment_id, version, event, code, path)
+);
+comment on table svc.schema_violations is
+  'How accepted operations violate a schema that is not strict: one row per version and kind of violation, at most 1,000 a version.';
+comment on column svc.schema_violations.environment_id is 'The environment.';
+comment on column svc.schema_violations.version is 'The configuration version whose schema they violate.';
+comment on column svc.schema_violations.event is 'The event name that was sent; empty for traits.';
+comment on column svc.schema_violations.code is 'The diagnostic code, for example INVALID_PROPERTY_TYPE.';
+comment on column svc.schema_violations.path is
+  'Where in an operation, without positions in arrays: event, properties.plan, traits.tags[]; * for all beyond 1,000 rows.';
+comment on column svc.schema_violations.operations is 'How many stored operations have violated it so.';
+comment on column svc.schema_violations.first_seen_at is 'When the first of them was accepted.';
+comment on column svc.schema_violations.last_seen_at is 'When the last of them was accepted.';
+comment on column svc.schema_violations.last_seq is 'The last of them: event_seq of svc.events or operation_seq of svc.trait_updates.';
 
 -- sql/schema/050_customers.sql
 

@@ -3,15 +3,19 @@ create table iam.plans (
   cloud_execution boolean not null default true,
   rate_per_second integer not null,
   rate_burst integer not null,
+  monthly_events bigint,
   constraint plans_rate_positive check (rate_per_second > 0),
   -- A legal batch of 1,000 operations must be able to pass a full bucket.
-  constraint plans_burst_holds_a_batch check (rate_burst >= 1000)
+  constraint plans_burst_holds_a_batch check (rate_burst >= 1000),
+  constraint plans_monthly_events_positive check (monthly_events >= 0)
 );
 comment on table iam.plans is 'What an organization may use. Limits are read on every request, so a change is effective at once.';
 comment on column iam.plans.plan_id is 'Name of the plan.';
 comment on column iam.plans.cloud_execution is 'Whether ingestion is allowed at all; false answers PLAN_REQUIRED.';
 comment on column iam.plans.rate_per_second is 'Operations per second and API key that refill the rate bucket.';
 comment on column iam.plans.rate_burst is 'Capacity of the rate bucket, in operations.';
+comment on column iam.plans.monthly_events is
+  'Track operations that an organization may store in a calendar month (UTC), over all its environments; null for no limit.';
 
 insert into iam.plans (plan_id, cloud_execution, rate_per_second, rate_burst) values ('standard', true, 50000, 100000);
 

@@ -112,12 +112,18 @@ comment on column svc.api_keys.hint is 'The first characters of the key, enough 
 comment on column svc.api_keys.created_at is 'When the key was made.';
 comment on column svc.api_keys.revoked_at is 'From when the key is refused; may lie ahead while a rotation is in its grace period.';
 
-create table svc.rate_buckets (
+create table svc.key_usage (
   key_hash bytea primary key references svc.api_keys on delete cascade,
   tokens double precision not null,
-  refilled_at timestamptz not null
+  refilled_at timestamptz not null,
+  month date not null,
+  month_events bigint not null
 ) with (fillfactor = 50);
-comment on table svc.rate_buckets is 'Token bucket of each API key. Apart from the key, because it changes with every request.';
-comment on column svc.rate_buckets.key_hash is 'The key.';
-comment on column svc.rate_buckets.tokens is 'Operations left at refilled_at; below zero by what was in flight at once.';
-comment on column svc.rate_buckets.refilled_at is 'When tokens was last computed.';
+comment on table svc.key_usage is
+  'What an API key has used of its limits. Apart from the key, because it changes with every request.';
+comment on column svc.key_usage.key_hash is 'The key.';
+comment on column svc.key_usage.tokens is 'Operations left in the rate bucket at refilled_at; below zero by what was in flight at once.';
+comment on column svc.key_usage.refilled_at is 'When tokens was last computed.';
+comment on column svc.key_usage.month is 'First day of the calendar month (UTC) that month_events counts.';
+comment on column svc.key_usage.month_events is
+  'Track operations stored for the key in that month, repetitions not counted. An organization''s usage is the sum over its keys.';

@@ -91,3 +91,29 @@ comment on column svc.inbox.not_before is
   'Null while waiting for a worker. A time ahead for an event that lies ahead, infinity for a customer set aside.';
 create index inbox_ready_idx on svc.inbox (environment_id, seq) where not_before is null;
 create index inbox_ahead_idx on svc.inbox (environment_id, customer_id, not_before) where not_before is not null;
+
+create table svc.schema_violations (
+  environment_id integer not null,
+  version integer not null,
+  -- The empty name stands for the traits, as in svc.payload_checks.
+  event text not null collate "C",
+  code text not null collate "C",
+  path text not null collate "C",
+  operations bigint not null,
+  first_seen_at timestamptz not null,
+  last_seen_at timestamptz not null,
+  last_seq bigint not null,
+  primary key (environment_id, version, event, code, path)
+);
+comment on table svc.schema_violations is
+  'How accepted operations violate a schema that is not strict: one row per version and kind of violation, at most 1,000 a version.';
+comment on column svc.schema_violations.environment_id is 'The environment.';
+comment on column svc.schema_violations.version is 'The configuration version whose schema they violate.';
+comment on column svc.schema_violations.event is 'The event name that was sent; empty for traits.';
+comment on column svc.schema_violations.code is 'The diagnostic code, for example INVALID_PROPERTY_TYPE.';
+comment on column svc.schema_violations.path is
+  'Where in an operation, without positions in arrays: event, properties.plan, traits.tags[]; * for all beyond 1,000 rows.';
+comment on column svc.schema_violations.operations is 'How many stored operations have violated it so.';
+comment on column svc.schema_violations.first_seen_at is 'When the first of them was accepted.';
+comment on column svc.schema_violations.last_seen_at is 'When the last of them was accepted.';
+comment on column svc.schema_violations.last_seq is 'The last of them: event_seq of svc.events or operation_seq of svc.trait_updates.';

@@ -164,7 +164,7 @@ function unexpected(base: string, status: number, what: string): UserError {
   );
 }
 
-/** What to do about a refusal, where the service's answer does not say it. */
+/** What to do about a refusal in the terms of the command line; what the service advises is meant for those who speak HTTP. */
 const FIXES: Readonly<Record<string, string>> = {
   INVALID_SESSION: "check SVC_ACCESS_TOKEN and SVC_ORGANIZATION, or make a new token with `svc-server bootstrap`",
   ORGANIZATION_REQUIRED: "set SVC_ORGANIZATION to the organization's id",
@@ -188,5 +188,5 @@ function refusal(base: string, status: number, data: unknown): UserError {
   }
   const { code, message, fix, ...rest } = error as { code: string; message: string; fix?: string };
   if (code === "NOT_FOUND" || code === "METHOD_NOT_ALLOWED") return unexpected(base, status, `"${printable(message)}"`);
-  return new UserError(code, message, fix ?? FIXES[code], rest);
+  return new UserError(code, message, FIXES[code] ?? fix, rest);
 }

@@ -25,6 +25,7 @@ export const commands: Readonly<Record<string, Load>> = {
   deploy: () => import("./commands/deploy.js"),
   "config versions": () => import("./commands/config/versions.js"),
   overview: () => import("./commands/overview.js"),
+  diagnose: () => import("./commands/diagnose.js"),
   "events send": () => import("./commands/events/send.js"),
   "customers list": () => import("./commands/customers/list.js"),
   "customers inspect": () => import("./commands/customers/inspect.js"),

@@ -1,4 +1,5 @@
 import type { Sql } from "postgres";
+import { eventId } from "../engine/ids.js";
 
 /** A refusal as the database describes it; `sqlstate` chooses the HTTP status. */
 export interface IngestFailure {
@@ -37,6 +38,13 @@ export interface SinglesAnswer extends IngestAnswer {
   outcomes: ([eventId: string, duplicate: boolean] | IngestFailure)[];
 }
 
+/** As svc.ingest_outcome gives it. */
+interface RawAnswer extends IngestAnswer {
+  firstSeq: number;
+  seqs: number[];
+  failures: Record<string, IngestFailure>;
+}
+
 /** What both calls need: the key's SHA-256, an id made before the first try, and whether an earlier try may have been accepted. */
 export interface IngestCall {
   keyHash: Buffer;
@@ -46,15 +54,24 @@ export interface IngestCall {
 
 /** Accepts a batch body (`{"events": […]}`, raw text), all or nothing. Raises the errors that svc_api.ingest names. */
 export async function ingestBatch(sql: Sql, call: IngestCall, body: string): Promise<BatchAnswer> {
-  const [row] = await sql<[{ answer: BatchAnswer }]>`
-    select svc_api.ingest(${call.keyHash}, ${call.batchId}, ${body}, false, ${call.repeated}) as answer`;
-  return row.answer;
+  const { limit, remaining, accepted, warnings, seqs } = await ingest(sql, call, body, false);
+  return { limit, remaining, accepted, warnings, eventIds: seqs.map(eventId) };
 }
 
 /** Accepts single events that came in one by one (raw texts), each with its own outcome. */
 export async function ingestSingles(sql: Sql, call: IngestCall, bodies: string[]): Promise<SinglesAnswer> {
-  const [row] = await sql<[{ answer: SinglesAnswer }]>`
-    select svc_api.ingest(${call.keyHash}, ${call.batchId}, ${`[${bodies.join(",")}]`}, true, ${call.repeated}) as answer`;
+  const answer = await ingest(sql, call, `[${bodies.join(",")}]`, true);
+  const { limit, remaining, accepted, warnings, firstSeq, seqs, failures } = answer;
+  const outcomes = seqs.map(
+    (seq, position): SinglesAnswer["outcomes"][number] =>
+      failures[position] ?? [eventId(seq), seq !== firstSeq + position],
+  );
+  return { limit, remaining, accepted, warnings, outcomes };
+}
+
+async function ingest(sql: Sql, call: IngestCall, body: string, single: boolean): Promise<RawAnswer> {
+  const [row] = await sql<[{ answer: RawAnswer }]>`
+    select svc_api.ingest(${call.keyHash}, ${call.batchId}, ${body}, ${single}, ${call.repeated}) as answer`;
   return row.answer;
 }
 

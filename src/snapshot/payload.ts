@@ -12,6 +12,7 @@ export interface PayloadDiagnostic {
   code:
     | "UNKNOWN_EVENT"
     | "MISSING_REQUIRED_PROPERTY"
+    | "INVALID_STRUCTURE"
     | `INVALID_${"PROPERTY" | "TRAIT"}_${"TYPE" | "ENUM"}`
     | `UNKNOWN_${"PROPERTY" | "TRAIT"}`;
   message: string;
@@ -90,8 +91,12 @@ function ofField(check: Check, key: string, field: Field): PayloadDiagnostic[] {
   const value = payload[key];
   if (noun === "TRAIT" && value === null) return [];
   const path = memberPath(root, key);
-  if (field.type !== "array" || !Array.isArray(value)) return ofValue(check, key, "The value", path, field, value);
-  return value.flatMap((item, index) => ofValue(check, key, `Item ${index}`, `${path}[${index}]`, field.items, item));
+  if (field.type !== "array" || !Array.isArray(value)) {
+    return ofValue(check, key, { part: "The value", path, value, isItem: false }, field);
+  }
+  return value.flatMap((item: unknown, index) =>
+    ofValue(check, key, { part: `Item ${index}`, path: `${path}[${index}]`, value: item, isItem: true }, field.items),
+  );
 }
 
 function ofMissing({ owner, root }: Check, key: string): PayloadDiagnostic {
@@ -116,16 +121,37 @@ function ofUnknown({ noun, payload, root, declares }: Check, key: string): Paylo
   };
 }
 
-/** What is wrong with one value: its type, or that it is none of those declared. */
+/** Something that has a type to be checked against: the value of a field, or an item of an array. */
+interface Checked {
+  /** The beginning of a sentence about it. */
+  part: string;
+  path: string;
+  value: unknown;
+  isItem: boolean;
+}
+
+/** What is wrong with one value: that no type can hold it, its type, or that it is none of those declared. */
 function ofValue(
   { noun }: Check,
   key: string,
-  part: string,
-  path: string,
+  { part, path, value, isItem }: Checked,
   field: { type: Field["type"]; enum?: string[] },
-  value: unknown,
 ): PayloadDiagnostic[] {
   const subject = `${part} of the ${noun.toLowerCase()} "${shorten(key)}"`;
+  const actual = jsonType(value);
+  if (actual === "object" || (isItem && actual === "array")) {
+    const nouns = noun === "TRAIT" ? "traits" : "properties";
+    return [
+      {
+        code: "INVALID_STRUCTURE",
+        message: `${subject} is ${WORDS[actual]}, which no ${isItem ? "item may be" : "declared type is"}.`,
+        path,
+        ...shown(value),
+        reason: reasonOf(value, field.type),
+        fix: isItem ? "Send a flat array." : `Send its members as ${nouns} of their own, each declared.`,
+      },
+    ];
+  }
   if (!conforms(value, field.type)) {
     const type = WORDS[field.type];
     return [

@@ -72,7 +72,7 @@ test("svc projects create prints both keys; a slug that is taken is refused", as
   expect(await run(["projects", "create", "--name", "Other", "--slug", "other"])).toMatchInlineSnapshot(`
     {
       "code": 1,
-      "stderr": "error [SLUG_TAKEN]: This organization already has a project "other". Choose another slug. Field: slug.
+      "stderr": "error [SLUG_TAKEN]: This organization already has a project "other". Choose another --slug. Field: slug.
     ",
       "stdout": "",
     }

@@ -16,6 +16,7 @@ describe("help", () => {
         svc dev        Run the local model in memory and try it with events; no database, no key
         svc deploy     Validate the local model and deploy it as a new version
         svc overview   Show the lifecycle's funnel, the segments' sizes and the totals
+        svc diagnose   Check configuration and data for common problems; finding some is no failure
         svc auth       Who you are to the service
         svc config     Versions of the deployed model
         svc customers  Customers and what was derived of them

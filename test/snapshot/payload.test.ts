@@ -67,6 +67,32 @@ test("each violation has its code, its path, a reason and a remedy", () => {
   ]);
 });
 
+test("what no declared type can hold has a code of its own, in place of that of its type", () => {
+  const structures = (payload: Record<string, unknown>) =>
+    eventDiagnostics(snapshot, "order", { total: 1, ...payload }).map(({ code, path }) => `${code} ${path}`);
+  expect(structures({ tags: ["x", ["x"], { a: 1 }, null] })).toEqual([
+    "INVALID_STRUCTURE properties.tags[1]",
+    "INVALID_STRUCTURE properties.tags[2]",
+    "INVALID_PROPERTY_TYPE properties.tags[3]",
+  ]);
+  expect(structures({ tags: {} })).toEqual(["INVALID_STRUCTURE properties.tags"]);
+  expect(structures({ tags: "x", total: [1] })).toEqual([
+    "INVALID_PROPERTY_TYPE properties.tags",
+    "INVALID_PROPERTY_TYPE properties.total",
+  ]);
+  expect(structures({ other: { a: [] } })).toEqual(["UNKNOWN_PROPERTY properties.other"]);
+  expect(traitDiagnostics(snapshot, { plan: { name: "pro" } })).toEqual([
+    {
+      code: "INVALID_STRUCTURE",
+      message: 'The value of the trait "plan" is an object, which no declared type is.',
+      path: "traits.plan",
+      value: { name: "pro" },
+      reason: "It is an object.",
+      fix: "Send its members as traits of their own, each declared.",
+    },
+  ]);
+});
+
 test.each([
   [1e21, "1000000000000000000000"],
   [1.5e300, `15${"0".repeat(299)}`],

@@ -1,7 +1,8 @@
 -- Lists everything that is wrong with a payload, field by field in the order of their names, then what is not declared: the slow path
 -- of ingestion. kind is properties (of the event called name) or traits; fields are the declared ones; paths begin with path_prefix.
 -- Codes: MISSING_REQUIRED_PROPERTY, INVALID_PROPERTY_TYPE, INVALID_PROPERTY_ENUM, UNKNOWN_PROPERTY; INVALID_TRAIT_TYPE,
--- INVALID_TRAIT_ENUM, UNKNOWN_TRAIT. Raises nothing, locks nothing.
+-- INVALID_TRAIT_ENUM, UNKNOWN_TRAIT; INVALID_STRUCTURE for what no declared type can hold: an object, or an array in an array.
+-- Raises nothing, locks nothing.
 create or replace function svc.payload_diagnostics(kind text, name text, fields jsonb, payload jsonb, path_prefix text)
 returns table (code text, message text, path text, value jsonb, reason text, fix text)
 language sql
@@ -31,7 +32,13 @@ begin atomic
     from declared as d
     where payload_diagnostics.kind = 'properties' and not d.present and not d.field ? 'optional'
     union all
-    select 0, c.key, c.position, 'type', c.path, c.value, c.field
+    select
+      0, c.key, c.position,
+      case
+        when jsonb_typeof(c.value) = 'object' or (c.position > 0 and jsonb_typeof(c.value) = 'array') then 'structure'
+        else 'type'
+      end,
+      c.path, c.value, c.field
     from checked as c
     where not svc.conforms_to_type(c.value, c.field ->> 'type')
     union all
@@ -47,11 +54,16 @@ begin atomic
     case v.what
       when 'missing' then 'MISSING_REQUIRED_PROPERTY'
       when 'unknown' then 'UNKNOWN_' || w.noun
+      when 'structure' then 'INVALID_STRUCTURE'
       else format('INVALID_%s_%s', w.noun, upper(v.what))
     end,
     case v.what
       when 'missing' then format('%s requires the property "%s".', w.owner, s.name)
       when 'unknown' then format('%s no %s "%s".', w.declares, lower(w.noun), s.name)
+      when 'structure' then format(
+        '%s of the %s "%s" is %s, which no %s.', s.part, lower(w.noun), s.name, svc.type_in_words(jsonb_typeof(v.value)),
+        case when v.position > 0 then 'item may be' else 'declared type is' end
+      )
       when 'type' then format('%s of the %s "%s" must be %s.', s.part, lower(w.noun), s.name, svc.type_in_words(v.field ->> 'type'))
       when 'enum' then format('%s of the %s "%s" must be one of the declared ones.', s.part, lower(w.noun), s.name)
     end,
@@ -61,6 +73,7 @@ begin atomic
     case v.what
       when 'missing' then 'It is not there.'
       when 'unknown' then 'The active schema is strict and does not declare it.'
+      when 'structure' then format('It is %s.', svc.type_in_words(jsonb_typeof(v.value)))
       when 'type' then case jsonb_typeof(v.value)
         when 'string' then case v.field ->> 'type' when 'date' then 'It is another text.' else 'It is a text.' end
         when 'null' then 'It is null.'
@@ -71,6 +84,10 @@ begin atomic
     case v.what
       when 'missing' then 'Send the property, or declare it optional in the model and deploy it.'
       when 'unknown' then format('Declare the %s in the model and deploy it, or do not send it.', lower(w.noun))
+      when 'structure' then case
+        when v.position > 0 then 'Send a flat array.'
+        else format('Send its members as %s of their own, each declared.', w.nouns)
+      end
       when 'type' then format('Send %s, or change the type in the model and deploy it.', svc.type_in_words(v.field ->> 'type'))
       when 'enum' then 'Send one of them, or add the value in the model and deploy it.'
     end
@@ -78,6 +95,7 @@ begin atomic
   cross join lateral (
     select
       case payload_diagnostics.kind when 'traits' then 'TRAIT' else 'PROPERTY' end as noun,
+      payload_diagnostics.kind as nouns,
       format('The event "%s"', payload_diagnostics.name) as owner,
       case payload_diagnostics.kind
         when 'traits' then 'The active configuration declares'

@@ -1,9 +1,9 @@
 -- Accepts one call of operations, all or nothing: a batch ({"events": […]}), or with single = true an array of at most 1,000 single
 -- events that came in one by one, each with its own outcome. The caller has checked the shape. batch_id is made by the caller before
 -- its first try; repeated = true says that an earlier try may have been accepted, whose outcome is then answered again.
--- Raises SV001 INVALID_API_KEY, SV002 PLAN_REQUIRED, SV008 RATE_LIMIT_EXCEEDED; for a batch also SV007 (schema) and SV005
--- IDEMPOTENCY_CONFLICT. With single = true those two, and a rate limit reached in the middle, are outcomes of the events concerned.
--- Locks its batch_id (advisory), and the rate bucket last and for as short as can be; no customer row.
+-- Raises SV001 INVALID_API_KEY, SV002 PLAN_REQUIRED, SV008 RATE_LIMIT_EXCEEDED; for a batch also SV007 (schema), SV009
+-- MONTHLY_QUOTA_EXCEEDED and SV005 IDEMPOTENCY_CONFLICT. With single = true those three, and a rate limit reached in the middle, are
+-- outcomes of the events concerned. Locks its batch_id (advisory), and the key's usage last and for as short as can be; no customer row.
 create or replace function svc_api.ingest(key_hash bytea, batch_id uuid, body text, single boolean, repeated boolean default false)
 returns json
 language plpgsql
@@ -14,8 +14,10 @@ as $$
 declare
   _now constant timestamptz := date_trunc('milliseconds', clock_timestamp());
   _late_before constant timestamptz := _now - interval '5 minutes';
+  _month constant date := svc.month_of(_now);
   _key record;
   _tokens double precision;
+  _month_events bigint;
   _operations jsonb;
   _batch_seq bigint;
   _first_seq bigint;
@@ -30,7 +32,7 @@ declare
   _customers text[];
   _events text[];
   _properties jsonb[];
-  _occurred timestamptz[];
+  _explicit timestamptz[];
   _keys text[];
   _hashes bigint[];
   _identify boolean[];
@@ -41,20 +43,23 @@ declare
   _seqs bigint[];
   _fresh boolean[];
   _failures jsonb := '{}';
+  _failure jsonb;
+  _over_quota bigint[];
 begin
   -- A call that is repeated because its connection was lost may find the first try still at work. It waits here, so that it sees either
   -- all of it or nothing.
   perform pg_advisory_xact_lock(uuid_hash_extended(ingest.batch_id, 0));
 
-  select k.environment_id, e.project_id, e.active_version, v.strict_schema, p.cloud_execution, p.rate_per_second, p.rate_burst,
-    b.tokens, b.refilled_at
+  select
+    k.environment_id, e.project_id, j.organization_id, e.active_version, v.strict_schema,
+    p.cloud_execution, p.rate_per_second, p.rate_burst, p.monthly_events, u.tokens, u.refilled_at
   into _key
   from svc.api_keys as k
   join svc.environments as e on e.environment_id = k.environment_id
   join svc.projects as j on j.project_id = e.project_id
   join iam.organizations as o on o.organization_id = j.organization_id
   join iam.plans as p on p.plan_id = o.plan_id
-  join svc.rate_buckets as b on b.key_hash = k.key_hash
+  join svc.key_usage as u on u.key_hash = k.key_hash
   left join svc.config_versions as v on v.project_id = e.project_id and v.version = e.active_version
   where k.key_hash = ingest.key_hash
     and (k.revoked_at is null or k.revoked_at > _now);
@@ -95,48 +100,42 @@ begin
   _first_seq := _batch_seq * 1024;
 
   -- One pass over the payload; everything after it works on arrays, because the rows are needed more than once and a temporary table
-  -- would cost catalog writes on every call.
+  -- would cost catalog writes on every call. The schema's fast path is a predicate that was compiled when the version was deployed; what
+  -- it does not pass is looked at in detail.
   select
-    array_agg(o."customerId"), array_agg(o.event), array_agg(o.payload), array_agg(coalesce(o.explicit_at, _now)),
-    array_agg(o."idempotencyKey"),
+    array_agg(o."customerId"), array_agg(o.event), array_agg(o.payload), array_agg(o.explicit_at), array_agg(o."idempotencyKey"),
     array_agg(case when o."idempotencyKey" is not null then svc.payload_hash(o."customerId", o.event, o.payload, o.explicit_at) end),
     array_agg(o.identify), array_agg(_first_seq + o.ordinality - 1), array_agg(true),
+    array_agg(o.ordinality - 1) filter (where not o.conforms and _key.active_version is not null),
     count(*) filter (where o.identify),
     count(o."idempotencyKey"),
-    bool_or(not o.identify and o.explicit_at < _late_before)
-  into _customers, _events, _properties, _occurred, _keys, _hashes, _identify, _seqs, _fresh, _identified, _keyed, _late
+    coalesce(bool_or(o.explicit_at < _late_before), false)
+  into _customers, _events, _properties, _explicit, _keys, _hashes, _identify, _seqs, _fresh, _suspects, _identified, _keyed, _late
   from (
     select
-      r."customerId", r.event, r."idempotencyKey",
-      r.type is not distinct from 'identify' as identify,
-      coalesce(r.properties, r.traits, '{}') as payload,
-      r."timestamp" as explicit_at,
-      r.ordinality
+      r."customerId", r.event, r."idempotencyKey", p.identify, p.payload, r."timestamp" as explicit_at, r.ordinality,
+      svc.payload_conforms(p.payload, c.names, c.predicate) is true as conforms
     from rows from (jsonb_to_recordset(_operations) as (
       type text, "customerId" text, event text, properties jsonb, traits jsonb, "timestamp" timestamptz, "idempotencyKey" text
     )) with ordinality as r
-  ) as o;
-
-  if _key.active_version is not null then
-    -- The fast path: a predicate that was compiled when the version was deployed. What it does not pass is looked at in detail.
-    select array_agg(o.n - 1) into _suspects
-    from unnest(_events, _properties, _identify) with ordinality as o (event, payload, identify, n)
+    cross join lateral (select r.type is not distinct from 'identify', coalesce(r.properties, r.traits, '{}')) as p (identify, payload)
     left join svc.payload_checks as c
       on c.project_id = _key.project_id
       and c.version = _key.active_version
-      and c.event = case when o.identify then '' else o.event end
-    where svc.payload_conforms(o.payload, c.names, c.predicate) is not true;
+      and c.event = case when p.identify then '' else r.event end
+    -- The join may come in any order.
+    order by r.ordinality
+  ) as o;
 
-    if _suspects is not null then
-      _violations := svc.call_schema_failures(_key.project_id, _key.active_version, _operations, _suspects, ingest.single);
-      if not _key.strict_schema then
-        _warnings := _violations;
-      elsif _violations <> '{}' and not ingest.single then
-        _violations := svc.merged_failure(_violations);
-        raise exception using errcode = 'SV007', message = _violations ->> 'code', detail = _violations;
-      else
-        _failures := _violations;
-      end if;
+  if _suspects is not null then
+    _violations := svc.call_schema_failures(_key.project_id, _key.active_version, _operations, _suspects, ingest.single);
+    if not _key.strict_schema then
+      _warnings := _violations;
+    elsif _violations <> '{}' and not ingest.single then
+      _violations := svc.merged_failure(_violations);
+      raise exception using errcode = 'SV007', message = _violations ->> 'code', detail = _violations;
+    else
+      _failures := _violations;
     end if;
   end if;
 
@@ -150,16 +149,30 @@ begin
     end if;
   end if;
 
-  if _keyed > 0 then
-    -- In key order, so that calls that share keys cannot deadlock.
-    insert into svc.idempotency_keys (environment_id, idempotency_key, payload_hash, event_seq, created_at)
-    select _key.environment_id, o.idempotency_key, o.payload_hash, o.seq, _now
-    from unnest(_keys, _hashes, _seqs, _fresh) as o (idempotency_key, payload_hash, seq, fresh)
-    where o.idempotency_key is not null and o.fresh
-    order by o.idempotency_key collate "C", o.seq
-    on conflict do nothing;
-    get diagnostics _inserted = row_count;
+  if _key.monthly_events is not null then
+    _month_events := svc.month_events(_key.organization_id, _month);
+    if _month_events + _count - _identified > _key.monthly_events then
+      -- The quota may be used up, which is worth a closer look: repetitions do not count.
+      _over_quota := svc.over_quota(_key.environment_id, _keys, _identify, _fresh, _key.monthly_events - _month_events);
+      if _over_quota <> '{}' then
+        _failure := svc.quota_failure(
+          _key.monthly_events, _month_events,
+          case when ingest.single then 1 else greatest(0, _key.monthly_events - _month_events) + cardinality(_over_quota) end,
+          _month, _now, _key.rate_burst, _tokens
+        );
+        if not ingest.single then
+          raise exception using errcode = 'SV009', message = 'MONTHLY_QUOTA_EXCEEDED', detail = _failure;
+        end if;
+        select _failures || jsonb_object_agg(o.ordinal, _failure) into _failures from unnest(_over_quota) as o (ordinal);
+        select array_agg(o.fresh and o.n - 1 <> all (_over_quota) order by o.n)
+        into _fresh
+        from unnest(_fresh) with ordinality as o (fresh, n);
+      end if;
+    end if;
+  end if;
 
+  if _keyed > 0 then
+    _inserted := svc.store_keys(_key.environment_id, _keys, _hashes, _seqs, _fresh, _now);
     if _inserted < _keyed then
       -- Some keys were taken, by an earlier call or in this one. A statement of its own, because the inserting one cannot see rows
       -- that another call committed meanwhile.
@@ -179,9 +192,9 @@ begin
   end if;
 
   insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
-  select _key.environment_id, o.seq, o.customer_id, o.event, o.properties, o.occurred_at, _now
-  from unnest(_seqs, _customers, _events, _properties, _occurred, _identify, _fresh)
-    as o (seq, customer_id, event, properties, occurred_at, identify, fresh)
+  select _key.environment_id, o.seq, o.customer_id, o.event, o.properties, coalesce(o.explicit_at, _now), _now
+  from unnest(_seqs, _customers, _events, _properties, _explicit, _identify, _fresh)
+    as o (seq, customer_id, event, properties, explicit_at, identify, fresh)
   where o.fresh and not o.identify;
   get diagnostics _tracked = row_count;
 
@@ -199,17 +212,23 @@ begin
     where o.fresh;
 
     insert into svc.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)
-    values (_key.environment_id, _batch_seq, ingest.batch_id, _now, _tracked, _identified, coalesce(_late, false));
+    values (_key.environment_id, _batch_seq, ingest.batch_id, _now, _tracked, _identified, _late);
+  end if;
+
+  if _warnings <> '{}' then
+    perform svc.record_schema_violations(_key.environment_id, _key.active_version, _events, _seqs, _fresh, _warnings, _now);
   end if;
 
   -- Last, so that the row is locked only while the transaction commits. Calls in flight at once may take it into debt. What is refused
-  -- takes nothing.
+  -- takes nothing. A call that began in the month before is not counted where the new month has begun already.
   _taken := _count - (select count(*) from jsonb_object_keys(_failures));
-  update svc.rate_buckets as b
+  update svc.key_usage as u
   set
-    tokens = svc.rate_tokens(b.tokens, b.refilled_at, _now, _key.rate_per_second, _key.rate_burst) - _taken,
-    refilled_at = greatest(b.refilled_at, _now)
-  where b.key_hash = ingest.key_hash;
+    tokens = svc.rate_tokens(u.tokens, u.refilled_at, _now, _key.rate_per_second, _key.rate_burst) - _taken,
+    refilled_at = greatest(u.refilled_at, _now),
+    month = greatest(u.month, _month),
+    month_events = case when u.month < _month then _tracked when u.month = _month then u.month_events + _tracked else u.month_events end
+  where u.key_hash = ingest.key_hash;
 
   return svc.ingest_outcome(
     _seqs, _first_seq, _identify, _failures, _warnings, ingest.single, _key.rate_burst, floor(_tokens)::integer - _taken

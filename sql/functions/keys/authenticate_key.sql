@@ -19,8 +19,8 @@ begin
   join svc.projects as j on j.project_id = e.project_id
   join iam.organizations as o on o.organization_id = j.organization_id
   join iam.plans as p on p.plan_id = o.plan_id
-  join svc.rate_buckets as b on b.key_hash = k.key_hash
-  cross join lateral (select svc.rate_tokens(b.tokens, b.refilled_at, now(), p.rate_per_second, p.rate_burst)) as r (tokens)
+  join svc.key_usage as u on u.key_hash = k.key_hash
+  cross join lateral (select svc.rate_tokens(u.tokens, u.refilled_at, now(), p.rate_per_second, p.rate_burst)) as r (tokens)
   where k.key_hash = authenticate_key.key_hash
     and (k.revoked_at is null or k.revoked_at > now());
   if not found then

@@ -48,8 +48,8 @@ begin
     join environment as e on e.name = k.environment
     returning api_keys.key_hash
   )
-  insert into svc.rate_buckets (key_hash, tokens, refilled_at)
-  select k.key_hash, p.rate_burst, now()
+  insert into svc.key_usage (key_hash, tokens, refilled_at, month, month_events)
+  select k.key_hash, p.rate_burst, now(), svc.month_of(now()), 0
   from api_key as k
   cross join iam.organizations as o
   join iam.plans as p on p.plan_id = o.plan_id

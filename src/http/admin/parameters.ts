@@ -1,6 +1,7 @@
 import Type from "typebox";
 
-const CURSOR_LENGTH_MAX = 4096;
+/** The longest hold an event name and a path of 256 characters each, which were escaped as JSON. */
+const CURSOR_LENGTH_MAX = 8192;
 
 const environment = Type.Enum(["test", "live"], { default: "test" });
 const cursor = Type.Optional(Type.String({ minLength: 1, maxLength: CURSOR_LENGTH_MAX }));

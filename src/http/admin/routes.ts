@@ -3,6 +3,7 @@ import { deployConfig, listConfigVersions } from "./config-versions.js";
 import { getBacklog, getCustomer, getTimeline, listCustomers, releaseCustomer, releaseCustomers } from "./customers.js";
 import { createProject, getOverview } from "./projects.js";
 import type { AdminDeps } from "./route.js";
+import { listSchemaViolations } from "./schema-violations.js";
 import { getSegment } from "./segments.js";
 import { createWebhook, listDeliveries, listWebhooks } from "./webhooks.js";
 import { whoami } from "./whoami.js";
@@ -24,6 +25,7 @@ export function adminRoutes(deps: AdminDeps): Route[] {
     releaseCustomer,
     releaseCustomers,
     getSegment,
+    listSchemaViolations,
     createWebhook,
     listWebhooks,
     listDeliveries,

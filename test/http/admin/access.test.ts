@@ -38,6 +38,7 @@ const READS = [
   "/projects/app/customers/c",
   "/projects/app/customers/c/timeline",
   "/projects/app/segments/paying",
+  "/projects/app/schema-violations",
   "/projects/app/webhooks",
   "/projects/app/webhooks/:webhook/deliveries",
 ];

@@ -28,7 +28,7 @@ describe("POST /projects", () => {
       select e.name, k.key_hash, k.hint, b.tokens
       from svc.api_keys as k
       join svc.environments as e on e.environment_id = k.environment_id
-      join svc.rate_buckets as b on b.key_hash = k.key_hash
+      join svc.key_usage as b on b.key_hash = k.key_hash
       order by e.name desc`;
     expect(rows.map((row) => ({ ...row }))).toEqual([
       { name: "test", key_hash: sha256(keys.test), hint: keys.test.slice(0, 13), tokens: 100_000 },

@@ -12,10 +12,10 @@ afterAll(() => fixture.service.stop());
 
 /** Sets what is left, as of an hour ahead: time adds nothing. */
 const fill = (tokens: number) =>
-  fixture.service.db.sql`update svc.rate_buckets set tokens = ${tokens}, refilled_at = now() + interval '1 hour'`;
+  fixture.service.db.sql`update svc.key_usage set tokens = ${tokens}, refilled_at = now() + interval '1 hour'`;
 const left = async (): Promise<number> => {
   const [row] = await fixture.service.db.sql<[{ tokens: number }]>`
-    select b.tokens from svc.rate_buckets as b join svc.api_keys as k on k.key_hash = b.key_hash
+    select b.tokens from svc.key_usage as b join svc.api_keys as k on k.key_hash = b.key_hash
     where k.hint = ${fixture.keys.test.slice(0, 13)}`;
   return row.tokens;
 };
@@ -112,7 +112,7 @@ it("single events that arrive together are refused one by one, and the refused t
 
 it("each key has its own", async () => {
   await fill(0);
-  await fixture.service.db.sql`update svc.rate_buckets set tokens = 5 where key_hash <> (
+  await fixture.service.db.sql`update svc.key_usage set tokens = 5 where key_hash <> (
     select key_hash from svc.api_keys where hint = ${fixture.keys.test.slice(0, 13)})`;
   expect((await fixture.single(events(1)[0])).status).toBe(429);
   const live = { Authorization: `Bearer ${fixture.keys.live}` };
@@ -121,8 +121,8 @@ it("each key has its own", async () => {
 
 it("fills with time, up to its capacity", async () => {
   const { sql } = fixture.service.db;
-  await sql`update svc.rate_buckets set tokens = -5, refilled_at = now() - interval '15.5 seconds'`;
+  await sql`update svc.key_usage set tokens = -5, refilled_at = now() - interval '15.5 seconds'`;
   expect(headers(await fixture.single(events(1)[0]))["RateLimit-Remaining"]).toMatch(/^(9|1\d)$/);
-  await sql`update svc.rate_buckets set tokens = 0, refilled_at = now() - interval '1 day'`;
+  await sql`update svc.key_usage set tokens = 0, refilled_at = now() - interval '1 day'`;
   expect(headers(await fixture.single(events(1)[0]))).toMatchObject({ "RateLimit-Remaining": "999" });
 });

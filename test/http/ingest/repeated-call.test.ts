@@ -68,12 +68,12 @@ describe("a batch that is repeated", () => {
     const call = { keyHash, batchId: randomUUID() };
     const first = await ingestBatch(sql, { ...call, repeated: false }, body);
     const { sql: admin } = fixture.service.db;
-    await admin`update svc.rate_buckets set tokens = -1e6`;
+    await admin`update svc.key_usage set tokens = -1e6`;
     try {
       const again = await ingestBatch(sql, { ...call, repeated: true }, body);
       expect(again).toMatchObject({ eventIds: first.eventIds, remaining: 0 });
     } finally {
-      await admin`update svc.rate_buckets set tokens = 100000`;
+      await admin`update svc.key_usage set tokens = 100000`;
     }
   });
 });
@@ -134,7 +134,7 @@ describe("single events that are repeated", () => {
 
   it("those that were over the limit are told to come again", async () => {
     const { sql: admin } = fixture.service.db;
-    await admin`update svc.rate_buckets set tokens = 2, refilled_at = now() + interval '1 hour'`;
+    await admin`update svc.key_usage set tokens = 2, refilled_at = now() + interval '1 hour'`;
     try {
       const bodies = texts([event(0), event(1), event(2), event(3)]);
       const call = { keyHash, batchId: randomUUID() };
@@ -148,7 +148,7 @@ describe("single events that are repeated", () => {
       const again = await ingestSingles(sql, { ...call, repeated: true }, bodies);
       expect(outcomes(again)).toEqual(outcomes(first));
     } finally {
-      await admin`update svc.rate_buckets set tokens = 100000, refilled_at = now()`;
+      await admin`update svc.key_usage set tokens = 100000, refilled_at = now()`;
     }
   });
 });

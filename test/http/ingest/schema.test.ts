@@ -42,6 +42,7 @@ const order = (properties: Record<string, unknown>) => ({ customerId: "c", event
 const identify = (traits: Record<string, unknown>) => ({ type: "identify", customerId: "c", traits });
 
 const UNDECLARED = "The active schema is strict and does not declare it.";
+const MEMBERS = "Send its members as properties of their own, each declared.";
 const sendOrChange = (type: string) => `Send ${type}, or change the type in the model and deploy it.`;
 
 /** Operation, code, message, path in the operation, value (where it is shown), reason and fix. */
@@ -111,11 +112,57 @@ const VIOLATIONS: [operation: object, code: string, message: string, path: strin
     },
   ],
   [
-    order({ amount: 1, tags: { 0: "a" } }),
+    order({ amount: 1, tags: "a" }),
     "INVALID_PROPERTY_TYPE",
     'The value of the property "tags" must be an array.',
     "properties.tags",
-    { value: { 0: "a" }, reason: "It is an object.", fix: sendOrChange("an array") },
+    { value: "a", reason: "It is a text.", fix: sendOrChange("an array") },
+  ],
+  [
+    order({ amount: [1] }),
+    "INVALID_PROPERTY_TYPE",
+    'The value of the property "amount" must be a number.',
+    "properties.amount",
+    { value: [1], reason: "It is an array.", fix: sendOrChange("a number") },
+  ],
+  [
+    order({ amount: { net: 1, tax: 0.2 } }),
+    "INVALID_STRUCTURE",
+    'The value of the property "amount" is an object, which no declared type is.',
+    "properties.amount",
+    { value: { net: 1, tax: 0.2 }, reason: "It is an object.", fix: MEMBERS },
+  ],
+  [
+    order({ amount: 1, tags: { 0: "a" } }),
+    "INVALID_STRUCTURE",
+    'The value of the property "tags" is an object, which no declared type is.',
+    "properties.tags",
+    { value: { 0: "a" }, reason: "It is an object.", fix: MEMBERS },
+  ],
+  [
+    order({ amount: 1, tags: ["a", { name: "b" }] }),
+    "INVALID_STRUCTURE",
+    'Item 1 of the property "tags" is an object, which no item may be.',
+    "properties.tags[1]",
+    { value: { name: "b" }, reason: "It is an object.", fix: "Send a flat array." },
+  ],
+  [
+    order({ amount: 1, tags: ["a", "b", []] }),
+    "INVALID_STRUCTURE",
+    'Item 2 of the property "tags" is an array, which no item may be.',
+    "properties.tags[2]",
+    { value: [], reason: "It is an array.", fix: "Send a flat array." },
+  ],
+  [
+    order({ amount: 1, address: { city: "Bonn" } }),
+    "UNKNOWN_PROPERTY",
+    'The event "order" has no property "address".',
+    "properties.address",
+    {
+      value: { city: "Bonn" },
+      reason: UNDECLARED,
+      fix: "Declare the property in the model and deploy it, or do not send it.",
+    },
   ],
   [
     order({ amount: 1, tags: ["a", 2] }),
@@ -144,6 +191,17 @@ const TRAIT_VIOLATIONS: typeof VIOLATIONS = [
     'The value of the trait "seats" must be a number.',
     "traits.seats",
     { value: "five", reason: "It is a text.", fix: sendOrChange("a number") },
+  ],
+  [
+    identify({ plan: { name: "pro" } }),
+    "INVALID_STRUCTURE",
+    'The value of the trait "plan" is an object, which no declared type is.',
+    "traits.plan",
+    {
+      value: { name: "pro" },
+      reason: "It is an object.",
+      fix: "Send its members as traits of their own, each declared.",
+    },
   ],
   [
     identify({ plan: "gold" }),
@@ -210,7 +268,7 @@ describe("with a strict schema", () => {
   it("lists every failing path of every operation, in order; the first one is the error", async () => {
     const reply = await fixture.batch([
       order({ amount: 1 }),
-      order({ currency: "eur", tags: [1, "a", 2], zzz: 1, aaa: 2, "a b": 3 }),
+      order({ currency: "eur", tags: [1, "a", {}, 2], zzz: 1, aaa: {}, "a b": 3 }),
       { customerId: "c", event: "logout", properties: { x: 1 } },
       identify({ seats: true, plan: "gold" }),
     ]);
@@ -223,7 +281,8 @@ describe("with a strict schema", () => {
       "MISSING_REQUIRED_PROPERTY events[1].properties.amount",
       "INVALID_PROPERTY_ENUM events[1].properties.currency",
       "INVALID_PROPERTY_TYPE events[1].properties.tags[0]",
-      "INVALID_PROPERTY_TYPE events[1].properties.tags[2]",
+      "INVALID_STRUCTURE events[1].properties.tags[2]",
+      "INVALID_PROPERTY_TYPE events[1].properties.tags[3]",
       'UNKNOWN_PROPERTY events[1].properties["a b"]',
       "UNKNOWN_PROPERTY events[1].properties.aaa",
       "UNKNOWN_PROPERTY events[1].properties.zzz",

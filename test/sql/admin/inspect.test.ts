@@ -37,6 +37,7 @@ describe("svc_inspect", () => {
     "journey_runs",
     "lifecycle_transitions",
     "rule_executions",
+    "schema_violations",
     "segment_members",
     "signals",
   ];

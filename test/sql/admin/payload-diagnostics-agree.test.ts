@@ -103,11 +103,21 @@ const scalar = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),
   name,
 );
+/** Objects and arrays, some of them within each other. */
+const { nested } = fc.letrec<{ nested: unknown }>((tie) => {
+  const inner = fc.oneof({ depthSize: "small", withCrossShrink: true }, scalar, tie("nested"));
+  return {
+    nested: fc.oneof(
+      fc.array(inner, { maxLength: 3 }),
+      fc.dictionary(name, inner, { maxKeys: 3, noNullPrototype: true }),
+    ),
+  };
+});
 const value = fc.oneof(
   { weight: 3, arbitrary: scalar },
   { weight: 2, arbitrary: fc.array(scalar, { maxLength: 4 }) },
-  { weight: 1, arbitrary: fc.array(fc.oneof(fc.constant([1]), fc.constant({ a: [1, "x"], b: {} })), { maxLength: 3 }) },
-  { weight: 1, arbitrary: fc.dictionary(name, scalar, { maxKeys: 3, noNullPrototype: true }) },
+  { weight: 3, arbitrary: fc.array(fc.oneof(scalar, nested), { minLength: 1, maxLength: 4 }) },
+  { weight: 2, arbitrary: nested },
   // About as long as a value may be that is shown.
   { weight: 1, arbitrary: fc.integer({ min: 1_015, max: 1_030 }).map((length) => "👍".repeat(length)) },
   { weight: 1, arbitrary: fc.integer({ min: 250, max: 260 }).map((length) => Array.from({ length }, () => 12)) },
@@ -138,6 +148,7 @@ it("says of any payload what the database says, word for word and in the same or
   expect([...codes.keys()].sort()).toEqual([
     "INVALID_PROPERTY_ENUM",
     "INVALID_PROPERTY_TYPE",
+    "INVALID_STRUCTURE",
     "INVALID_TRAIT_ENUM",
     "INVALID_TRAIT_TYPE",
     "MISSING_REQUIRED_PROPERTY",

@@ -111,7 +111,7 @@ const anything = fc.oneof(
   fc.array(fc.oneof(name, dateText, fc.integer(), fc.constant(null), fc.constant(["nested"]), fc.constant({})), {
     maxLength: 3,
   }),
-  fc.constant([["x"]]),
+  fc.constantFrom([["x"]], [{ type: "string" }], [[]], { type: "string" }, { items: ["x"] }),
   fc.constant({ key: "seats", value: 1 }),
 );
 
@@ -169,15 +169,17 @@ function violations(kind: Kind, fields: Record<string, Field>, payload: Payload)
     if (!Object.hasOwn(payload, key)) return kind === "traits" || made.optional ? [] : ["MISSING_REQUIRED_PROPERTY"];
     if (kind === "traits" && payload[key] === null) return [];
     const value = payload[key];
-    if (made.type !== "array") return valueViolations(noun, made, value);
-    if (!Array.isArray(value)) return [`INVALID_${noun}_TYPE`];
-    return value.flatMap((item) => valueViolations(noun, made.items, item));
+    if (made.type !== "array" || !Array.isArray(value)) return valueViolations(noun, made, value);
+    return value.flatMap((item) =>
+      Array.isArray(item) ? ["INVALID_STRUCTURE"] : valueViolations(noun, made.items, item),
+    );
   });
   const unknown = Object.keys(payload).filter((key) => !Object.hasOwn(fields, key));
   return [...found, ...unknown.map(() => `UNKNOWN_${noun}`)].sort();
 }
 
 function valueViolations(noun: string, made: { type: string; enum?: string[] }, value: unknown): string[] {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return ["INVALID_STRUCTURE"];
   const fits = made.type === "date" ? typeof value === "string" && isIsoDate(value) : typeof value === made.type;
   if (!fits) return [`INVALID_${noun}_TYPE`];
   return made.enum && !made.enum.includes(value as string) ? [`INVALID_${noun}_ENUM`] : [];
@@ -321,14 +323,18 @@ describe("svc.payload_diagnostics", () => {
 
   it("does not confuse an array of arrays, or of objects, with what is in them", async () => {
     const tags = { tags: { type: "array", items: { type: "string" } } } as const;
-    for (const value of [[["x"]], [{ type: "string" }], "x", { 0: "x" }]) {
-      expect(await check("properties", tags, { tags: value })).toMatchObject({
-        conforms: false,
-        codes: ["INVALID_PROPERTY_TYPE"],
-      });
+    const plan = { plan: { type: "string", enum: ["pro"] } } as const;
+    const cases = [
+      [tags, { tags: [["x"]] }, "INVALID_STRUCTURE"],
+      [tags, { tags: [{ type: "string" }] }, "INVALID_STRUCTURE"],
+      [tags, { tags: { 0: "x" } }, "INVALID_STRUCTURE"],
+      [tags, { tags: "x" }, "INVALID_PROPERTY_TYPE"],
+      [plan, { plan: { pro: "pro" } }, "INVALID_STRUCTURE"],
+      [plan, { plan: ["pro"] }, "INVALID_PROPERTY_TYPE"],
+    ] as const;
+    for (const [fields, payload, code] of cases) {
+      expect(await check("properties", fields, payload)).toMatchObject({ conforms: false, codes: [code] });
     }
-    const text = { plan: { type: "string", enum: ["pro"] } } as const;
-    expect(await check("properties", text, { plan: ["pro"] })).toMatchObject({ conforms: false });
   });
 });
 

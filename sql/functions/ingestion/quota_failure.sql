@@ -1,0 +1,30 @@
+-- The failure of a request that the month's quota cannot hold: what the limit is and when the next month begins.
+-- Raises nothing, locks nothing.
+create or replace function svc.quota_failure(
+  monthly_events bigint, month_events bigint, requested bigint, month date, at timestamptz, rate_burst integer, tokens double precision
+)
+returns jsonb
+language sql
+stable
+set search_path = ''
+as $$
+  select jsonb_build_object(
+    'sqlstate', 'SV009',
+    'code', 'MONTHLY_QUOTA_EXCEEDED',
+    'message', format('The plan allows %s events per calendar month.', quota_failure.monthly_events),
+    'reason', format(
+      '%s were used in %s; the request has %s more.',
+      quota_failure.month_events, to_char(quota_failure.month, 'YYYY-MM'), quota_failure.requested
+    ),
+    'fix', format(
+      'Wait until %sT00:00:00Z, or ask the operator of this service for a larger plan.', to_char(n.next_month, 'YYYY-MM-DD')
+    ),
+    'limit', quota_failure.rate_burst,
+    'remaining', greatest(0, floor(quota_failure.tokens)),
+    'retryAfter', greatest(1, ceil(extract(epoch from n.next_month at time zone 'UTC' - quota_failure.at)))
+  )
+  from (values (quota_failure.month + interval '1 month')) as n (next_month);
+$$;
+
+comment on function svc.quota_failure(bigint, bigint, bigint, date, timestamptz, integer, double precision) is
+  'Failure MONTHLY_QUOTA_EXCEEDED with retryAfter (s).';

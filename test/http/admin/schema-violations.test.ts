@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { environmentId, startService, type Actor, type Service } from "../../support/service.js";
+
+let service: Service;
+let owner: Actor;
+let test: number;
+let live: number;
+beforeAll(async () => {
+  service = await startService();
+  owner = await service.owner("acme");
+  await service.request("POST", "/projects", { by: owner, body: { name: "App", slug: "app" } });
+  test = await environmentId(service.db.sql, "app", "test");
+  live = await environmentId(service.db.sql, "app", "live");
+});
+afterAll(() => service.stop());
+beforeEach(() => service.db.sql`truncate svc.schema_violations, svc.events, svc.trait_updates`);
+
+interface Row {
+  environment: number;
+  version: number;
+  event: string;
+  code: string;
+  path: string;
+  lastSeq: number;
+}
+
+/** Violations as ingestion keeps them. */
+async function insert(rows: Partial<Row>[]): Promise<void> {
+  const filled = rows.map((row) => ({
+    ...{ environment: test, version: 1, event: "order", code: "UNKNOWN_PROPERTY", path: "properties.a", lastSeq: 1 },
+    ...row,
+  }));
+  await service.db.sql`
+    insert into svc.schema_violations (
+      environment_id, version, event, code, path, operations, first_seen_at, last_seen_at, last_seq
+    )
+    select r.environment, r.version, r.event, r.code, r.path, 3, '2026-03-01T10:00:00Z', '2026-03-02T11:00:00.5Z', r."lastSeq"
+    from json_to_recordset(${JSON.stringify(filled)}::text::json)
+      as r (environment integer, version integer, event text, code text, path text, "lastSeq" bigint)`;
+}
+
+interface Listed {
+  configVersion: string;
+  event: string | null;
+  code: string;
+  path: string;
+}
+interface Page {
+  data: Listed[];
+  nextCursor: string | null;
+}
+
+async function list(query = ""): Promise<Page> {
+  const reply = await service.request("GET", `/projects/app/schema-violations${query}`, { by: owner });
+  expect(reply).toMatchObject({ status: 200 });
+  return reply.body as Page;
+}
+
+const keyOf = ({ configVersion, event, code, path }: Listed) => [configVersion, event, code, path].join(" ");
+
+/** All keys, page by page; `between` is called after each page. */
+async function keysByPage(limit: number, between: () => Promise<void> = () => Promise.resolve()): Promise<string[]> {
+  const keys: string[] = [];
+  let cursor = "";
+  do {
+    const page = await list(`?limit=${limit}${cursor}`);
+    expect(page.data.length).toBeLessThanOrEqual(limit);
+    keys.push(...page.data.map(keyOf));
+    cursor = page.nextCursor === null ? "" : `&cursor=${page.nextCursor}`;
+    await between();
+  } while (cursor !== "");
+  return keys;
+}
+
+describe("GET /projects/:project/schema-violations", () => {
+  it("is empty where nothing violated a schema", async () => {
+    await insert([{ environment: live }]);
+    expect(await list()).toEqual({ data: [], nextCursor: null });
+    expect((await list("?env=live")).data).toHaveLength(1);
+  });
+
+  it("names the last operation of each kind and its customer, of an event and of traits", async () => {
+    const { sql } = service.db;
+    await sql`insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
+      values (${test}, 1025, 'ann', 'order', '{}', now(), now()), (${live}, 2048, 'other', 'order', '{}', now(), now())`;
+    await sql`insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at)
+      values (${test}, 1026, 'bob', '{}', now())`;
+    await insert([
+      { lastSeq: 1025 },
+      { event: "", code: "UNKNOWN_TRAIT", path: "traits.x", lastSeq: 1026 },
+      { event: "login", code: "UNKNOWN_EVENT", path: "event", lastSeq: 2048 },
+      { event: "", code: "INVALID_TRAIT_TYPE", path: "traits.seats", lastSeq: 2048 },
+      { event: "", code: "OTHER", path: "*", lastSeq: 1025 },
+    ]);
+    const common = {
+      configVersion: "v1",
+      operations: 3,
+      firstSeenAt: "2026-03-01T10:00:00.000Z",
+      lastSeenAt: "2026-03-02T11:00:00.500Z",
+    };
+    const traits = { ...common, event: null, lastEventId: null };
+    const stored = { lastEventId: "evt_0000000000000401", lastCustomerId: "ann" };
+    expect(await list()).toEqual({
+      data: [
+        // Its operation is gone; that of another environment with the same number is another one.
+        { ...traits, code: "INVALID_TRAIT_TYPE", path: "traits.seats", lastCustomerId: null },
+        { ...traits, code: "OTHER", path: "*", ...stored },
+        { ...traits, code: "UNKNOWN_TRAIT", path: "traits.x", lastCustomerId: "bob" },
+        {
+          ...{ ...common, event: "login", code: "UNKNOWN_EVENT", path: "event" },
+          ...{ lastEventId: "evt_0000000000000800", lastCustomerId: null },
+        },
+        { ...common, event: "order", code: "UNKNOWN_PROPERTY", path: "properties.a", ...stored },
+      ],
+      nextCursor: null,
+    });
+  });
+
+  it.each([1, 2, 3, 200])("gives each kind once, in order, in pages of %i", async (limit) => {
+    await insert([
+      { version: 2, event: "b" },
+      { version: 10, event: "é" },
+      { version: 10, event: "Z" },
+      { version: 10, event: "a", code: "UNKNOWN_PROPERTY" },
+      { version: 10, event: "a", code: "INVALID_STRUCTURE", path: "properties.b" },
+      { version: 10, event: "a", code: "INVALID_STRUCTURE", path: "properties.B" },
+      { version: 10, event: "", code: "UNKNOWN_TRAIT", path: "traits.a" },
+    ]);
+    expect(await keysByPage(limit)).toEqual([
+      "v10  UNKNOWN_TRAIT traits.a",
+      "v10 Z UNKNOWN_PROPERTY properties.a",
+      "v10 a INVALID_STRUCTURE properties.B",
+      "v10 a INVALID_STRUCTURE properties.b",
+      "v10 a UNKNOWN_PROPERTY properties.a",
+      "v10 é UNKNOWN_PROPERTY properties.a",
+      "v2 b UNKNOWN_PROPERTY properties.a",
+    ]);
+  });
+
+  it("repeats and misses nothing that was there from the first page on, whatever comes meanwhile", async () => {
+    const names = ["b", "d", "f", "h"];
+    await insert(names.map((event) => ({ version: 2, event })));
+    let round = 0;
+    const keys = await keysByPage(1, async () => {
+      round += 1;
+      if (round > 6) return;
+      await insert([
+        { version: 2 + round, event: "c" },
+        { version: 2, event: `a${round}` },
+        { version: 2, event: `z${round}` },
+      ]);
+      await service.db.sql`update svc.schema_violations set operations = operations + 1, last_seen_at = now()`;
+    });
+    expect(new Set(keys).size).toBe(keys.length);
+    expect(keys.filter((key) => /^v2 [bdfh] /.test(key))).toEqual(
+      names.map((event) => `v2 ${event} UNKNOWN_PROPERTY properties.a`),
+    );
+  });
+
+  it("goes on behind the longest names there can be", async () => {
+    const event = "\u0001".repeat(256);
+    const path = `properties[${JSON.stringify(`${"\u0001".repeat(256)}…`)}]`;
+    await insert([
+      { version: 2_147_483_647, event, path },
+      { version: 2, event: "👍".repeat(256), path },
+      { version: 1, event: '"\\'.repeat(128), path: `properties[${JSON.stringify('"\\'.repeat(128))}]` },
+      { version: 1, event: "~" },
+    ]);
+    expect(await keysByPage(1)).toHaveLength(4);
+  });
+
+  it.each([
+    "nonsense",
+    Buffer.from('["webhooks","x"]').toString("base64url"),
+    Buffer.from('["schema-violations","x"]').toString("base64url"),
+    Buffer.from('["schema-violations","[\\"x\\"]"]').toString("base64url"),
+  ])("refuses the cursor %s", async (cursor) => {
+    const reply = await service.request("GET", `/projects/app/schema-violations?cursor=${cursor}`, { by: owner });
+    expect(reply).toMatchObject({ status: 400, body: { error: { code: "VALIDATION_ERROR" } } });
+  });
+
+  it("knows no other parameter and no other project", async () => {
+    const ask = (path: string) => service.request("GET", path, { by: owner });
+    expect(await ask("/projects/app/schema-violations?event=order")).toMatchObject({
+      status: 400,
+      body: { error: { code: "VALIDATION_ERROR", field: "event" } },
+    });
+    expect(await ask("/projects/other/schema-violations")).toMatchObject({
+      status: 404,
+      body: { error: { code: "PROJECT_NOT_FOUND" } },
+    });
+  });
+});
+
+describe("svc_inspect.schema_violations", () => {
+  it("shows the same by the names of organization, project and environment", async () => {
+    await service.db.sql`
+      insert into svc.trait_updates (environment_id, operation_seq, customer_id, traits, accepted_at)
+      values (${live}, 7, 'bob', '{}', now())`;
+    await insert([
+      { environment: live, version: 3, event: "", code: "UNKNOWN_TRAIT", path: "traits.x", lastSeq: 7 },
+      { environment: test, version: 2, lastSeq: 1025 },
+    ]);
+    const rows = await service.db.sql`select * from svc_inspect.schema_violations order by version desc`;
+    const common = {
+      ...{ organization: "acme", project: "app", operations: "3" },
+      ...{ first_seen_at: expect.any(Date) as Date, last_seen_at: expect.any(Date) as Date },
+    };
+    expect(rows.map((row) => ({ ...row }))).toEqual([
+      {
+        ...{ ...common, environment: "live", version: "v3", event: null, code: "UNKNOWN_TRAIT", path: "traits.x" },
+        ...{ last_event_id: null, last_customer_id: "bob" },
+      },
+      {
+        ...{ ...common, environment: "test", version: "v2", event: "order" },
+        ...{ code: "UNKNOWN_PROPERTY", path: "properties.a" },
+        ...{ last_event_id: "evt_0000000000000401", last_customer_id: null },
+      },
+    ]);
+  });
+});

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Reply } from "../../support/service.js";
+import { expectRefusal, startIngest, taken, type IngestFixture } from "./fixture.js";
+
+let fixture: IngestFixture;
+beforeAll(async () => {
+  fixture = await startIngest();
+});
+afterAll(() => fixture.service.stop());
+
+const track = (idempotencyKey?: string) => ({ customerId: "c", event: "e", ...(idempotencyKey && { idempotencyKey }) });
+const identify = { type: "identify", customerId: "c", traits: { plan: "pro" } };
+
+const allow = (events: number | null) => fixture.service.db.sql`update iam.plans set monthly_events = ${events}`;
+
+/** What is left of a quota of 1,000 events, by counting all others as used already. */
+const leave = async (events: number) => {
+  await allow(1_000);
+  await fixture.service.db.sql`
+    update svc.key_usage as u set month = svc.month_of(now()), month_events = case when e.name = 'live' then ${1_000 - events} else 0 end
+    from svc.api_keys as k join svc.environments as e on e.environment_id = k.environment_id
+    where k.key_hash = u.key_hash`;
+};
+
+const used = async () => {
+  const [row] = await fixture.service.db.sql<[{ used: number }]>`
+    select svc.month_events(organization_id, svc.month_of(now()))::integer as used from iam.organizations`;
+  return row.used;
+};
+
+/** The first instant of the next month, as the service writes it. */
+const nextMonth = () => {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)).toISOString().replace(".000Z", "Z");
+};
+
+const expectQuotaRefusal = (request: () => Promise<Reply>, usedBefore: number, requested: number) =>
+  expectRefusal(fixture, request, 429, "MONTHLY_QUOTA_EXCEEDED", "The plan allows 1000 events per calendar month.", {
+    reason: `${usedBefore} were used in ${new Date().toISOString().slice(0, 7)}; the request has ${requested} more.`,
+    fix: `Wait until ${nextMonth()}, or ask the operator of this service for a larger plan.`,
+  });
+
+beforeEach(() => leave(3));
+
+describe("the monthly quota", () => {
+  it("is refused past the last event, with the time until the next month, and stores nothing", async () => {
+    expect((await fixture.batch([track(), track(), track()])).status).toBe(202);
+    const reply = await expectQuotaRefusal(() => fixture.single(track()), 1_000, 1);
+    const seconds = (Date.parse(nextMonth()) - Date.now()) / 1_000;
+    for (const header of ["Retry-After", "RateLimit-Reset"]) {
+      const value = Number(reply.headers.get(header));
+      expect(value).toBeGreaterThan(seconds - 60);
+      expect(value).toBeLessThan(seconds + 60);
+    }
+    expect(Number(reply.headers.get("RateLimit-Limit"))).toBeGreaterThan(0);
+    expect(Number(reply.headers.get("RateLimit-Remaining"))).toBeGreaterThan(0);
+  });
+
+  it("refuses a batch whole that goes beyond it, and takes nothing of it for that", async () => {
+    await expectQuotaRefusal(() => fixture.batch([track("whole 1"), track(), track(), track()]), 997, 4);
+    expect(await used()).toBe(997);
+    expect((await fixture.batch([track("whole 1"), track(), track()])).status).toBe(202);
+    expect(await used()).toBe(1_000);
+  });
+
+  it("does not count identify operations", async () => {
+    expect((await fixture.batch([identify, identify, track(), track(), track(), identify])).status).toBe(202);
+    expect((await fixture.batch([identify])).status).toBe(202);
+    expect(await used()).toBe(1_000);
+  });
+
+  it("does not count repetitions, which are answered when it is used up", async () => {
+    const first = await fixture.batch([track("rep 1"), track("rep 2"), track("rep 1"), track("rep 3"), track("rep 2")]);
+    expect(first.status).toBe(202);
+    expect(await used()).toBe(1_000);
+    const again = await fixture.batch([track("rep 1"), track("rep 2"), track("rep 1"), track("rep 3"), track("rep 2")]);
+    expect([again.status, again.body]).toEqual([202, first.body]);
+    const [id] = (first.body as { eventIds: string[] }).eventIds;
+    const single = await fixture.single(track("rep 1"));
+    expect([single.status, single.body]).toEqual([202, taken(true, id)]);
+    await expectQuotaRefusal(() => fixture.batch([track("rep 1"), track("rep 4")]), 1_000, 1);
+    expect(await used()).toBe(1_000);
+  });
+
+  it("refuses single events that arrive together one by one", async () => {
+    const replies = await Promise.all(Array.from({ length: 8 }, (_, n) => fixture.single(track(`together ${n}`))));
+    const accepted = replies.filter(({ status }) => status === 202).length;
+    // Calls that are under way at once may carry it beyond the quota, but never short of it.
+    expect(accepted).toBeGreaterThanOrEqual(3);
+    expect(replies.filter(({ status }) => status === 429).length).toBe(8 - accepted);
+    expect(await used()).toBe(997 + accepted);
+    const refused = replies.findIndex(({ status }) => status === 429);
+    if (refused >= 0) {
+      await allow(null);
+      // The key of what was refused is free.
+      expect((await fixture.single(track(`together ${refused}`))).body).toEqual(taken());
+    }
+  });
+
+  it("is one for the organization: events of the other environment and of revoked keys count", async () => {
+    await fixture.service.db.sql`update svc.api_keys set revoked_at = now() where hint like 'svc_live%'`;
+    try {
+      await expectQuotaRefusal(() => fixture.batch([track(), track(), track(), track()]), 997, 4);
+    } finally {
+      await fixture.service.db.sql`update svc.api_keys set revoked_at = null`;
+    }
+  });
+
+  it("concerns no other organization", async () => {
+    const { service } = fixture;
+    const by = await service.owner("other");
+    const project = await service.request("POST", "/projects", { by, body: { name: "Other", slug: "other" } });
+    const { keys } = project.body as { keys: { test: string } };
+    const reply = await service.request("POST", "/v1/events/batch", {
+      headers: { Authorization: `Bearer ${keys.test}` },
+      body: { events: [track(), track(), track(), track()] },
+    });
+    expect(reply.status).toBe(202);
+  });
+
+  it("begins anew with the calendar month", async () => {
+    await leave(0);
+    await expectQuotaRefusal(() => fixture.single(track()), 1_000, 1);
+    await fixture.service.db.sql`update svc.key_usage set month = (month - interval '1 month')::date`;
+    expect((await fixture.single(track())).status).toBe(202);
+    expect(await used()).toBe(1);
+    const [row] = await fixture.service.db.sql<[{ month: string }]>`
+      select u.month::text from svc.key_usage as u where u.month_events = 1`;
+    expect(row.month).toBe(`${new Date().toISOString().slice(0, 7)}-01`);
+  });
+
+  it("is what the plan says at the time of the request, and none where it says nothing", async () => {
+    await leave(0);
+    await expectQuotaRefusal(() => fixture.single(track()), 1_000, 1);
+    await allow(1_001);
+    expect((await fixture.single(track())).status).toBe(202);
+    expect((await fixture.single(track())).status).toBe(429);
+    await allow(null);
+    expect((await fixture.batch([track(), track()])).status).toBe(202);
+    expect(await used()).toBe(1_003);
+  });
+
+  it("counts what is stored: the sum over the calls of the month", async () => {
+    await allow(null);
+    await fixture.service.db.sql`
+      update svc.key_usage as u set month_events = (
+        select coalesce(sum(b.tracked), 0) from svc.ingest_batches as b
+        join svc.api_keys as k on k.environment_id = b.environment_id where k.key_hash = u.key_hash
+      )`;
+    await fixture.batch([track("sum 1"), identify, track("sum 1"), track()]);
+    await fixture.single(track("sum 1"));
+    await fixture.single(track());
+    const [row] = await fixture.service.db.sql<[{ usage: number; tracked: number; stored: number }]>`
+      select (select sum(month_events) from svc.key_usage)::integer as usage,
+        (select sum(tracked) from svc.ingest_batches)::integer as tracked,
+        (select count(*) from svc.events)::integer as stored`;
+    expect(row).toEqual({ usage: row.stored, tracked: row.stored, stored: row.stored });
+  });
+});
