@@ -1,5 +1,6 @@
 import postgres, { type Notice, type Sql } from "postgres";
 import { ARRAY_TYPES } from "./array-types.js";
+import { dialer } from "./dial.js";
 
 export interface ConnectOptions {
   /** Connections at most. */
@@ -11,27 +12,37 @@ export interface ConnectOptions {
   /** A statement that runs longer is cancelled by the server (SQLSTATE 57014); 0 = never. 30 s unless given. */
   statementTimeoutMs?: number;
   /**
-   * How many queries may be sent on a connection that is busy; the driver's 100 unless given. Where a connection is lost with many
-   * under way, the driver does not always recover it, so a pool that must outlive lost connections under load sets 1. A pool that opens
-   * transactions must not: the driver loses track of a `begin` that fills the pipeline.
+   * How many queries may wait on a connection that is busy, in the server's keeping; the driver's 100 unless given. Where a connection is
+   * lost with others than the one under way, the driver does not always settle those, so a pool that must outlive lost connections under
+   * load sets 0. A pool that opens transactions must not: the driver loses track of a `begin` that fills the pipeline.
    */
   pipelineMax?: number;
+  /**
+   * A connection is given up where the server says nothing for so long, with what was asked on it; only by TCP's own means unless given.
+   * More than a statement may take and 20 s, for which such a pool's connections may be idle.
+   */
+  silentMsMax?: number;
   /** Told what the server says beside its answers; dropped unless given. Never printed: stdout is not ours to write on. */
   onNotice?: (notice: Notice) => void;
 }
 
 const SECOND_MS = 1000;
+/** The driver would wait for up to 20 s before it connects to a server that was away, and so would every request meanwhile. */
+const RECONNECT_SECONDS_MAX = 1;
 
 /** Opens a pool. Connections are made when first needed, so this itself does not fail; end it with `sql.end()`. */
 export function connect(url: string, options: ConnectOptions): Sql {
   return postgres(url, {
     max: options.max,
     connect_timeout: 10,
-    idle_timeout: 60,
+    idle_timeout: options.silentMsMax === undefined ? 60 : 20,
+    keep_alive: 15,
+    backoff: (failures: number) => (0.5 + Math.random() / 2) * Math.min(3 ** failures / 100, RECONNECT_SECONDS_MAX),
     fetch_types: false,
     types: ARRAY_TYPES,
-    // An option that the driver's types leave out.
+    // Options that the driver's types leave out.
     ...(options.pipelineMax === undefined ? {} : { max_pipeline: options.pipelineMax }),
+    ...(options.silentMsMax === undefined ? {} : { socket: dialer(options.silentMsMax) }),
     onnotice: options.onNotice ?? (() => undefined),
     connection: {
       application_name: options.applicationName,

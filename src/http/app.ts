@@ -2,36 +2,67 @@ import Router from "@koa/router";
 import Koa from "koa";
 import type { Logger } from "pino";
 import { adminRoutes, type AdminDeps } from "./admin/routes.js";
+import { BodyBudget, limitBodies } from "./body-budget.js";
+import { docsRoutes } from "./docs/routes.js";
+import type { DocsUrl } from "./errors.js";
 import { handleErrors } from "./handle-errors.js";
-import { probeRoutes, type ProbeChecks } from "./probes.js";
+import { probeRoutes, starting, type ProbeChecks } from "./probes.js";
 import { assignRequestId } from "./request-id.js";
+import { requireHost } from "./require-host.js";
 import type { Route } from "./route.js";
 import { setSecurityHeaders } from "./security-headers.js";
 import { refuseUnmatched } from "./unmatched.js";
 
 export interface AppDeps {
   log: Logger;
-  /** SVC_DOCS_URL without a trailing slash. */
-  docsUrl?: string | undefined;
+  docsUrl?: DocsUrl;
   probes: ProbeChecks;
   admin: AdminDeps;
+  /** How many bytes of request bodies the process may hold; 192 MiB unless given. */
+  bodyBytesMax?: number;
   /** Routes of the other parts, for example ingestion. */
   routes?: readonly Route[];
 }
 
+/** Two of the largest batches; what a body becomes when it is parsed is several times as large, but only one is parsed at a time. */
+const BODY_BYTES_MAX = 192 * 1024 * 1024;
+
 /** The whole HTTP surface. The composition of routes is here and nowhere else. */
 export function createApp(deps: AppDeps): Koa {
-  const app = new Koa();
-  const router = new Router({ strict: true, sensitive: true });
-  for (const route of [...probeRoutes(deps.probes), ...(deps.routes ?? []), ...adminRoutes(deps.admin)]) {
-    router.register(route.path, [route.method], (ctx) => route.handle(ctx));
-  }
-  app.use(assignRequestId);
-  app.use(setSecurityHeaders);
-  app.use(handleErrors(deps));
+  const app = createBareApp(deps);
+  app.use(limitBodies(new BodyBudget(deps.bodyBytesMax ?? BODY_BYTES_MAX)));
+  const routes = [...probeRoutes(deps.probes), ...docsRoutes(), ...(deps.routes ?? []), ...adminRoutes(deps.admin)];
+  const router = routerOf(routes);
   app.use(router.routes());
   app.use(refuseUnmatched(router));
-  // Failures while an answer is being sent; everything else was handled above.
-  app.on("error", (err: unknown) => deps.log.debug({ err }, "an answer could not be sent"));
   return app;
+}
+
+/** What is answered until the whole surface is there: the process lives, has not started, and takes nothing yet. */
+export function createStartingApp(deps: Pick<AppDeps, "log" | "docsUrl">): Koa {
+  const app = createBareApp(deps);
+  const notYet = { started: () => false, unready: () => Promise.resolve([]) };
+  app.use(routerOf(probeRoutes(notYet)).routes());
+  app.use(() => {
+    throw starting();
+  });
+  return app;
+}
+
+/** What every answer has, whatever is answered. */
+function createBareApp({ log, docsUrl }: Pick<AppDeps, "log" | "docsUrl">): Koa {
+  const app = new Koa();
+  app.use(assignRequestId);
+  app.use(setSecurityHeaders);
+  app.use(handleErrors({ log, docsUrl }));
+  app.use(requireHost);
+  // Failures while an answer is being sent; everything else was handled above.
+  app.on("error", (err: unknown) => log.debug({ err }, "an answer could not be sent"));
+  return app;
+}
+
+function routerOf(routes: readonly Route[]): Router {
+  const router = new Router({ strict: true, sensitive: true });
+  for (const route of routes) router.register(route.path, [route.method], (ctx) => route.handle(ctx));
+  return router;
 }

@@ -2,7 +2,10 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { Context } from "koa";
+import { heldBody, type HeldBody } from "./body-budget.js";
 import { ApiError } from "./errors.js";
+import { askForBody, bodyIsHeldBack } from "./expect-continue.js";
+import { exceededLimit, findSyntaxError } from "./json-syntax.js";
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/i;
 const UTF_8 = /^utf-?8$/i;
@@ -11,16 +14,21 @@ const MIB = 1024 * 1024;
 /** What is read and thrown away of a body that is too large, so that a client that is still sending finds our answer. */
 const DISCARDED_BYTES_MAX = 64 * MIB;
 
+/** Far deeper than any request that is accepted, more than people send, and little enough for the parser. */
+const LIMITS = { depthMax: 10_000, containersMax: 4_000_000 };
+
 /** The client went away before its request was complete; there is nobody to answer. */
 export class ClientGoneError extends Error {
   override name = "ClientGoneError";
 }
 
 /**
- * Reads a JSON body as text: not decoded further, because numbers in it may exceed a double. Takes gzip.
+ * Reads a JSON body as text: not decoded further, because numbers in it may exceed a double. Takes gzip. What is held of the body, in
+ * the end after decompression, counts in the budget of the application.
  *
  * @param bytesMax the largest body in bytes, after decompression.
- * @throws {ApiError} UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or MALFORMED_JSON for bytes that are no UTF-8 or no gzip.
+ * @throws {ApiError} UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, MALFORMED_JSON for bytes that are no UTF-8 or no gzip, or
+ *   SERVICE_UNAVAILABLE where the budget is used up.
  * @throws {ClientGoneError}
  */
 export async function readJsonText(ctx: Context, bytesMax: number): Promise<string> {
@@ -35,23 +43,44 @@ export async function readJsonText(ctx: Context, bytesMax: number): Promise<stri
 }
 
 async function readBytes(ctx: Context, gzip: boolean, bytesMax: number): Promise<Buffer> {
+  const body: Limits = { bytesMax, gzip, held: heldBody(ctx) };
   const declared = Number(ctx.get("Content-Length") || 0);
-  const bytes = declared > bytesMax ? null : await (gzip ? gunzip(ctx.req, bytesMax) : collect(ctx.req, bytesMax));
-  if (bytes !== null) return bytes;
-  throw new ApiError(413, "PAYLOAD_TOO_LARGE", {
+  if (declared > bytesMax) throw tooLarge(body);
+  body.held?.require(declared);
+  askForBody(ctx.req, ctx.res);
+  return gzip ? gunzip(ctx.req, body) : collect(ctx.req, body);
+}
+
+interface Limits {
+  bytesMax: number;
+  gzip: boolean;
+  held: HeldBody | undefined;
+}
+
+function tooLarge({ bytesMax, gzip }: Limits): ApiError {
+  return new ApiError(413, "PAYLOAD_TOO_LARGE", {
     reason: `At most ${bytesMax} bytes are read${gzip ? " after decompression" : ""}.`,
-    fix: "Send less, in several requests if need be.",
   });
 }
 
-/** Parses a JSON text. Throws MALFORMED_JSON with the parser's reason. */
+/** Parses a JSON text. Throws MALFORMED_JSON with what is wrong and where, or PAYLOAD_TOO_LARGE for more values than can be read. */
 export function parseJson(text: string): unknown {
+  const exceeded = exceededLimit(text, LIMITS);
+  const limit = (name: keyof typeof LIMITS) => LIMITS[name].toLocaleString("en-US");
+  if (exceeded === "depthMax") throw malformed(`It nests deeper than ${limit(exceeded)} levels.`);
+  if (exceeded === "containersMax")
+    throw new ApiError(413, "PAYLOAD_TOO_LARGE", {
+      reason: `It holds more than ${limit(exceeded)} objects and arrays.`,
+    });
   try {
     return JSON.parse(text) as unknown;
-  } catch (error) {
-    const reason = text.trim() === "" ? "The body is empty." : `${(error as Error).message}.`;
-    throw new ApiError(400, "MALFORMED_JSON", { reason });
+  } catch {
+    throw malformed(text.trim() === "" ? "The body is empty." : (findSyntaxError(text) ?? "It cannot be parsed."));
   }
+}
+
+function malformed(reason: string): ApiError {
+  return new ApiError(400, "MALFORMED_JSON", { reason });
 }
 
 /** Whether the body is gzip. */
@@ -69,8 +98,8 @@ function checkHeaders(ctx: Context): boolean {
   });
 }
 
-/** All bytes of a stream, or null as soon as there are more than `bytesMax`: the stream is paused then. */
-function collect(stream: Readable, bytesMax: number): Promise<Buffer | null> {
+/** All bytes of a stream. Fails as soon as there are too many; the stream is paused then. */
+function collect(stream: Readable, limits: Limits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -79,11 +108,14 @@ function collect(stream: Readable, bytesMax: number): Promise<Buffer | null> {
       settle();
     };
     const onData = (chunk: Buffer): void => {
-      length += chunk.length;
-      if (length <= bytesMax) chunks.push(chunk);
-      else {
+      try {
+        length += chunk.length;
+        if (length > limits.bytesMax) throw tooLarge(limits);
+        limits.held?.add(chunk.length);
+        chunks.push(chunk);
+      } catch (error) {
         stream.pause();
-        finish(() => resolve(null));
+        onError(error as Error);
       }
     };
     const onEnd = (): void => finish(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length)));
@@ -94,15 +126,15 @@ function collect(stream: Readable, bytesMax: number): Promise<Buffer | null> {
 }
 
 /** Decompresses no more than it may return, whatever the ratio. */
-async function gunzip(request: IncomingMessage, bytesMax: number): Promise<Buffer | null> {
+async function gunzip(request: IncomingMessage, limits: Limits): Promise<Buffer> {
   const gunzipped = createGunzip();
   const onGone = (): void => void gunzipped.destroy(new ClientGoneError("the request ended before its body"));
   request.on("error", onGone).on("aborted", onGone);
   try {
-    return await collect(request.pipe(gunzipped), bytesMax);
+    return await collect(request.pipe(gunzipped), limits);
   } catch (error) {
-    if (error instanceof ClientGoneError) throw error;
-    throw new ApiError(400, "MALFORMED_JSON", { reason: "The body is not valid gzip." });
+    if (error instanceof ClientGoneError || error instanceof ApiError) throw error;
+    throw malformed("The body is not valid gzip.");
   } finally {
     request.unpipe(gunzipped).off("error", onGone).off("aborted", onGone);
     // Errors of what is still inside concern nobody any more.
@@ -113,7 +145,7 @@ async function gunzip(request: IncomingMessage, bytesMax: number): Promise<Buffe
 /** Resolves when the client has sent everything, or so much that the connection is better closed. */
 async function discardRest(ctx: Context): Promise<void> {
   const request = ctx.req;
-  if (request.readableEnded || request.destroyed) return;
+  if (request.readableEnded || request.destroyed || bodyIsHeldBack(request)) return;
   await new Promise<void>((resolve) => {
     let length = 0;
     request.on("data", (chunk: Buffer) => {
@@ -130,6 +162,6 @@ function decode(bytes: Buffer): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new ApiError(400, "MALFORMED_JSON", { reason: "The body is not valid UTF-8." });
+    throw malformed("The body is not valid UTF-8.");
   }
 }

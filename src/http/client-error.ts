@@ -1,38 +1,87 @@
-import type { Server } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { ApiError, renderError } from "./errors.js";
+import { ApiError, type DocsUrl, renderError } from "./errors.js";
 import { chooseRequestId } from "./request-id.js";
+import { SECURITY_HEADERS } from "./security-headers.js";
 
-/** What Node.js refuses before there is a request, by its codes. */
-const STATUS_BY_CODE: Readonly<Record<string, [status: number, reason: string, message: string]>> = {
-  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large", "The request's headers are too large."],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "The request was not complete in time."],
+/** What Node.js refuses before there is a request, or in the middle of one, by its codes. */
+const REFUSALS: Readonly<Record<string, [status: number, phrase: string, code: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large", "HEADERS_TOO_LARGE"],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "Payload Too Large", "PAYLOAD_TOO_LARGE"],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "REQUEST_TIMEOUT"],
 };
 
-/** Answers what is no HTTP with the error envelope too; without this, Node.js answers with an empty body. */
-export function answerClientErrors(server: Server, docsUrl: string | undefined): void {
+/** How long a refused client may go on sending before its connection is closed: closed at once, it could not read the answer. */
+const LINGER_MS = 2_000;
+
+/** Answers what is no HTTP, and what comes too slowly, with the error envelope; without this, Node.js answers with an empty body. */
+export function answerClientErrors(server: Server, docsUrl: DocsUrl): void {
+  const latest = new WeakMap<Duplex, ServerResponse>();
+  const refused = new WeakSet<Duplex>();
+  const refuse = (socket: Duplex, [error, phrase]: Refusal, requestId: string): void => {
+    if (!socket.writable) return;
+    const body = JSON.stringify(renderError(error, requestId, docsUrl));
+    socket.end(`${head(error.status, phrase, requestId, Buffer.byteLength(body))}${body}`);
+    socket.on("data", () => undefined); // thrown away
+    const force = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once("close", () => clearTimeout(force));
+  };
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    latest.set(request.socket, response);
+  });
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
+    if (refused.has(socket)) return; // more of what was refused already
     if (error.code === "ECONNRESET" || !socket.writable) {
       socket.destroy();
       return;
     }
-    const [status, phrase, message] = STATUS_BY_CODE[error.code ?? ""] ?? [
-      400,
-      "Bad Request",
-      "The request is not valid HTTP.",
-    ];
-    const requestId = chooseRequestId(undefined);
-    const body = JSON.stringify(renderError(new ApiError(status, "VALIDATION_ERROR", { message }), requestId, docsUrl));
-    socket.end(
-      [
-        `HTTP/1.1 ${status} ${phrase}`,
-        "Content-Type: application/json; charset=utf-8",
-        `Content-Length: ${Buffer.byteLength(body)}`,
-        `X-Request-ID: ${requestId}`,
-        "Connection: close",
-        "",
-        body,
-      ].join("\r\n"),
-    );
+    refused.add(socket);
+    const refusal = refusalOf(error);
+    const response = latest.get(socket);
+    if (response === undefined || response.writableFinished) refuse(socket, refusal, chooseRequestId(undefined));
+    else if (response.req.complete) {
+      // What is wrong is the next request; this one gets its answer first.
+      response.once("close", () => refuse(socket, refusal, chooseRequestId(undefined)));
+    } else if (response.headersSent) socket.end();
+    else whenInTurn(response, () => refuse(socket, refusal, requestIdOf(response.req)));
   });
+  server.on("connect", (request: IncomingMessage, socket: Duplex) => {
+    const error = new ApiError(405, "METHOD_NOT_ALLOWED", { fix: "Use POST or GET." });
+    refuse(socket, [error, "Method Not Allowed"], requestIdOf(request));
+  });
+}
+
+type Refusal = readonly [error: ApiError, phrase: string];
+
+function refusalOf(error: NodeJS.ErrnoException): Refusal {
+  const [status, phrase, code] = REFUSALS[error.code ?? ""] ?? [400, "Bad Request", "VALIDATION_ERROR"];
+  if (code !== "VALIDATION_ERROR") return [new ApiError(status, code), phrase];
+  const detail = {
+    message: "The request is not valid HTTP.",
+    reason: `${error.message.replace(/^Parse Error: /, "")}.`,
+    fix: "Send a request in the form that HTTP/1.1 prescribes.",
+  };
+  return [new ApiError(status, code, detail), phrase];
+}
+
+/** Answers go out in the order of their requests: one that is not in turn yet has no socket. */
+function whenInTurn(response: ServerResponse, answer: () => void): void {
+  if (response.socket === null) response.once("socket", answer);
+  else answer();
+}
+
+function requestIdOf(request: IncomingMessage): string {
+  return chooseRequestId(request.headers["x-request-id"] as string | undefined);
+}
+
+function head(status: number, phrase: string, requestId: string, length: number): string {
+  const headers = {
+    "Content-Type": "application/json; charset=utf-8",
+    "Content-Length": length,
+    "X-Request-ID": requestId,
+    ...SECURITY_HEADERS,
+    Connection: "close",
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${phrase}\r\n${lines.join("")}\r\n`;
 }

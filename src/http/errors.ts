@@ -1,3 +1,5 @@
+import { defaultFix, defaultMessage } from "./error-texts.js";
+
 /** One of the things wrong with a document, all of which are listed. */
 export interface Diagnostic {
   code: string;
@@ -33,7 +35,7 @@ export class ApiError extends Error {
     readonly code: string,
     { headers = {}, cause, ...detail }: ApiErrorOptions = {},
   ) {
-    super(detail.message ?? DEFAULT_MESSAGES[code] ?? "The request was refused.", cause === undefined ? {} : { cause });
+    super(detail.message ?? defaultMessage(code), cause === undefined ? {} : { cause });
     this.headers = { ...HEADERS_BY_STATUS[status], ...headers };
     this.detail = detail;
   }
@@ -44,9 +46,14 @@ export interface ErrorEnvelope {
   error: { code: string; message: string; requestId: string; docs?: string } & Omit<ErrorDetail, "message">;
 }
 
-/** Renders the envelope; members that say nothing are left out. `docsUrl` is the address of the documentation. */
-export function renderError(error: ApiError, requestId: string, docsUrl: string | undefined): ErrorEnvelope {
-  const { field, value, reason, fix, diagnostics } = error.detail;
+/** Address of the documentation, without a slash at the end; a function where it is known only once the service listens. Without one,
+ * errors have no `docs`. */
+export type DocsUrl = string | (() => string) | undefined;
+
+/** Renders the envelope; members that say nothing are left out. */
+export function renderError(error: ApiError, requestId: string, docsUrl: DocsUrl): ErrorEnvelope {
+  const docs = typeof docsUrl === "function" ? docsUrl() : docsUrl;
+  const { field, value, reason, fix = defaultFix(error.code), diagnostics } = error.detail;
   return {
     error: {
       code: error.code,
@@ -56,29 +63,11 @@ export function renderError(error: ApiError, requestId: string, docsUrl: string 
       ...(value === undefined ? {} : { value }),
       ...(reason === undefined ? {} : { reason }),
       ...(fix === undefined ? {} : { fix }),
-      ...(docsUrl === undefined ? {} : { docs: `${docsUrl}/api#${error.code}` }),
+      ...(docs === undefined ? {} : { docs: `${docs}/api#${error.code}` }),
       ...(diagnostics === undefined ? {} : { diagnostics }),
     },
   };
 }
-
-/** Messages of codes that are raised without one. */
-const DEFAULT_MESSAGES: Readonly<Record<string, string>> = {
-  INVALID_API_KEY: "The API key is missing, malformed, unknown or revoked.",
-  INVALID_SESSION: "The access token is missing, unknown, expired or revoked, or is not one of this organization.",
-  ORGANIZATION_REQUIRED: "The header X-Svc-Organization is required.",
-  PLAN_REQUIRED: "The organization's plan does not include this service.",
-  FORBIDDEN: "You may not do this.",
-  NOT_FOUND: "There is nothing at this address.",
-  METHOD_NOT_ALLOWED: "This address does not answer to this method.",
-  UNSUPPORTED_MEDIA_TYPE: "The body must be JSON with the header Content-Type: application/json.",
-  PAYLOAD_TOO_LARGE: "The body is too large.",
-  MALFORMED_JSON: "The body is not valid JSON.",
-  VALIDATION_ERROR: "The request is not valid.",
-  SLUG_TAKEN: "This organization already has a project of this slug.",
-  SERVICE_UNAVAILABLE: "The service is not available for the moment. Send the same request again.",
-  INTERNAL_ERROR: "The service failed on this request. Send it again, and report the request ID if it keeps failing.",
-};
 
 const HEADERS_BY_STATUS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   401: { "WWW-Authenticate": "Bearer" },
@@ -105,6 +94,11 @@ const INVALID: Outcome = {
   code: "VALIDATION_ERROR",
   message: "The request holds a value that cannot be stored.",
 };
+const TOO_LARGE: Outcome = {
+  status: 413,
+  code: "PAYLOAD_TOO_LARGE",
+  reason: "It holds more values than the database can take in one request.",
+};
 const UNAVAILABLE: Outcome = { status: 503, code: "SERVICE_UNAVAILABLE" };
 const INTERNAL: Outcome = { status: 500, code: "INTERNAL_ERROR" };
 
@@ -130,6 +124,7 @@ const BY_CODE: readonly (readonly [prefix: string, outcome: Outcome])[] = [
   ["08", UNAVAILABLE], // connection exceptions
   ["53", UNAVAILABLE], // insufficient resources
   ["22", INVALID], // data exceptions
+  ["54000", TOO_LARGE], // its jsonb is larger than PostgreSQL can hold, as 64 MiB of small numbers are
   ["54", INVALID], // program limits
   ["CONNECT", UNAVAILABLE], // CONNECTION_CLOSED, CONNECT_TIMEOUT, … of postgres.js
   ["ECONN", UNAVAILABLE],

@@ -1,12 +1,12 @@
 import type { Context, Middleware, Next } from "koa";
 import type { Logger } from "pino";
 import { ClientGoneError } from "./body.js";
-import { type ApiError, renderError, toApiError } from "./errors.js";
+import { type ApiError, type DocsUrl, renderError, toApiError } from "./errors.js";
 
 export interface ErrorHandlerOptions {
   log: Logger;
   /** Address of the documentation; without one, errors have no `docs`. */
-  docsUrl?: string | undefined;
+  docsUrl?: DocsUrl;
 }
 
 /** The one place where errors become answers: the envelope for the client, the inner cause for the log only. */
@@ -34,7 +34,8 @@ export function handleErrors({ log, docsUrl }: ErrorHandlerOptions): Middleware 
 /** Our faults are errors, the database's absence is a warning, a client's mistake is nothing to wake anybody for. */
 function record(log: Logger, ctx: Context, answer: ApiError): void {
   const fields = { requestId: ctx.state["requestId"] as string, method: ctx.method, path: ctx.path, code: answer.code };
-  if (answer.status === 503) log.warn({ ...fields, err: answer.cause }, "the request could not be served");
+  const { reason } = answer.detail;
+  if (answer.status === 503) log.warn({ ...fields, reason, err: answer.cause }, "the request could not be served");
   else if (answer.status >= 500) log.error({ ...fields, err: answer.cause ?? answer }, "the request failed");
   else log.debug({ ...fields, status: answer.status, err: answer.cause }, "the request was refused");
 }

@@ -33,7 +33,8 @@ export function probeRoutes(checks: ProbeChecks): Route[] {
   ];
 }
 
-function starting(): ApiError {
+/** Nothing can be served yet. */
+export function starting(): ApiError {
   return new ApiError(503, "SERVICE_UNAVAILABLE", { reason: "Startup has not completed." });
 }
 

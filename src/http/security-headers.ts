@@ -1,7 +1,7 @@
 import type { Context, Next } from "koa";
 
 /** Answers are data for programs: never sniffed, framed, cached, or run as a page. */
-const HEADERS = {
+export const SECURITY_HEADERS = {
   "Cache-Control": "no-store",
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
   "Cross-Origin-Resource-Policy": "same-origin",
@@ -10,6 +10,6 @@ const HEADERS = {
 };
 
 export async function setSecurityHeaders(ctx: Context, next: Next): Promise<void> {
-  ctx.set(HEADERS);
+  ctx.set(SECURITY_HEADERS);
   await next();
 }

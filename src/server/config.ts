@@ -17,7 +17,7 @@ export interface ServerConfig {
   /** At least 32 characters. Null: the one kept in `dataDir` (src/server/secret.ts). */
   secret: string | null;
   metricsToken: string | null;
-  /** Without a slash at the end; errors link to it. Null: they bear no link. */
+  /** Without a slash at the end; errors link to it. Null: the pages of the service itself (`docsUrlOf`). */
   docsUrl: string | null;
   webhookAllowPrivate: boolean;
   /** An OpenAI-compatible endpoint; null where none is set. */
@@ -87,6 +87,11 @@ export function readConfig(env: Environment): { config: ServerConfig; warnings: 
   };
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return { config, warnings: unknownNames(env) };
+}
+
+/** Where errors link to: SVC_DOCS_URL, else the service's own pages at its public address, else at the `address` it listens on. */
+export function docsUrlOf({ docsUrl, publicUrl }: ServerConfig, address: string): string {
+  return docsUrl ?? `${publicUrl ?? address}/docs`;
 }
 
 function unknownNames(env: Environment): string[] {

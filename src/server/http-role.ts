@@ -1,16 +1,20 @@
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import type Koa from "koa";
 import type { Sql } from "postgres";
 import { unreadyReasons } from "../db/calls-probe.js";
 import { connect } from "../db/connect.js";
-import { createApp } from "../http/app.js";
-import { answerClientErrors } from "../http/client-error.js";
+import { createApp, createStartingApp } from "../http/app.js";
 import { drain } from "../http/drain.js";
+import type { DocsUrl } from "../http/errors.js";
 import { Ingestor } from "../http/ingest/ingestor.js";
 import { KeyCheck } from "../http/ingest/key-check.js";
 import { ingestRoutes } from "../http/ingest/routes.js";
+import type { ProbeChecks } from "../http/probes.js";
+import { createHttpServer } from "../http/server.js";
+import { within } from "../http/unavailable.js";
 import { sealingKey } from "../webhooks/secret.js";
-import type { ServerConfig } from "./config.js";
+import { docsUrlOf, type ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 
 export interface RunningHttp {
@@ -20,39 +24,81 @@ export interface RunningHttp {
   stop(): Promise<void>;
 }
 
+/** A server that listens already, for the probes, and answers everything else with SERVICE_UNAVAILABLE. */
+export interface StartingHttp extends RunningHttp {
+  /** Serves from now on. */
+  serve(options: HttpRoleOptions): void;
+}
+
 export interface HttpRoleOptions {
-  config: ServerConfig;
   databaseUrl: string;
   /** Act as svc_http; false where the roles could not be created. */
   useRoles: boolean;
   secret: string;
-  logger: Logger;
 }
 
-/** Calls with coalesced single events at once. More would make each call smaller and cost more than they win. */
+/** Calls with coalesced single events at once, of different keys. */
 const SINGLE_CALLS = 4;
 const CONNECTIONS = 16;
 const WAITING_MAX = 10_000;
 const DRAIN_MS_MAX = 10_000;
+/** Longer than a connection is idle and a statement may then take. */
+const SILENT_MS_MAX = 60_000;
+const PROBE_MS_MAX = 5_000;
 
-/** Everything an HTTP process does. Resolves once it listens. */
-export async function runHttpRole(options: HttpRoleOptions): Promise<RunningHttp> {
-  const { config, databaseUrl, useRoles, secret, logger } = options;
-  const sql = connect(databaseUrl, {
+/** Opens the server of an HTTP process, before there is a database to serve from. Resolves once it listens. */
+export async function openHttp(config: ServerConfig, logger: Logger): Promise<StartingHttp> {
+  // Asked for by requests, so once the server listens.
+  const docsUrl = () => docsUrlOf(config, addressOf(server, config.host));
+  let handle = createStartingApp({ log: logger, docsUrl }).callback();
+  let stopping = false;
+  let sql: Sql | undefined;
+  const server = createHttpServer((request, response) => handle(request, response), docsUrl);
+  await listen(server, config);
+  return {
+    address: addressOf(server, config.host),
+    serve(options) {
+      sql = connectAs(options);
+      const unready = readiness(sql, logger);
+      const probes: ProbeChecks = {
+        started: () => true,
+        unready: async () => (stopping ? ["The service is stopping."] : unready()),
+      };
+      handle = createServiceApp({ sql, secret: options.secret, probes, config, logger, docsUrl }).callback();
+    },
+    async stop() {
+      stopping = true;
+      await drain(server, DRAIN_MS_MAX);
+      await sql?.end({ timeout: 5 });
+    },
+  };
+}
+
+function connectAs({ databaseUrl, useRoles }: HttpRoleOptions): Sql {
+  return connect(databaseUrl, {
     max: CONNECTIONS,
     applicationName: "svc http",
-    pipelineMax: 1,
+    pipelineMax: 0,
+    silentMsMax: SILENT_MS_MAX,
     ...(useRoles ? { role: "svc_http" } : {}),
   });
+}
+
+interface ServiceAppParts {
+  sql: Sql;
+  secret: string;
+  probes: ProbeChecks;
+  config: ServerConfig;
+  logger: Logger;
+  docsUrl: DocsUrl;
+}
+
+function createServiceApp({ sql, secret, probes, config, logger, docsUrl }: ServiceAppParts): Koa {
   const keys = new KeyCheck(sql);
-  let stopping = false;
-  const app = createApp({
+  return createApp({
     log: logger,
-    docsUrl: config.docsUrl ?? undefined,
-    probes: {
-      started: () => true,
-      unready: async () => (stopping ? ["The service is stopping."] : unready(sql, logger)),
-    },
+    docsUrl,
+    probes,
     admin: { sql, sealingKey: sealingKey(secret), allowPrivateWebhooks: config.webhookAllowPrivate },
     routes: ingestRoutes({
       backend: new Ingestor(sql, { concurrency: SINGLE_CALLS, waitingMax: WAITING_MAX }),
@@ -60,34 +106,20 @@ export async function runHttpRole(options: HttpRoleOptions): Promise<RunningHttp
       log: logger,
     }),
   });
-  // Headers and bodies that trickle in hold a socket only so long.
-  const handle = app.callback();
-  const limits = { headersTimeout: 20_000, requestTimeout: 60_000, keepAliveTimeout: 65_000 };
-  const server = createServer(limits, (request, response) => void handle(request, response));
-  answerClientErrors(server, config.docsUrl ?? undefined);
-  try {
-    await listen(server, config);
-  } catch (error) {
-    await sql.end();
-    throw error;
-  }
-  return {
-    address: addressOf(server, config.host),
-    async stop() {
-      stopping = true;
-      await drain(server, DRAIN_MS_MAX);
-      await sql.end({ timeout: 5 });
-    },
-  };
 }
 
-async function unready(sql: Sql, logger: Logger): Promise<string[]> {
-  try {
-    return await unreadyReasons(sql);
-  } catch (error) {
-    logger.warn({ err: error }, "readiness could not be asked for");
-    return ["The database does not answer."];
-  }
+/** Asks the database once for all who want to know meanwhile: the probes are open to everybody. */
+function readiness(sql: Sql, logger: Logger): () => Promise<string[]> {
+  let asked: Promise<string[]> | undefined;
+  return async () => {
+    try {
+      asked ??= unreadyReasons(sql).finally(() => (asked = undefined));
+      return await within(PROBE_MS_MAX, asked);
+    } catch (error) {
+      logger.warn({ err: error }, "readiness could not be asked for");
+      return ["The database does not answer."];
+    }
+  };
 }
 
 function listen(server: Server, { host, port }: ServerConfig): Promise<void> {

@@ -1,15 +1,15 @@
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import type { Sql } from "postgres";
 import { bootstrap } from "../../src/db/calls-admin.js";
 import { connect } from "../../src/db/connect.js";
 import { createApp, type AppDeps } from "../../src/http/app.js";
-import { answerClientErrors } from "../../src/http/client-error.js";
 import { newAccessToken } from "../../src/http/credentials.js";
-import { Ingestor } from "../../src/http/ingest/ingestor.js";
+import { Ingestor, type IngestorOptions } from "../../src/http/ingest/ingestor.js";
 import { KeyCheck } from "../../src/http/ingest/key-check.js";
 import { ingestRoutes } from "../../src/http/ingest/routes.js";
+import { CLIENT_LIMITS, createHttpServer, type ClientLimits } from "../../src/http/server.js";
 import type { Snapshot } from "../../src/snapshot/types.js";
 import { EMPTY_SNAPSHOT } from "../../src/snapshot/types.js";
 import { sealingKey } from "../../src/webhooks/secret.js";
@@ -49,26 +49,43 @@ export interface Service {
 
 export const DOCS_URL = "https://docs.example.com";
 
-export async function startService(overrides: Partial<AppDeps> = {}): Promise<Service> {
-  const db = await createDatabase();
-  const sql = connect(db.url, { max: 4, applicationName: "svc test http", role: "svc_http", pipelineMax: 1 });
+/** What a test sets apart from the application's parts. */
+export interface ServiceOptions {
+  /** One that is there already; dropped in the end all the same. A clone of the template unless given. */
+  database?: TestDatabase;
+  ingestor?: Partial<IngestorOptions>;
+  /** How long a request waits for the check of its key. */
+  keyMsMax?: number;
+  limits?: Partial<ClientLimits>;
+  /** After which silence of the server a connection is given up. */
+  silentMsMax?: number;
+}
+
+export async function startService(overrides: Partial<AppDeps> = {}, options: ServiceOptions = {}): Promise<Service> {
+  const db = options.database ?? (await createDatabase());
+  const { silentMsMax } = options;
+  const sql = connect(db.url, {
+    max: 4,
+    applicationName: "svc test http",
+    role: "svc_http",
+    pipelineMax: 0,
+    ...(silentMsMax === undefined ? {} : { silentMsMax }),
+  });
   const log = overrides.log ?? pino({ level: "silent" });
-  const keys = new KeyCheck(sql);
+  const keys = new KeyCheck(sql, options.keyMsMax);
   const app = createApp({
     log,
     docsUrl: DOCS_URL,
     probes: { started: () => true, unready: () => Promise.resolve([]) },
     admin: { sql, sealingKey: sealingKey("a secret of the tests"), allowPrivateWebhooks: false },
     routes: ingestRoutes({
-      backend: new Ingestor(sql, { concurrency: 2, waitingMax: 10_000 }),
+      backend: new Ingestor(sql, { concurrency: 2, waitingMax: 10_000, ...options.ingestor }),
       requireKey: (keyHash) => keys.require(keyHash),
       log,
     }),
     ...overrides,
   });
-  const handle = app.callback();
-  const server = createServer((request, response) => void handle(request, response));
-  answerClientErrors(server, DOCS_URL);
+  const server = createHttpServer(app.callback(), DOCS_URL, { ...CLIENT_LIMITS, ...options.limits });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
@@ -126,9 +143,30 @@ function close(server: Server): Promise<void> {
   return new Promise((resolve, reject) => server.close((error) => (error ? reject(error) : resolve())));
 }
 
+/** What errors say to do that say nothing of their own. */
+const FIXES: Readonly<Record<string, string>> = {
+  INVALID_API_KEY: "Send the header `Authorization: Bearer <API key>` with a key of this project that is not revoked.",
+  INVALID_SESSION: "Sign in again, or check SVC_ACCESS_TOKEN and the organization.",
+  ORGANIZATION_REQUIRED: "Send the organization's ID in it.",
+  PLAN_REQUIRED: "Ask the operator of this service for a plan with cloud execution; the data stays where it is.",
+  FORBIDDEN: "Ask an owner or administrator of the organization for a role that may, or to do it.",
+  NOT_FOUND: "Check the path. Events are taken at POST /v1/events and POST /v1/events/batch.",
+  REQUEST_TIMEOUT: "Send the whole request within 60 seconds. Sending it again is safe with an idempotency key.",
+  PAYLOAD_TOO_LARGE: "Send less, in several requests if need be.",
+  UNSUPPORTED_MEDIA_TYPE: "Send the header Content-Type: application/json, and the body in UTF-8.",
+  HEADERS_TOO_LARGE: "Send fewer or shorter headers; 16 KiB are read.",
+  MALFORMED_JSON: "Send one JSON document in UTF-8 as the body.",
+  VALIDATION_ERROR: "Correct what the error names, then send the request again.",
+  SLUG_TAKEN: "Choose another slug.",
+  SERVICE_UNAVAILABLE: "Send the same request again after the number of seconds in Retry-After.",
+  INTERNAL_ERROR: "Send the request again; report the request ID if it keeps failing.",
+};
+
 /** The envelope as the service writes it for the request id "req". */
 export function envelope(code: string, message: string, more: Record<string, unknown> = {}): unknown {
-  return { error: { code, message, requestId: "req", docs: `${DOCS_URL}/api#${code}`, ...more } };
+  const fix = FIXES[code];
+  const said = fix === undefined ? more : { fix, ...more };
+  return { error: { code, message, requestId: "req", docs: `${DOCS_URL}/api#${code}`, ...said } };
 }
 
 /** A small model: two states, two segments, one strict event. */

@@ -6,6 +6,8 @@ import {
   type IngestFailure,
   type SinglesAnswer,
 } from "../../db/calls-ingest.js";
+import type { HeldBody } from "../body-budget.js";
+import { Lane, type LaneRequest } from "./lane.js";
 import { withRetries } from "./retry.js";
 
 export interface SingleOutcome {
@@ -15,93 +17,82 @@ export interface SingleOutcome {
   warning: IngestFailure | undefined;
 }
 
-/** The queue in memory is full: the request was not taken and may be sent again. */
-export class QueueFullError extends Error {}
-
-interface Waiting {
-  body: string;
-  resolve: (outcome: SingleOutcome) => void;
-  reject: (error: unknown) => void;
-}
-
 export interface IngestorOptions {
   /** Calls with single events under way at once; one connection each. */
   concurrency: number;
   /** Single events that may wait in memory; past it they are refused. */
   waitingMax: number;
+  /** Calls with batches under way at once; 8 unless given. */
+  batchConcurrency?: number;
+  /** Batches that may wait in memory; 1,000 unless given. */
+  batchesWaitingMax?: number;
+  /** A request that the database has not answered after so long is refused; 35 s unless given, a little more than a statement may take. */
+  answerMsMax?: number;
 }
 
+/**
+ * Calls of one key write its usage, so they commit one after the other: while one is at work, those that arrive gather for the next, and a
+ * larger call costs less an event. Several keys do not wait for one another.
+ */
+const SINGLE_CALLS_OF_KEY = 1;
 /** Positions in a call are ten bits of an event's number; calls stay below for short transactions. */
 const CALL_SINGLES_MAX = 500;
 
 /**
- * Passes operations to the database. Single events of one key that arrive together share one call: a call goes out as soon as one of
- * `concurrency` is free and takes what waits by then, so nothing waits for company. Each keeps its own outcome.
+ * Passes operations to the database. Single events of one key that arrive together share one call: a call goes out as soon as a place is
+ * free and takes what waits by then, so nothing waits for company. Each keeps its own outcome. A batch is a call of its own.
  */
 export class Ingestor {
-  readonly #queues = new Map<string, Waiting[]>();
-  #waiting = 0;
-  #running = 0;
+  readonly #singles: Lane<SingleOutcome>;
+  readonly #batches: Lane<BatchAnswer>;
 
-  constructor(
-    private readonly sql: Sql,
-    private readonly options: IngestorOptions,
-  ) {}
-
-  batch(keyHash: Buffer, body: string): Promise<BatchAnswer> {
-    return withRetries((call) => ingestBatch(this.sql, { keyHash, ...call }, body));
+  constructor(sql: Sql, options: IngestorOptions) {
+    const { concurrency, waitingMax, batchConcurrency = 8, batchesWaitingMax = 1_000, answerMsMax = 35_000 } = options;
+    this.#singles = new Lane(
+      { concurrency, concurrencyOfKey: SINGLE_CALLS_OF_KEY, waitingMax, callMax: CALL_SINGLES_MAX, answerMsMax },
+      (keyHash, requests, isWanted) => sendSingles(sql, keyHash, requests, isWanted),
+    );
+    this.#batches = new Lane(
+      {
+        concurrency: batchConcurrency,
+        concurrencyOfKey: batchConcurrency,
+        waitingMax: batchesWaitingMax,
+        callMax: 1,
+        answerMsMax,
+      },
+      async (keyHash, requests, isWanted) => {
+        for (const request of requests)
+          request.resolve(await withRetries((call) => ingestBatch(sql, { keyHash, ...call }, request.body), isWanted));
+      },
+    );
   }
 
-  single(keyHash: Buffer, body: string): Promise<SingleOutcome> {
-    if (this.#waiting >= this.options.waitingMax) return Promise.reject(new QueueFullError());
-    return new Promise((resolve, reject) => {
-      const key = keyHash.toString("hex");
-      const queue = this.#queues.get(key);
-      if (queue) queue.push({ body, resolve, reject });
-      else this.#queues.set(key, [{ body, resolve, reject }]);
-      this.#waiting += 1;
-      this.#pump();
-    });
+  /** `held` is what the body takes of the memory: it is given back when the database has done with it. */
+  batch(keyHash: Buffer, body: string, held?: HeldBody): Promise<BatchAnswer> {
+    return this.#batches.add(keyHash, body, held);
   }
 
-  /** Sends calls while one is free; keys take turns. */
-  #pump(): void {
-    while (this.#running < this.options.concurrency) {
-      const [next] = this.#queues;
-      if (next === undefined) return;
-      const [key, queue] = next;
-      const taken = queue.splice(0, CALL_SINGLES_MAX);
-      // A key with more to send goes to the end of the line.
-      this.#queues.delete(key);
-      if (queue.length > 0) this.#queues.set(key, queue);
-      this.#waiting -= taken.length;
-      this.#running += 1;
-      void this.#send(Buffer.from(key, "hex"), taken).finally(() => {
-        this.#running -= 1;
-        this.#pump();
-      });
+  single(keyHash: Buffer, body: string, held?: HeldBody): Promise<SingleOutcome> {
+    return this.#singles.add(keyHash, body, held);
+  }
+}
+
+type Requests = readonly LaneRequest<SingleOutcome>[];
+
+async function sendSingles(sql: Sql, keyHash: Buffer, requests: Requests, isWanted: () => boolean): Promise<void> {
+  try {
+    const bodies = requests.map(({ body }) => body);
+    const answer = await withRetries((call) => ingestSingles(sql, { keyHash, ...call }, bodies), isWanted);
+    requests.forEach((request, index) => request.resolve(outcomeAt(answer, index)));
+  } catch (error) {
+    if (requests.length > 1 && isWanted() && isRefusedAsAWhole(error)) {
+      // One of them is at fault; halved until it is alone, it fails alone.
+      const middle = requests.length >> 1;
+      await sendSingles(sql, keyHash, requests.slice(0, middle), isWanted);
+      await sendSingles(sql, keyHash, requests.slice(middle), isWanted);
+    } else {
+      for (const request of requests) request.reject(error);
     }
-  }
-
-  async #send(keyHash: Buffer, taken: Waiting[]): Promise<void> {
-    try {
-      const answer = await this.#call(keyHash, taken);
-      taken.forEach((waiting, index) => waiting.resolve(outcomeAt(answer, index)));
-    } catch (error) {
-      if (taken.length > 1 && isRefusedAsAWhole(error)) {
-        // One of them is at fault; halved until it is alone, it fails alone.
-        const middle = taken.length >> 1;
-        await this.#send(keyHash, taken.slice(0, middle));
-        await this.#send(keyHash, taken.slice(middle));
-      } else {
-        for (const waiting of taken) waiting.reject(error);
-      }
-    }
-  }
-
-  #call(keyHash: Buffer, taken: Waiting[]): Promise<SinglesAnswer> {
-    const bodies = taken.map((waiting) => waiting.body);
-    return withRetries((call) => ingestSingles(this.sql, { keyHash, ...call }, bodies));
   }
 }
 

@@ -5,13 +5,17 @@ import type { IngestCall } from "../../db/calls-ingest.js";
 const RETRY_DELAYS_MS = [50, 200, 500, 1_000];
 
 /** Lost connections, a server that restarts or is full for a moment, deadlocks: by SQLSTATE, the driver's codes and the system's. */
-const WORTH_REPEATING = /^(08|53300|57P0[123]|40P01|40001|CONNECTION_|ECONN|EPIPE|ETIMEDOUT|ENOENT)/;
+const WORTH_REPEATING = /^(08|53300|57P0[123]|40P01|40001|CONNECT|ECONN|EPIPE|ETIMEDOUT|ENOENT)/;
 
 /**
- * Makes a call, and makes it again where its connection was lost. The id that all tries have in common tells the database that an
- * earlier one may have been accepted, so nothing is stored twice. What still fails then is thrown.
+ * Makes a call, and makes it again where its connection was lost and `isWanted` says that somebody still waits for the answer. The id
+ * that all tries have in common tells the database that an earlier one may have been accepted, so nothing is stored twice. What still
+ * fails then is thrown.
  */
-export async function withRetries<T>(attempt: (call: Omit<IngestCall, "keyHash">) => Promise<T>): Promise<T> {
+export async function withRetries<T>(
+  attempt: (call: Omit<IngestCall, "keyHash">) => Promise<T>,
+  isWanted: () => boolean,
+): Promise<T> {
   const batchId = randomUUID();
   for (let tries = 0; ; tries++) {
     try {
@@ -20,6 +24,7 @@ export async function withRetries<T>(attempt: (call: Omit<IngestCall, "keyHash">
       const pause = RETRY_DELAYS_MS[tries];
       if (pause === undefined || !WORTH_REPEATING.test((error as { code?: string }).code ?? "")) throw error;
       await delay(pause);
+      if (!isWanted()) throw error;
     }
   }
 }

@@ -8,16 +8,17 @@ import {
   singleRequestProblem,
   type RequestProblem,
 } from "../../operations/request.js";
+import { heldBody, type HeldBody } from "../body-budget.js";
 import { parseJson, readJsonText } from "../body.js";
 import { bearerToken, hashCredential } from "../credentials.js";
 import { ApiError, refusal } from "../errors.js";
 import type { Route } from "../route.js";
-import { QueueFullError, type SingleOutcome } from "./ingestor.js";
+import type { SingleOutcome } from "./ingestor.js";
 
-/** What stands behind the two routes; src/http/ingest/ingestor.ts in the service. */
+/** What stands behind the two routes; src/http/ingest/ingestor.ts in the service. `held` is what the body takes of the memory. */
 export interface IngestBackend {
-  batch(keyHash: Buffer, body: string): Promise<BatchAnswer>;
-  single(keyHash: Buffer, body: string): Promise<SingleOutcome>;
+  batch(keyHash: Buffer, body: string, held?: HeldBody): Promise<BatchAnswer>;
+  single(keyHash: Buffer, body: string, held?: HeldBody): Promise<SingleOutcome>;
 }
 
 export interface IngestDeps {
@@ -41,7 +42,7 @@ async function acceptSingle(ctx: Context, { backend, requireKey, log }: IngestDe
   const { keyHash, allowance } = await requireApiKey(ctx, requireKey);
   const text = await readJsonText(ctx, SINGLE_BYTES_MAX);
   refuse(singleRequestProblem(parseJson(text), text));
-  const answer = await backend.single(keyHash, text).catch(explainRefusal(ctx, allowance));
+  const answer = await backend.single(keyHash, text, heldBody(ctx)).catch(explainRefusal(ctx, allowance));
   showAllowance(ctx, allowance, answer);
   const { outcome, warning } = answer;
   if (!("eventId" in outcome)) throw failure(outcome);
@@ -54,7 +55,7 @@ async function acceptBatch(ctx: Context, { backend, requireKey, log }: IngestDep
   const { keyHash, allowance } = await requireApiKey(ctx, requireKey);
   const text = await readJsonText(ctx, BATCH_BYTES_MAX);
   refuse(batchRequestProblem(parseJson(text), text));
-  const answer = await backend.batch(keyHash, text).catch(explainRefusal(ctx, allowance));
+  const answer = await backend.batch(keyHash, text, heldBody(ctx)).catch(explainRefusal(ctx, allowance));
   showAllowance(ctx, allowance, answer);
   logWarnings(log, ctx, answer.warnings);
   ctx.status = 202;
@@ -94,13 +95,15 @@ function failure(failed: IngestFailure): ApiError {
       });
 }
 
-/** A call that was refused for its rate tells the limit in its headers too; one that found the queue full may come again. */
+/** Too fast for the key's rate, and more than the plan's events of a month: both say when to come again. */
+const EXHAUSTED = /^SV00[89]$/;
+
+/** A call that was refused for its rate or quota tells the limit in its headers too. */
 function explainRefusal(ctx: Context, allowance: Allowance) {
   return (error: unknown): never => {
-    if (error instanceof QueueFullError) throw new ApiError(503, "SERVICE_UNAVAILABLE", { cause: error });
     const { code, detail } = error as { code?: string; detail?: string };
     if (code === "SV001") for (const name of RATE_HEADERS) ctx.remove(name); // revoked since it was looked at
-    if (code !== "SV008" || detail === undefined) throw error;
+    if (code === undefined || !EXHAUSTED.test(code) || detail === undefined) throw error;
     const failed = JSON.parse(detail) as IngestFailure;
     showAllowance(ctx, allowance, { limit: failed.limit ?? 0, remaining: failed.remaining ?? 0 });
     throw failure(failed);

@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
+import { CODES_WITH_TEXT } from "../../../src/http/error-texts.js";
 import { ApiError, refusal, renderError, toApiError } from "../../../src/http/errors.js";
 import { envelope, startService, type Actor, type Service } from "../../support/service.js";
 
@@ -30,7 +31,8 @@ describe("toApiError", () => {
     ["22P05", 400, "VALIDATION_ERROR"],
     ["22003", 400, "VALIDATION_ERROR"],
     ["22007", 400, "VALIDATION_ERROR"],
-    ["54000", 400, "VALIDATION_ERROR"],
+    ["54000", 413, "PAYLOAD_TOO_LARGE"],
+    ["54001", 400, "VALIDATION_ERROR"],
     ["40P01", 503, "SERVICE_UNAVAILABLE"],
     ["40001", 503, "SERVICE_UNAVAILABLE"],
     ["57P01", 503, "SERVICE_UNAVAILABLE"],
@@ -71,6 +73,23 @@ describe("toApiError", () => {
 
   it("takes a refusal of a SQLSTATE nobody knows for a fault of ours", () => {
     expect(refusal("SV999", "X", {})).toMatchObject({ status: 500, code: "INTERNAL_ERROR" });
+  });
+});
+
+describe("a code that is raised without words", () => {
+  it.each(CODES_WITH_TEXT)("%s says what happened and what to do", (code) => {
+    const { error } = renderError(new ApiError(400, code), "req", undefined);
+    expect(error).toEqual({
+      code,
+      message: expect.stringMatching(/^[A-Z].*\.$/) as string,
+      requestId: "req",
+      fix: expect.stringMatching(/^[A-Z].*\.$/) as string,
+    });
+  });
+
+  it("leaves the words of whoever raises it alone", () => {
+    const error = new ApiError(404, "NOT_FOUND", { message: "Other.", fix: "Another." });
+    expect(renderError(error, "req", undefined).error).toMatchObject({ message: "Other.", fix: "Another." });
   });
 });
 

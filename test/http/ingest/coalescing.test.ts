@@ -3,7 +3,8 @@ import type { Sql } from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { hashCredential } from "../../../src/http/credentials.js";
-import { Ingestor, QueueFullError, type SingleOutcome } from "../../../src/http/ingest/ingestor.js";
+import { Ingestor, type SingleOutcome } from "../../../src/http/ingest/ingestor.js";
+import { QueueFullError } from "../../../src/http/unavailable.js";
 import { startIngest, type IngestFixture } from "./fixture.js";
 
 let fixture: IngestFixture;

@@ -1,6 +1,13 @@
 import { expect } from "vitest";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/snapshot/types.js";
-import { envelope, startService, type Actor, type Reply, type Service } from "../../support/service.js";
+import {
+  envelope,
+  startService,
+  type Actor,
+  type Reply,
+  type Service,
+  type ServiceOptions,
+} from "../../support/service.js";
 import type { AppDeps } from "../../../src/http/app.js";
 
 /** A service with the project "app", and what tests of ingestion ask of it. */
@@ -26,8 +33,11 @@ export interface Stored {
   batches: number;
 }
 
-export async function startIngest(overrides: Partial<AppDeps> = {}): Promise<IngestFixture> {
-  const service = await startService(overrides);
+export async function startIngest(
+  overrides: Partial<AppDeps> = {},
+  options: ServiceOptions = {},
+): Promise<IngestFixture> {
+  const service = await startService(overrides, options);
   const owner = await service.owner("acme");
   const project = await service.request("POST", "/projects", { by: owner, body: { name: "App", slug: "app" } });
   const { keys } = project.body as { keys: { test: string; live: string } };

@@ -136,20 +136,31 @@ describe.each(PATHS)("POST %s", (path) => {
   it.each([
     ["an empty body", "", "The body is empty."],
     ["white space", " \n\t ", "The body is empty."],
-    ["half of a document", '{"customerId":"c"', /^Expected .* in JSON at position 17/],
-    ["a second document", "{}{}", /^Unexpected non-whitespace character after JSON at position 2/],
-    ["single quotes", "{'customerId':'c'}", /^Expected property name/],
-    ["a comment", "{/**/}", /^Expected property name/],
-    ["a trailing comma", '{"customerId":"c",}', /^Expected double-quoted property name/],
-    ["NaN", '{"a":NaN}', /^Unexpected token/],
-    ["a control character in a text", '{"a":"\n"}', /^Bad control character/],
+    ["half of a document", '{"customerId":"c"', 'Expected "," or "}", but the body ends at line 1, column 18.'],
+    ["a second document", "{}{}", 'Expected the end of the document, but found "{" at line 1, column 3.'],
+    ["single quotes", "{'a':1}", 'Expected a property name or "}", but found "\'" at line 1, column 2.'],
+    ["a comment", '{\n"a":1, /**/}', 'Expected a property name, but found "/" at line 2, column 8.'],
+    ["a trailing comma", '{"a":[1,\r\n2,\n]}', 'Expected a value, but found "]" at line 3, column 1.'],
+    ["a missing comma", '{"a":[1 2]}', 'Expected "," or "]", but found "2" at line 1, column 9.'],
+    ["NaN", '{"a":NaN}', 'Expected a value, but found "N" at line 1, column 6.'],
+    ["a leading zero", '{"a":01}', 'Expected "," or "}", but found "1" at line 1, column 7.'],
+    ["a control character in a text", '{"a":"\n"}', "A text holds the control character U+000A at line 1, column 7."],
+    ["an unknown escape", '{"a":"\\x"}', "A text holds an escape that JSON does not have at line 1, column 7."],
+    ["a text without an end", '{"a":"b', "The text that begins at line 1, column 6 has no end."],
+    ["an emoji", "\u{1F600}", 'Expected a value, but found "\u{1F600}" at line 1, column 1.'],
+    ["a byte order mark twice", "\ufeff\ufeff{}", "Expected a value, but found U+FEFF at line 1, column 1."],
+    ["too much nesting", "[".repeat(20_000), "It nests deeper than 10,000 levels."],
     ["invalid UTF-8", Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), "The body is not valid UTF-8."],
     ["a surrogate in UTF-8", Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), "The body is not valid UTF-8."],
     ["an overlong NUL in UTF-8", Buffer.from([0x22, 0xc0, 0x80, 0x22]), "The body is not valid UTF-8."],
-    ["UTF-16", Buffer.from('{"a":1}', "utf16le"), /^Expected property name/],
+    [
+      "UTF-16",
+      Buffer.from('{"a":1}', "utf16le"),
+      'Expected a property name or "}", but found U+0000 at line 1, column 2.',
+    ],
   ])("answers MALFORMED_JSON to %s", async (_, body, reason) => {
     await expectRefusal(fixture, () => fixture.post(path, body), 400, "MALFORMED_JSON", "The body is not valid JSON.", {
-      reason: typeof reason === "string" ? reason : (expect.stringMatching(reason) as string),
+      reason,
     });
   });
 
@@ -254,6 +265,7 @@ describe("X-Request-ID", () => {
 
   it.each([
     ["empty", ""],
+    ["sent twice", "one, two"],
     ["too long", `${LONGEST}a`],
     ["with a space", "a b"],
     ["with a tab", "a\tb"],

@@ -1,0 +1,53 @@
+import { Marked, Renderer, type Tokens } from "marked";
+
+/** A heading that is an error's code keeps it as its id, letter by letter: `error.docs` ends with it. */
+const CODE = /^[A-Z]+(?:_[A-Z]+)*$/;
+
+/** Our pages' markdown as HTML: headings can be linked to, what is wide scrolls by itself and by keyboard, raw HTML is left out. */
+class PageRenderer extends Renderer {
+  /** The id of the latest heading. */
+  #heading = "";
+
+  constructor(private readonly addresses: Readonly<Record<string, string>>) {
+    super();
+  }
+
+  override heading({ tokens, depth, text }: Tokens.Heading): string {
+    this.#heading = headingId(text);
+    return `<h${depth} id="${this.#heading}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+  }
+
+  override table(token: Tokens.Table): string {
+    return `<section class="scroll" tabindex="0" aria-labelledby="${this.#heading}">${super.table(token)}</section>\n`;
+  }
+
+  override code(token: Tokens.Code): string {
+    return super.code(token).replace(/^<pre>/, '<pre tabindex="0">');
+  }
+
+  override link(token: Tokens.Link): string {
+    const [file = "", fragment] = token.href.split("#");
+    const address = this.addresses[file];
+    return super.link(
+      address === undefined ? token : { ...token, href: fragment === undefined ? address : `${address}#${fragment}` },
+    );
+  }
+
+  override html(): string {
+    return "";
+  }
+}
+
+/** Renders a page's content. `addresses` are the places of other pages by their files, for links between them. */
+export function renderMarkdown(markdown: string, addresses: Readonly<Record<string, string>>): string {
+  return new Marked().parse(markdown, { async: false, renderer: new PageRenderer(addresses) });
+}
+
+/** As GitHub makes them, so that a link in the file works in both places. */
+function headingId(text: string): string {
+  if (CODE.test(text)) return text;
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, "")
+    .replaceAll(" ", "-");
+}

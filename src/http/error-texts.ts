@@ -1,0 +1,93 @@
+/** What is said with a code that is raised without words of its own: what happened, and what to do about it. */
+interface ErrorText {
+  message: string;
+  fix: string;
+}
+
+const TEXTS: Readonly<Record<string, ErrorText>> = {
+  INVALID_API_KEY: {
+    message: "The API key is missing, malformed, unknown or revoked.",
+    fix: "Send the header `Authorization: Bearer <API key>` with a key of this project that is not revoked.",
+  },
+  INVALID_SESSION: {
+    message: "The access token is missing, unknown, expired or revoked, or is not one of this organization.",
+    fix: "Sign in again, or check SVC_ACCESS_TOKEN and the organization.",
+  },
+  ORGANIZATION_REQUIRED: {
+    message: "The header X-Svc-Organization is required.",
+    fix: "Send the organization's ID in it.",
+  },
+  PLAN_REQUIRED: {
+    message: "The organization's plan does not include this service.",
+    fix: "Ask the operator of this service for a plan with cloud execution; the data stays where it is.",
+  },
+  FORBIDDEN: {
+    message: "You may not do this.",
+    fix: "Ask an owner or administrator of the organization for a role that may, or to do it.",
+  },
+  NOT_FOUND: {
+    message: "There is nothing at this address.",
+    fix: "Check the path. Events are taken at POST /v1/events and POST /v1/events/batch.",
+  },
+  METHOD_NOT_ALLOWED: {
+    message: "This address does not answer to this method.",
+    fix: "Use a method that the header Allow names.",
+  },
+  REQUEST_TIMEOUT: {
+    message: "The request was not complete in time.",
+    fix: "Send the whole request within 60 seconds. Sending it again is safe with an idempotency key.",
+  },
+  PAYLOAD_TOO_LARGE: {
+    message: "The body is too large.",
+    fix: "Send less, in several requests if need be.",
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    message: "The body must be JSON with the header Content-Type: application/json.",
+    fix: "Send the header Content-Type: application/json, and the body in UTF-8.",
+  },
+  HEADERS_TOO_LARGE: {
+    message: "The request's headers are too large.",
+    fix: "Send fewer or shorter headers; 16 KiB are read.",
+  },
+  MALFORMED_JSON: {
+    message: "The body is not valid JSON.",
+    fix: "Send one JSON document in UTF-8 as the body.",
+  },
+  VALIDATION_ERROR: {
+    message: "The request is not valid.",
+    fix: "Correct what the error names, then send the request again.",
+  },
+  SLUG_TAKEN: {
+    message: "This organization already has a project of this slug.",
+    fix: "Choose another slug.",
+  },
+  RATE_LIMIT_EXCEEDED: {
+    message: "The API key's rate limit is exceeded.",
+    fix: "Send the request again after the number of seconds in Retry-After.",
+  },
+  MONTHLY_QUOTA_EXCEEDED: {
+    message: "The plan's events of this calendar month are used up.",
+    fix: "Wait until the next month (UTC), or ask the operator of this service for a larger plan.",
+  },
+  SERVICE_UNAVAILABLE: {
+    message: "The service is not available for the moment. Send the same request again.",
+    fix: "Send the same request again after the number of seconds in Retry-After.",
+  },
+  INTERNAL_ERROR: {
+    message: "The service failed on this request. Send it again, and report the request ID if it keeps failing.",
+    fix: "Send the request again; report the request ID if it keeps failing.",
+  },
+};
+
+/** The message of a code that is raised without one. */
+export function defaultMessage(code: string): string {
+  return TEXTS[code]?.message ?? "The request was refused.";
+}
+
+/** What to do about a code that is raised without saying it; undefined for codes that always say it themselves. */
+export function defaultFix(code: string): string | undefined {
+  return TEXTS[code]?.fix;
+}
+
+/** Every code that has words here. */
+export const CODES_WITH_TEXT: readonly string[] = Object.keys(TEXTS);

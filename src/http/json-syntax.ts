@@ -1,0 +1,168 @@
+/**
+ * What is wrong with a JSON text and where, in words that do not depend on the version of the JavaScript engine and repeat no more of
+ * the text than one character. Only for texts that the engine's parser refused: it makes no values, and it is slower.
+ */
+
+type Expected = "value" | "value or ]" | "name or }" | "name" | ":" | ", or ]" | ", or }" | "end";
+
+const WORDS: Readonly<Record<Expected, string>> = {
+  value: "a value",
+  "value or ]": 'a value or "]"',
+  "name or }": 'a property name or "}"',
+  name: "a property name",
+  ":": '":"',
+  ", or ]": '"," or "]"',
+  ", or }": '"," or "}"',
+  end: "the end of the document",
+};
+
+const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+const NEWLINE = 0x0a;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const FIRST_PRINTABLE = 0x20;
+
+class Mistake extends Error {}
+
+/** Looking takes a tenth of a second for a mebibyte at worst, in which nobody else is served. */
+const LOOKED_AT_MAX = 4 * 1024 * 1024;
+
+/** The first mistake of a JSON text, as a sentence with its line and column; null for a text that has none, or is too long for a look. */
+export function findSyntaxError(text: string): string | null {
+  if (text.length > LOOKED_AT_MAX) return null;
+  try {
+    checkDocument(text);
+    return null;
+  } catch (error) {
+    if (error instanceof Mistake) return error.message;
+    throw error;
+  }
+}
+
+/** Without recursion, so that no nesting is too deep for it. */
+function checkDocument(text: string): void {
+  const open: string[] = [];
+  let expected: Expected = "value";
+  for (let at = skipSpace(text, 0); ; at = skipSpace(text, at)) {
+    const char = text[at];
+    if (expected === "end" && char === undefined) return;
+    const closes = (char === "]" || char === "}") && expected.endsWith(`or ${char}`);
+    if (closes) open.pop();
+    if (closes || isScalarAt(expected, char)) {
+      at = closes ? at + 1 : endOfScalar(text, at, expected);
+      expected = open.length === 0 ? "end" : open.at(-1) === "[" ? ", or ]" : ", or }";
+    } else {
+      const next = following(expected, char);
+      if (next === null) throw unexpected(text, at, expected);
+      if (char === "[" || char === "{") open.push(char);
+      at = char === '"' ? endOfString(text, at) : at + 1;
+      expected = next;
+    }
+  }
+}
+
+function isScalarAt(expected: Expected, char: string | undefined): boolean {
+  return expected.startsWith("value") && char !== "[" && char !== "{";
+}
+
+/** What must follow where `char` opens, names or separates something; null where it may not stand there. */
+function following(expected: Expected, char: string | undefined): Expected | null {
+  if (expected.startsWith("value")) return char === "[" ? "value or ]" : "name or }";
+  if (expected.startsWith("name")) return char === '"' ? ":" : null;
+  if (expected === ":") return char === ":" ? "value" : null;
+  if (char !== "," || expected === "end") return null;
+  return expected === ", or ]" ? "value" : "name";
+}
+
+function endOfScalar(text: string, start: number, expected: Expected): number {
+  if (text[start] === '"') return endOfString(text, start);
+  SCALAR.lastIndex = start;
+  if (!SCALAR.test(text)) throw unexpected(text, start, expected);
+  return SCALAR.lastIndex;
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length;) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) return at + 1;
+    if (unit < FIRST_PRINTABLE)
+      throw new Mistake(`A text holds the control character ${shown(text, at)} at ${place(text, at)}.`);
+    if (unit !== BACKSLASH) at += 1;
+    else {
+      ESCAPE.lastIndex = at;
+      if (!ESCAPE.test(text))
+        throw new Mistake(`A text holds an escape that JSON does not have at ${place(text, at)}.`);
+      at = ESCAPE.lastIndex;
+    }
+  }
+  throw new Mistake(`The text that begins at ${place(text, start)} has no end.`);
+}
+
+function skipSpace(text: string, start: number): number {
+  for (let at = start; ; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit !== 0x20 && unit !== NEWLINE && unit !== 0x0d && unit !== 0x09) return at;
+  }
+}
+
+function unexpected(text: string, at: number, expected: Expected): Mistake {
+  const found = at < text.length ? `found ${shown(text, at)}` : "the body ends";
+  return new Mistake(`Expected ${WORDS[expected]}, but ${found} at ${place(text, at)}.`);
+}
+
+/** One character, by its number where it cannot be seen. */
+function shown(text: string, at: number): string {
+  const char = String.fromCodePoint(text.codePointAt(at)!);
+  if (/^[^\p{C}\p{Z}]$/u.test(char)) return `"${char}"`;
+  return `U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** For example "line 3, column 14", both from 1. */
+function place(text: string, at: number): string {
+  let line = 1;
+  let start = 0;
+  for (let index = 0; index < at; index++) {
+    if (text.charCodeAt(index) !== NEWLINE) continue;
+    line += 1;
+    start = index + 1;
+  }
+  return `line ${line}, column ${at - start + 1}`;
+}
+
+/** What the engine's parser may be asked to read: it takes seconds for a mebibyte of opening brackets, and gigabytes for millions of `{}`. */
+export interface ContainerLimits {
+  depthMax: number;
+  /** Objects and arrays in all. */
+  containersMax: number;
+}
+
+/**
+ * Which of the limits a JSON text exceeds, if any; in a text that is not valid, perhaps only what follows its first mistake does.
+ */
+export function exceededLimit(
+  text: string,
+  { depthMax, containersMax }: ContainerLimits,
+): keyof ContainerLimits | null {
+  if (text.length <= Math.min(depthMax, containersMax)) return null;
+  let depth = 0;
+  let containers = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === 0x5b || unit === 0x7b) {
+      if (++depth > depthMax) return "depthMax";
+      if (++containers > containersMax) return "containersMax";
+    } else if (unit === 0x5d || unit === 0x7d) depth -= 1;
+    else if (unit === QUOTE) at = closingQuote(text, at);
+  }
+  return null;
+}
+
+function closingQuote(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) return at;
+    if (unit === BACKSLASH) at += 1;
+  }
+  return text.length;
+}

@@ -1,0 +1,46 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { answerClientErrors } from "./client-error.js";
+import type { DocsUrl } from "./errors.js";
+import { askForBodiesLate } from "./expect-continue.js";
+
+/** How long a client may take. What is slower is answered REQUEST_TIMEOUT. */
+export interface ClientLimits {
+  /** For a request's headers, from its first byte or from the connection on. */
+  headersMsMax: number;
+  /** For a whole request. */
+  requestMsMax: number;
+  /** Between two requests on a connection. */
+  idleMsMax: number;
+  /** How often clients are checked. */
+  checkMs: number;
+}
+
+export const CLIENT_LIMITS: ClientLimits = {
+  headersMsMax: 20_000,
+  requestMsMax: 60_000,
+  idleMsMax: 65_000,
+  checkMs: 2_000,
+};
+
+/** Answers one request; of an application, its `callback()`. */
+export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** A server that answers every client, whatever it sends and however slowly, with the application's envelope. */
+export function createHttpServer(handle: Handle, docsUrl: DocsUrl, limits: ClientLimits = CLIENT_LIMITS): Server {
+  const options = {
+    headersTimeout: limits.headersMsMax,
+    requestTimeout: limits.requestMsMax,
+    keepAliveTimeout: limits.idleMsMax,
+    connectionsCheckingInterval: limits.checkMs,
+    // Refused in the application, because Node.js does it with an empty answer.
+    requireHostHeader: false,
+  };
+  const server = createServer(options, (request: IncomingMessage, response: ServerResponse) => {
+    void handle(request, response);
+  });
+  // A client that closes its half of the connection after its request still gets the answer. An option that Node.js' types leave out.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  askForBodiesLate(server);
+  answerClientErrors(server, docsUrl);
+  return server;
+}

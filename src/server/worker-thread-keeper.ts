@@ -1,0 +1,64 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import type { RunningWorker } from "../tasks/worker.js";
+import type { Logger } from "./log.js";
+import type { WorkerRoleOptions } from "./worker-role.js";
+
+const FIRST_PAUSE_MS = 500;
+const PAUSE_MS_MAX = 10_000;
+/** A thread that worked for so long had started well; its end has nothing to do with those before. */
+const SETTLED_MS = 60_000;
+
+interface Thread {
+  worker: Worker;
+  /** Resolves with whether it ever said that it is ready. */
+  started: Promise<boolean>;
+  /** Resolves when it is gone. */
+  ended: Promise<void>;
+}
+
+/**
+ * Runs the worker in a thread of its own, off the HTTP event loop. A thread that ends by itself, as it does where the database dies with
+ * jobs under way, is started again, for as long as it takes: HTTP goes on meanwhile, and readiness says that no worker is there. Throws
+ * where the first one does not start.
+ */
+export async function startWorkerThread(
+  options: WorkerRoleOptions,
+  logLevel: string,
+  logger: Logger,
+): Promise<RunningWorker> {
+  const launch = () => launchThread({ options, logLevel }, logger);
+  let thread = launch();
+  if (!(await thread.started)) throw new Error("the worker did not start; the log says why");
+  const stopping = new AbortController();
+  const isStopping = () => stopping.signal.aborted;
+  const keep = async (): Promise<void> => {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
+      const startedAt = performance.now();
+      await thread.ended;
+      if (isStopping()) return;
+      if (performance.now() - startedAt > SETTLED_MS) pauseMs = FIRST_PAUSE_MS;
+      logger.error({ pauseMs }, "the worker ended by itself and is started again");
+      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (isStopping()) return;
+      thread = launch();
+    }
+  };
+  const kept = keep();
+  return {
+    async stop() {
+      stopping.abort();
+      // One that is just starting hears it once it has started.
+      thread.worker.postMessage("stop");
+      await kept;
+    },
+  };
+}
+
+function launchThread(workerData: { options: WorkerRoleOptions; logLevel: string }, logger: Logger): Thread {
+  const worker = new Worker(new URL("./worker-thread.js", import.meta.url), { workerData });
+  worker.on("error", (error) => logger.error({ err: error }, "the worker failed"));
+  const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+  const ready = new Promise<boolean>((resolve) => worker.once("message", () => resolve(true)));
+  return { worker, started: Promise.race([ready, ended.then(() => false)]), ended };
+}

@@ -1,0 +1,253 @@
+import { gzipSync } from "node:zlib";
+import type { Sql } from "postgres";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { connect } from "../../../src/db/connect.js";
+import { hashCredential } from "../../../src/http/credentials.js";
+import { Ingestor, type IngestorOptions } from "../../../src/http/ingest/ingestor.js";
+import { OverdueError, QueueFullError } from "../../../src/http/unavailable.js";
+import { envelope, type Reply } from "../../support/service.js";
+import { startIngest, type IngestFixture } from "./fixture.js";
+import { openConnection, type RawConnection } from "./raw-connection.js";
+
+const BUDGET = 100_000;
+const APPLICATION = "svc test lane";
+
+let fixture: IngestFixture;
+let keyHash: Buffer;
+const pools: Sql[] = [];
+const undo: (() => unknown)[] = [];
+beforeAll(async () => {
+  fixture = await startIngest({ bodyBytesMax: BUDGET }, { ingestor: { answerMsMax: 1_000, batchConcurrency: 1 } });
+  keyHash = hashCredential(fixture.keys.test);
+});
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+  await Promise.all(pools.splice(0).map((sql) => sql.end()));
+});
+afterAll(() => fixture.service.stop());
+
+function ingestor(options: Partial<IngestorOptions> = {}): Ingestor {
+  const sql = connect(fixture.service.db.url, {
+    max: 4,
+    applicationName: APPLICATION,
+    role: "svc_http",
+    pipelineMax: 0,
+  });
+  pools.push(sql);
+  return new Ingestor(sql, { concurrency: 1, waitingMax: 10, ...options });
+}
+
+/** Makes every call wait in the database, until the function that it returns is called. */
+async function blockIngestion(): Promise<() => Promise<void>> {
+  let unblock!: () => void;
+  const unblocked = new Promise<void>((resolve) => (unblock = resolve));
+  let transaction!: Promise<unknown>;
+  await new Promise<void>((resolve, reject) => {
+    transaction = fixture.service.db.sql.begin(async (tx) => {
+      await tx`lock table svc.ingest_batches in share mode`;
+      resolve();
+      await unblocked;
+    });
+    transaction.catch(reject);
+  });
+  const end = async (): Promise<void> => {
+    unblock();
+    await transaction;
+  };
+  undo.push(end);
+  return end;
+}
+
+async function callsInDatabase(): Promise<number> {
+  const [row] = await fixture.service.db.sql<[{ calls: number }]>`
+    select count(*)::integer as calls from pg_stat_activity
+    where datname = current_database() and application_name = ${APPLICATION} and wait_event_type = 'Lock'`;
+  return row.calls;
+}
+
+const names = async (prefix: string): Promise<string[]> =>
+  (
+    await fixture.service.db.sql<{ event: string }[]>`
+      select event from svc.events where starts_with(event, ${prefix}) order by event_seq`
+  ).map(({ event }) => event);
+
+const event = (name: string) => ({ customerId: "c", event: name });
+const batchBody = (name: string) => JSON.stringify({ events: [event(name)] });
+const singleBody = (name: string) => JSON.stringify(event(name));
+const outcomeOf = (result: PromiseSettledResult<unknown>) =>
+  result.status === "fulfilled" ? "taken" : (result.reason as Error).constructor;
+
+describe("batches", () => {
+  it("go to the database in order, a few at once, and are refused where too many wait", async () => {
+    const unblock = await blockIngestion();
+    const target = ingestor({ batchConcurrency: 2, batchesWaitingMax: 3 });
+    const sent = Promise.allSettled(
+      Array.from({ length: 8 }, (_, n) => target.batch(keyHash, batchBody(`bounded ${n}`))),
+    );
+    await expect.poll(callsInDatabase).toBe(2);
+    await expect(target.batch(keyHash, batchBody("bounded more"))).rejects.toBeInstanceOf(QueueFullError);
+    await unblock();
+    expect((await sent).map(outcomeOf)).toEqual([...Array(5).fill("taken"), ...Array(3).fill(QueueFullError)]);
+    const stored = await names("bounded");
+    expect(stored.toSorted()).toEqual(Array.from({ length: 5 }, (_, n) => `bounded ${n}`));
+    // The first two may overtake each other, no more.
+    expect(stored.slice(0, 2).toSorted()).toEqual(["bounded 0", "bounded 1"]);
+  });
+
+  it("do not wait for single events, nor single events for them", async () => {
+    const unblock = await blockIngestion();
+    const target = ingestor({ concurrency: 1, batchConcurrency: 1 });
+    const sent = [target.batch(keyHash, batchBody("apart 1")), target.single(keyHash, singleBody("apart 2"))];
+    await expect.poll(callsInDatabase).toBe(2);
+    await unblock();
+    await Promise.all(sent);
+  });
+
+  it("of several keys take turns", async () => {
+    const unblock = await blockIngestion();
+    const target = ingestor({ batchConcurrency: 1 });
+    const other = hashCredential(fixture.keys.live);
+    const sent = [
+      ...Array.from({ length: 5 }, (_, n) => target.batch(keyHash, batchBody(`turn ${n}`))),
+      target.batch(other, batchBody("turn other")),
+    ];
+    await expect.poll(callsInDatabase).toBe(1);
+    await unblock();
+    await Promise.all(sent);
+    expect(await names("turn")).toEqual(["turn 0", "turn 1", "turn other", "turn 2", "turn 3", "turn 4"]);
+  });
+});
+
+describe("where the database takes too long", () => {
+  // A key has one call of single events under way at a time.
+  it.each([
+    ["single", 1],
+    ["batch", 2],
+  ] as const)("a %s is refused, and its call keeps its place until it ends", async (form, places) => {
+    const unblock = await blockIngestion();
+    const target = ingestor({ concurrency: places, batchConcurrency: places, answerMsMax: 300 });
+    const send = (name: string) => target[form](keyHash, form === "single" ? singleBody(name) : batchBody(name));
+    // All places taken, and one or two in the line.
+    const results = await Promise.allSettled([send(`late ${form} 1`), send(`late ${form} 2`), send(`late ${form} 3`)]);
+    expect(results.map(outcomeOf)).toEqual([OverdueError, OverdueError, OverdueError]);
+    expect(await callsInDatabase()).toBe(places);
+    await expect(send(`late ${form} 4`)).rejects.toBeInstanceOf(OverdueError);
+    expect(await callsInDatabase()).toBe(places);
+    await unblock();
+    await expect.poll(() => names(`late ${form}`)).toHaveLength(places);
+    await expect.poll(async () => outcomeOf((await Promise.allSettled([send(`late ${form} 5`)]))[0])).toBe("taken");
+    // What waited in the line was never sent.
+    const sent = Array.from({ length: places }, (_, n) => `late ${form} ${n + 1}`);
+    expect((await names(`late ${form}`)).toSorted()).toEqual([...sent, `late ${form} 5`]);
+  });
+
+  it("another call of the key goes out where one is overdue, while a place is free", async () => {
+    const unblock = await blockIngestion();
+    const target = ingestor({ concurrency: 2, answerMsMax: 300 });
+    for (const calls of [1, 2]) {
+      await expect(target.single(keyHash, singleBody(`overdue ${calls}`))).rejects.toBeInstanceOf(OverdueError);
+      expect(await callsInDatabase()).toBe(calls);
+    }
+    await expect(target.single(keyHash, singleBody("overdue 3"))).rejects.toBeInstanceOf(OverdueError);
+    expect(await callsInDatabase()).toBe(2);
+    await unblock();
+    await expect.poll(() => names("overdue")).toHaveLength(2);
+  });
+});
+
+describe("bodies past what the process may hold", () => {
+  const padded = (bytes: number, name = "padded") => JSON.stringify(event(name)).padEnd(bytes);
+  const full = envelope(
+    "SERVICE_UNAVAILABLE",
+    "The service is not available for the moment. Send the same request again.",
+    { reason: "This process holds as many bytes of requests as it may." },
+  );
+  const expectFull = (reply: Reply): void => {
+    expect({ status: reply.status, body: reply.body }).toEqual({ status: 503, body: full });
+    expect(reply.headers.get("Retry-After")).toBe("1");
+  };
+
+  const open = (bytes: number, more = ""): RawConnection => {
+    const connection = openConnection(fixture.service.url);
+    undo.push(() => connection.socket.destroy());
+    connection.write(
+      `POST /v1/events HTTP/1.1\r\nHost: svc\r\nAuthorization: Bearer ${fixture.keys.test}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${bytes}\r\n${more}\r\n`,
+    );
+    return connection;
+  };
+
+  /** Whether a body of so many bytes would be read now; without sending one. */
+  async function fits(bytes: number): Promise<boolean> {
+    const connection = open(bytes, "Expect: 100-continue\r\n");
+    await expect.poll(() => connection.answers()).toHaveLength(1);
+    connection.socket.destroy();
+    return connection.answers()[0]?.status === 100;
+  }
+
+  /** Sends all but the last byte of a body and waits until the service holds it. */
+  async function holdBody(bytes: number): Promise<RawConnection> {
+    const connection = open(bytes);
+    connection.write(padded(bytes - 1));
+    await expect.poll(() => fits(BUDGET - bytes + 2)).toBe(false);
+    return connection;
+  }
+
+  it("are refused at once, and taken when there is room again", async () => {
+    const held = await holdBody(90_000);
+    expectFull(await fixture.single(padded(20_000)));
+    expect((await fixture.single(padded(5_000))).status).toBe(202);
+    held.write(" ");
+    await expect.poll(() => held.answers()).toMatchObject([{ status: 202 }]);
+    expect((await fixture.single(padded(20_000))).status).toBe(202);
+  });
+
+  it("are taken when a client that sent half a body has gone", async () => {
+    const held = await holdBody(90_000);
+    held.socket.destroy();
+    await expect.poll(async () => (await fixture.single(padded(20_000))).status).toBe(202);
+  });
+
+  it("count as they arrive where their length is not declared", async () => {
+    await holdBody(90_000);
+    const headers = { Authorization: `Bearer ${fixture.keys.test}`, "Content-Type": "application/json" };
+    const chunks = (async function* () {
+      for (let n = 0; n < 20; n++) yield await Promise.resolve(Buffer.alloc(1_000, " "));
+    })();
+    const init = { method: "POST", headers, body: chunks, duplex: "half" } as unknown as RequestInit;
+    expect((await fetch(`${fixture.service.url}/v1/events`, init)).status).toBe(503);
+  });
+
+  it("count as they are after decompression", async () => {
+    const gzip = gzipSync(padded(BUDGET + 1));
+    expectFull(await fixture.post("/v1/events", gzip, { "Content-Encoding": "gzip" }));
+    const fitting = gzipSync(padded(BUDGET));
+    expect((await fixture.post("/v1/events", fitting, { "Content-Encoding": "gzip" })).status).toBe(202);
+  });
+
+  it("count in the administrative API too", async () => {
+    const held = await holdBody(90_000);
+    const body = JSON.stringify({ name: "New", slug: "new" }).padEnd(15_000);
+    const create = () => fixture.service.request("POST", "/projects", { by: fixture.owner, body });
+    expectFull(await create());
+    held.socket.destroy();
+    await expect.poll(async () => (await create()).status).toBe(201);
+  });
+
+  it("are given back by every refusal", async () => {
+    for (const body of ["{".padEnd(90_000), padded(90_000, ""), Buffer.alloc(90_000, 0xff), padded(90_000)]) {
+      expect((await fixture.single(body)).status).not.toBe(503);
+    }
+  });
+
+  it("stay counted while a call that was given up is under way", async () => {
+    const unblock = await blockIngestion();
+    const reply = await fixture.post("/v1/events/batch", batchBody("given up").padEnd(90_000));
+    expect(reply.status).toBe(503);
+    expect(reply.body).toMatchObject({ error: { reason: "The database does not answer." } });
+    expectFull(await fixture.single(padded(20_000)));
+    await unblock();
+    await expect.poll(async () => (await fixture.single(padded(20_000))).status).toBe(202);
+    expect(await names("given up")).toEqual(["given up"]);
+  });
+});

@@ -1,0 +1,59 @@
+import { connect, type Socket } from "node:net";
+
+/** An answer as it came over the wire. */
+export interface RawAnswer {
+  status: number;
+  /** By names in lower case. */
+  headers: Record<string, string>;
+  body: unknown;
+}
+
+/** A connection on which a test writes what it likes. */
+export interface RawConnection {
+  socket: Socket;
+  write(text: string | Buffer): void;
+  /** Closes our half. */
+  end(): void;
+  /** The answers so far, interim ones included. */
+  answers(): RawAnswer[];
+  /** All answers, when the server has closed the connection. */
+  closed: Promise<RawAnswer[]>;
+}
+
+export function openConnection(url: string): RawConnection {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+  let received = "";
+  socket.setEncoding("latin1").on("data", (chunk: string) => (received += chunk));
+  socket.on("error", () => undefined); // a reset, after which "close" follows
+  socket.on("end", () => socket.end());
+  return {
+    socket,
+    write: (text) => void socket.write(text),
+    end: () => void socket.end(),
+    answers: () => readAnswers(received),
+    closed: new Promise((resolve) => socket.once("close", () => resolve(readAnswers(received)))),
+  };
+}
+
+function readAnswers(text: string): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  for (let rest = text; rest !== "";) {
+    const end = rest.indexOf("\r\n\r\n");
+    if (end === -1) break;
+    const [statusLine = "", ...lines] = rest.slice(0, end).split("\r\n");
+    const headers = Object.fromEntries(
+      lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]),
+    );
+    const length = Number(headers["content-length"] ?? 0);
+    const body = rest.slice(end + 4, end + 4 + length);
+    if (body.length < length) break;
+    answers.push({
+      status: Number(statusLine.split(" ")[1]),
+      headers,
+      body: body === "" ? undefined : JSON.parse(Buffer.from(body, "latin1").toString()),
+    });
+    rest = rest.slice(end + 4 + length);
+  }
+  return answers;
+}

@@ -1,0 +1,263 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { startIngest, taken, type IngestFixture } from "./fixture.js";
+import { openConnection, type RawAnswer, type RawConnection } from "./raw-connection.js";
+
+let fixture: IngestFixture;
+const connections: RawConnection[] = [];
+beforeAll(async () => {
+  const limits = { headersMsMax: 1_000, requestMsMax: 1_500, checkMs: 50 };
+  fixture = await startIngest({}, { limits });
+});
+afterEach(async () => {
+  for (const { socket } of connections.splice(0)) socket.destroy();
+  expect((await fixture.single({ customerId: "c", event: "after" })).status).toBe(202);
+});
+afterAll(() => fixture.service.stop());
+
+const BODY = JSON.stringify({ customerId: "c", event: "e" });
+const NEW_ID = expect.stringMatching(/^req_[0-9a-f]{32}$/) as string;
+
+function open(text: string | Buffer = ""): RawConnection {
+  const connection = openConnection(fixture.service.url);
+  connections.push(connection);
+  if (text.length > 0) connection.write(text);
+  return connection;
+}
+
+/** The head of a request for a single event with the id "req"; a header of undefined is left out. */
+function head(more: Record<string, string | undefined> = {}, line = "POST /v1/events HTTP/1.1"): string {
+  const headers: Record<string, string | undefined> = {
+    Host: "svc",
+    Authorization: `Bearer ${fixture.keys.test}`,
+    "Content-Type": "application/json",
+    "X-Request-ID": "req",
+    ...more,
+  };
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : `${name}: ${value}\r\n`,
+  );
+  return `${line}\r\n${lines.join("")}\r\n`;
+}
+
+const whole = (more: Record<string, string | undefined> = {}, body = BODY): string =>
+  head({ "Content-Length": String(Buffer.byteLength(body)), ...more }) + body;
+
+/** Expects the error envelope, with the same id in header and body. */
+function expectError(answer: RawAnswer | undefined, status: number, code: string, requestId: string): void {
+  expect(answer).toMatchObject({
+    status,
+    headers: { "x-request-id": requestId, "content-type": "application/json; charset=utf-8" },
+    body: {
+      error: { code, requestId, message: expect.any(String) as string, fix: expect.any(String) as string },
+    },
+  });
+  expect(answer?.headers["x-request-id"]).toBe((answer?.body as { error: { requestId: string } }).error.requestId);
+}
+
+/** Sends a character again and again until the server closes the connection. */
+async function trickle(connection: RawConnection, text: string): Promise<void> {
+  for (let n = 0; !connection.socket.closed; n++) {
+    if (connection.socket.writable) connection.write(text[n % text.length]!);
+    await delay(20);
+  }
+}
+
+const answersOf = async (connection: RawConnection, count: number): Promise<RawAnswer[]> => {
+  await expect.poll(() => connection.answers().length, { timeout: 20_000 }).toBeGreaterThanOrEqual(count);
+  return connection.answers();
+};
+
+describe("a client that is too slow is answered REQUEST_TIMEOUT", () => {
+  it("where it sends nothing", async () => {
+    const [answer] = await open().closed;
+    expectError(answer, 408, "REQUEST_TIMEOUT", NEW_ID);
+  });
+
+  it("where its headers trickle in", async () => {
+    const connection = open("POST /v1/events HTTP/1.1\r\nHost: svc\r\nX-Slow: ");
+    const [[answer]] = await Promise.all([connection.closed, trickle(connection, "a")]);
+    expectError(answer, 408, "REQUEST_TIMEOUT", NEW_ID);
+  });
+
+  it("where its body trickles in, with its request ID", async () => {
+    const connection = open(head({ "Content-Length": "100000" }));
+    const [[answer]] = await Promise.all([connection.closed, trickle(connection, " ")]);
+    expectError(answer, 408, "REQUEST_TIMEOUT", "req");
+  });
+
+  it("where chunks of its body trickle in, with its request ID", async () => {
+    const connection = open(head({ "Transfer-Encoding": "chunked" }));
+    const [[answer]] = await Promise.all([connection.closed, trickle(connection, "1\r\n \r\n")]);
+    expectError(answer, 408, "REQUEST_TIMEOUT", "req");
+  });
+
+  it("where it falls silent before the end of its body, with its request ID", async () => {
+    const before = await fixture.stored();
+    const [answer] = await open(head({ "Content-Length": String(BODY.length + 1) }) + BODY).closed;
+    expectError(answer, 408, "REQUEST_TIMEOUT", "req");
+    expect(await fixture.stored()).toEqual(before);
+  });
+});
+
+describe("a client that closes its half of the connection", () => {
+  it("after its request still gets the answer", async () => {
+    const connection = open();
+    connection.socket.end(whole());
+    expect((await connection.closed)[0]).toMatchObject({ status: 202, body: taken() });
+  });
+
+  it("after several requests still gets all answers", async () => {
+    const connection = open();
+    connection.socket.end(whole({ "X-Request-ID": "1" }) + whole({ "X-Request-ID": "2" }));
+    expect((await connection.closed).map(({ headers }) => headers["x-request-id"])).toEqual(["1", "2"]);
+  });
+
+  it("before the end of its body is refused, and nothing is stored", async () => {
+    const before = await fixture.stored();
+    const connection = open();
+    connection.socket.end(head({ "Content-Length": String(BODY.length + 1) }) + BODY);
+    expectError((await connection.closed)[0], 400, "VALIDATION_ERROR", "req");
+    expect(await fixture.stored()).toEqual(before);
+  });
+
+  it("before the end of its headers is refused", async () => {
+    const connection = open();
+    connection.socket.end("POST /v1/events HTTP/1.1\r\nHost: s");
+    expectError((await connection.closed)[0], 400, "VALIDATION_ERROR", NEW_ID);
+  });
+});
+
+describe("what is no request is refused, and the connection closed", () => {
+  const large = "a".repeat(20_000);
+  const both = { "Content-Length": String(BODY.length), "Transfer-Encoding": "chunked" };
+  it.each<[string, () => string | Buffer, number, string, string?]>([
+    ["20 KB of headers", () => head({ "X-Large": large }), 431, "HEADERS_TOO_LARGE"],
+    ["a request line of 20 KB", () => head({}, `POST /v1/events?${large} HTTP/1.1`), 431, "HEADERS_TOO_LARGE"],
+    ["a length and chunks", () => head(both) + BODY, 400, "VALIDATION_ERROR"],
+    ["two lengths", () => head({ "Content-Length": "2\r\nContent-Length: 3" }), 400, "VALIDATION_ERROR"],
+    ["a negative length", () => head({ "Content-Length": "-1" }), 400, "VALIDATION_ERROR"],
+    ["a length that is no number", () => head({ "Content-Length": "0x10" }), 400, "VALIDATION_ERROR"],
+    ["a chunk of no size", () => `${head({ "Transfer-Encoding": "chunked" })}x\r\n`, 400, "VALIDATION_ERROR", "req"],
+    [
+      "a header that continues",
+      () => "GET /livez HTTP/1.1\r\nHost: svc\r\n more\r\nA b\r\n\r\n",
+      400,
+      "VALIDATION_ERROR",
+    ],
+    ["HTTP/2", () => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, "VALIDATION_ERROR"],
+    ["TLS", () => Buffer.from("16030100c8010000c40303", "hex"), 400, "VALIDATION_ERROR"],
+    [
+      "a tunnel",
+      () => "CONNECT example.com:80 HTTP/1.1\r\nHost: svc\r\nX-Request-ID: t\r\n\r\n",
+      405,
+      "METHOD_NOT_ALLOWED",
+      "t",
+    ],
+  ])("%s", async (_, text, status, code, requestId) => {
+    const connection = open(text());
+    const answers = await answersOf(connection, 1);
+    expectError(answers[0], status, code, requestId ?? NEW_ID);
+    connection.end();
+    expect(await connection.closed).toHaveLength(1);
+  });
+
+  it("also where the client goes on sending", async () => {
+    const connection = open("nonsense\r\n\r\n");
+    const [answers] = await Promise.all([connection.closed, trickle(connection, "more ")]);
+    expect(answers).toHaveLength(1);
+    expectError(answers[0], 400, "VALIDATION_ERROR", NEW_ID);
+  });
+
+  it("but a request without Host is refused by itself", async () => {
+    const connection = open(whole({ Host: undefined }) + whole());
+    const [refused, accepted] = await answersOf(connection, 2);
+    expectError(refused, 400, "VALIDATION_ERROR", "req");
+    expect(accepted).toMatchObject({ status: 202 });
+  });
+});
+
+describe("requests on one connection", () => {
+  it("are answered in their order", async () => {
+    const texts = Array.from({ length: 20 }, (_, n) =>
+      n % 3 === 2 ? whole({ "X-Request-ID": `r${n}` }, "{") : whole({ "X-Request-ID": `r${n}` }),
+    );
+    const answers = await answersOf(open(texts.join("")), 20);
+    expect(answers.map(({ status, headers }) => [status, headers["x-request-id"]])).toEqual(
+      texts.map((_, n) => [n % 3 === 2 ? 400 : 202, `r${n}`]),
+    );
+  });
+
+  it("are answered before what follows them is refused", async () => {
+    const answers = await open(`${whole({ "X-Request-ID": "1" })}${whole({ "X-Request-ID": "2" })}nonsense\r\n\r\n`)
+      .closed;
+    expect(answers.map(({ status }) => status)).toEqual([202, 202, 400]);
+    expectError(answers[2], 400, "VALIDATION_ERROR", NEW_ID);
+  });
+
+  it("are answered before one that does not end", async () => {
+    const unfinished = head({ "Content-Length": "1000", "X-Request-ID": "2" });
+    const answers = await open(whole({ "X-Request-ID": "1" }) + unfinished).closed;
+    expect(answers.map(({ status }) => status)).toEqual([202, 408]);
+    expectError(answers[1], 408, "REQUEST_TIMEOUT", "2");
+  });
+
+  it("end with a body that is longer than its length, whose rest is no request", async () => {
+    const before = await fixture.stored();
+    const answers = await open(whole({ "Content-Length": String(BODY.length - 1) })).closed;
+    expect(answers.map(({ status }) => status)).toEqual([400, 400]);
+    expectError(answers[0], 400, "MALFORMED_JSON", "req");
+    expectError(answers[1], 400, "VALIDATION_ERROR", NEW_ID);
+    expect(await fixture.stored()).toEqual(before);
+  });
+
+  it("may have bodies in chunks of any size", async () => {
+    const chunks = (size: number): string => {
+      const parts = Array.from({ length: Math.ceil(BODY.length / size) }, (_, n) =>
+        BODY.slice(n * size, (n + 1) * size),
+      );
+      return parts.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`).join("") + "0\r\n\r\n";
+    };
+    const chunked = head({ "Transfer-Encoding": "chunked" });
+    const answers = await answersOf(open([1, 7, 1_000].map((size) => chunked + chunks(size)).join("")), 3);
+    expect(answers.map(({ status }) => status)).toEqual([202, 202, 202]);
+  });
+});
+
+describe("a client that asks before it sends its body", () => {
+  const asking = (more: Record<string, string> = {}) =>
+    head({ Expect: "100-continue", "Content-Length": String(BODY.length), ...more });
+
+  it("is asked for the body where the headers are good", async () => {
+    const connection = open(asking());
+    expect(await answersOf(connection, 1)).toMatchObject([{ status: 100 }]);
+    connection.write(BODY);
+    expect((await answersOf(connection, 2))[1]).toMatchObject({ status: 202, body: taken() });
+    connection.write(whole());
+    expect((await answersOf(connection, 3))[2]).toMatchObject({ status: 202, body: taken() });
+  });
+
+  it.each<[string, Record<string, string>, number, string]>([
+    ["a bad key", { Authorization: "Bearer svc_test_unknown" }, 401, "INVALID_API_KEY"],
+    ["a body that is too large", { "Content-Length": "600000" }, 413, "PAYLOAD_TOO_LARGE"],
+    ["another type", { "Content-Type": "text/plain" }, 415, "UNSUPPORTED_MEDIA_TYPE"],
+  ])("is refused without its body for %s", async (_, more, status, code) => {
+    const answers = await open(asking(more)).closed;
+    expect(answers).toHaveLength(1);
+    expectError(answers[0], status, code, "req");
+  });
+
+  it("gets its answer with another expectation too", async () => {
+    const connection = open(whole({ Expect: "something-else" }));
+    expect(await answersOf(connection, 1)).toMatchObject([{ status: 202, headers: { "x-request-id": "req" } }]);
+  });
+});
+
+it.each([
+  ["one", "one"],
+  ["one", "two"],
+])("two X-Request-ID headers, %s and %s, are replaced by a new one", async (first, second) => {
+  const connection = open(whole({ "X-Request-ID": `${first}\r\nX-Request-ID: ${second}` }));
+  const [answer] = await answersOf(connection, 1);
+  expect(answer).toMatchObject({ status: 202, headers: { "x-request-id": NEW_ID } });
+});

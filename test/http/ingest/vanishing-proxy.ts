@@ -1,0 +1,42 @@
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+
+/** Stands between the service and its database, as a network does. */
+export interface Proxy {
+  /** The database's address, through the proxy. */
+  url: string;
+  /** The machine behind it vanishes: nothing passes any more, and nobody hears that a connection has ended. */
+  vanish(): void;
+  /** Another machine takes its address: new connections pass, old ones stay dead. */
+  replace(): void;
+  stop(): Promise<void>;
+}
+
+export async function startProxy(databaseUrl: string): Promise<Proxy> {
+  const { hostname, port } = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  let gone = false;
+  const server = createServer((client) => {
+    sockets.add(client.on("error", () => undefined));
+    if (gone) return;
+    const database = connect(Number(port), hostname);
+    sockets.add(database.on("error", () => undefined));
+    client.pipe(database).pipe(client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: url.href,
+    vanish: () => {
+      gone = true;
+      for (const socket of sockets) socket.unpipe().pause();
+    },
+    replace: () => {
+      gone = false;
+    },
+    stop: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
