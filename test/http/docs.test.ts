@@ -1,0 +1,194 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { docsUrlOf, readConfig } from "../../src/server/config.js";
+import { documentedErrors } from "../support/documented-errors.js";
+import { startService, type Service } from "../support/service.js";
+import { startIngest, type IngestFixture } from "./ingest/fixture.js";
+
+describe("the pages", () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
+  const get = async (path: string, method = "GET") => {
+    const response = await fetch(service.url + path, { method });
+    return { status: response.status, headers: response.headers, html: await response.text() };
+  };
+  const PATHS = ["/docs", "/docs/ingestion", "/docs/api"];
+  const all = (html: string, pattern: RegExp) => [...html.matchAll(pattern)].map((match) => match[1]!);
+
+  it.each(PATHS)("%s is a page of its own, in English, fit for a phone", async (path) => {
+    const { status, headers, html } = await get(path);
+    expect(status).toBe(200);
+    expect(headers.get("Content-Type")).toBe("text/html; charset=utf-8");
+    expect(headers.get("Cache-Control")).toBe("public, max-age=300");
+    expect(html).toMatch(/^<!doctype html>\n<html lang="en">/);
+    expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
+    expect(html).toContain("prefers-color-scheme: dark");
+    for (const once of [/<title>[^<]+ · svc<\/title>/g, /<main>/g, /<h1/g]) expect(html.match(once)).toHaveLength(1);
+  });
+
+  it.each(PATHS)("%s allows its own style by hash, and nothing else", async (path) => {
+    const { headers, html } = await get(path);
+    const [style, ...others] = all(html, /<style>(.*?)<\/style>/gs);
+    const digest = Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(style!))).toString("base64");
+    expect(others).toEqual([]);
+    expect(headers.get("Content-Security-Policy")).toBe(
+      `default-src 'none'; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    );
+    expect(html).not.toMatch(/<(script|img|iframe|form|link|object|embed)\b|\s(style|on\w+)=|javascript:|<!--/i);
+  });
+
+  it("answers HEAD like GET, without the body", async () => {
+    const { status, headers, html } = await get("/docs/api", "HEAD");
+    expect({ status, html }).toEqual({ status: 200, html: "" });
+    expect(Number(headers.get("Content-Length"))).toBeGreaterThan(10_000);
+  });
+
+  it("has the code of each error as an id, letter by letter", async () => {
+    const ids = all((await get("/docs/api")).html, /<h2 id="([^"]+)">/g);
+    expect(ids.filter((id) => /^[A-Z_]+$/.test(id))).toEqual(documentedErrors.map(({ code }) => code));
+  });
+
+  it("has no link that leads nowhere", async () => {
+    const pages = new Map<string, string>();
+    for (const path of PATHS) pages.set(path, (await get(path)).html);
+    const broken: string[] = [];
+    for (const [path, html] of pages) {
+      expect(new Set(all(html, /\sid="([^"]+)"/g)).size).toBe(all(html, /\sid="([^"]+)"/g).length);
+      for (const href of all(html, /\shref="([^"]+)"/g)) {
+        const { pathname, hash } = new URL(href, service.url + path);
+        const target = pages.get(pathname);
+        const found = target !== undefined && (hash === "" || target.includes(` id="${hash.slice(1)}"`));
+        if (!found) broken.push(`${path}: ${href}`);
+      }
+    }
+    expect(broken).toEqual([]);
+  });
+
+  it("is nowhere else below /docs", async () => {
+    for (const path of ["/docs/", "/docs/errors.md", "/docs/architecture", "/docs/..%2fpackage.json"]) {
+      expect((await get(path)).status, path).toBe(404);
+    }
+  });
+});
+
+describe("errors link to", () => {
+  const address = "http://127.0.0.1:4400";
+  it.each([
+    ["the pages at the listening address", {}, `${address}/docs`],
+    [
+      "the pages at the public address",
+      { SVC_PUBLIC_URL: "https://svc.example.com/x/" },
+      "https://svc.example.com/x/docs",
+    ],
+    [
+      "what SVC_DOCS_URL says",
+      { SVC_PUBLIC_URL: "https://svc.example.com", SVC_DOCS_URL: "https://docs.example.com" },
+      "https://docs.example.com",
+    ],
+  ])("%s", (_, env, expected) => {
+    expect(docsUrlOf(readConfig(env).config, address)).toBe(expected);
+  });
+});
+
+describe("docs/ingestion.md", () => {
+  let fixture: IngestFixture;
+  beforeAll(async () => {
+    fixture = await startIngest();
+  });
+  afterAll(() => fixture.service.stop());
+
+  const guide = readFileSync(new URL("../../docs/ingestion.md", import.meta.url), "utf8");
+
+  /** Runs a block as it stands there. */
+  async function run(script: string): Promise<string> {
+    const env = { ...process.env, SVC_API_URL: fixture.service.url, SVC_API_KEY: fixture.keys.test };
+    const bash = spawn("bash", ["-euo", "pipefail", "-c", script], { env, stdio: ["ignore", "pipe", "inherit"] });
+    const [output, [code]] = await Promise.all([text(bash.stdout), once(bash, "close")]);
+    expect(code).toBe(0);
+    return output;
+  }
+
+  it("has commands that answer what stands below them, in the order of the page", async () => {
+    const blocks = [...guide.matchAll(/<!-- test\/http\/docs[^\n]*\n\n```bash\n(.*?)```\n\n```json\n(.*?)```/gs)];
+    expect(blocks.length).toBe(guide.match(/curl -s/g)?.length);
+    const answers: string[] = [];
+    for (const [, command] of blocks) answers.push(await run(command!));
+    expect(comparable(answers)).toEqual(comparable(blocks.map(([, , answer]) => answer!)));
+  });
+
+  describe("has a sender that", () => {
+    /** The function of the page, for a service that answers so, in turn; null breaks the connection. Its pauses are noted, not waited for. */
+    async function send(answers: (null | { status: number; headers?: Record<string, string>; body?: string })[]) {
+      const bodies: string[] = [];
+      const server = createServer((request, response) => {
+        const answer = answers[bodies.length];
+        void text(request).then((body) => {
+          bodies.push(body);
+          if (!answer) request.socket.destroy();
+          else response.writeHead(answer.status, answer.headers).end(answer.body);
+        });
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const pauses: number[] = [];
+      const pause = (resolve: () => void, ms: number) => {
+        pauses.push(ms);
+        resolve();
+      };
+      const env = {
+        SVC_API_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        SVC_API_KEY: "svc_test_x",
+      };
+      const [, code] = /^```js\n(.*?)^```$/ms.exec(guide)!;
+      // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the page's own text
+      const sender = new Function("setTimeout", "process", `${code}; return send;`)(pause, { env }) as (
+        events: unknown[],
+      ) => Promise<unknown>;
+      const outcome = await sender([{ customerId: "globex", event: "login" }]).catch(
+        (error: unknown) => (error as Error).message,
+      );
+      server.closeAllConnections();
+      server.close();
+      return { outcome, bodies, pauses };
+    }
+    const accepted = { status: 202, body: '{"accepted":1}' };
+
+    it("repeats what may pass, unchanged, after Retry-After or longer and longer pauses", async () => {
+      const busy = { status: 503, headers: { "Retry-After": "7" } };
+      const { outcome, bodies, pauses } = await send([null, busy, { status: 500 }, { status: 408 }, accepted]);
+      expect(outcome).toEqual({ accepted: 1 });
+      expect(bodies).toEqual(Array(5).fill('{"events":[{"customerId":"globex","event":"login"}]}'));
+      expect(pauses).toEqual([expect.any(Number), 7_000, expect.any(Number), expect.any(Number)]);
+      for (const [tries, most] of [
+        [0, 1_500],
+        [2, 6_000],
+        [3, 12_000],
+      ] as const) {
+        expect(pauses[tries]).toBeGreaterThanOrEqual(most / 3);
+        expect(pauses[tries]).toBeLessThan(most);
+      }
+    });
+
+    it.each([
+      ["a mistake", { status: 422, body: "{}" }],
+      ["a quota that is used up for days", { status: 429, headers: { "Retry-After": "864000" }, body: "{}" }],
+    ])("throws %s at once", async (_, answer) => {
+      expect(await send([answer])).toMatchObject({ outcome: "{}", pauses: [], bodies: [expect.any(String)] });
+    });
+  });
+});
+
+/** Answers with event ids numbered as they appear: which is which matters, not what it is. */
+function comparable(answers: string[]): unknown {
+  const ids = new Map<string, string>();
+  const name = (id: string) => ids.get(id) ?? ids.set(id, `event ${ids.size + 1}`).get(id)!;
+  return JSON.parse(`[${answers.join(",")}]`.replace(/evt_[0-9a-f]{16}/g, name)) as unknown;
+}

@@ -1,0 +1,188 @@
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { connect, type AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { answerClientErrors } from "../../src/http/client-error.js";
+import type { Snapshot } from "../../src/snapshot/types.js";
+import { DOCS_URL } from "../support/service.js";
+import { startIngest, type IngestFixture } from "./ingest/fixture.js";
+
+/** An error as docs/errors.md shows it. */
+interface Documented {
+  code: string;
+  status: number;
+  body: { error: Record<string, unknown> };
+}
+
+interface Answered {
+  status: number;
+  body: unknown;
+}
+
+const documented: Documented[] = readFileSync(new URL("../../docs/errors.md", import.meta.url), "utf8")
+  .split(/^## /m)
+  .filter((section) => /^[A-Z_]+\n/.test(section))
+  .map((section) => ({
+    code: section.slice(0, section.indexOf("\n")),
+    status: Number(/^- \*\*Status:\*\* (\d{3})$/m.exec(section)?.[1]),
+    body: JSON.parse(/^```json\n(.*?)^```$/ms.exec(section)?.[1] ?? "null") as Documented["body"],
+  }));
+
+const MODEL: Partial<Snapshot> = {
+  strictSchema: true,
+  events: {
+    order_placed: {
+      properties: {
+        amount: { type: "number" },
+        currency: { type: "string", enum: ["EUR", "USD"], optional: true },
+        address: { type: "string", optional: true },
+      },
+    },
+  },
+  traits: { plan: { type: "string", enum: ["free", "pro"] }, seats: { type: "number" } },
+};
+
+let fixture: IngestFixture;
+beforeAll(async () => {
+  fixture = await startIngest();
+  await fixture.deploy(MODEL);
+});
+afterAll(() => fixture.service.stop());
+
+const order = (properties: object = {}, more: object = {}) => ({
+  customerId: "globex",
+  event: "order_placed",
+  properties: { amount: 120, ...properties },
+  ...more,
+});
+const identify = (traits: object) => [{ type: "identify", customerId: "globex", traits }];
+const read = (path: string) => fixture.service.request("GET", `/projects/${path}`, { by: fixture.owner });
+
+/** Makes the request while the database is changed, and changes it back. */
+async function meanwhile(change: string, request: () => Promise<Answered>, back: string): Promise<Answered> {
+  const { sql } = fixture.service.db;
+  await sql.unsafe(change);
+  try {
+    return await request();
+  } finally {
+    await sql.unsafe(back);
+  }
+}
+
+/** What a server that is out of patience answers to half a request. */
+async function sendHalf(): Promise<Answered> {
+  const server = createServer({ requestTimeout: 50, headersTimeout: 50, connectionsCheckingInterval: 10 });
+  answerClientErrors(server, DOCS_URL);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  socket.write("POST /v1/events HTTP/1.1\r\nHost: localhost\r\n");
+  const [head = "", body = ""] = (await text(socket)).split("\r\n\r\n");
+  server.close();
+  return { status: Number(head.split(" ")[1]), body: JSON.parse(body) };
+}
+
+/** For each code, a request that the documentation's body answers. */
+const requests: Record<string, () => Promise<Answered>> = {
+  INVALID_API_KEY: () => fixture.single(order(), { Authorization: "Bearer svc_test_unknown" }),
+  PLAN_REQUIRED: () =>
+    meanwhile(
+      "update iam.plans set cloud_execution = false",
+      () => fixture.single(order()),
+      "update iam.plans set cloud_execution = true",
+    ),
+  MALFORMED_JSON: () => fixture.single('{\n  "customerId": "globex",\n  "event": order_placed\n}'),
+  VALIDATION_ERROR: () => fixture.batch([order(), order({}, { timestamp: "2026-03-02T10:00:00" })]),
+  BATCH_SIZE_INVALID: () => fixture.batch(Array(1200).fill(order())),
+  PAYLOAD_TOO_LARGE: () => fixture.single(" ".repeat(600_000)),
+  UNSUPPORTED_MEDIA_TYPE: () =>
+    fixture.single("customerId=globex", { "Content-Type": "application/x-www-form-urlencoded" }),
+  IDEMPOTENCY_CONFLICT: async () => {
+    await fixture.single(order({}, { idempotencyKey: "order-1001" }));
+    return fixture.single(order({ amount: 130 }, { idempotencyKey: "order-1001" }));
+  },
+  RATE_LIMIT_EXCEEDED: () =>
+    meanwhile(
+      "update iam.plans set rate_per_second = 100; update svc.key_usage set tokens = 20, refilled_at = now() + interval '1 hour'",
+      () => fixture.batch(Array(300).fill(order())),
+      "update iam.plans set rate_per_second = 50000; update svc.key_usage set tokens = 100000",
+    ),
+  MONTHLY_QUOTA_EXCEEDED: () =>
+    meanwhile(
+      "update iam.plans set monthly_events = 1000; update svc.key_usage set month_events = 999, month = svc.month_of(now()) where month_events > 0",
+      () => fixture.batch([order(), order()]),
+      "update iam.plans set monthly_events = null",
+    ),
+
+  UNKNOWN_EVENT: () => fixture.single({ customerId: "globex", event: "order_place" }),
+  MISSING_REQUIRED_PROPERTY: () => fixture.single({ customerId: "globex", event: "order_placed" }),
+  UNKNOWN_PROPERTY: () => fixture.single(order({ colour: "red" })),
+  INVALID_PROPERTY_TYPE: () => fixture.single(order({ amount: "120" })),
+  INVALID_PROPERTY_ENUM: () => fixture.batch([order({ currency: "eur" }), order({ amount: null })]),
+  INVALID_STRUCTURE: () => fixture.single(order({ address: { city: "Zurich" } })),
+  UNKNOWN_TRAIT: () => fixture.batch(identify({ tier: 1 })),
+  INVALID_TRAIT_TYPE: () => fixture.batch(identify({ seats: "five" })),
+  INVALID_TRAIT_ENUM: () => fixture.batch(identify({ plan: "gold" })),
+
+  INVALID_SESSION: () =>
+    fixture.service.request("GET", "/whoami", { by: { ...fixture.owner, token: "svc_token_unknown" } }),
+  ORGANIZATION_REQUIRED: () =>
+    fixture.service.request("GET", "/whoami", { headers: { Authorization: `Bearer ${fixture.owner.token}` } }),
+  FORBIDDEN: async () => {
+    const by = await fixture.service.member(fixture.owner, "viewer");
+    return fixture.service.request("POST", "/projects", { by, body: { name: "Shop", slug: "shop" } });
+  },
+  PROJECT_NOT_FOUND: () => read("shop/overview"),
+  CUSTOMER_NOT_FOUND: () => read("app/customers/globex-2"),
+  SEGMENT_NOT_FOUND: () => read("app/segments/power_users"),
+  WEBHOOK_NOT_FOUND: () => read("app/webhooks/whk_1/deliveries"),
+  SLUG_TAKEN: () =>
+    fixture.service.request("POST", "/projects", { by: fixture.owner, body: { name: "App", slug: "app" } }),
+  CONFIG_INVALID: () =>
+    fixture.service.request("POST", "/projects/app/config-versions", {
+      by: fixture.owner,
+      body: { snapshot: { formatVersion: 99 } },
+    }),
+
+  NOT_FOUND: () => fixture.post("/events", order()),
+  METHOD_NOT_ALLOWED: () => fixture.service.request("GET", "/v1/events"),
+  REQUEST_TIMEOUT: sendHalf,
+  HEADERS_TOO_LARGE: () => fixture.single(order(), { "X-Filler": "x".repeat(20_000) }),
+  INTERNAL_ERROR: () =>
+    meanwhile(
+      "alter table iam.memberships rename to hidden",
+      () => read("app/overview"),
+      "alter table iam.hidden rename to memberships",
+    ),
+  SERVICE_UNAVAILABLE: () =>
+    meanwhile(
+      `create function svc.refuse() returns trigger language plpgsql as 'begin raise lock_not_available; end';
+       create trigger refuse before insert on svc.events execute function svc.refuse()`,
+      () => fixture.single(order()),
+      "drop function svc.refuse() cascade",
+    ),
+};
+
+/** Without what differs from one request to the next: its id, the place of the documentation, the month. */
+function comparable({ error }: { error: Record<string, unknown> }): unknown {
+  const { requestId, docs, ...rest } = error;
+  return {
+    requestId: typeof requestId,
+    docs: String(docs).replace(/^.*(?=\/api#)/, ""),
+    ...(JSON.parse(JSON.stringify(rest).replace(/\d{4}-\d\d(?=;|-01T00:00:00Z)/g, "YYYY-MM")) as object),
+  };
+}
+
+it("each documented error is asked for here, and no other", () => {
+  expect(Object.keys(requests)).toEqual(documented.map(({ code }) => code));
+});
+
+describe("the service answers as documented with", () => {
+  it.each(documented)("$status $code", async ({ code, status, body }) => {
+    const answered = await requests[code]!();
+    expect({ status: answered.status, ...(comparable(answered.body as Documented["body"]) as object) }).toEqual({
+      status,
+      ...(comparable(body) as object),
+    });
+  });
+});
