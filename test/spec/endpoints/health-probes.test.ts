@@ -1,0 +1,120 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { readConfig } from "../../../src/server/config.js";
+import { openHttp, type RunningHttp } from "../../../src/server/http-role.js";
+import { runWorkerRole } from "../../../src/server/worker-role.js";
+import { createDatabase, type TestDatabase } from "../../support/database.js";
+import { DOCS_URL, startService, type Service } from "../../support/service.js";
+import { expectRefused } from "../support/answers.js";
+import { unavailable } from "../support/refusals.js";
+import { readReply, withoutDatabase } from "../support/outage.js";
+
+// Section "Health probes (no authentication)".
+
+const logger = pino({ level: "silent" });
+const SECRET = "a secret of the tests of the specification";
+const OK = { status: 200, body: { status: "ok" } };
+
+let db: TestDatabase;
+let http: RunningHttp;
+
+beforeAll(async () => {
+  db = await createDatabase();
+  const { config } = readConfig({ SVC_PORT: "0", SVC_DOCS_URL: DOCS_URL });
+  const opened = await openHttp(config, logger);
+  opened.serve({ databaseUrl: db.url, useRoles: true, secret: SECRET });
+  http = opened;
+});
+afterAll(async () => {
+  await http.stop();
+  await db.drop();
+});
+
+const get = (path: string) => readReply(`${http.address}${path}`, { headers: { "X-Request-ID": "req" } });
+const answer = async (path: string) => {
+  const { status, body } = await get(path);
+  return { status, body };
+};
+
+/** Asks while a worker is at work. */
+async function whileWorking<T>(ask: () => Promise<T>): Promise<T> {
+  const options = {
+    databaseUrl: db.url,
+    useRoles: true,
+    settleSeconds: 0,
+    secret: SECRET,
+    allowPrivateWebhooks: false,
+  };
+  const worker = await runWorkerRole(options, logger);
+  try {
+    await vi.waitFor(async () => expect(await db.sql`select from svc.workers`).toHaveLength(1), { timeout: 20_000 });
+    return await ask();
+  } finally {
+    await worker.stop();
+    // As half a minute later, when nobody has seen it for so long.
+    await db.sql`delete from svc.workers`;
+  }
+}
+
+describe("| `GET /livez` | process is alive |", () => {
+  it("answers, whatever database and workers do", async () => {
+    expect(await answer("/livez")).toEqual(OK);
+    expect(await withoutDatabase(db, () => answer("/livez"))).toEqual(OK);
+  });
+});
+
+describe("| `GET /startupz` | startup completed; returns 503 otherwise |", () => {
+  let service: Service;
+  let started = false;
+  beforeAll(async () => {
+    service = await startService({ probes: { started: () => started, unready: () => Promise.resolve([]) } });
+  });
+  afterAll(() => service.stop());
+
+  it("503 before startup completed, 200 then", async () => {
+    const before = await service.request("GET", "/startupz");
+    expectRefused(before, 503, unavailable("Startup has not completed."));
+    expect(before.headers.get("Retry-After")).toBe("1");
+    started = true;
+    const { status, body } = await service.request("GET", "/startupz");
+    expect({ status, body }).toEqual(OK);
+  });
+
+  it("a running service has started", async () => {
+    expect(await answer("/startupz")).toEqual(OK);
+  });
+});
+
+describe.each([
+  ["/readyz", "| `GET /readyz` | ready for traffic, including database and worker checks |"],
+  ["/health", "| `GET /health` | compatibility alias of readiness |"],
+])("%s: %s", (path) => {
+  it("200 with a database and a worker", async () => {
+    expect(await whileWorking(() => answer(path))).toEqual(OK);
+  });
+
+  it("503 without a worker", async () => {
+    expectRefused(await get(path), 503, unavailable("No worker has shown a sign of life for 30 seconds."));
+  });
+
+  it("503 without a database", async () => {
+    const reply = await withoutDatabase(db, () => get(path));
+    expectRefused(reply, 503, unavailable("The database does not answer."));
+    expect(reply.headers.get("Retry-After")).toBe("1");
+  });
+});
+
+it('Successful probes return `{ "status": "ok" }`.', async () => {
+  const bodies = await whileWorking(async () => {
+    const paths = ["/livez", "/startupz", "/readyz", "/health"];
+    return Promise.all(paths.map(async (path) => (await get(path)).body));
+  });
+  expect(bodies).toEqual(Array(4).fill({ status: "ok" }));
+});
+
+it("no authentication: credentials of any kind change nothing", async () => {
+  for (const authorization of ["Bearer svc_test_unknown", "Basic x", "nonsense"]) {
+    const { status, body } = await readReply(`${http.address}/livez`, { headers: { authorization } });
+    expect({ status, body }).toEqual(OK);
+  }
+});

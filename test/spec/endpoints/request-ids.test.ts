@@ -1,0 +1,94 @@
+import { request } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Reply } from "../../support/service.js";
+import { startSpec, type SpecFixture } from "../support/fixture.js";
+
+// Section "Request IDs".
+
+let fixture: SpecFixture;
+beforeAll(async () => {
+  fixture = await startSpec();
+});
+afterAll(() => fixture.service.stop());
+
+const event = { customerId: "c", event: "e" };
+
+/** Requests of every kind, and the status of each answer. */
+const REQUESTS: [name: string, status: number, send: (headers: Record<string, string>) => Promise<Reply>][] = [
+  ["a single event", 202, (headers) => fixture.single(event, headers)],
+  ["a batch", 202, (headers) => fixture.batch([event], headers)],
+  ["a probe", 200, (headers) => fixture.service.request("GET", "/livez", { headers })],
+  ["the administrative API", 200, (headers) => fixture.admin("GET", "/projects/app/customers", { headers })],
+  ["a refused body", 400, (headers) => fixture.single("{", headers)],
+  ["a refused key", 401, (headers) => fixture.single(event, { Authorization: "", ...headers })],
+  ["a refused session", 401, (headers) => fixture.service.request("GET", "/projects/app/customers", { headers })],
+  ["a path that is not there", 404, (headers) => fixture.service.request("GET", "/nowhere", { headers })],
+  ["a method that is not taken", 405, (headers) => fixture.service.request("DELETE", "/v1/events", { headers })],
+  ["a body that is too large", 413, (headers) => fixture.single(" ".repeat(600_000), headers)],
+  ["a body of another type", 415, (headers) => fixture.single(event, { "Content-Type": "text/plain", ...headers })],
+];
+
+const requestIdIn = (reply: Reply) => (reply.body as { error?: { requestId: string } }).error?.requestId;
+
+describe("Every response carries header `X-Request-ID`.", () => {
+  it.each(REQUESTS)("%s: %i, with an ID that the service made", async (_name, status, send) => {
+    // The suite's requests have an ID; an empty one is none.
+    const [first, second] = [await send({ "X-Request-ID": "" }), await send({ "X-Request-ID": "" })];
+    expect([first.status, second.status]).toEqual([status, status]);
+    expect(first.headers.get("X-Request-ID")).toMatch(/^req_[0-9a-f]{32}$/);
+    expect(second.headers.get("X-Request-ID")).not.toBe(first.headers.get("X-Request-ID"));
+  });
+
+  it("what is no HTTP: 400", async () => {
+    const socket = connect(Number(new URL(fixture.service.url).port), "127.0.0.1");
+    socket.write("nonsense\r\n\r\n");
+    const answer = await text(socket);
+    const id = /^X-Request-ID: (req_[0-9a-f]{32})\r$/m.exec(answer)?.[1];
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(JSON.parse(answer.slice(answer.indexOf("{")))).toMatchObject({ error: { requestId: id } });
+  });
+});
+
+describe("If the request supplies that header, its value is returned", () => {
+  it.each(REQUESTS)("%s: %i", async (_name, status, send) => {
+    const reply = await send({ "X-Request-ID": "checkout-7f3a.42" });
+    expect([reply.status, reply.headers.get("X-Request-ID")]).toEqual([status, "checkout-7f3a.42"]);
+  });
+
+  it.each(["a", "x".repeat(200), "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"])("%j, byte for byte", async (id) => {
+    expect((await fixture.single(event, { "X-Request-ID": id })).headers.get("X-Request-ID")).toBe(id);
+  });
+
+  it.each([
+    ["of 201 characters", "x".repeat(201)],
+    ["with a space", "two words"],
+    ["with a character beyond ASCII", "gr\u00fcn"],
+  ])("one that could harm a log, %s, is replaced", async (_name, id) => {
+    const reply = await fixture.single(event, { "X-Request-ID": id });
+    expect(reply.headers.get("X-Request-ID")).toMatch(/^req_[0-9a-f]{32}$/);
+  });
+
+  it("one that came twice is replaced", async () => {
+    const answered = await new Promise<string>((resolve, reject) => {
+      const outgoing = request(`${fixture.service.url}/livez`, { headers: { "X-Request-ID": ["a", "b"] } });
+      outgoing.on("error", reject).on("response", (response) => {
+        response.resume();
+        resolve(String(response.headers["x-request-id"]));
+      });
+      outgoing.end();
+    });
+    expect(answered).toMatch(/^req_[0-9a-f]{32}$/);
+  });
+});
+
+describe("the value also appears in `error.requestId`", () => {
+  const refused = REQUESTS.filter(([, status]) => status >= 400);
+
+  it.each(refused)("%s: %i", async (_name, _status, send) => {
+    expect(requestIdIn(await send({ "X-Request-ID": "given" }))).toBe("given");
+    const made = await send({ "X-Request-ID": "" });
+    expect(requestIdIn(made)).toBe(made.headers.get("X-Request-ID"));
+  });
+});

@@ -1,0 +1,298 @@
+import { Writable } from "node:stream";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { EVENT_ID } from "../../http/ingest/fixture.js";
+import type { Field, Snapshot } from "../../../src/snapshot/types.js";
+import { expectBatchTaken, expectTaken, type Refusal } from "../support/answers.js";
+import { startSpec, type SpecFixture } from "../support/fixture.js";
+import { violation } from "../support/refusals.js";
+
+// Section "Schema validation (applies to both ingestion endpoints)".
+
+const lines: Record<string, unknown>[] = [];
+const log = pino(
+  { level: "warn" },
+  new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(JSON.parse(chunk.toString()) as Record<string, unknown>);
+      done();
+    },
+  }),
+);
+
+let fixture: SpecFixture;
+beforeAll(async () => {
+  fixture = await startSpec({ log });
+});
+afterAll(() => fixture.service.stop());
+
+const optional = (field: Field): Field => ({ ...field, optional: true });
+const MODEL: Partial<Snapshot> = {
+  events: {
+    order: {
+      properties: {
+        amount: { type: "number" },
+        note: optional({ type: "string" }),
+        gift: optional({ type: "boolean" }),
+        due: optional({ type: "date" }),
+        tags: optional({ type: "array", items: { type: "string" } }),
+        currency: optional({ type: "string", enum: ["EUR", "USD"] }),
+      },
+    },
+  },
+  traits: {
+    plan: { type: "string", enum: ["free", "pro"] },
+    seats: { type: "number" },
+    vip: { type: "boolean" },
+    renewsOn: { type: "date" },
+    roles: { type: "array", items: { type: "string" } },
+  },
+};
+
+const order = (properties: object = {}) => ({
+  customerId: "c",
+  event: "order",
+  properties: { amount: 1, ...properties },
+});
+const identify = (traits: object) => ({ type: "identify", customerId: "c", traits });
+
+const UNDECLARED = "The active schema is strict and does not declare it.";
+const DATE = "an ISO 8601 date, or date-time with a zone";
+const plural = (noun: "property" | "trait") => (noun === "property" ? "properties" : "traits");
+const pathOf = (noun: "property" | "trait", name: string) => `${plural(noun)}.${name}`;
+const typed = (noun: "property" | "trait", name: string, value: unknown, type: string, reason: string): Violation => [
+  pathOf(noun, name),
+  noun === "property" ? "INVALID_PROPERTY_TYPE" : "INVALID_TRAIT_TYPE",
+  `The value of the ${noun} "${name}" must be ${type}.`,
+  {
+    ...(value === null ? {} : { value }),
+    reason,
+    fix: `Send ${type}, or change the type in the model and deploy it.`,
+  },
+];
+/** An object where no declared type is one. */
+const structured = (noun: "property" | "trait", name: string, value: object): Violation => [
+  pathOf(noun, name),
+  "INVALID_STRUCTURE",
+  `The value of the ${noun} "${name}" is an object, which no declared type is.`,
+  {
+    value,
+    reason: "It is an object.",
+    fix: `Send its members as ${plural(noun)} of their own, each declared.`,
+  },
+];
+/** An object or an array as an item of an array. */
+const structuredItem = (name: string, position: number, value: object, kind: string): Violation => [
+  `properties.${name}[${position}]`,
+  "INVALID_STRUCTURE",
+  `Item ${position} of the property "${name}" is ${kind}, which no item may be.`,
+  { value, reason: `It is ${kind}.`, fix: "Send a flat array." },
+];
+
+type Violation = [path: string, code: string, message: string, more: Partial<Refusal>];
+
+/** Each check of the section, an operation that fails it alone, and what is said of it. */
+const EVENT_CHECKS: [check: string, operation: object, ...Violation][] = [
+  [
+    "declared event names",
+    { customerId: "c", event: "ordered" },
+    "event",
+    "UNKNOWN_EVENT",
+    'The event "ordered" is not declared by the active configuration.',
+    {
+      value: "ordered",
+      reason: "The active schema is strict and declares no event of this name.",
+      fix: "Declare the event in the model and deploy it, or correct its name.",
+    },
+  ],
+  [
+    "required properties",
+    { customerId: "c", event: "order" },
+    "properties.amount",
+    "MISSING_REQUIRED_PROPERTY",
+    'The event "order" requires the property "amount".',
+    { reason: "It is not there.", fix: "Send the property, or declare it optional in the model and deploy it." },
+  ],
+  [
+    "unknown properties",
+    order({ colour: "red" }),
+    "properties.colour",
+    "UNKNOWN_PROPERTY",
+    'The event "order" has no property "colour".',
+    { value: "red", reason: UNDECLARED, fix: "Declare the property in the model and deploy it, or do not send it." },
+  ],
+  ["type string", order({ note: 5 }), ...typed("property", "note", 5, "a text", "It is a number.")],
+  ["type number", order({ amount: "1" }), ...typed("property", "amount", "1", "a number", "It is a text.")],
+  ["type number, null", order({ amount: null }), ...typed("property", "amount", null, "a number", "It is null.")],
+  ["type boolean", order({ gift: "yes" }), ...typed("property", "gift", "yes", "true or false", "It is a text.")],
+  ["type date", order({ due: "2026-02-30" }), ...typed("property", "due", "2026-02-30", DATE, "It is another text.")],
+  ["type array", order({ tags: "a" }), ...typed("property", "tags", "a", "an array", "It is a text.")],
+  [
+    "type array, of an item",
+    order({ tags: ["a", 2] }),
+    "properties.tags[1]",
+    "INVALID_PROPERTY_TYPE",
+    'Item 1 of the property "tags" must be a text.',
+    { value: 2, reason: "It is a number.", fix: "Send a text, or change the type in the model and deploy it." },
+  ],
+  ["structure, an object", order({ note: { text: "a" } }), ...structured("property", "note", { text: "a" })],
+  ["structure, an object in an array", order({ tags: ["a", {}] }), ...structuredItem("tags", 1, {}, "an object")],
+  ["structure, an array in an array", order({ tags: [["a"]] }), ...structuredItem("tags", 0, ["a"], "an array")],
+  [
+    "enum values",
+    order({ currency: "eur" }),
+    "properties.currency",
+    "INVALID_PROPERTY_ENUM",
+    'The value of the property "currency" must be one of the declared ones.',
+    {
+      value: "eur",
+      reason: 'Declared are "EUR", "USD".',
+      fix: "Send one of them, or add the value in the model and deploy it.",
+    },
+  ],
+];
+
+const TRAIT_CHECKS: typeof EVENT_CHECKS = [
+  [
+    "identify traits: unknown",
+    identify({ colour: "red" }),
+    "traits.colour",
+    "UNKNOWN_TRAIT",
+    'The active configuration declares no trait "colour".',
+    { value: "red", reason: UNDECLARED, fix: "Declare the trait in the model and deploy it, or do not send it." },
+  ],
+  ["identify traits: number", identify({ seats: "5" }), ...typed("trait", "seats", "5", "a number", "It is a text.")],
+  ["identify traits: boolean", identify({ vip: 1 }), ...typed("trait", "vip", 1, "true or false", "It is a number.")],
+  [
+    "identify traits: date",
+    identify({ renewsOn: true }),
+    ...typed("trait", "renewsOn", true, DATE, "It is true or false."),
+  ],
+  ["identify traits: array", identify({ roles: "a" }), ...typed("trait", "roles", "a", "an array", "It is a text.")],
+  ["identify traits: structure", identify({ plan: { id: "pro" } }), ...structured("trait", "plan", { id: "pro" })],
+  [
+    "identify traits: enum values",
+    identify({ plan: "gold" }),
+    "traits.plan",
+    "INVALID_TRAIT_ENUM",
+    'The value of the trait "plan" must be one of the declared ones.',
+    {
+      value: "gold",
+      reason: 'Declared are "free", "pro".',
+      fix: "Send one of them, or add the value in the model and deploy it.",
+    },
+  ],
+];
+
+describe("The active configuration defines event properties and customer traits.", () => {
+  it("what no configuration declares is accepted before one is deployed", async () => {
+    expectTaken(await fixture.single({ customerId: "c", event: "anything", properties: { at: ["all"] } }));
+  });
+});
+
+describe("With `strictSchema: true`, a violation returns HTTP 422.", () => {
+  beforeAll(() => fixture.deploy({ ...MODEL, strictSchema: true }));
+
+  it.each([
+    ["only what is required", {}],
+    ["string", { note: "a" }],
+    ["number", { amount: -0.5 }],
+    ["boolean", { gift: false }],
+    ["date", { due: "2028-02-29" }],
+    ["date, with a time", { due: "2026-03-02T10:00:00+01:00" }],
+    ["array", { tags: ["a", "b"] }],
+    ["array, empty", { tags: [] }],
+    ["enum value", { currency: "USD" }],
+  ])("what conforms is accepted: %s", async (_name, properties) => {
+    expectTaken(await fixture.single(order(properties)));
+    expectBatchTaken(await fixture.batch([order(properties)]), 1);
+  });
+
+  it("what conforms is accepted: traits of every type", async () => {
+    const traits = { plan: "pro", seats: 5, vip: true, renewsOn: "2026-12-31", roles: ["admin"] };
+    expectBatchTaken(await fixture.batch([identify(traits), identify({})]), 2, 0);
+  });
+
+  it.each(EVENT_CHECKS)("POST /v1/events checks %s", async (_check, operation, path, code, message, more) => {
+    await fixture.refuses(() => fixture.single(operation), 422, violation(path, code, message, more));
+  });
+
+  it.each([...EVENT_CHECKS, ...TRAIT_CHECKS])(
+    "POST /v1/events/batch checks %s",
+    async (_check, operation, path, code, message, more) => {
+      const batch = () => fixture.batch([order(), operation, identify({ plan: "pro" })]);
+      await fixture.refuses(batch, 422, violation(`events[1].${path}`, code, message, more));
+    },
+  );
+
+  it("`error.code` is the code of the first failure; `diagnostics` lists every failing path", async () => {
+    const bad = { amount: "1", gift: 1, currency: "eur", colour: "red" };
+    const said = (index: number, [, , path, code, message]: (typeof EVENT_CHECKS)[number]) => ({
+      code,
+      message,
+      path: `events[${index}].${path}`,
+    });
+    const check = (name: string) => [...EVENT_CHECKS, ...TRAIT_CHECKS].find(([each]) => each === name)!;
+    const first = check("type number");
+    await fixture.refuses(() => fixture.batch([order(), order(bad), check("declared event names")[1]]), 422, {
+      ...violation(`events[1].${first[2]}`, first[3], first[4], first[5]),
+      diagnostics: [
+        said(1, first),
+        said(1, check("enum values")),
+        said(1, check("type boolean")),
+        said(1, check("unknown properties")),
+        said(2, check("declared event names")),
+      ],
+    });
+  });
+});
+
+describe("With `strictSchema: false`, the operation is accepted and the diagnostics are logged.", () => {
+  beforeAll(() => fixture.deploy({ ...MODEL, strictSchema: false }));
+
+  it.each(EVENT_CHECKS)("POST /v1/events: %s", async (_check, operation, path, code) => {
+    lines.splice(0);
+    const reply = await fixture.single(operation);
+    expectTaken(reply);
+    expect(await fixture.storedEvent(reply)).toMatchObject(operation);
+    expect(lines).toMatchObject([{ level: 40, requestId: "req", operations: 1, diagnostics: [{ code, path }] }]);
+  });
+
+  it.each(TRAIT_CHECKS)("POST /v1/events/batch: %s", async (_check, operation, path, code) => {
+    lines.splice(0);
+    expectBatchTaken(await fixture.batch([order(), operation]), 2, 1);
+    const diagnostics = [{ code, path: `events[1].${path}` }];
+    expect(lines).toMatchObject([{ level: 40, requestId: "req", operations: 1, diagnostics }]);
+  });
+
+  it("they can be looked up later: what kinds there were, how often, and an example", async () => {
+    const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
+    const { status, body } = await fixture.admin("GET", "/projects/app/schema-violations");
+    expect(status).toBe(200);
+    const { data } = body as { data: { code: string; path: string }[] };
+    expect(data.filter(({ code }) => code === "UNKNOWN_EVENT" || code === "INVALID_TRAIT_ENUM")).toEqual([
+      {
+        configVersion: "v2",
+        event: null,
+        code: "INVALID_TRAIT_ENUM",
+        path: "traits.plan",
+        operations: 1,
+        firstSeenAt: timestamp,
+        lastSeenAt: timestamp,
+        lastEventId: null,
+        lastCustomerId: "c",
+      },
+      {
+        configVersion: "v2",
+        event: "ordered",
+        code: "UNKNOWN_EVENT",
+        path: "event",
+        operations: 1,
+        firstSeenAt: timestamp,
+        lastSeenAt: timestamp,
+        lastEventId: EVENT_ID,
+        lastCustomerId: "c",
+      },
+    ]);
+  });
+});

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectTaken } from "./support/answers.js";
+import { startSpec, type SpecFixture } from "./support/fixture.js";
+import { happened } from "./support/models.js";
+
+// Section "States and transitions".
+
+let fixture: SpecFixture;
+beforeAll(async () => {
+  fixture = await startSpec();
+  await fixture.deploy({
+    events: Object.fromEntries(["signed_up", "used", "cancelled"].map((name) => [name, { properties: {} }])),
+    traits: { plan: { type: "string" } },
+    lifecycle: {
+      initial: "new",
+      states: [
+        { name: "new", transitions: [{ to: "trial", when: happened("signed_up") }] },
+        {
+          name: "trial",
+          transitions: [
+            { to: "activated", when: happened("used", 2) },
+            { to: "churned", when: happened("cancelled") },
+          ],
+        },
+        { name: "activated", transitions: [{ to: "churned", when: happened("cancelled") }] },
+        { name: "churned", terminal: true, transitions: [] },
+      ],
+    },
+    journeys: [{ id: "adoption", start: happened("signed_up"), steps: [{ id: "use", when: happened("used") }] }],
+    rules: [
+      {
+        id: "notice",
+        on: { kind: "event", of: { event: "used" } },
+        when: happened("signed_up"),
+        once: true,
+        then: { kind: "emit", type: "success.noticed" },
+      },
+    ],
+  });
+});
+afterAll(() => fixture.service.stop());
+
+async function send(customerId: string, event: string, timestamp?: string) {
+  const reply = await fixture.single({ customerId, event, ...(timestamp !== undefined && { timestamp }) });
+  expectTaken(reply);
+  return reply;
+}
+
+async function take(customerId: string, ...events: string[]): Promise<void> {
+  for (const event of events) await send(customerId, event);
+  await fixture.evaluate();
+}
+
+describe("| Stored event status | `processed`, `pending` |", () => {
+  it("pending until it is evaluated, then processed", async () => {
+    const reply = await send("status", "signed_up");
+    expect((await fixture.storedEvent(reply)).status).toBe("pending");
+    await fixture.evaluate();
+    expect((await fixture.storedEvent(reply)).status).toBe("processed");
+  });
+});
+
+describe("| Rule result | `pass`, `fail`, `skip`, `error` |", () => {
+  it("fail without its condition, then pass, then skip because it acts once", async () => {
+    await take("ruled", "used");
+    await take("ruled", "signed_up");
+    await take("ruled", "used");
+    await take("ruled", "used");
+    const rows = await fixture.service.db.sql`
+      select result from svc_inspect.rule_executions where customer_id = 'ruled' order by execution_seq`;
+    expect(rows.map(({ result }) => result as string)).toEqual(["fail", "pass", "skip"]);
+  });
+});
+
+describe("| Journey status | `complete` (others not enumerated) |", () => {
+  it("complete once its last step is", async () => {
+    await take("travelled", "signed_up", "used");
+    expect((await fixture.customer("travelled")).journeys).toMatchObject([
+      { journeyId: "adoption", status: "complete" },
+    ]);
+  });
+});
+
+describe("| Lifecycle states | names seen: `new`, `trial`, `activated`; terminal lifecycle states exist |", () => {
+  it.each([
+    ["new", ["used"]],
+    ["trial", ["signed_up"]],
+    ["activated", ["signed_up", "used", "used"]],
+  ])("%s", async (state, events) => {
+    await take(`in ${state}`, ...events);
+    expect((await fixture.customer(`in ${state}`)).lifecycle).toBe(state);
+  });
+
+  it("a terminal state is not left", async () => {
+    await take("over", "signed_up", "cancelled");
+    await take("over", "used", "used", "signed_up");
+    expect((await fixture.customer("over")).lifecycle).toBe("churned");
+  });
+});
+
+describe("| Environments | `test`, `live` |", () => {
+  it("each has its own data", async () => {
+    await fixture.single({ customerId: "there", event: "used" }, { Authorization: `Bearer ${fixture.keys.live}` });
+    await fixture.evaluate("live");
+    const status = async (env: string) =>
+      (await fixture.admin("GET", `/projects/app/customers/there?env=${env}`)).status;
+    expect([await status("test"), await status("live")]).toEqual([404, 200]);
+  });
+
+  it("there is no other", async () => {
+    expect((await fixture.admin("GET", "/projects/app/customers?env=staging")).status).toBe(400);
+  });
+});
+
+describe("Late ingestion loads the customer's full retained history but starts from current derived state.", () => {
+  it("a late event counts together with all that was sent before", async () => {
+    await take("late", "signed_up", "used");
+    expect((await fixture.customer("late")).lifecycle).toBe("trial");
+    await send("late", "used", "2020-01-01T00:00:00Z");
+    await fixture.evaluate();
+    expect((await fixture.customer("late")).lifecycle).toBe("activated");
+  });
+
+  it("a terminal lifecycle state stays, where a replay from zero would have taken another way", async () => {
+    await take("ended", "signed_up", "cancelled");
+    for (const day of ["01", "02"]) await send("ended", "used", `2020-01-${day}T00:00:00Z`);
+    await send("ended", "signed_up", "2019-12-31T00:00:00Z");
+    await fixture.evaluate();
+    expect((await fixture.customer("ended")).lifecycle).toBe("churned");
+    const rows = await fixture.service.db.sql`
+      select to_state from svc_inspect.lifecycle_transitions where customer_id = 'ended' order by transition_seq`;
+    expect(rows.map(({ to_state: state }) => state as string)).toEqual(["new", "trial", "churned"]);
+  });
+});

@@ -1,0 +1,102 @@
+import { pino, type Logger } from "pino";
+import { expect } from "vitest";
+import type { AppDeps } from "../../../src/http/app.js";
+import type { StateDocument } from "../../../src/engine/index.js";
+import { evaluateEnvironment } from "../../../src/tasks/evaluate.js";
+import { Models } from "../../../src/tasks/models.js";
+import { startIngest, type IngestFixture } from "../../http/ingest/fixture.js";
+import { environmentId, type Reply, type RequestOptions } from "../../support/service.js";
+import { expectRefused, type Refusal } from "./answers.js";
+
+/** An event as svc_inspect.events shows it, without its id. */
+export interface StoredEvent {
+  environment: string;
+  customerId: string;
+  event: string;
+  properties: unknown;
+  occurredAt: string;
+  acceptedAt: string;
+  status: string;
+}
+
+/** A service with the project "app", and what tests of the specification ask of it. */
+export interface SpecFixture extends IngestFixture {
+  /** A request to the administrative API by the owner of the organization. */
+  admin(method: string, path: string, options?: RequestOptions): Promise<Reply>;
+  /** Expects exactly this refusal, and nothing stored. */
+  refuses(request: () => Promise<Reply>, status: number, refusal: Refusal): Promise<Reply>;
+  /** The stored event that an answer gave the id of. */
+  storedEvent(reply: Reply): Promise<StoredEvent>;
+  /** Does what a worker does: evaluates all that waits or is due. */
+  evaluate(environment?: "test" | "live"): Promise<void>;
+  /** The computed state of a customer, as the administrative API answers it. */
+  customer(customerId: string): Promise<StateDocument>;
+}
+
+/** Starts the whole service on a database of its own, with the project "app" and a key to each of its environments. */
+export async function startSpec(overrides: Partial<AppDeps> = {}): Promise<SpecFixture> {
+  const fixture = await startIngest(overrides);
+  const { service, owner } = fixture;
+  const { sql } = service.db;
+  const models = new Models();
+  const logger: Logger = pino({ level: "silent" });
+  const admin = (method: string, path: string, options: RequestOptions = {}): Promise<Reply> =>
+    service.request(method, path, { by: owner, ...options });
+  return {
+    ...fixture,
+    admin,
+    refuses: async (request, status, refusal) => {
+      const before = await fixture.stored();
+      const reply = await request();
+      expectRefused(reply, status, refusal);
+      expect(await fixture.stored()).toEqual(before);
+      return reply;
+    },
+    storedEvent: async (reply) => {
+      const rows = await sql<StoredEvent[]>`
+        select environment, customer_id as "customerId", event, properties, svc.iso(occurred_at) as "occurredAt",
+          svc.iso(accepted_at) as "acceptedAt", status
+        from svc_inspect.events where event_id = ${eventIdOf(reply)}`;
+      expect(rows).toHaveLength(1);
+      return { ...rows[0]! };
+    },
+    evaluate: async (environment = "test") => {
+      const id = await environmentId(sql, "app", environment);
+      await evaluateEnvironment({ sql, models, settleSeconds: 0, logger }, id);
+    },
+    customer: async (customerId) => {
+      const reply = await admin("GET", `/projects/app/customers/${encodeURIComponent(customerId)}?env=test`);
+      expect(reply.status).toBe(200);
+      return reply.body as StateDocument;
+    },
+  };
+}
+
+/** The id of the one event that was accepted, whichever endpoint answered. */
+export function eventIdOf(reply: Reply): string {
+  const { eventId, eventIds } = reply.body as { eventId?: string; eventIds?: string[] };
+  const id = eventId ?? eventIds?.[0];
+  if (id === undefined) throw new Error(`no event was accepted: ${JSON.stringify(reply.body)}`);
+  return id;
+}
+
+/** Sends one operation, and what stands before a field's name in an error. */
+export type Form = [name: string, send: (fixture: SpecFixture, operation: unknown) => Promise<Reply>, prefix: string];
+
+/** The two ways in which a track operation comes. */
+export const FORMS: Form[] = [
+  ["single-event body", (fixture, operation) => fixture.single(operation), ""],
+  ["batch element", (fixture, operation) => fixture.batch([operation]), "events[0]."],
+];
+
+/** A document whose compact JSON has so many bytes in UTF-8. */
+export function documentOf(bytes: number): Record<string, string> {
+  const wide = Math.floor((bytes - 8) / 3);
+  return { a: "€".repeat(wide) + "x".repeat(bytes - 8 - 3 * wide) };
+}
+
+/** 64 KiB. */
+export const DOCUMENT_BYTES = 65_536;
+
+/** A name of so many characters that are more than one byte. */
+export const nameOf = (characters: number): string => "ä".repeat(characters);

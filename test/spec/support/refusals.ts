@@ -1,0 +1,186 @@
+import type { Refusal } from "./answers.js";
+
+/** The envelopes of refusals, without `requestId` and `docs`, where several files expect them. */
+
+export const INVALID_API_KEY: Refusal = {
+  code: "INVALID_API_KEY",
+  message: "The API key is missing, malformed, unknown or revoked.",
+  fix: "Send the header `Authorization: Bearer <API key>` with a key of this project that is not revoked.",
+};
+
+export const NOT_FOUND: Refusal = {
+  code: "NOT_FOUND",
+  message: "There is nothing at this address.",
+  fix: "Check the path. Events are taken at POST /v1/events and POST /v1/events/batch.",
+};
+
+const SESSION_MESSAGE = "The access token is missing, unknown, expired or revoked, or is not one of this organization.";
+export const NO_SESSION: Refusal = {
+  code: "INVALID_SESSION",
+  message: SESSION_MESSAGE,
+  fix: "Send the header Authorization: Bearer <token>.",
+};
+export const UNKNOWN_SESSION: Refusal = {
+  code: "INVALID_SESSION",
+  message: SESSION_MESSAGE,
+  fix: "Sign in again, or check SVC_ACCESS_TOKEN and the organization.",
+};
+export const NO_ORGANIZATION: Refusal = {
+  code: "ORGANIZATION_REQUIRED",
+  message: "The header X-Svc-Organization is required.",
+  fix: "Send the organization's ID in it.",
+};
+
+const invalid = (refusal: Omit<Refusal, "code">): Refusal => ({ code: "VALIDATION_ERROR", ...refusal });
+
+export const required = (field: string): Refusal =>
+  invalid({ message: `\`${field}\` is required.`, field, fix: "Add the field." });
+
+/** `type` has its article. */
+export const wrongType = (field: string, type: string, value: unknown): Refusal =>
+  invalid({ message: `\`${field}\` must be ${type}.`, field, value, fix: `Send ${type}.` });
+
+export const empty = (field: string): Refusal =>
+  invalid({ message: `\`${field}\` must not be empty.`, field, value: "", fix: "Send a non-empty string." });
+
+/** A text of 257 characters. */
+export const tooLong = (field: string): Refusal =>
+  invalid({
+    message: `\`${field}\` is too long.`,
+    field,
+    reason: "It has 257 characters; at most 256 are allowed.",
+    fix: "Send a shorter value.",
+  });
+
+/** A document of one byte more than 64 KiB. */
+export const tooLarge = (field: string): Refusal =>
+  invalid({
+    message: `\`${field}\` is too large.`,
+    field,
+    reason: "It has 65537 bytes as compact JSON in UTF-8, numbers without exponents; at most 65536 are allowed.",
+    fix: "Send less, or keep large content elsewhere and send a reference to it.",
+  });
+
+export const badTimestamp = (field: string, value: string, reason: string): Refusal =>
+  invalid({
+    message: `\`${field}\` is not a valid timestamp.`,
+    field,
+    value,
+    reason,
+    fix: "Send ISO 8601 with a timezone, for example 2026-03-02T10:00:00Z, or leave the field out for the time of ingestion.",
+  });
+
+export const notOfTrack = (field: string): Refusal =>
+  invalid({
+    message: `\`${field}\` is not a field of a track operation.`,
+    field,
+    fix: "Remove it. Known fields: type, customerId, event, properties, timestamp, idempotencyKey.",
+  });
+
+export const notOfIdentify = (field: string): Refusal =>
+  invalid({
+    message: `\`${field}\` is not a field of an identify operation.`,
+    field,
+    fix: "Remove it. Known fields: type, customerId, traits.",
+  });
+
+export const wrongTypeOfSingle = (value: unknown): Refusal =>
+  invalid({
+    message: '`type` must be "track".',
+    field: "type",
+    value,
+    fix: 'Leave it out or send "track". Send identify operations to POST /v1/events/batch.',
+  });
+
+export const wrongTypeOfOperation = (field: string, value: unknown): Refusal =>
+  invalid({
+    message: `\`${field}\` must be "track" or "identify".`,
+    field,
+    value,
+    fix: 'Use "track" or "identify"; left out, it means "track".',
+  });
+
+export const batchSize = (operations: number): Refusal => ({
+  code: "BATCH_SIZE_INVALID",
+  message: "A batch has 1 to 1,000 operations.",
+  field: "events",
+  reason: `This one has ${operations}.`,
+  fix: operations === 0 ? "Send at least one operation." : "Split it into several requests.",
+});
+
+export const conflict = (field: string, key: string): Refusal => ({
+  code: "IDEMPOTENCY_CONFLICT",
+  message: "The idempotency key was used before with another customer, event, properties or explicit timestamp.",
+  field,
+  value: key,
+  fix: "Use a new key for another payload; repeat a request unchanged.",
+});
+
+export const rateLimited = (perSecond: number, operations: number, remaining: number): Refusal => ({
+  code: "RATE_LIMIT_EXCEEDED",
+  message: `The rate limit of this API key allows ${perSecond} operations per second.`,
+  reason: `The request has ${operations} operation(s); ${remaining} can be accepted now.`,
+  fix: "Send the same request again after the number of seconds in Retry-After.",
+});
+
+/** The one violation of a strict schema in a request. */
+export const violation = (path: string, code: string, message: string, more: Partial<Refusal>): Refusal => ({
+  code,
+  message,
+  field: path,
+  ...more,
+  diagnostics: [{ code, message, path }],
+});
+
+export const notMediaType: Refusal = {
+  code: "UNSUPPORTED_MEDIA_TYPE",
+  message: "The body must be JSON with the header Content-Type: application/json.",
+  fix: "Send the header Content-Type: application/json, and the body in UTF-8.",
+};
+
+export const unavailable = (reason?: string): Refusal => ({
+  code: "SERVICE_UNAVAILABLE",
+  message: "The service is not available for the moment. Send the same request again.",
+  ...(reason === undefined ? {} : { reason }),
+  fix: "Send the same request again after the number of seconds in Retry-After.",
+});
+
+export const notMethod = (allowed: string): Refusal => ({
+  code: "METHOD_NOT_ALLOWED",
+  message: "This address does not answer to this method.",
+  fix: `Use ${allowed}.`,
+});
+
+export const malformed = (reason: string): Refusal => ({
+  code: "MALFORMED_JSON",
+  message: "The body is not valid JSON.",
+  reason,
+  fix: "Send one JSON document in UTF-8 as the body.",
+});
+
+export const PLAN_REQUIRED: Refusal = {
+  code: "PLAN_REQUIRED",
+  message: "The organization's plan does not include this service.",
+  fix: "Ask the operator of this service for a plan with cloud execution; the data stays where it is.",
+};
+
+/** `month` is that of now, `next` the instant at which the next one begins. */
+export const quotaExceeded = (quota: {
+  limit: number;
+  used: number;
+  month: string;
+  requested: number;
+  next: string;
+}): Refusal => ({
+  code: "MONTHLY_QUOTA_EXCEEDED",
+  message: `The plan allows ${quota.limit} events per calendar month.`,
+  reason: `${quota.used} were used in ${quota.month}; the request has ${quota.requested} more.`,
+  fix: `Wait until ${quota.next}, or ask the operator of this service for a larger plan.`,
+});
+
+/** The constant body of every failure of the service itself. */
+export const SERVER_ERROR: Refusal = {
+  code: "INTERNAL_ERROR",
+  message: "The service failed on this request. Send it again, and report the request ID if it keeps failing.",
+  fix: "Send the request again; report the request ID if it keeps failing.",
+};

@@ -1,0 +1,183 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { setTimeout as delay } from "node:timers/promises";
+import { pino } from "pino";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { connect } from "../../src/db/connect.js";
+import { startDeliverer, type Deliverer } from "../../src/tasks/deliver.js";
+import { createWebhook, makeDue, SERVICE_SECRET } from "../webhooks/support/fixtures.js";
+import { startReceiver, statuses, type Answer, type Receiver } from "../webhooks/support/receiver.js";
+import { environmentId } from "../support/service.js";
+import { expectTaken } from "./support/answers.js";
+import { startSpec, type SpecFixture } from "./support/fixture.js";
+import { happened } from "./support/models.js";
+
+// Section "Events", the webhook delivery rules.
+
+let fixture: SpecFixture;
+const closing: (() => unknown)[] = [];
+const sql = () => fixture.service.db.sql;
+
+beforeAll(async () => {
+  fixture = await startSpec();
+  await fixture.deploy({
+    events: { signed_up: { properties: {} } },
+    lifecycle: {
+      initial: "new",
+      states: [
+        { name: "new", transitions: [{ to: "activated", when: happened("signed_up") }] },
+        { name: "activated", transitions: [] },
+      ],
+    },
+  });
+});
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+  await sql()`delete from svc.webhooks`;
+});
+afterAll(() => fixture.service.stop());
+
+/** A receiver, and a webhook of the environment that sends it one type of event. */
+async function receive(answer?: Answer): Promise<Receiver & { webhookId: string }> {
+  const receiver = await startReceiver(answer);
+  closing.push(() => receiver.close());
+  const id = await environmentId(sql(), "app", "test");
+  const { webhookId } = await createWebhook(sql(), id, receiver.url, ["customer.activated"]);
+  return { ...receiver, webhookId };
+}
+
+function deliverer(): Deliverer {
+  const logger = pino({ level: "silent" });
+  const started = startDeliverer({ sql: sql(), secret: SERVICE_SECRET, allowPrivate: true, logger, stopMs: 1000 });
+  closing.push(() => started.stop());
+  return started;
+}
+
+/** A new customer signs up and is evaluated, so that one `customer.activated` is emitted. */
+async function activate(customerId: string): Promise<string> {
+  const reply = await fixture.single({ customerId, event: "signed_up", timestamp: "2026-03-02T10:00:00Z" });
+  expectTaken(reply);
+  await fixture.evaluate();
+  return (reply.body as { eventId: string }).eventId;
+}
+
+const idsOf = ({ requests }: Receiver) => requests.map(({ headers }) => headers["svc-event-id"]);
+const bodiesOf = ({ requests }: Receiver) => requests.map(({ body }) => JSON.parse(body) as { id: string });
+
+it("Ingestion of an event does not itself return webhook data. Queued events trigger downstream signals and webhook deliveries asynchronously.", async () => {
+  const receiver = await receive();
+  const pump = deliverer();
+  expectTaken(await fixture.single({ customerId: "asynchronous", event: "signed_up" }));
+  await pump.idle();
+  expect(receiver.requests).toEqual([]);
+  await fixture.evaluate();
+  await pump.idle();
+  expect(bodiesOf(receiver)).toMatchObject([{ data: { customerId: "asynchronous" } }]);
+});
+
+/** The server process that waits to record an attempt, because the test holds the delivery. */
+async function recordingBackend(tx: ReturnType<typeof sql>): Promise<number> {
+  for (;;) {
+    const [row] = await tx<{ pid: number }[]>`
+      select pid from pg_stat_activity
+      where datname = current_database() and query like '%record_attempts%' and wait_event_type = 'Lock'`;
+    if (row !== undefined) return row.pid;
+    await delay(10);
+  }
+}
+
+it("1. Delivery is at least once. A worker crash after the receiver accepted a request but before completion was recorded can send the same event again.", async () => {
+  let answer: () => void = () => undefined;
+  const receiver = await receive((response, _request, index) => {
+    const accept = () => void response.writeHead(200).end();
+    if (index === 0) answer = accept;
+    else accept();
+  });
+  const program = fileURLToPath(new URL("../webhooks/support/deliverer-process.ts", import.meta.url));
+  const worker = spawn(process.execPath, ["--import", "tsx", program, fixture.service.db.url], { stdio: "inherit" });
+  closing.push(() => worker.kill("SIGKILL"));
+  await activate("crashed");
+  await receiver.received(1);
+
+  const observer = connect(fixture.service.db.url, { max: 1, applicationName: "svc test observer" });
+  closing.push(() => observer.end());
+  await sql().begin(async (tx) => {
+    await tx`select from svc.deliveries where webhook_id = ${receiver.webhookId} for update`;
+    answer();
+    const backend = await recordingBackend(observer);
+    const exited = once(worker, "exit");
+    worker.kill("SIGKILL");
+    await exited;
+    await tx`select pg_terminate_backend(${backend}, 10000)`;
+  });
+  // As later, when the worker is taken for dead.
+  await sql()`update svc.deliveries set claimed_until = now() - interval '1 second'`;
+  await deliverer().idle();
+  expect(receiver.requests).toHaveLength(2);
+  expect(bodiesOf(receiver)[1]).toEqual(bodiesOf(receiver)[0]);
+  expect(idsOf(receiver)[1]).toBe(idsOf(receiver)[0]);
+});
+
+it("2. Header `svc-event-id` carries a stable identifier. The same value is `id` in the JSON payload and is unchanged across retries.", async () => {
+  const receiver = await receive(statuses(500, 503, 200));
+  const pump = deliverer();
+  await activate("retried");
+  await pump.idle();
+  // Of itself, each retry would wait for some time.
+  for (let attempt = 2; attempt <= 3; attempt += 1) {
+    expect(receiver.requests).toHaveLength(attempt - 1);
+    await makeDue(sql());
+    await pump.idle();
+  }
+  const [id] = idsOf(receiver);
+  expect(id).toMatch(/^emi_[0-9a-f]{16}$/);
+  expect(idsOf(receiver)).toEqual([id, id, id]);
+  expect(bodiesOf(receiver).map((body) => body.id)).toEqual([id, id, id]);
+  await makeDue(sql());
+  await pump.idle();
+  expect(receiver.requests).toHaveLength(3);
+});
+
+it("2. Receivers deduplicate on it: each event has another one.", async () => {
+  const receiver = await receive();
+  const pump = deliverer();
+  await activate("first");
+  await activate("second");
+  await pump.idle();
+  expect(bodiesOf(receiver)).toMatchObject([{ data: { customerId: "first" } }, { data: { customerId: "second" } }]);
+  expect(new Set(idsOf(receiver)).size).toBe(2);
+});
+
+it("3. A webhook receives only events emitted after the webhook was created.", async () => {
+  await activate("before");
+  const receiver = await receive();
+  const pump = deliverer();
+  await activate("after");
+  await pump.idle();
+  expect(bodiesOf(receiver)).toMatchObject([{ data: { customerId: "after" } }]);
+});
+
+it("5. Emitted event types seen: `customer.activated` (source `lifecycle`, metadata `previous_lifecycle`, `new_lifecycle`).", async () => {
+  const receiver = await receive();
+  const pump = deliverer();
+  const eventId = await activate("activated");
+  await pump.idle();
+  expect(receiver.requests).toMatchObject([{ method: "POST", headers: { "content-type": "application/json" } }]);
+  expect(bodiesOf(receiver)).toEqual([
+    {
+      id: idsOf(receiver)[0],
+      type: "customer.activated",
+      timestamp: "2026-03-02T10:00:00.000Z",
+      data: {
+        sequence: expect.any(Number) as unknown,
+        environment: "test",
+        customerId: "activated",
+        source: "lifecycle",
+        metadata: { previous_lifecycle: "new", new_lifecycle: "activated" },
+        cause: { type: "event", id: eventId },
+        configVersion: "v1",
+      },
+    },
+  ]);
+});
