@@ -1,44 +1,79 @@
 import { cpus } from "node:os";
+import { parseArgs } from "node:util";
 import { benchEngine } from "./engine/main.js";
 import { benchEvaluation } from "./evaluation.js";
-import { benchIngestBatches } from "./ingest-batches.js";
-import { openBenchDatabase } from "./lib/database.js";
-import { benchSingleEvents } from "./single-events.js";
+import { explainIngest } from "./ingest/explain.js";
+import { benchIngest, INGEST_SUBJECTS } from "./ingest/main.js";
+import { endAll, endOnSignals, isEnding } from "./lib/cleanup.js";
+import { openBenchServer } from "./lib/database.js";
 import { printRows, saveRows, type Row } from "./lib/report.js";
 
-// npm run bench [engine] [-- --quick]: ratios, measured side by side in one run; `engine` needs no database.
-const quick = process.argv.includes("--quick");
-const rounds = quick ? 1 : 5;
+const USAGE = `Usage: npm run bench [-- --quick]                            everything
+       npm run bench engine [-- --quick]                     the engine alone, without a database
+       npm run bench evaluation [-- --quick]                 live evaluation
+       npm run bench ingest [subject …] [-- --quick]         ingestion: ${INGEST_SUBJECTS.join(", ")}
+       npm run bench ingest [-- --profile | --explain]       where the time of one batch goes; with the plans`;
 
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: "boolean" }, explain: { type: "boolean" }, profile: { type: "boolean" } },
+});
+const [part = "all", ...only] = positionals;
+const quick = values.quick ?? false;
+const rounds = quick ? 1 : 5;
 const machine = [
   `Node.js ${process.versions.node}`,
   `${cpus().length} × ${cpus()[0]?.model ?? "unknown CPU"}`,
   `median of ${rounds} alternating round(s)`,
 ].join(", ");
 
-if (process.argv.includes("engine")) {
-  const rows = await benchEngine(rounds, quick ? 100_000 : 1_000_000);
-  printRows(rows, machine);
-  console.log(`kept in ${await saveRows(rows, machine)}`);
-} else {
-  await benchService();
+endOnSignals();
+try {
+  await main();
+} catch (error) {
+  // What was under way when everything was ended failed for that reason.
+  if (!isEnding()) {
+    console.error(error);
+    process.exitCode = 1;
+  }
+}
+await endAll();
+
+async function main(): Promise<void> {
+  const known =
+    part === "ingest" ? only.every((name) => (INGEST_SUBJECTS as readonly string[]).includes(name)) : only.length === 0;
+  if (!["all", "engine", "evaluation", "ingest"].includes(part) || !known) {
+    console.error(USAGE);
+    process.exitCode = 2;
+  } else if (values.explain || values.profile) {
+    const server = await openBenchServer();
+    await explainIngest(await server.createDatabase(), { plans: values.explain ?? false });
+  } else {
+    await measureParts();
+  }
 }
 
-async function benchService(): Promise<void> {
-  const database = await openBenchDatabase();
-  try {
-    const [server] = await database.sql<[{ version: string; fsync: string; shared_buffers: string }]>`
-    select current_setting('server_version') as version, current_setting('fsync') as fsync,
-      current_setting('shared_buffers') as shared_buffers`;
-    const settings = `PostgreSQL ${server.version} (fsync ${server.fsync}, shared_buffers ${server.shared_buffers}), ${machine}`;
-    const rows: Row[] = [
-      ...(await benchIngestBatches(database, rounds, quick ? 10 : 60)),
-      ...(await benchSingleEvents(database, rounds, quick ? 2_000 : 5_000)),
-      ...(await benchEvaluation(database, rounds, quick ? 10 : 60)),
-    ];
-    printRows(rows, settings);
-    console.log(`kept in ${await saveRows(rows, settings)}`);
-  } finally {
-    await database.close();
+async function measureParts(): Promise<void> {
+  const rows: Row[] = [];
+  let settings = machine;
+  if (part !== "engine") {
+    const server = await openBenchServer();
+    settings = `${server.settings}, ${machine}`;
+    if (part !== "evaluation") rows.push(...(await benchIngest(server, { rounds, quick, machine, only })));
+    if (part !== "ingest") {
+      const database = await server.createDatabase();
+      rows.push(...printed(await benchEvaluation(database, rounds, quick ? 10 : 60), settings));
+      await database.close();
+    }
+    await server.close();
   }
+  if (part === "all" || part === "engine") {
+    rows.push(...printed(await benchEngine(rounds, quick ? 100_000 : 1_000_000), machine));
+  }
+  console.log(`kept in ${await saveRows(rows, settings)}`);
+}
+
+function printed(rows: Row[], settings: string): Row[] {
+  printRows(rows, settings);
+  return rows;
 }

@@ -7,38 +7,82 @@ import { connect } from "../../src/db/connect.js";
 import { startEmbedded } from "../../src/db/embedded.js";
 import { migrate } from "../../src/db/migrate.js";
 import { canonicalJson, hashSnapshot } from "../../src/snapshot/canonical.js";
+import { endLater } from "./cleanup.js";
 import { SNAPSHOT } from "./events.js";
+
+export interface BenchServer {
+  /** Version and settings, for the tables. */
+  settings: string;
+  /** A database of its own for a subject: a project, the benchmarks' model, no events. */
+  createDatabase(): Promise<BenchDatabase>;
+  close(): Promise<void>;
+}
 
 export interface BenchDatabase {
   url: string;
+  /** Whether the service's processes act as their own roles. */
+  useRoles: boolean;
   sql: Sql;
   /** An ingestion key of the environment that the benchmarks fill, and its SHA-256. */
   key: string;
   keyHash: Buffer;
   environmentId: number;
+  /** Vacuums and analyses, so that a round finds what every other found; before the one that does not count also writes a checkpoint. */
+  settle(round: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A fresh embedded server with the settings that `svc-server start` gives it (fsync on), a project and the benchmarks' model. */
-export async function openBenchDatabase(): Promise<BenchDatabase> {
+/**
+ * A fresh embedded server with the settings that `svc-server start` gives it (fsync on), but for what some rounds would have and others not,
+ * by chance: autovacuum, whose work `settle` does between them, and checkpoints, of which there is none while rounds count. So pages are
+ * written to the log as a whole in the round that does not count, and neither side hides its own cost behind that.
+ */
+export async function openBenchServer(): Promise<BenchServer> {
   const dataDir = await mkdtemp(path.join(tmpdir(), "svc-bench-"));
+  endLater(() => rm(dataDir, { recursive: true, force: true }));
   await chmod(dataDir, 0o711); // as root, the server runs as another user
-  const server = await startEmbedded(dataDir);
-  await migrate(server.url);
-  const sql = connect(server.url, { max: 8, applicationName: "svc bench", statementTimeoutMs: 0 });
+  const server = await startEmbedded(dataDir, {
+    settings: { autovacuum: "off", max_wal_size: "8GB", checkpoint_timeout: "1h" },
+  });
+  const close = endLater(() => server.stop());
+  const { roles } = await migrate(server.url);
   const key = `svc_test_${randomBytes(20).toString("hex")}`;
-  const environmentId = await createProject(sql, sha256(key));
+  const template = connect(server.url, { max: 1, applicationName: "svc bench" });
+  const environmentId = await createProject(template, sha256(key));
+  const settings = await settingsOf(template);
+  await template.end();
+
+  let made = 0;
   return {
-    url: server.url,
-    sql,
-    key,
-    keyHash: sha256(key),
-    environmentId,
-    close: async () => {
-      await sql.end({ timeout: 5 });
-      await server.stop();
-      await rm(dataDir, { recursive: true, force: true });
+    settings,
+    createDatabase: async () => {
+      const name = `bench_${++made}`;
+      const url = new URL(server.url);
+      const templateName = url.pathname.slice(1);
+      url.pathname = "/postgres";
+      const admin = connect(url.href, { max: 1, applicationName: "svc bench", statementTimeoutMs: 0 });
+      await admin.unsafe(`create database ${name} template ${templateName}`);
+      url.pathname = `/${name}`;
+      const sql = connect(url.href, { max: 4, applicationName: "svc bench", statementTimeoutMs: 0 });
+      return {
+        url: url.href,
+        useRoles: roles,
+        sql,
+        key,
+        keyHash: sha256(key),
+        environmentId,
+        settle: async (round) => {
+          await sql`vacuum (analyze)`;
+          if (round === 0) await sql`checkpoint`;
+        },
+        close: endLater(async () => {
+          await sql.end({ timeout: 5 });
+          await admin.unsafe(`drop database ${name} with (force)`);
+          await admin.end({ timeout: 5 });
+        }),
+      };
     },
+    close,
   };
 }
 
@@ -60,6 +104,16 @@ async function createProject(sql: Sql, keyHash: Buffer): Promise<number> {
   const [environment] = await sql<[{ environment_id: number }]>`
     select environment_id from svc.api_keys where key_hash = ${keyHash}`;
   return environment.environment_id;
+}
+
+async function settingsOf(sql: Sql): Promise<string> {
+  const [server] = await sql<[{ version: string; settings: string }]>`
+    select
+      current_setting('server_version') as version,
+      string_agg(format('%s %s', name, current_setting(name)), ', ' order by n) as settings
+    from unnest(array['fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'max_wal_size'])
+      with ordinality as s (name, n)`;
+  return `PostgreSQL ${server.version} (${server.settings}; vacuum (analyze) before each round, no checkpoint in one)`;
 }
 
 function sha256(text: string): Buffer {

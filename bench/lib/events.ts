@@ -13,12 +13,12 @@ const FEATURES = ["reports", "board", "automation", "search", "api"];
 let made = 0;
 const run = randomBytes(6).toString("hex");
 
-/** The next events of a stream in which 20,000 customers take turns; keys never repeat, also across runs. */
-export function nextEvents(count: number): KeyedEvent[] {
+/** The next events of a stream in which customers take turns; keys never repeat, also across runs. */
+export function nextEvents(count: number, customers = 20_000): KeyedEvent[] {
   return Array.from({ length: count }, () => {
     made += 1;
     return {
-      customerId: `customer-${(made * 7919) % 20_000}`,
+      customerId: `customer-${(made * 7919) % customers}`,
       event: "feature_used",
       properties: { feature: FEATURES[made % FEATURES.length] ?? "", seconds: made % 600, firstTime: made % 50 === 0 },
       timestamp: new Date(Date.now() - (made % 200) * 1_000).toISOString(),

@@ -1,59 +1,155 @@
-import { connect, type Socket } from "node:net";
+import { Socket } from "node:net";
+import { gzipSync } from "node:zlib";
 
-/**
- * Posts bodies over keep-alive connections, one request at a time on each, and answers when all are answered. Raw sockets, because a full
- * HTTP client would cost more than the server under test. Throws on any status but 202.
- */
-export async function postAll(
-  address: URL,
-  path: string,
-  key: string,
-  bodies: string[],
-  connections: number,
-): Promise<void> {
-  const requests = bodies.map((body) =>
-    [
-      `POST ${path} HTTP/1.1`,
-      `Host: ${address.host}`,
-      `Authorization: Bearer ${key}`,
-      "Content-Type: application/json",
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      "",
-      body,
-    ].join("\r\n"),
-  );
-  await Promise.all(Array.from({ length: connections }, () => send(address, requests)));
+/** Where requests go, and over how many keep-alive connections. */
+export interface Target {
+  address: string;
+  connections: number;
 }
 
-/** One connection: takes the next request as soon as the one before is answered. */
-function send(address: URL, requests: string[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket: Socket = connect({ host: address.hostname, port: Number(address.port), noDelay: true });
-    let received = "";
-    const next = () => {
-      const request = requests.pop();
-      if (request !== undefined) socket.write(request);
-      else {
-        socket.end();
-        resolve();
-      }
-    };
-    socket.setEncoding("latin1");
-    socket.once("connect", next);
-    socket.once("error", reject);
-    socket.on("data", (chunk: string) => {
-      received += chunk;
-      const headersEnd = received.indexOf("\r\n\r\n");
-      if (headersEnd < 0) return;
-      const length = Number(/\r\ncontent-length: (\d+)/i.exec(received)?.[1]);
-      if (received.length < headersEnd + 4 + length) return;
-      if (!received.startsWith("HTTP/1.1 202")) {
-        reject(new Error(`unexpected answer: ${received.slice(0, 500)}`));
-        socket.destroy();
+const SILENCE_MS_MAX = 60_000;
+
+/** A request as it goes over the wire. */
+export function requestBytes(path: string, key: string, text: string, gzip = false): Buffer {
+  const body = gzip ? gzipSync(text) : Buffer.from(text);
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    "Host: 127.0.0.1",
+    `Authorization: Bearer ${key}`,
+    "Content-Type: application/json",
+    ...(gzip ? ["Content-Encoding: gzip"] : []),
+    `Content-Length: ${body.length}`,
+    "\r\n",
+  ].join("\r\n");
+  return Buffer.concat([Buffer.from(head), body]);
+}
+
+/** Sends requests, one at a time on each connection, until all are answered; notes how long each took. */
+export async function post(targets: Target[], requests: Buffer[], latencies: number[]): Promise<void> {
+  const connections = await open(targets);
+  let next = 0;
+  await withConnections(connections, (connection) => async () => {
+    for (let request = requests[next++]; request !== undefined; request = requests[next++]) {
+      const startedAt = performance.now();
+      await connection.post(request);
+      latencies.push(performance.now() - startedAt);
+    }
+  });
+}
+
+/**
+ * Sends requests at a steady rate, whatever the answers do. `make` is called when one is sent, with the instant at which it was due: where
+ * all connections are busy, it has waited since.
+ */
+export async function postSteadily(
+  targets: Target[],
+  rate: number,
+  count: number,
+  make: (index: number, dueAt: number) => Buffer,
+  answered: (index: number) => void,
+): Promise<void> {
+  const connections = await open(targets);
+  const startedAt = performance.now();
+  let next = 0;
+  await withConnections(connections, (connection) => async () => {
+    while (next < count) {
+      const index = next++;
+      const dueAt = startedAt + (index * 1_000) / rate;
+      const early = dueAt - performance.now();
+      if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
+      await connection.post(make(index, dueAt));
+      answered(index);
+    }
+  });
+}
+
+function open(targets: Target[]): Promise<Connection[]> {
+  return Promise.all(
+    targets.flatMap(({ address, connections }) => Array.from({ length: connections }, () => Connection.open(address))),
+  );
+}
+
+async function withConnections(
+  connections: Connection[],
+  work: (connection: Connection) => () => Promise<void>,
+): Promise<void> {
+  try {
+    await Promise.all(connections.map((connection) => work(connection)()));
+  } finally {
+    for (const connection of connections) connection.close();
+  }
+}
+
+/** A raw keep-alive connection, because a full HTTP client would cost more than the server under test. */
+class Connection {
+  readonly #socket: Socket;
+  /** The start of an answer whose head is not complete yet. */
+  #head = "";
+  /** Bytes of the answer's body that are still to come. */
+  #missing = 0;
+  #answered: (() => void) | null = null;
+  #failed: ((error: Error) => void) | null = null;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    socket.setTimeout(SILENCE_MS_MAX, () => socket.destroy(new Error("the application does not answer")));
+    socket.on("error", (error) => this.#failed?.(error));
+    socket.on("close", () => this.#failed?.(new Error("the application closed the connection")));
+  }
+
+  static open(address: string): Promise<Connection> {
+    const { hostname, port } = new URL(address);
+    return new Promise((resolve, reject) => {
+      // One buffer for all answers: what is read of them is only their size and status.
+      const onread = {
+        buffer: Buffer.allocUnsafe(64 * 1024),
+        callback: (length: number, chunk: Uint8Array) => {
+          connection.#read(chunk as Buffer, length);
+          return true;
+        },
+      };
+      // The types know `onread` for net.connect alone, which takes the same options.
+      const socket = new Socket({ onread } as object);
+      const connection = new Connection(socket);
+      connection.#failed = reject;
+      socket.connect({ host: hostname, port: Number(port) }, () => {
+        connection.#failed = null;
+        resolve(connection);
+      });
+    });
+  }
+
+  /** Resolves when the request is answered with 202; any other answer is a failure. */
+  post(request: Buffer): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#answered = resolve;
+      this.#failed = reject;
+      this.#socket.write(request);
+    });
+  }
+
+  close(): void {
+    this.#failed = null;
+    this.#socket.destroy();
+  }
+
+  #read(chunk: Buffer, length: number): void {
+    if (this.#missing > 0) this.#missing -= length;
+    else {
+      this.#head += chunk.toString("latin1", 0, length);
+      const end = this.#head.indexOf("\r\n\r\n");
+      if (end < 0) return;
+      const bodyLength = /\r\ncontent-length: (\d+)/i.exec(this.#head)?.[1];
+      if (bodyLength === undefined || !this.#head.startsWith("HTTP/1.1 202")) {
+        this.#failed?.(new Error(`unexpected answer: ${this.#head.slice(0, 1_000)}`));
         return;
       }
-      received = received.slice(headersEnd + 4 + length);
-      next();
-    });
-  });
+      this.#missing = Number(bodyLength) - (this.#head.length - end - 4);
+      this.#head = "";
+    }
+    if (this.#missing > 0) return;
+    this.#failed = null;
+    this.#answered?.();
+  }
 }

@@ -2,9 +2,17 @@
 export interface Variant<T = unknown> {
   name: string;
   /** Makes the input of a round, outside of the time that counts. */
-  prepare(): T;
-  /** Does the work of a round and answers how many units that was. */
-  run(input: T): Promise<number>;
+  prepare(): T | Promise<T>;
+  /** Does the work of a round and answers how many units that was. May note how long each step took (ms). */
+  run(input: T, latencies: number[]): Promise<number>;
+  /** Ends what `prepare` began, outside of the time that counts. */
+  after?(): Promise<void>;
+}
+
+export interface Latency {
+  /** Milliseconds. */
+  p50: number;
+  p99: number;
 }
 
 export interface Measured {
@@ -12,21 +20,43 @@ export interface Measured {
   /** Units per second: the median of the rounds. */
   rate: number;
   rates: number[];
+  /** Over the steps of all rounds that count; null where the variant noted none. */
+  latency: Latency | null;
 }
 
-/** Runs the variants in alternating rounds, after one round that does not count. */
-export async function measure<T>(variants: Variant<T>[], rounds: number): Promise<Measured[]> {
+/**
+ * Runs the variants in alternating rounds, after one round that does not count. Every second round goes through them backwards, so that
+ * none always follows the same other. `settle` is called before each round; the one that does not count is
+ * round 0.
+ */
+export async function measure<T>(
+  variants: Variant<T>[],
+  rounds: number,
+  settle: (round: number) => Promise<void> = () => Promise.resolve(),
+): Promise<Measured[]> {
   const rates = variants.map((): number[] => []);
+  const latencies = variants.map((): number[] => []);
   for (let round = 0; round <= rounds; round++) {
-    for (const [index, variant] of variants.entries()) {
-      const input = variant.prepare();
+    await settle(round);
+    const order = [...variants.entries()];
+    for (const [index, variant] of round % 2 === 0 ? order : order.reverse()) {
+      const input = await variant.prepare();
+      const noted: number[] = [];
       const startedAt = performance.now();
-      const units = await variant.run(input);
+      const units = await variant.run(input, noted);
       const seconds = (performance.now() - startedAt) / 1_000;
-      if (round > 0) rates[index]?.push(units / seconds);
+      await variant.after?.();
+      if (round === 0) continue;
+      rates[index]?.push(units / seconds);
+      for (const latency of noted) latencies[index]?.push(latency);
     }
   }
-  return variants.map(({ name }, index) => ({ name, rate: median(rates[index] ?? []), rates: rates[index] ?? [] }));
+  return variants.map(({ name }, index) => ({
+    name,
+    rate: median(rates[index] ?? []),
+    rates: rates[index] ?? [],
+    latency: latencyOf(latencies[index] ?? []),
+  }));
 }
 
 export function median(values: number[]): number {
@@ -36,11 +66,27 @@ export function median(values: number[]): number {
   return (low + high) / 2;
 }
 
-/** Takes each item once, by `workers` at a time. */
-export async function drain<T>(items: T[], workers: number, work: (item: T) => Promise<unknown>): Promise<void> {
-  const queue = items.slice();
-  const worker = async () => {
-    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
+export function latencyOf(values: number[]): Latency | null {
+  if (values.length === 0) return null;
+  const sorted = Float64Array.from(values).sort();
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)]!;
+  return { p50: at(0.5), p99: at(0.99) };
+}
+
+/** Takes each item once, by each of the workers as soon as it is free, and notes how long each took. */
+export async function drain<T, W>(
+  items: T[],
+  workers: W[],
+  latencies: number[],
+  work: (item: T, worker: W) => Promise<unknown>,
+): Promise<void> {
+  let next = 0;
+  const takeAll = async (worker: W) => {
+    for (let item = items[next++]; item !== undefined; item = items[next++]) {
+      const startedAt = performance.now();
+      await work(item, worker);
+      latencies.push(performance.now() - startedAt);
+    }
   };
-  await Promise.all(Array.from({ length: workers }, worker));
+  await Promise.all(workers.map(takeAll));
 }

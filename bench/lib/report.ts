@@ -1,16 +1,21 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import Table from "cli-table3";
+import type { Latency } from "./measure.js";
 
 export interface Row {
   work: string;
   against: string;
-  /** Units per second. */
+  /** Units per second, or the unit itself where less is better. */
   ours: number;
   theirs: number;
   unit: string;
-  /** The ratio that must hold, and the one to aim for. */
-  floor: number;
-  aim: number;
+  /** Whether the ratio should be small: `floor` is the most that it may be, then. */
+  less?: boolean;
+  /** The ratio that must hold, and the one to aim for; null where the row is for orientation. */
+  floor: number | null;
+  aim: number | null;
+  /** How long single steps took. */
+  latency?: { ours: Latency | null; theirs?: Latency | null };
   /** Figures of the single rounds, for the file. */
   rounds?: Record<string, number[]>;
 }
@@ -18,21 +23,24 @@ export interface Row {
 export function printRows(rows: Row[], settings: string): void {
   const table = new Table({
     head: ["work", "against", "ours", "theirs", "ratio", "floor", "aim"],
+    colWidths: [34, 34, null, null, null, null, null],
+    wordWrap: true,
     style: { head: [], border: [] },
   });
   for (const row of rows) {
     const ratio = row.ours / row.theirs;
+    const missed = row.floor !== null && (row.less ? ratio > row.floor : ratio < row.floor);
     table.push([
       row.work,
       row.against,
-      `${format(row.ours)} ${row.unit}`,
-      `${format(row.theirs)} ${row.unit}`,
-      `${ratio.toFixed(2)}${ratio < row.floor ? " (!)" : ""}`,
-      String(row.floor),
-      String(row.aim),
+      figure(row.ours, row.unit, row.latency?.ours),
+      figure(row.theirs, row.unit, row.latency?.theirs),
+      `${ratio.toFixed(2)}${missed ? " (!)" : ""}`,
+      bound(row.floor, row.less),
+      bound(row.aim, row.less),
     ]);
   }
-  console.log(`${settings}\n${table.toString()}`);
+  console.log(`${settings}\n${table.toString()}\n`);
 }
 
 /** Keeps the figures of a run beside those of earlier ones. */
@@ -45,6 +53,16 @@ export async function saveRows(rows: Row[], settings: string): Promise<string> {
   return file.pathname;
 }
 
-function format(rate: number): string {
-  return Math.round(rate).toLocaleString("en-US");
+function figure(value: number, unit: string, latency: Latency | null | undefined): string {
+  const lines = [`${Math.round(value).toLocaleString("en-US")} ${unit}`];
+  if (latency) lines.push(`p50 ${milliseconds(latency.p50)}`, `p99 ${milliseconds(latency.p99)}`);
+  return lines.join("\n");
+}
+
+function bound(ratio: number | null, less: boolean | undefined): string {
+  return ratio === null ? "–" : `${less ? "≤ " : ""}${Number(ratio.toFixed(2))}`;
+}
+
+export function milliseconds(value: number): string {
+  return `${value.toFixed(value < 10 ? 2 : 1)} ms`;
 }

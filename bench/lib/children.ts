@@ -1,0 +1,51 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { endLater } from "./cleanup.js";
+import type { BenchDatabase } from "./database.js";
+
+export interface Child {
+  /** The line that it printed when it was ready. */
+  ready: string;
+  stop(): Promise<void>;
+}
+
+/** What may stand behind the routes of an application under test; see bench/app.ts. */
+export type Backend = "service" | "constant" | "one call per request";
+
+const STOP_MS_MAX = 15_000;
+
+/** Starts the HTTP application over a database, in a process of its own; `ready` is its address. */
+export function startApp(database: BenchDatabase, backend: Backend): Promise<Child> {
+  return start(new URL("../app.ts", import.meta.url), database, { BENCH_BACKEND: backend });
+}
+
+/** Starts what `svc-server start --role worker` runs. */
+export function startWorker(database: BenchDatabase): Promise<Child> {
+  return start(new URL("../worker.ts", import.meta.url), database, {});
+}
+
+async function start(script: URL, database: BenchDatabase, settings: Record<string, string>): Promise<Child> {
+  // Its standard input is a pipe of ours, whose end tells it that we are gone, however we went.
+  const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(script)], {
+    env: {
+      ...process.env,
+      ...settings,
+      BENCH_DATABASE_URL: database.url,
+      BENCH_USE_ROLES: database.useRoles ? "1" : "",
+    },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const exited = once(child, "exit");
+  const stop = endLater(async () => {
+    const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS_MAX);
+    child.kill("SIGTERM");
+    await exited;
+    clearTimeout(timer);
+  });
+  const lines = createInterface(child.stdout);
+  const [line] = (await Promise.race([once(lines, "line"), exited.then(() => [])])) as [string?];
+  if (line === undefined) throw new Error(`${script.pathname} ended before it was ready`);
+  return { ready: line, stop };
+}
