@@ -6,7 +6,7 @@ import { readLines } from "./lines.js";
 import { LineProblem, readOperation, type FileOperation } from "./operation-line.js";
 
 /** Streams the operations of a file. Throws a DemoFailure that names the line where one is not an operation. */
-async function* readDataFile(file: string): AsyncGenerator<FileOperation> {
+export async function* readDataFile(file: string): AsyncGenerator<FileOperation> {
   for await (const { number, bytes } of readLines(file)) {
     // A blank line separates nothing and harms nothing.
     if (bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)) continue;

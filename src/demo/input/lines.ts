@@ -1,5 +1,7 @@
 /** Lines of a file, as bytes came: split at line feeds before decoding, so that a line with bad bytes can be named. */
 import { createReadStream } from "node:fs";
+import { pipeline } from "node:stream";
+import { createGunzip } from "node:zlib";
 import { DemoFailure, messageOf } from "../failure.js";
 
 export interface Line {
@@ -13,7 +15,10 @@ const LINE_FEED = 0x0a;
 /** More than the largest legal operation needs, and little enough to keep in memory. */
 const LINE_BYTES_MAX = 1024 * 1024;
 
-/** Reads a file line by line, empty lines left out. Throws a DemoFailure where it cannot be read or a line has no end. */
+/**
+ * Reads a file line by line, empty lines left out; one whose name ends in `.gz` is unpacked on the way. Throws a DemoFailure where it
+ * cannot be read or a line has no end.
+ */
 export async function* readLines(file: string): AsyncGenerator<Line> {
   let number = 0;
   let rest: Buffer = Buffer.alloc(0);
@@ -34,7 +39,9 @@ export async function* readLines(file: string): AsyncGenerator<Line> {
 
 async function* readChunks(file: string): AsyncGenerator<Buffer> {
   try {
-    yield* createReadStream(file) as AsyncIterable<Buffer>;
+    const stream = createReadStream(file);
+    // What ends the file's stream ends the unpacked one, too, which is the one that is read.
+    yield* (file.endsWith(".gz") ? pipeline(stream, createGunzip(), () => undefined) : stream) as AsyncIterable<Buffer>;
   } catch (error) {
     throw new DemoFailure(`cannot read ${file}: ${messageOf(error)}`, 2, { cause: error });
   }

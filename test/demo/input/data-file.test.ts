@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openDataFile } from "../../../src/demo/input/data-file.js";
 
@@ -92,6 +93,15 @@ describe("a data file", () => {
   test("names the line that is not UTF-8", async () => {
     const bytes = Buffer.concat([Buffer.from(`${GOOD}\n{"customerId":"`), Buffer.from([0xff]), Buffer.from('"}\n')]);
     await expect(openDataFile(await fileOf(bytes))).rejects.toThrow(/:2: is not valid UTF-8$/);
+  });
+
+  test("is unpacked on the way where it is compressed, and refused where its end is missing", async () => {
+    const file = path.join(directory, "data.jsonl.gz");
+    const packed = gzipSync(`${GOOD}\n${GOOD.replace("0001", "ü")}\n`);
+    await writeFile(file, packed);
+    expect(await openDataFile(file)).toMatchObject({ title: "data.jsonl.gz", operations: 2, customers: 2 });
+    await writeFile(file, packed.subarray(0, -12));
+    await expect(openDataFile(file)).rejects.toThrow(/cannot read .*unexpected end of file/);
   });
 
   test("is refused where it is empty, missing, or one endless line", async () => {

@@ -1,0 +1,12 @@
+import { clusterKilled } from "./cluster.js";
+import type { Fault } from "./fault.js";
+import { kill } from "./kill.js";
+
+/** Service and database together, as where a machine stops. */
+export const machineKilled: Fault = {
+  name: "service and PostgreSQL",
+  strike: async (target) => {
+    await clusterKilled.strike(target);
+    kill(target.service.pid);
+  },
+};

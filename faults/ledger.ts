@@ -1,0 +1,77 @@
+/** What the service has answered for, and when. */
+import { once } from "node:events";
+import { DemoFailure } from "../src/demo/failure.js";
+
+interface Waiter {
+  /** Asked after each acceptance, with the beginning of the attempt that was accepted. */
+  holds: (begunAt: number) => boolean;
+  resolve: () => void;
+}
+
+export class Ledger {
+  /** The id that was answered, by idempotency key. */
+  readonly ids = new Map<string, string>();
+  /** Operations answered with 202. */
+  operations = 0;
+  /** How often an attempt was repeated, by reason. */
+  readonly retries = new Map<string, number>();
+  /** Single events of which the answer said that they were stored before. */
+  duplicates = 0;
+  #waiters: Waiter[] = [];
+  #complete = false;
+
+  /** Throws a DemoFailure where the key was answered with another id before. */
+  acknowledge(key: string, id: string): void {
+    const known = this.ids.get(key);
+    if (known !== undefined && known !== id)
+      throw new DemoFailure(`the event with the key "${key}" was answered as ${known} and later as ${id}`);
+    this.ids.set(key, id);
+  }
+
+  accepted(operations: number, begunAt: number): void {
+    this.operations += operations;
+    const reached = this.#waiters.filter(({ holds }) => holds(begunAt));
+    this.#waiters = this.#waiters.filter((waiter) => !reached.includes(waiter));
+    for (const { resolve } of reached) resolve();
+  }
+
+  retried(why: string): void {
+    this.retries.set(why, (this.retries.get(why) ?? 0) + 1);
+  }
+
+  /** All has been accepted that ever will be. */
+  complete(): void {
+    this.#complete = true;
+    for (const { resolve } of this.#waiters) resolve();
+  }
+
+  /** Whether all that is sent was accepted. */
+  isComplete(): boolean {
+    return this.#complete;
+  }
+
+  /** Resolves once so many operations were accepted, or all. */
+  reached(operations: number, signal: AbortSignal): Promise<void> {
+    return this.operations >= operations ? Promise.resolve() : this.#until(() => this.operations >= operations, signal);
+  }
+
+  /** Resolves with the next acceptance of what was sent after `instant`, or once all were accepted. */
+  acceptedSince(instant: number, signal: AbortSignal): Promise<void> {
+    return this.#until((begunAt) => begunAt > instant, signal);
+  }
+
+  async #until(holds: Waiter["holds"], signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#complete) return;
+    const done = new Promise<void>((resolve) => this.#waiters.push({ holds, resolve }));
+    const settled = new AbortController();
+    try {
+      await Promise.race([done, once(signal, "abort", { signal: settled.signal })]);
+    } catch (error) {
+      if (!settled.signal.aborted) throw error;
+    } finally {
+      settled.abort();
+    }
+    signal.throwIfAborted();
+  }
+}

@@ -1,0 +1,122 @@
+/** The senders: they deal the operations out, check every answer, and note what was acknowledged. */
+import { DemoFailure } from "../src/demo/failure.js";
+import { laneOf } from "../src/demo/send/dispatch.js";
+import type { Client } from "./client.js";
+import type { Ledger } from "./ledger.js";
+import type { Operation } from "./operations.js";
+
+export interface LoadOptions {
+  ledger: Ledger;
+  /** Senders of batches. */
+  senders: number;
+  /** Operations in a batch. */
+  batch: number;
+  /** A connection for each sender; the first `senders` are for batches, `SINGLE_SENDERS` more for single events. */
+  clients: readonly Client[];
+}
+
+export const SINGLE_SENDERS = 4;
+/** What a sender of single events takes at a time from the reader, which would otherwise wait for it at every event. */
+const SINGLES_READ_AHEAD = 100;
+
+const EVENT_ID = /^evt_[0-9a-f]{16}$/;
+
+/**
+ * Sends all operations. A customer's take one sender and keep their order. Rejects with the first failure; the caller then ends the
+ * other senders by the signal of their clients.
+ */
+export async function send(operations: AsyncIterable<Operation>, options: LoadOptions): Promise<void> {
+  const { ledger, senders, batch, clients } = options;
+  const lanes = clients.map((client, index) =>
+    index < senders
+      ? new Lane(batch, (operations) => sendBatch(operations, client, ledger))
+      : new Lane(SINGLES_READ_AHEAD, (operations) => sendSingles(operations, client, ledger)),
+  );
+  const laneFor = ({ single, customerId }: Operation): Lane =>
+    lanes[single ? senders + laneOf(customerId, SINGLE_SENDERS) : laneOf(customerId, senders)]!;
+  try {
+    for await (const operation of operations) await laneFor(operation).push(operation);
+    await Promise.all(lanes.map((lane) => lane.finish()));
+    ledger.complete();
+  } finally {
+    await Promise.all(lanes.map((lane) => lane.settled()));
+  }
+}
+
+/** What waits for one sender, while what was before is under way. */
+class Lane {
+  #filling: Operation[] = [];
+  #underWay: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly size: number,
+    private readonly send: (operations: readonly Operation[]) => Promise<void>,
+  ) {}
+
+  async push(operation: Operation): Promise<void> {
+    this.#filling.push(operation);
+    if (this.#filling.length === this.size) await this.#dispatch();
+  }
+
+  async finish(): Promise<void> {
+    if (this.#filling.length > 0) await this.#dispatch();
+    await this.#underWay;
+  }
+
+  async #dispatch(): Promise<void> {
+    await this.#underWay;
+    const operations = this.#filling;
+    this.#filling = [];
+    this.#underWay = this.send(operations);
+    // Whoever awaits next gets the rejection.
+    this.#underWay.catch(() => undefined);
+  }
+
+  async settled(): Promise<void> {
+    await this.#underWay.catch(() => undefined);
+  }
+}
+
+async function sendBatch(operations: readonly Operation[], client: Client, ledger: Ledger): Promise<void> {
+  const body = `{"events":[${operations.map(({ json }) => json).join(",")}]}`;
+  const { status, text, begunAt } = await client.post("/v1/events/batch", body);
+  const keys = operations.flatMap(({ key }) => key ?? []);
+  const { accepted, rejected, eventIds } = answerOf(status, text, 202) as Partial<Record<string, unknown>>;
+  const ids = Array.isArray(eventIds) ? eventIds.filter(isEventId) : [];
+  if (accepted !== operations.length || rejected !== 0 || ids.length !== keys.length)
+    throw unexpected(`a batch of ${operations.length} operations (${keys.length} events)`, status, text);
+  keys.forEach((key, index) => ledger.acknowledge(key, ids[index]!));
+  ledger.accepted(operations.length, begunAt);
+}
+
+async function sendSingles(operations: readonly Operation[], client: Client, ledger: Ledger): Promise<void> {
+  for (const { json, key } of operations) {
+    const { status, text, attempts, begunAt } = await client.post("/v1/events", json);
+    const { eventId, accepted, queued, duplicate } = answerOf(status, text, 202) as Partial<Record<string, unknown>>;
+    if (key === null || !isEventId(eventId) || accepted !== true || queued !== true || typeof duplicate !== "boolean")
+      throw unexpected("a single event", status, text);
+    // Only a repetition can be one.
+    if (duplicate && attempts === 1 && !ledger.ids.has(key)) throw unexpected("a new single event", status, text);
+    if (duplicate) ledger.duplicates++;
+    ledger.acknowledge(key, eventId);
+    ledger.accepted(1, begunAt);
+  }
+}
+
+function isEventId(value: unknown): value is string {
+  return typeof value === "string" && EVENT_ID.test(value);
+}
+
+/** The document that was answered; throws a DemoFailure on any other status. */
+function answerOf(status: number, text: string, expected: number): object {
+  if (status !== expected) throw unexpected("a request", status, text);
+  try {
+    return JSON.parse(text) as object;
+  } catch {
+    throw unexpected("a request", status, text);
+  }
+}
+
+function unexpected(what: string, status: number, text: string): DemoFailure {
+  return new DemoFailure(`${what} was answered unexpectedly: ${status} ${text.slice(0, 500)}`);
+}

@@ -1,0 +1,128 @@
+/** A strict model made of what a history holds, with a little to derive, so that evaluation can be checked as well. */
+import { DemoFailure } from "../src/demo/failure.js";
+import type { Field, ScalarType, Snapshot } from "../src/snapshot/types.js";
+
+/** So many events make a customer active. */
+export const ACTIVE_FROM = 25;
+export const RULE = "each_once";
+
+export interface Model {
+  snapshot: Snapshot;
+  /** The most frequent event: so many of them make a customer active. */
+  counted: string;
+  /** The rarest event: the model's rule answers each once. */
+  ruled: string;
+  ruledEvents: number;
+}
+
+interface Member {
+  type: ScalarType | "array";
+  /** Of an array; null while all that were seen are empty. */
+  items: ScalarType | null;
+  seen: number;
+}
+
+interface EventDraft {
+  events: number;
+  properties: Map<string, Member>;
+}
+
+/** Collects names and types; what a strict schema cannot declare is told with the place where it stands. */
+export class SchemaDraft {
+  readonly #events = new Map<string, EventDraft>();
+  readonly #traits = new Map<string, Member>();
+
+  addEvent(event: string, properties: Record<string, unknown>, origin: string): void {
+    let draft = this.#events.get(event);
+    if (draft === undefined) this.#events.set(event, (draft = { events: 0, properties: new Map() }));
+    draft.events++;
+    for (const [name, value] of Object.entries(properties)) note(draft.properties, name, value, origin);
+  }
+
+  /** A trait that is null is removed, whatever its type. */
+  addTraits(traits: Record<string, unknown>, origin: string): void {
+    for (const [name, value] of Object.entries(traits)) if (value !== null) note(this.#traits, name, value, origin);
+  }
+
+  /** Null where no event was added. */
+  model(): Model | null {
+    const byFrequency = [...this.#events].toSorted(([, one], [, other]) => other.events - one.events);
+    const [most, least] = [byFrequency[0], byFrequency.at(-1)];
+    if (most === undefined || least === undefined) return null;
+    const [counted] = most;
+    const [ruled, { events: ruledEvents }] = least;
+    return { counted, ruled, ruledEvents, snapshot: this.#snapshot(counted, ruled) };
+  }
+
+  #snapshot(counted: string, ruled: string): Snapshot {
+    return {
+      formatVersion: 1,
+      strictSchema: true,
+      events: Object.fromEntries(
+        [...this.#events].map(([event, draft]) => [event, { properties: fields(draft.properties, draft.events) }]),
+      ),
+      traits: fields(this.#traits, 0),
+      lifecycle: {
+        initial: "new",
+        states: [
+          {
+            name: "new",
+            transitions: [
+              { to: "active", when: { kind: "count", of: { event: counted }, operator: "gte", value: ACTIVE_FROM } },
+            ],
+          },
+          { name: "active", transitions: [] },
+        ],
+      },
+      journeys: [],
+      segments: [],
+      health: null,
+      rules: [{ id: RULE, on: { kind: "event", of: { event: ruled } }, then: { kind: "emit", type: "faults.ruled" } }],
+      signals: [],
+    };
+  }
+}
+
+function note(members: Map<string, Member>, name: string, value: unknown, origin: string): void {
+  const type = typeOf(value);
+  if (type === null) throw new DemoFailure(`${origin}: no model declares the value of "${name}"`, 2);
+  const items = Array.isArray(value) ? itemsOf(value, name, origin) : null;
+  const member = members.get(name);
+  if (member === undefined) {
+    members.set(name, { type, items, seen: 1 });
+    return;
+  }
+  member.items ??= items;
+  member.seen++;
+  if (member.type !== type || (items !== null && member.items !== items))
+    throw new DemoFailure(`${origin}: "${name}" has another type than before, which no strict model declares`, 2);
+}
+
+function itemsOf(values: readonly unknown[], name: string, origin: string): ScalarType | null {
+  const types = new Set(values.map(typeOf));
+  const [type] = types;
+  if (type === undefined) return null;
+  if (types.size > 1 || type === null || type === "array")
+    throw new DemoFailure(`${origin}: no model declares the items of "${name}"`, 2);
+  return type;
+}
+
+function typeOf(value: unknown): ScalarType | "array" | null {
+  if (Array.isArray(value)) return "array";
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+    ? (typeof value as ScalarType)
+    : null;
+}
+
+/** What is not in all of them is optional; traits always are, and do not say so. */
+function fields(members: Map<string, Member>, events: number): Record<string, Field> {
+  return Object.fromEntries(
+    [...members].map(([name, { type, items, seen }]): [string, Field] => {
+      const optional = seen < events ? ({ optional: true } as const) : {};
+      return [
+        name,
+        type === "array" ? { type, items: { type: items ?? "string" }, ...optional } : { type, ...optional },
+      ];
+    }),
+  );
+}

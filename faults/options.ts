@@ -1,0 +1,82 @@
+/** The command line of a run. */
+import yargs from "yargs";
+import { DemoFailure } from "../src/demo/failure.js";
+
+export interface FaultsOptions {
+  /** Files of operations to send; empty for a generated history. */
+  data: string[];
+  /** Of the generated history. */
+  operations: number;
+  /** A file of events without a customer, which must be refused; null without one. */
+  refused: string | null;
+  senders: number;
+  /** Operations in a batch. */
+  batch: number;
+  kills: number;
+  seed: number;
+}
+
+const KILLS_MAX = 1_000;
+
+/** Reads the arguments; null after `--help`, whose text went to `print`. Throws a DemoFailure with exit code 2 where they are wrong. */
+export async function readOptions(
+  args: readonly string[],
+  print: (text: string) => void,
+): Promise<FaultsOptions | null> {
+  let text = "";
+  const parser = yargs([...args])
+    .scriptName("npm run faults --")
+    .usage(
+      "$0 [options]\n\nKills the service and its database while events come in, and checks that nothing is lost or doubled.",
+    )
+    .option("data", {
+      type: "string",
+      array: true,
+      requiresArg: true,
+      describe: "JSON Lines files to send, .gz as well",
+    })
+    .option("operations", { type: "number", requiresArg: true, describe: "operations to generate; 50000 unless set" })
+    .option("refused", {
+      type: "string",
+      requiresArg: true,
+      describe: "JSON Lines file of events without a customerId",
+    })
+    .option("senders", { type: "number", requiresArg: true, default: 8, describe: "senders of batches" })
+    .option("batch", { type: "number", requiresArg: true, default: 1_000, describe: "operations in a batch" })
+    .option("kills", { type: "number", requiresArg: true, default: 6, describe: "how often something is killed" })
+    .option("seed", {
+      type: "number",
+      requiresArg: true,
+      default: 1,
+      describe: "chooses the moments, and what is generated",
+    })
+    .conflicts("data", "operations")
+    .strict()
+    .version(false)
+    .parserConfiguration({ "greedy-arrays": true })
+    .exitProcess(false)
+    .fail((message, error) => {
+      throw new DemoFailure((message || error.message).split("\n").join(" "), 2);
+    });
+  const parsed = await parser.parseAsync([...args], {}, (_error, _argv, output) => {
+    text = output;
+  });
+  if (text !== "") {
+    print(`${text}\n`);
+    return null;
+  }
+  return {
+    data: parsed.data ?? [],
+    operations: whole("--operations", parsed.operations ?? 50_000, 1, 10_000_000),
+    refused: parsed.refused ?? null,
+    senders: whole("--senders", parsed.senders, 1, 64),
+    batch: whole("--batch", parsed.batch, 1, 1_000),
+    kills: whole("--kills", parsed.kills, 0, KILLS_MAX),
+    seed: whole("--seed", parsed.seed, 0, 2 ** 31 - 1),
+  };
+}
+
+function whole(name: string, value: number, least: number, most: number): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new DemoFailure(`${name} must be a whole number from ${least} to ${most}`, 2);
+}

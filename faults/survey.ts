@@ -1,0 +1,73 @@
+/** What a history holds: the figures that must come out in the end, and the model that declares it. */
+import { DemoFailure } from "../src/demo/failure.js";
+import { DecimalSum } from "../src/engine/decimal.js";
+import { SchemaDraft, type Model } from "./model.js";
+import type { History } from "./operations.js";
+
+export interface Survey {
+  operations: number;
+  /** With different idempotency keys: as many as the service will hold. */
+  events: number;
+  identifies: number;
+  customers: number;
+  /** Of each property that holds numbers, over the events with different keys: exact, in decimal notation. */
+  sums: Map<string, string>;
+  model: Model;
+}
+
+interface Payload {
+  event?: string;
+  properties?: Record<string, unknown>;
+  traits?: Record<string, unknown>;
+}
+
+/** Reads the history once. Throws a DemoFailure where no strict model can declare it. */
+export async function survey(history: History): Promise<Survey> {
+  const keys = new Set<string>();
+  const customers = new Set<string>();
+  const sums = new Map<string, DecimalSum>();
+  const schema = new SchemaDraft();
+  let operations = 0;
+  let identifies = 0;
+  for await (const { customerId, key, json, origin } of history.read()) {
+    operations++;
+    customers.add(customerId);
+    const { event = "", properties = {}, traits = {} } = JSON.parse(json) as Payload;
+    if (key === null) {
+      identifies++;
+      schema.addTraits(traits, origin);
+    } else if (!keys.has(key)) {
+      keys.add(key);
+      schema.addEvent(event, properties, origin);
+      addNumbers(sums, properties);
+    }
+  }
+  const model = schema.model();
+  if (model === null) throw new DemoFailure(`${history.title} holds no events`, 2);
+  return {
+    operations,
+    events: keys.size,
+    identifies,
+    customers: customers.size,
+    sums: new Map([...sums].map(([property, sum]) => [property, inDecimals(sum)])),
+    model,
+  };
+}
+
+function addNumbers(sums: Map<string, DecimalSum>, properties: Record<string, unknown>): void {
+  for (const [property, value] of Object.entries(properties)) {
+    if (typeof value !== "number") continue;
+    let sum = sums.get(property);
+    if (sum === undefined) sums.set(property, (sum = new DecimalSum()));
+    sum.add(value);
+  }
+}
+
+/** The sum as PostgreSQL writes a numeric without zeros at its end. */
+function inDecimals(sum: DecimalSum): string {
+  const { units, scale } = sum.toMemory();
+  const [, sign = "", digits = ""] = /^(-?)(\d+)$/.exec(BigInt(units).toString()) ?? [];
+  const padded = digits.padStart(scale + 1, "0");
+  const whole = padded.slice(0, padded.length - scale);
+  return scale === 0 ? `${sign}${whole}` : `${sign}${whole}.${padded.slice(-scale)}`;
+}

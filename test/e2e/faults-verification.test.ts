@@ -1,0 +1,140 @@
+import type { TransactionSql } from "postgres";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Ledger } from "../../faults/ledger.js";
+import { generatedHistory, type Operation } from "../../faults/operations.js";
+import { survey } from "../../faults/survey.js";
+import { differences, verify, type Sent } from "../../faults/verification.js";
+import { createDatabase, rolledBack, type TestDatabase } from "../support/database.js";
+import { TestEnvironment } from "../tasks/support/environment.js";
+
+const BATCH = 500;
+
+let db: TestDatabase;
+let environmentId: number;
+let sent: Sent;
+
+/** A history that was sent, acknowledged and evaluated without any fault. */
+beforeAll(async () => {
+  db = await createDatabase();
+  const history = generatedHistory(1_500, 7);
+  const surveyed = await survey(history);
+  const environment = await TestEnvironment.create(db.sql, surveyed.model.snapshot);
+  const ledger = new Ledger();
+  const operations: Operation[] = [];
+  for await (const operation of history.read()) operations.push(operation);
+  for (let begin = 0; begin < operations.length; begin += BATCH) {
+    const batch = operations.slice(begin, begin + BATCH);
+    const now = new Date().toISOString();
+    const seqs = await environment.ingestText(
+      batch.map(({ json }) => json),
+      batch.map(() => ({ at: now })),
+    );
+    batch.forEach(({ key }, index) => {
+      if (key !== null) ledger.acknowledge(key, `evt_${seqs[index]!.toString(16).padStart(16, "0")}`);
+    });
+    ledger.accepted(batch.length, 0);
+  }
+  await environment.evaluate();
+  environmentId = environment.environmentId;
+  sent = { history, survey: surveyed, ledger };
+});
+afterAll(() => db.drop());
+
+/** What the verification says after a change that is rolled back. */
+function after(change: (tx: TransactionSql) => Promise<unknown>): Promise<string> {
+  return rolledBack(db.sql, async (tx) => {
+    await change(tx);
+    return differences(await verify(tx, environmentId, sent)).join("\n");
+  });
+}
+
+test("finds nothing where all is well", async () => {
+  expect(await after(() => Promise.resolve())).toBe("");
+});
+
+test("finds an event that is lost", async () => {
+  const found = await after(
+    (tx) => tx`delete from svc.events where event_seq = (select max(event_seq) from svc.events)`,
+  );
+  expect(found).toMatch(/^events: (\d+) sent, (?!\1)\d+ stored$/m);
+  expect(found).toContain("not so: every event was acknowledged with the id under which it is stored");
+  expect(found).toContain("not so: no two keys made one event, and no key none");
+});
+
+test("finds an event that is stored twice", async () => {
+  const found = await after(
+    (tx) => tx`
+      insert into svc.events
+      select environment_id, event_seq + 1000000, customer_id, event, properties, occurred_at, accepted_at
+      from svc.events order by event_seq limit 1`,
+  );
+  expect(found).toMatch(/^events: \d+ sent, \d+ stored$/m);
+  expect(found).toMatch(/^sum of "quantity", in decimals: /m);
+  expect(found).toContain("not so: nothing is stored that was not sent, and nothing twice");
+});
+
+test("finds one event lost and another doubled, where the number is right", async () => {
+  const found = await after(
+    (tx) => tx`
+      update svc.events as e
+      set customer_id = o.customer_id, event = o.event, properties = o.properties, occurred_at = o.occurred_at
+      from (select * from svc.events order by event_seq limit 1) as o
+      where e.event_seq = (select max(event_seq) from svc.events)`,
+  );
+  expect(found).not.toMatch(/^events: /m);
+  expect(found).toContain("not so: every event is stored as it was sent");
+});
+
+test("finds a number that changed in its last digit", async () => {
+  const found = await after(
+    (tx) => tx`
+      update svc.events
+      set properties = jsonb_set(properties, '{unitPrice}', to_jsonb((properties ->> 'unitPrice')::numeric + 0.0000000001))
+      where event_seq = (select max(event_seq) from svc.events)`,
+  );
+  expect(found).toMatch(/^sum of "unitPrice", in decimals: [\d.]+ sent, [\d.]+0001 stored$/m);
+  expect(found).toContain("not so: every event is stored as it was sent");
+});
+
+test.each([
+  ["a trait update that is lost", "delete from svc.trait_updates", "every trait update is stored at least once"],
+  [
+    "traits that are not those of the last update",
+    "update svc.customers set traits = traits || '{\"lines\": -1}'",
+    "the customers' traits are those of their updates in order",
+  ],
+  [
+    "a customer who is set aside",
+    "update svc.customers set set_aside_at = now()",
+    "there are the customers of whom something was sent, and none is set aside",
+  ],
+  [
+    "customers who are active too early",
+    "update svc.customers set lifecycle = 'active'",
+    'a customer is active from 25 events "line_sold" on',
+  ],
+  [
+    "an event that was evaluated twice",
+    `insert into svc.emissions
+     select environment_id, emission_seq + 65536, customer_id, event_type, source, metadata, emitted_at, cause_type, cause_id
+     from svc.emissions where source = 'rule' order by emission_seq desc limit 1`,
+    'each event "line_cancelled" was evaluated once, and told once',
+  ],
+  [
+    "an event that was not evaluated",
+    "delete from svc.rule_executions",
+    'each event "line_cancelled" was evaluated once, and told once',
+  ],
+  [
+    "usage that was counted twice",
+    "update svc.key_usage set month_events = month_events + 1",
+    "the month's usage is the number of events stored",
+  ],
+  [
+    "an operation that waits for evaluation",
+    "insert into svc.inbox select environment_id, customer_id, event_seq from svc.events limit 1",
+    "nothing waits for evaluation",
+  ],
+])("finds %s", async (_, damage, claim) => {
+  expect(await after((tx) => tx.unsafe(damage))).toContain(`not so: ${claim}`);
+});
