@@ -1,58 +1,68 @@
 /**
- * What JSON allows and the database does not: U+0000 and lone surrogates in text, numbers beyond the range of a double. Each is told
- * apart here, where the error can name the literal. Looking for them costs a scan for rare escapes and exponents; only a text that has
- * such is taken apart.
+ * What JSON allows and the database does not: U+0000 and lone surrogates in text, numbers beyond the range of a double or with very many
+ * places. Each is told apart here, where the error can name the literal. Looking for them costs a scan for rare escapes and numbers; only
+ * a text that has such is taken apart.
  */
+import { unusualNumbers } from "./unusual-numbers.js";
 
 const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
 /** An exponent of three digits; one of two leads out of the range only with some two hundred digits before it. */
 const SUSPICIOUS_NUMBER = /\d[eE][+-]?0*[1-9]\d\d|\d{200}/;
 const EXPONENT_MAX = 324;
-const TOKENS = /"([^"\\]*(?:\\.[^"\\]*)*)"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-const ESCAPES = /\\(?:u([0-9a-fA-F]{4})|.)/g;
+/** What the database keeps of a number. */
+const PLACES_MAX = 16_383;
+
+/** In front of an escape: a backslash is one's beginning where an even number of backslashes stands before it. */
+const EVEN = String.raw`(?<!\\)(?:\\\\)*`;
+const FIRST_HALF = String.raw`\\u[dD][89abAB][\da-fA-F]{2}`;
+const SECOND_HALF = String.raw`\\u[dD][c-fC-F][\da-fA-F]{2}`;
+/** One expression that takes no steps for what is right: a body may hold millions of pairs. */
+const BAD_ESCAPE = new RegExp(
+  String.raw`(?:\\u0000|${FIRST_HALF}(?!${SECOND_HALF})|(?<!${EVEN}${FIRST_HALF})${SECOND_HALF})(?<=${EVEN}.{6})`,
+);
 
 export interface BadLiteral {
   literal: string;
   reason: string;
 }
 
-/** The first literal of a valid JSON text that cannot be stored exactly; null where there is none. */
+/** A literal of a valid JSON text that cannot be stored exactly; null where there is none. */
 export function findBadLiteral(json: string): BadLiteral | null {
-  if (!SUSPICIOUS_ESCAPE.test(json) && !SUSPICIOUS_NUMBER.test(json)) return null;
-  for (const match of json.matchAll(TOKENS)) {
-    const [token, text] = match;
-    const bad = text === undefined ? badNumber(token) : badText(text);
-    if (bad) return bad;
+  return badEscape(json) ?? (SUSPICIOUS_NUMBER.test(json) ? badNumber(json) : null);
+}
+
+/** Backslashes stand in strings only, so the text needs no taking apart. */
+function badEscape(json: string): BadLiteral | null {
+  if (!SUSPICIOUS_ESCAPE.test(json)) return null;
+  const literal = BAD_ESCAPE.exec(json)?.[0];
+  if (literal === undefined) return null;
+  return {
+    literal,
+    reason:
+      literal === "\\u0000"
+        ? "The character U+0000 cannot be stored in text."
+        : "The escape is half of a surrogate pair without the other half.",
+  };
+}
+
+function badNumber(json: string): BadLiteral | null {
+  for (const [start, end] of unusualNumbers(json)) {
+    const token = json.slice(start, end);
+    const reason = reasonAgainst(token);
+    if (reason !== null) return { literal: token.slice(0, 40), reason };
   }
   return null;
 }
 
-function badNumber(token: string): BadLiteral | null {
+function reasonAgainst(token: string): string | null {
   const value = Number(token);
+  if (value !== 0 && Number.isFinite(value) && token.length < PLACES_MAX - EXPONENT_MAX) return null;
   const [digits = "", exponent = "0"] = token.split(/[eE]/);
   // What has a digit other than zero and reads as zero is too small. The database keeps the places of a zero: 0e-16383 has as many.
   const vanished = value === 0 && (/[1-9]/.test(digits) || Math.abs(Number(exponent)) > EXPONENT_MAX);
-  if (Number.isFinite(value) && !vanished) return null;
-  return {
-    literal: token.slice(0, 40),
-    reason: "The number is outside the range of a double (about 1e-324 to 1.8e308).",
-  };
-}
-
-function badText(text: string): BadLiteral | null {
-  if (!SUSPICIOUS_ESCAPE.test(text)) return null;
-  let half: { escape: string; end: number } | null = null; // the first half of a pair, and where its second must stand
-  for (const { 0: escape, 1: hex, index } of text.matchAll(ESCAPES)) {
-    const unit = hex === undefined ? 0x20 : parseInt(hex, 16);
-    const isSecondHalf = unit >= 0xdc00 && unit <= 0xdfff;
-    if (half && !(isSecondHalf && index === half.end)) return halfPair(half.escape);
-    if (!half && isSecondHalf) return halfPair(escape);
-    if (unit === 0) return { literal: escape, reason: "The character U+0000 cannot be stored in text." };
-    half = unit >= 0xd800 && unit <= 0xdbff ? { escape, end: index + escape.length } : null;
+  if (!Number.isFinite(value) || vanished) {
+    return "The number is outside the range of a double (about 1e-324 to 1.8e308).";
   }
-  return half && halfPair(half.escape);
-}
-
-function halfPair(literal: string): BadLiteral {
-  return { literal, reason: "The escape is half of a surrogate pair without the other half." };
+  const places = (digits.split(".")[1] ?? "").length - Number(exponent);
+  return places > PLACES_MAX ? "The number has more than 16,383 digits after the point." : null;
 }

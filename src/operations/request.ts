@@ -1,6 +1,7 @@
 import { findBadLiteral } from "./literals.js";
 import { shownName, type ShapeProblem } from "./shape-problem.js";
 import { BATCH_MAX, DOCUMENT_BYTES_MAX, operationProblem, singleProblem } from "./shape.js";
+import { withLengths } from "./unusual-numbers.js";
 
 /** Why a request with operations is refused; both codes are a 400. */
 export interface RequestProblem extends ShapeProblem {
@@ -17,7 +18,12 @@ const SURELY_SMALL_CHARACTERS = DOCUMENT_BYTES_MAX / 6;
 /** The first problem of a request with a single event: `body` is what its JSON `text` says. Null where it can be accepted as far as its
  * shape goes. */
 export function singleRequestProblem(body: unknown, text: string): RequestProblem | null {
-  return invalid(singleProblem(body, mayBeLarge(text))) ?? literalProblem(text);
+  const checkSizes = mayBeLarge(text);
+  return (
+    invalid(singleProblem(body, checkSizes)) ??
+    literalProblem(text) ??
+    (checkSizes ? unusualSizeProblem(text, (marked) => singleProblem(marked, true)) : null)
+  );
 }
 
 /** The first problem of a request with a batch; as `singleRequestProblem`. */
@@ -36,11 +42,27 @@ export function batchRequestProblem(body: unknown, text: string): RequestProblem
   }
   if (events.length < 1 || events.length > BATCH_MAX) return sizeProblem(events.length);
   const checkSizes = mayBeLarge(text);
+  return (
+    invalid(firstProblem(events, checkSizes)) ??
+    literalProblem(text) ??
+    (checkSizes
+      ? unusualSizeProblem(text, (marked) => firstProblem((marked as { events: unknown[] }).events, true))
+      : null)
+  );
+}
+
+function firstProblem(events: unknown[], checkSizes: boolean): ShapeProblem | null {
   for (const [index, operation] of events.entries()) {
     const problem = operationProblem(operation, `events[${index}]`, checkSizes);
-    if (problem !== null) return invalid(problem);
+    if (problem !== null) return problem;
   }
-  return literalProblem(text);
+  return null;
+}
+
+/** A double does not tell how long a number is kept, so a text that is right otherwise is read again with the lengths in their places. */
+function unusualSizeProblem(text: string, problemOf: (body: unknown) => ShapeProblem | null): RequestProblem | null {
+  const marked = withLengths(text);
+  return marked === null ? null : invalid(problemOf(JSON.parse(marked)));
 }
 
 function sizeProblem(length: number): RequestProblem {

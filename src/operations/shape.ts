@@ -2,10 +2,12 @@ import Type, { type Static } from "typebox";
 import { Compile } from "typebox/compile";
 import { explain, join, shown, type ShapeProblem } from "./shape-problem.js";
 import { timestampProblem } from "./timestamp.js";
+import { LENGTH_MARK } from "./unusual-numbers.js";
 
 const CHARACTERS_MAX = 256;
 export const DOCUMENT_BYTES_MAX = 64 * 1024;
 const DEPTH_MAX = 100;
+const MARK_IN_JSON = JSON.stringify(LENGTH_MARK).slice(1, -1);
 export const BATCH_MAX = 1_000;
 
 const Name = Type.String({ minLength: 1, description: `1 to ${CHARACTERS_MAX} characters (Unicode code points)` });
@@ -133,7 +135,7 @@ function documentProblem(document: Record<string, unknown>, field: string, check
   }
   if (!checkSize) return null;
   const json = JSON.stringify(document);
-  const bytes = Buffer.byteLength(json) + (/\de[+-]\d/.test(json) ? writtenOutBytes(document) : 0);
+  const bytes = Buffer.byteLength(json) + (json.includes(MARK_IN_JSON) ? markedBytes(document) : 0);
   if (bytes <= DOCUMENT_BYTES_MAX) return null;
   return {
     message: `\`${field}\` is too large.`,
@@ -143,14 +145,13 @@ function documentProblem(document: Record<string, unknown>, field: string, check
   };
 }
 
-/**
- * What numbers with exponents are longer when they are written out, about. That is how the database keeps them, and 1e308 would make a
- * small document a very large one.
- */
-function writtenOutBytes(value: unknown): number {
-  if (typeof value === "number") return Math.abs(Number(/e([+-]\d+)$/.exec(String(value))?.[1] ?? 0));
+/** What the numbers that `withLengths` marked are longer than their marks. */
+function markedBytes(value: unknown): number {
+  if (typeof value === "string") {
+    return value.startsWith(LENGTH_MARK) ? Number(value.slice(LENGTH_MARK.length)) - JSON.stringify(value).length : 0;
+  }
   if (typeof value !== "object" || value === null) return 0;
-  return Object.values(value).reduce((sum: number, member) => sum + writtenOutBytes(member), 0);
+  return Object.values(value).reduce((sum: number, member) => sum + markedBytes(member), 0);
 }
 
 function isDeeperThan(value: unknown, levels: number): boolean {

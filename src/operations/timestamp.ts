@@ -44,11 +44,16 @@ function readTimestamp(text: string): Timestamp | string {
   const offset = (match[8] === "-" ? -1 : 1) * (offsetHours * 60 + offsetMinutes);
   const seconds =
     new Date(0).setUTCFullYear(year, month - 1, day) + ((hour * 60 + minute - offset) * 60 + second) * 1000;
-  // The database keeps microseconds, and rounds to them.
-  const fraction = Math.round(Number(`0.${match[7] ?? "0"}`) * 1e6);
+  // The database keeps microseconds, and rounds to them as here.
+  const fraction = roundHalfToEven(Number(`0.${match[7] ?? "0"}`) * 1e6);
   const milliseconds = seconds + Math.floor(fraction / 1000);
   if (seconds < BEGIN_MS || milliseconds >= END_MS) return "The instant is outside the years 1 to 9999 (UTC).";
   return { milliseconds, microseconds: fraction % 1000 };
+}
+
+function roundHalfToEven(value: number): number {
+  const floor = Math.floor(value);
+  return value - floor === 0.5 ? floor + (floor % 2) : Math.round(value);
 }
 
 function daysIn(year: number, month: number): number {

@@ -372,14 +372,36 @@ describe("sizes", () => {
       ["1e20", 4000],
       ["1e308", 250],
       ["-1.5E-300", 250],
+      ["0e-300", 250],
+      [`0.${"1".repeat(300)}`, 250],
+      [`1.${"0".repeat(100)}e-200`, 250],
     ] as const) {
       const list = (length: number) =>
         `{"customerId":"c","event":"e","properties":{"a":[${Array(length).fill(literal).join(",")}]}}`;
       const reply = await fixture.single(list(count));
       expect(reply.status).toBe(400);
       expect(reply.body).toMatchObject({ error: { field: "properties", message: "`properties` is too large." } });
+      const inBatch = await fixture.post(
+        "/v1/events/batch",
+        `{"events":[{"customerId":"c","event":"e"},${list(count)}]}`,
+      );
+      expect(inBatch.body).toMatchObject({ error: { field: "events[1].properties" } });
       expect((await fixture.single(list(count / 2))).status).toBe(202);
     }
+  });
+
+  it("counts every digit of a number", async () => {
+    // Each is 302 characters; `{"a":[` and `]}` are eight.
+    const exact = (items: number, rest: string) =>
+      `{"customerId":"c","event":"e","properties":{"a":[${Array(items)
+        .fill(`0.${"1".repeat(300)}`)
+        .join(",")}],"b":"${rest}"}}`;
+    const used = 217 * 303 - 1 + 8 + 7;
+    expect((await fixture.single(exact(216, "x".repeat(LIMIT - used + 303)))).status).toBe(202);
+    const reply = await fixture.single(exact(216, "x".repeat(LIMIT - used + 304)));
+    expect(reply.body).toMatchObject({
+      error: { reason: expect.stringContaining(`It has ${LIMIT + 1} bytes`) as unknown },
+    });
   });
 
   it("refuses a body that no legal single event needs", async () => {

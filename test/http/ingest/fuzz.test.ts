@@ -1,6 +1,11 @@
+import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventIds, expectHelpfulRefusal } from "./answers.js";
+import { isStorable, readExactly } from "./exact-json.js";
 import { startIngest, type IngestFixture } from "./fixture.js";
+import { jsonText } from "./json-texts.js";
+import { openConnection, type RawAnswer } from "./raw-connection.js";
 
 let fixture: IngestFixture;
 beforeAll(async () => {
@@ -79,27 +84,65 @@ const corruption = fc.oneof(
     }),
 );
 
-describe.each(["/v1/events", "/v1/events/batch"])("%s", (path) => {
+/** A body, mostly nearly right. */
+const body = fc.oneof(
+  {
+    weight: 9,
+    arbitrary: fc.tuple(document, corruption).map(([value, corrupt]) => corrupt(Buffer.from(JSON.stringify(value)))),
+  },
+  fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+);
+
+/** How a body is compressed, and what becomes of it then. */
+const compression = fc.oneof(
+  fc.constant((bytes: Buffer) => gzipSync(bytes)),
+  corruption.map((corrupt) => (bytes: Buffer) => corrupt(gzipSync(bytes))),
+  fc.nat().map((n) => (bytes: Buffer) => {
+    const at = n % (bytes.length + 1);
+    return Buffer.concat([gzipSync(bytes.subarray(0, at)), gzipSync(bytes.subarray(at))]);
+  }),
+  fc.uint8Array({ maxLength: 40 }).map((rest) => (bytes: Buffer) => Buffer.concat([gzipSync(bytes), rest])),
+  fc.constant((bytes: Buffer) => gzipSync(gzipSync(bytes))),
+  fc.constant((bytes: Buffer) => bytes),
+);
+
+const PATHS = ["/v1/events", "/v1/events/batch"];
+
+describe.each(PATHS)("POST %s", (path) => {
+  /** Sends a body; what is refused must say why and leave nothing. Answers the status. */
+  async function expectSense(bytes: Buffer, headers: Record<string, string> = {}): Promise<number> {
+    const before = await fixture.stored();
+    const reply = await fixture.post(path, bytes, headers);
+    if (reply.status !== 202) {
+      expect([400, 409]).toContain(reply.status);
+      expectHelpfulRefusal(reply);
+      expect(await fixture.stored()).toEqual(before);
+    }
+    return reply.status;
+  }
+
   it("answers anything with 202 or a clear refusal, and stores nothing of what it refused", async () => {
     const statuses = new Map<number, number>();
     await fc.assert(
-      fc.asyncProperty(document, corruption, async (value, corrupt) => {
-        const body = corrupt(Buffer.from(JSON.stringify(value)));
-        const before = await fixture.stored();
-        const reply = await fixture.post(path, body);
-        statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
-        expect([202, 400, 409]).toContain(reply.status);
-        if (reply.status !== 202) {
-          expect(reply.body).toMatchObject({
-            error: { code: expect.any(String), message: expect.any(String), requestId: "req" },
-          });
-          expect(await fixture.stored()).toEqual(before);
-        }
+      fc.asyncProperty(body, async (bytes) => {
+        const status = await expectSense(bytes);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
       }),
       { numRuns: 300 },
     );
     expect(statuses.get(202)).toBeGreaterThan(10);
     expect(statuses.get(400)).toBeGreaterThan(50);
+  });
+
+  it("does so for what comes compressed, whole or broken, in one member or in two", async () => {
+    const statuses = new Set<number>();
+    await fc.assert(
+      fc.asyncProperty(body, compression, async (bytes, compress) => {
+        statuses.add(await expectSense(compress(bytes), { "Content-Encoding": "gzip" }));
+      }),
+      { numRuns: 200 },
+    );
+    expect(statuses).toEqual(new Set([202, 400]));
   });
 
   it("stores exactly what JSON.parse reads, whatever the properties", async () => {
@@ -110,20 +153,156 @@ describe.each(["/v1/events", "/v1/events/batch"])("%s", (path) => {
           const event = { customerId: "c", event: "e", properties };
           const text = JSON.stringify(path === "/v1/events" ? event : { events: [event] });
           const reply = await fixture.post(path, text);
-          if (text.includes("\\u0000")) {
+          if (!isStorable(text)) {
             expect(reply.status).toBe(400);
             return;
           }
           expect(reply.status).toBe(202);
-          const { eventId, eventIds = [eventId] } = reply.body as { eventId: string; eventIds?: string[] };
-          const [row] = await fixture.service.db.sql<[{ properties: unknown }]>`
-          select properties from svc.events where svc.event_id(event_seq) = ${eventIds[0] ?? ""}`;
           // jsonb has no negative zero; the round trip takes it away here too.
           const positiveZeros = (_: string, value: unknown) => (Object.is(value, -0) ? 0 : value);
-          expect(row.properties).toEqual(JSON.parse(JSON.stringify(properties), positiveZeros));
+          expect(JSON.parse(await propertiesOf(eventIds(reply)[0]!))).toEqual(
+            JSON.parse(JSON.stringify(properties), positiveZeros),
+          );
         },
       ),
       { numRuns: 100 },
     );
   });
+
+  it("keeps every number and text exactly, however it is written, or refuses what cannot be kept", async () => {
+    const statuses = new Map<number, number>();
+    await fc.assert(
+      fc.asyncProperty(jsonText, async (value) => {
+        const event = `{"customerId":"c","event":"e","properties":{"x":${value}}}`;
+        const reply = await fixture.post(path, path === "/v1/events" ? event : `{"events":[${event}]}`);
+        statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
+        if (!isStorable(value) || levels(JSON.parse(value)) > 99) {
+          expect(reply.status).toBe(400);
+          expect(expectHelpfulRefusal(reply)).toBe("VALIDATION_ERROR");
+          return;
+        }
+        expect({ status: reply.status, body: reply.body }).toMatchObject({ status: 202 });
+        expect(readExactly(await propertiesOf(eventIds(reply)[0]!))).toEqual({ "'x": readExactly(value) });
+      }),
+      { numRuns: 250 },
+    );
+    expect(statuses.get(202)).toBeGreaterThan(50);
+    expect(statuses.get(400)).toBeGreaterThan(10);
+  });
+});
+
+function levels(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  return 1 + Object.values(value).reduce((most: number, member) => Math.max(most, levels(member)), 0);
+}
+
+/** The text of the stored properties, because a number may be beyond a double. */
+async function propertiesOf(id: string): Promise<string> {
+  const [row] = await fixture.service.db.sql<[{ properties: string }]>`
+    select properties::text as properties from svc.events where svc.event_id(event_seq) = ${id}`;
+  return row.properties;
+}
+
+describe("whatever its headers say, a request", () => {
+  const visible = fc.string({ unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)) });
+  const headerLine = (name: string, values: fc.Arbitrary<string | null>) =>
+    values.map((value) => (value === null ? "" : `${name}: ${value}\r\n`));
+  const JSON_TYPES = ["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"];
+  const OTHER_TYPES = [
+    "text/plain",
+    "application/json; charset=latin1",
+    "application/json; charset",
+    "multipart/form-data",
+    "",
+  ];
+  const ENCODINGS = [null, null, null, "identity", "gzip", "GZIP", "br", "gzip, gzip", ""];
+  const EXPECTATIONS = [null, null, null, "100-continue", "200-ok"];
+
+  /** How the length of the body is told, given its bytes: rightly, wrongly or twice. */
+  const framing = fc.constantFrom<(bytes: Buffer) => [headers: string, body: Buffer]>(
+    (bytes) => [`Content-Length: ${bytes.length}\r\n`, bytes],
+    (bytes) => [`Content-Length: ${bytes.length}\r\n`, bytes],
+    (bytes) => [`Transfer-Encoding: chunked\r\n`, chunked(bytes)],
+    (bytes) => [`Content-Length: ${bytes.length + 1}\r\n`, bytes],
+    (bytes) => [`Content-Length: ${Math.max(0, bytes.length - 1)}\r\n`, bytes],
+    (bytes) => ["", bytes],
+    (bytes) => ["Content-Length: -5\r\n", bytes],
+    (bytes) => ["Content-Length: many\r\n", bytes],
+    (bytes) => ["Content-Length: 99999999999999999999\r\n", bytes],
+    (bytes) => [`Content-Length: ${bytes.length}\r\nContent-Length: ${bytes.length + 2}\r\n`, bytes],
+    (bytes) => [`Content-Length: ${bytes.length}\r\nTransfer-Encoding: chunked\r\n`, chunked(bytes)],
+    (bytes) => ["Transfer-Encoding: chunked\r\n", bytes],
+    (bytes) => ["Transfer-Encoding: chunked\r\n", chunked(bytes).subarray(0, -4)],
+    (bytes) => ["Transfer-Encoding: gzip\r\n", bytes],
+  );
+  const chunked = (bytes: Buffer) =>
+    bytes.length === 0
+      ? Buffer.from("0\r\n\r\n")
+      : Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n0\r\n\r\n")]);
+
+  const head = fc
+    .tuple(
+      headerLine(
+        "Content-Type",
+        fc.oneof(
+          { weight: 6, arbitrary: fc.constantFrom(...JSON_TYPES) },
+          fc.constantFrom(null, ...OTHER_TYPES),
+          visible,
+        ),
+      ),
+      headerLine("Content-Encoding", fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...ENCODINGS) }, visible)),
+      headerLine("Expect", fc.constantFrom(...EXPECTATIONS)),
+      headerLine("X-Request-ID", fc.oneof(fc.constant(null), visible)),
+      fc.oneof(
+        { weight: 9, arbitrary: fc.constant("") },
+        visible.map((noise) => `${noise}\r\n`),
+      ),
+    )
+    .map((lines) => lines.join(""));
+
+  it.each(PATHS)("to %s is answered clearly or not at all where it is incomplete, and nothing waits", async (path) => {
+    const statuses = new Map<number, number>();
+    const right = Buffer.from(
+      JSON.stringify(
+        path === "/v1/events" ? { customerId: "c", event: "e" } : { events: [{ customerId: "c", event: "e" }] },
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        head,
+        framing,
+        fc.oneof(fc.constant(right), body),
+        fc.boolean(),
+        async (lines, frame, bytes, zip) => {
+          const [length, framed] = frame(zip && /encoding: gzip\r/i.test(lines) ? gzipSync(bytes) : bytes);
+          const start = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${fixture.keys.test}\r\nConnection: close\r\n`;
+          const request = Buffer.concat([Buffer.from(`${start}${lines}${length}\r\n`), framed]);
+          for (const answer of await exchange(request)) {
+            statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+            expectClear(answer);
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+    for (const status of [202, 400, 415]) expect(statuses.get(status), String(status)).toBeGreaterThan(0);
+    expect((await fixture.single({ customerId: "c", event: "after" })).status).toBe(202);
+  });
+
+  /** Writes a request, ends our half of the connection, and answers what came until the service ended its half; interim answers do not count. */
+  async function exchange(request: Buffer): Promise<RawAnswer[]> {
+    const connection = openConnection(fixture.service.url);
+    connection.write(request);
+    connection.end();
+    return (await connection.closed).filter(({ status }) => status !== 100);
+  }
+
+  function expectClear({ status, headers, body: answer }: RawAnswer): void {
+    expect(headers["x-request-id"]).toMatch(/\S/);
+    if (status === 202) return;
+    expect(status, JSON.stringify(answer)).toBeGreaterThanOrEqual(400);
+    expect(status, JSON.stringify(answer)).toBeLessThan(500);
+    const said = expect.stringMatching(/\S/) as string;
+    expect(answer).toMatchObject({ error: { code: said, message: said, requestId: said, fix: said } });
+  }
 });

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Reply } from "../../support/service.js";
+import { eventIds, expectHelpfulRefusal } from "./answers.js";
 import { EVENT_ID, expectRefusal, startIngest, taken, type IngestFixture } from "./fixture.js";
 
 let fixture: IngestFixture;
@@ -12,20 +14,28 @@ const nextKey = () => `key ${++keys}`;
 const MESSAGE = "The idempotency key was used before with another customer, event, properties or explicit timestamp.";
 const FIX = "Use a new key for another payload; repeat a request unchanged.";
 
-/** An event as JSON text, because spellings matter; `more` goes in front of the key. */
-const text = (key: string, more: string, customerId = "c", event = "e"): string =>
-  `{"customerId":${JSON.stringify(customerId)},"event":${JSON.stringify(event)}${more === "" ? "" : `,${more}`},"idempotencyKey":${JSON.stringify(key)}}`;
+/** An event as JSON text, because spellings matter. Of a member that is there twice the last counts, so `more` may replace any. */
+const text = (key: string, more: string): string =>
+  `{"customerId":"c","event":"e","idempotencyKey":${JSON.stringify(key)}${more === "" ? "" : `,${more}`}}`;
+const IDENTIFY = '{"type":"identify","customerId":"c","traits":{}}';
 
-const idOf = (body: unknown): string => (body as { eventId: string }).eventId;
+const single = (event: string): Promise<Reply> => fixture.single(event);
+const batch = (...operations: string[]): Promise<Reply> =>
+  fixture.post("/v1/events/batch", `{"events":[${operations.join(",")}]}`);
 
 /** Pairs of spellings of one payload. */
 const SAME: [name: string, first: string, second: string][] = [
   ["unchanged", '"properties":{"a":1}', '"properties":{"a":1}'],
-  ["in another order of keys", '"properties":{"a":1,"b":{"c":2,"d":3}}', '"properties":{"b":{"d":3,"c":2},"a":1}'],
-  ["with numbers spelt otherwise", '"properties":{"a":1,"b":[100]}', '"properties":{"a":1.0,"b":[1e2]}'],
+  ["with properties in another order", '"properties":{"a":1,"b":2}', '"properties":{"b":2,"a":1}'],
+  ["with nested members in another order", '"properties":{"a":[{"c":2,"d":3}]}', '"properties":{"a":[{"d":3,"c":2}]}'],
+  ["with members in another order", '"event":"e","properties":{}', '"properties":{},"event":"e"'],
+  ["with 1.0 for 1", '"properties":{"a":1}', '"properties":{"a":1.0}'],
+  ["with 1e0 for 1", '"properties":{"a":[1]}', '"properties":{"a":[1e0]}'],
+  ["with -0 for 0", '"properties":{"a":0}', '"properties":{"a":-0.0}'],
   ["with a fraction spelt otherwise", '"properties":{"a":[0.1000,-2.50]}', '"properties":{"a":[0.1,-25e-1]}'],
   ["with escapes", '"properties":{"a":"é😀"}', '"properties":{"\\u0061":"\\u00e9\\ud83d\\ude00"}'],
-  ["with a key twice", '"properties":{"a":2}', '"properties":{"a":1,"a":2}'],
+  ["with escapes in its names", '"customerId":"é","event":"é"', '"customerId":"\\u00e9","\\u0065vent":"\\u00E9"'],
+  ["with a member twice", '"properties":{"a":2}', '"properties":{"a":1,"a":2}'],
   ["with empty properties or none", "", '"properties":{}'],
   ["with the type or without", "", '"type":"track"'],
   [
@@ -37,8 +47,18 @@ const SAME: [name: string, first: string, second: string][] = [
 
 /** Pairs of different payloads. */
 const OTHER: [name: string, first: string, second: string][] = [
+  ["another customer", "", '"customerId":"d"'],
+  ["another event", "", '"event":"f"'],
+  ["customer and event divided otherwise", '"customerId":"ab","event":"c"', '"customerId":"a","event":"bc"'],
+  ["an accent composed otherwise", '"customerId":"\\u00e9"', '"customerId":"e\\u0301"'],
   ["another value", '"properties":{"a":1}', '"properties":{"a":2}'],
+  ["the negative of a number", '"properties":{"a":1}', '"properties":{"a":-1}'],
+  ["a sign moved to another number", '"properties":{"a":-1,"b":1}', '"properties":{"a":1,"b":-1}'],
+  ["numbers exchanged", '"properties":{"a":1,"b":0.0001}', '"properties":{"a":0.0001,"b":1}'],
+  ["numbers ten thousand times as large", '"properties":{"a":0.5,"b":0.25}', '"properties":{"a":5000,"b":2500}'],
+  ["the negative of a number in a list", '"properties":{"a":[1]}', '"properties":{"a":[-1]}'],
   ["a text for a number", '"properties":{"a":1}', '"properties":{"a":"1"}'],
+  ["a number that reads as the same double", '"properties":{"a":1}', '"properties":{"a":1.000000000000000005}'],
   [
     "a number beyond double precision",
     '"properties":{"a":12345678901234567890}',
@@ -56,153 +76,189 @@ const OTHER: [name: string, first: string, second: string][] = [
   ["another instant", '"timestamp":"2026-03-02T10:00:00Z"', '"timestamp":"2026-03-02T10:00:00.001Z"'],
 ];
 
-describe("POST /v1/events with a key that was used", () => {
-  it.each(SAME)("answers the original event to the same payload %s", async (_, first, second) => {
-    const key = nextKey();
-    const original = await fixture.single(text(key, first));
-    expect(original.body).toEqual(taken());
-    const stored = await fixture.stored();
-    for (const body of [text(key, second), text(key, first)]) {
-      const again = await fixture.single(body);
-      expect({ status: again.status, body: again.body }).toEqual({
-        status: 202,
-        body: taken(true, idOf(original.body)),
-      });
-    }
-    expect(await fixture.stored()).toEqual(stored);
-  });
+/** How two requests may carry a key. In batches the event stands behind an identify, so that its position counts. */
+const WAYS = [
+  { way: "in a single event, then in a single event", send: [single, single] },
+  { way: "in a single event, then in a batch", send: [single, (event: string) => batch(IDENTIFY, event)] },
+  { way: "in a batch, then in a single event", send: [(event: string) => batch(IDENTIFY, event), single] },
+  {
+    way: "in a batch, then in a batch",
+    send: [(event: string) => batch(event), (event: string) => batch(IDENTIFY, event)],
+  },
+] as const;
 
-  it.each(OTHER)("answers IDEMPOTENCY_CONFLICT to %s, and still knows the first", async (_, first, second) => {
+/** Events and keys that were stored since. */
+async function added(work: () => Promise<void>): Promise<{ events: number; keys: number }> {
+  const before = await fixture.stored();
+  await work();
+  const after = await fixture.stored();
+  return { events: after.events - before.events, keys: after.idempotencyKeys - before.idempotencyKeys };
+}
+
+/** Expects an accepted request that stands for one event, and answers its id; `duplicate` is told by single events only. */
+function expectEvent(reply: Reply, duplicate?: boolean): string {
+  expect({ status: reply.status, body: reply.body }).toMatchObject({ status: 202 });
+  const [id, ...others] = eventIds(reply);
+  expect([id, others]).toEqual([EVENT_ID, []]);
+  if (duplicate !== undefined && "duplicate" in (reply.body as object)) {
+    expect(reply.body).toEqual(taken(duplicate, id));
+  }
+  return id!;
+}
+
+function expectConflict(reply: Reply, key: string): void {
+  expect({ status: reply.status, code: expectHelpfulRefusal(reply) }).toEqual({
+    status: 409,
+    code: "IDEMPOTENCY_CONFLICT",
+  });
+  expect(reply.body).toMatchObject({ error: { value: key } });
+}
+
+describe.each(WAYS)("a key $way", ({ send: [sendFirst, sendSecond] }) => {
+  it.each(SAME)("is one event with the same payload %s", async (_, first, second) => {
     const key = nextKey();
-    const original = await fixture.single(text(key, first));
-    expect(original.status).toBe(202);
-    await expectRefusal(fixture, () => fixture.single(text(key, second)), 409, "IDEMPOTENCY_CONFLICT", MESSAGE, {
-      field: "idempotencyKey",
-      value: key,
-      fix: FIX,
+    const stored = await added(async () => {
+      const id = expectEvent(await sendFirst(text(key, first)), false);
+      expect(expectEvent(await sendSecond(text(key, second)), true)).toBe(id);
+      expect(expectEvent(await sendFirst(text(key, first)), true)).toBe(id);
     });
-    expect((await fixture.single(text(key, first))).body).toEqual(taken(true, idOf(original.body)));
+    expect(stored).toEqual({ events: 1, keys: 1 });
   });
 
-  it("answers IDEMPOTENCY_CONFLICT to another customer or event", async () => {
+  it.each(SAME)("is one event with the same payload %s, also at once", async (_, first, second) => {
     const key = nextKey();
-    expect((await fixture.single(text(key, "", "ab", "c"))).status).toBe(202);
-    for (const body of [text(key, "", "a", "c"), text(key, "", "ab", "d"), text(key, "", "a", "bc")]) {
-      await expectRefusal(fixture, () => fixture.single(body), 409, "IDEMPOTENCY_CONFLICT", MESSAGE, {
-        field: "idempotencyKey",
-        value: key,
-        fix: FIX,
-      });
-    }
+    const stored = await added(async () => {
+      const replies = await Promise.all([sendFirst(text(key, first)), sendSecond(text(key, second))]);
+      expect(new Set(replies.map((reply) => expectEvent(reply))).size).toBe(1);
+      const flags = replies.map(({ body }) => (body as { duplicate?: boolean }).duplicate);
+      // A batch does not tell whether it was the first.
+      if (!flags.includes(undefined)) expect(flags.toSorted()).toEqual([false, true]);
+    });
+    expect(stored).toEqual({ events: 1, keys: 1 });
   });
 
-  it("takes it in the other environment, where it is another key", async () => {
+  it.each(OTHER)("conflicts with %s, and still stands for the first", async (_, first, second) => {
     const key = nextKey();
-    const live = { Authorization: `Bearer ${fixture.keys.live}` };
-    const replies = [
-      await fixture.single(text(key, "")),
-      await fixture.single(text(key, '"properties":{"a":1}'), live),
-    ];
-    expect(replies.map((reply) => reply.body)).toEqual([taken(), taken()]);
+    const stored = await added(async () => {
+      const id = expectEvent(await sendFirst(text(key, first)), false);
+      expectConflict(await sendSecond(text(key, second)), key);
+      expect(expectEvent(await sendFirst(text(key, first)), true)).toBe(id);
+    });
+    expect(stored).toEqual({ events: 1, keys: 1 });
   });
 
-  it("tells keys apart by case, white space and accents", async () => {
-    for (const key of ["Case", "case", "case ", "cas\u00e9", "case\u0301"]) {
-      expect((await fixture.single(text(key, `"properties":${JSON.stringify({ key })}`))).body).toEqual(taken());
-    }
-  });
-
-  it("knows it after the raw event is gone", async () => {
+  it.each(OTHER)("is one event and one conflict with %s at once", async (_, first, second) => {
     const key = nextKey();
-    const original = await fixture.single(text(key, ""));
-    const { sql } = fixture.service.db;
-    await sql`delete from svc.events where svc.event_id(event_seq) = ${idOf(original.body)}`;
-    expect((await fixture.single(text(key, ""))).body).toEqual(taken(true, idOf(original.body)));
+    const requests = [() => sendFirst(text(key, first)), () => sendSecond(text(key, second))];
+    const stored = await added(async () => {
+      const replies = await Promise.all(requests.map((request) => request()));
+      expect(replies.map(({ status }) => status).toSorted()).toEqual([202, 409]);
+      const again = await Promise.all(requests.map((request) => request()));
+      for (const [index, reply] of replies.entries()) {
+        if (reply.status === 202) expect(expectEvent(again[index]!, true)).toBe(expectEvent(reply, false));
+        else for (const conflict of [reply, again[index]!]) expectConflict(conflict, key);
+      }
+    });
+    expect(stored).toEqual({ events: 1, keys: 1 });
   });
 });
 
-describe("POST /v1/events/batch with keys that were used", () => {
-  const batch = (...events: string[]) => fixture.post("/v1/events/batch", `{"events":[${events.join(",")}]}`);
-  const accepted = (...eventIds: string[]): unknown => ({ accepted: eventIds.length, rejected: 0, eventIds });
-
-  it.each(SAME)("answers the original event in its position to the same payload %s", async (_, first, second) => {
-    const [key, fresh] = [nextKey(), nextKey()];
-    const original = idOf((await fixture.single(text(key, first))).body);
-    const stored = await fixture.stored();
-    const reply = await batch(text(fresh, ""), text(key, second), text(key, first));
-    expect({ status: reply.status, body: reply.body }).toEqual({
-      status: 202,
-      body: accepted(EVENT_ID, original, original),
+describe("a key that is twice in a batch", () => {
+  it.each(SAME)("is one event with the same payload %s", async (_, first, second) => {
+    const key = nextKey();
+    const send = () => batch(text(key, first), IDENTIFY, text(key, second));
+    const stored = await added(async () => {
+      const replies = [...(await Promise.all([send(), send()])), await send()];
+      const [id] = eventIds(replies[0]!);
+      const answer = { status: 202, body: { accepted: 3, rejected: 0, eventIds: [id, id] } };
+      expect(replies.map(({ status, body }) => ({ status, body }))).toEqual([answer, answer, answer]);
     });
-    expect((reply.body as { eventIds: string[] }).eventIds[0]).not.toBe(original);
-    expect((await fixture.stored()).events - stored.events).toBe(1);
+    expect(stored).toEqual({ events: 1, keys: 1 });
   });
 
-  it.each(SAME)("stores an event once that is twice in it %s", async (_, first, second) => {
+  it.each(OTHER)("conflicts with %s, and stays free", async (_, first, second) => {
     const key = nextKey();
-    const stored = await fixture.stored();
-    const reply = await batch(text(key, first), text(key, second));
-    const [id] = (reply.body as { eventIds: [string] }).eventIds;
-    expect({ status: reply.status, body: reply.body }).toEqual({ status: 202, body: accepted(id, id) });
-    expect((await fixture.stored()).events - stored.events).toBe(1);
+    const send = () => batch(text(key, first), IDENTIFY, text(key, second));
+    const stored = await added(async () => {
+      for (const reply of await Promise.all([send(), send()])) {
+        expectConflict(reply, key);
+        expect(reply.body).toMatchObject({ error: { field: "events[2].idempotencyKey" } });
+      }
+    });
+    expect(stored).toEqual({ events: 0, keys: 0 });
+    expectEvent(await single(text(key, second)), false);
   });
+});
 
-  it.each(OTHER)("refuses it whole for %s under a key of an earlier request", async (_, first, second) => {
+describe("a conflict says which key it is", () => {
+  const more = { fix: FIX };
+  const other = '"properties":{"another":"payload"}';
+
+  it("in a single event", async () => {
     const key = nextKey();
-    expect((await fixture.single(text(key, first))).status).toBe(202);
-    await expectRefusal(
-      fixture,
-      () => batch(text(nextKey(), ""), '{"customerId":"c","event":"e"}', text(key, second), text(key, first)),
-      409,
-      "IDEMPOTENCY_CONFLICT",
-      MESSAGE,
-      { field: "events[2].idempotencyKey", value: key, fix: FIX },
-    );
+    expectEvent(await single(text(key, "")));
+    await expectRefusal(fixture, () => single(text(key, other)), 409, "IDEMPOTENCY_CONFLICT", MESSAGE, {
+      ...more,
+      field: "idempotencyKey",
+      value: key,
+    });
   });
 
-  it.each(OTHER)("refuses it whole for %s under a key of its own", async (_, first, second) => {
-    const key = nextKey();
-    await expectRefusal(
-      fixture,
-      () => batch('{"type":"identify","customerId":"c","traits":{}}', text(key, first), text(key, second)),
-      409,
-      "IDEMPOTENCY_CONFLICT",
-      MESSAGE,
-      { field: "events[2].idempotencyKey", value: key, fix: FIX },
-    );
+  it("in a batch, which is refused whole, and whose other keys stay free", async () => {
+    const [free, used] = [nextKey(), nextKey()];
+    expectEvent(await single(text(used, "")));
+    const request = () => batch(text(free, ""), '{"customerId":"c","event":"e"}', text(used, other), text(used, ""));
+    await expectRefusal(fixture, request, 409, "IDEMPOTENCY_CONFLICT", MESSAGE, {
+      ...more,
+      field: "events[2].idempotencyKey",
+      value: used,
+    });
+    expectEvent(await single(text(free, other)), false);
   });
+});
 
-  it("leaves the keys of a batch free that was refused", async () => {
-    const [free, taken_] = [nextKey(), nextKey()];
-    expect((await fixture.single(text(taken_, ""))).status).toBe(202);
-    const reply = await batch(text(free, ""), text(taken_, '"properties":{"a":1}'));
-    expect(reply.status).toBe(409);
-    expect((await fixture.single(text(free, '"properties":{"another":"payload"}'))).body).toEqual(taken());
+it("a batch answers the original event in the position of a repeated key, beside new ones", async () => {
+  const [key, fresh] = [nextKey(), nextKey()];
+  const original = expectEvent(await single(text(key, "")));
+  const reply = await batch(text(fresh, ""), text(key, ""), IDENTIFY, text(key, ""));
+  expect({ status: reply.status, body: reply.body }).toEqual({
+    status: 202,
+    body: { accepted: 4, rejected: 0, eventIds: [EVENT_ID, original, original] },
   });
+  expect(eventIds(reply)[0]).not.toBe(original);
+});
 
-  it("changes nothing when it is sent again whole, but for identify operations, which have no keys", async () => {
-    const events = [text(nextKey(), ""), text(nextKey(), '"properties":{"a":1}')];
-    const first = await batch(...events);
-    const stored = await fixture.stored();
-    const second = await batch(...events);
-    expect({ status: second.status, body: second.body }).toEqual({ status: 202, body: first.body });
-    expect(await fixture.stored()).toEqual(stored);
-    const identify = '{"type":"identify","customerId":"c","traits":{"plan":"pro"}}';
-    expect((await batch(...events, identify)).body).toEqual({ ...(first.body as object), accepted: 3 });
-    expect((await fixture.stored()).events).toBe(stored.events);
-  });
+it("the other environment has keys of its own", async () => {
+  const key = nextKey();
+  const live = { Authorization: `Bearer ${fixture.keys.live}` };
+  const replies = [await fixture.single(text(key, "")), await fixture.single(text(key, '"event":"f"'), live)];
+  expect(replies.map((reply) => reply.body)).toEqual([taken(), taken()]);
+});
+
+it("keys differ by case, white space and accents", async () => {
+  for (const key of ["Case", "case", "case ", "cas\u00e9", "case\u0301"]) {
+    expectEvent(await single(text(key, `"properties":${JSON.stringify({ key })}`)), false);
+  }
+});
+
+it("a key is known after the raw event is gone", async () => {
+  const key = nextKey();
+  const original = expectEvent(await single(text(key, "")));
+  const { sql } = fixture.service.db;
+  await sql`delete from svc.events where svc.event_id(event_seq) = ${original}`;
+  expect(expectEvent(await single(text(key, "")), true)).toBe(original);
 });
 
 it("many at once with one key agree on one event, and the others conflict", async () => {
   const key = nextKey();
-  const stored = await fixture.stored();
-  const replies = await Promise.all(
-    Array.from({ length: 40 }, (_, n) => fixture.single(text(key, `"properties":{"side":${n % 2}}`))),
-  );
-  const winners = replies.filter((reply) => reply.status === 202);
-  const conflicts = replies.filter((reply) => reply.status === 409);
-  expect([winners.length, conflicts.length]).toEqual([20, 20]);
-  expect(new Set(winners.map((reply) => idOf(reply.body))).size).toBe(1);
-  expect(winners.filter((reply) => !(reply.body as { duplicate: boolean }).duplicate)).toHaveLength(1);
-  expect((await fixture.stored()).events - stored.events).toBe(1);
+  const stored = await added(async () => {
+    const replies = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => single(text(key, `"properties":{"side":${n % 2}}`))),
+    );
+    const winners = replies.filter((reply) => reply.status === 202);
+    expect([winners.length, replies.filter((reply) => reply.status === 409).length]).toEqual([20, 20]);
+    expect(new Set(winners.map((reply) => expectEvent(reply))).size).toBe(1);
+    expect(winners.filter((reply) => !(reply.body as { duplicate: boolean }).duplicate)).toHaveLength(1);
+  });
+  expect(stored).toEqual({ events: 1, keys: 1 });
 });

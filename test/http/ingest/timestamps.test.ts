@@ -1,4 +1,7 @@
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseTimestamp } from "../../../src/operations/timestamp.js";
+import { eventIds } from "./answers.js";
 import { expectRefusal, startIngest, type IngestFixture } from "./fixture.js";
 
 let fixture: IngestFixture;
@@ -8,6 +11,9 @@ beforeAll(async () => {
 afterAll(() => fixture.service.stop());
 
 const at = (timestamp: string) => ({ customerId: "c", event: "e", timestamp });
+
+/** So that no number is negative where SQL takes it apart. */
+const MS_FROM_YEAR_1_TO_1970 = 62_135_596_800_000;
 
 /** When the event of an answer occurred and was accepted, to the microsecond. */
 async function readBack(body: unknown): Promise<{ occurred: string; accepted: string }> {
@@ -25,6 +31,9 @@ describe("a timestamp is taken as the instant that it names:", () => {
     ["2026-03-02T10:00:00.5Z", "2026-03-02 10:00:00.500000"],
     ["2026-03-02T10:00:00.123456Z", "2026-03-02 10:00:00.123456"],
     ["2026-03-02T10:00:00.123456789Z", "2026-03-02 10:00:00.123457"],
+    ["2026-03-02T10:00:00.0000005Z", "2026-03-02 10:00:00.000000"],
+    ["2026-03-02T10:00:00.0000015Z", "2026-03-02 10:00:00.000002"],
+    ["2026-03-02T10:00:00.999999999Z", "2026-03-02 10:00:01.000000"],
     ["2026-03-02T10:00Z", "2026-03-02 10:00:00.000000"],
     ["2026-03-02t10:00:00z", "2026-03-02 10:00:00.000000"],
     ["2026-03-02T10:00:00+01:00", "2026-03-02 09:00:00.000000"],
@@ -47,6 +56,56 @@ describe("a timestamp is taken as the instant that it names:", () => {
     expect(reply.status).toBe(202);
     expect((await readBack(reply.body)).occurred).toBe(occurred);
   });
+});
+
+it("any timestamp is kept as the instant that src/operations reads, which the local engine goes by", async () => {
+  const two = (min: number, max: number) => fc.integer({ min, max }).map((n) => String(n).padStart(2, "0"));
+  const fraction = fc.oneof(
+    fc.constant(""),
+    fc.string({ unit: fc.constantFrom("0", "4", "5", "9"), minLength: 1, maxLength: 9 }).map((digits) => `.${digits}`),
+    // Halves of a microsecond, which are rounded to even.
+    fc.integer({ min: 0, max: 999_999 }).map((n) => `.${String(n).padStart(6, "0")}5`),
+  );
+  const seconds = fc.tuple(two(0, 59), fraction).map(([second, rest]) => `:${second}${rest}`);
+  const timestamp = fc
+    .record({
+      date: fc.tuple(fc.integer({ min: 2, max: 9998 }), two(1, 12), two(1, 28)),
+      time: fc.tuple(two(0, 23), two(0, 59)),
+      seconds: fc.option(seconds, { nil: "" }),
+      offset: fc.oneof(
+        fc.constantFrom("Z", "z"),
+        fc
+          .tuple(fc.constantFrom("+", "-"), two(0, 15), fc.constantFrom(":", ""), two(0, 59))
+          .map((parts) => parts.join("")),
+        fc.tuple(fc.constantFrom("+", "-"), two(0, 15)).map((parts) => parts.join("")),
+      ),
+      letter: fc.constantFrom("T", "t"),
+    })
+    .map(
+      ({ date: [year, month, day], time, seconds: rest, offset, letter }) =>
+        `${String(year).padStart(4, "0")}-${month}-${day}${letter}${time.join(":")}${rest}${offset}`,
+    );
+  await fc.assert(
+    fc.asyncProperty(fc.uniqueArray(timestamp, { minLength: 50, maxLength: 50 }), async (timestamps) => {
+      const reply = await fixture.batch(timestamps.map((each) => ({ ...at(each), event: each })));
+      expect(reply.status).toBe(202);
+      const rows = await fixture.service.db.sql<{ event: string; milliseconds: number; microseconds: number }[]>`
+        select event, floor(us / 1000)::float8 as milliseconds, mod(us, 1000)::integer as microseconds
+        from (
+          select event, (extract(epoch from occurred_at) * 1000 + ${MS_FROM_YEAR_1_TO_1970}) * 1000 as us
+          from svc.events where svc.event_id(event_seq) = any (${eventIds(reply)})
+        ) as v`;
+      expect(rows).toHaveLength(50);
+      const kept = rows.map(({ event, milliseconds, microseconds }) => ({
+        event,
+        milliseconds: milliseconds - MS_FROM_YEAR_1_TO_1970,
+        microseconds,
+      }));
+      const read = rows.map(({ event }) => ({ event, ...parseTimestamp(event) }));
+      expect(kept).toEqual(read);
+    }),
+    { numRuns: 20, endOnFailure: true }, // a smaller batch would say no more
+  );
 });
 
 it("an event without a timestamp occurred when it was accepted", async () => {

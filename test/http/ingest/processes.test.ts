@@ -1,0 +1,195 @@
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createDatabase, type TestDatabase } from "../../support/database.js";
+
+// Two processes of the service on one database: what they agree on, they agree on there.
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const PROGRAM = path.join(ROOT, "bin/svc-server.js");
+
+let db: TestDatabase;
+let key: string;
+const urls: string[] = [];
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  db = await createDatabase();
+  await promisify(execFile)(process.execPath, ["scripts/build.js"], { cwd: ROOT });
+  const [first, second] = await Promise.all([start(), start()]);
+  urls.push(first, second);
+  key = await createKey();
+});
+afterAll(async () => {
+  await Promise.all(children.map(stop));
+  await db.drop();
+});
+
+const env = () => ({
+  PATH: process.env["PATH"],
+  DATABASE_URL: db.url,
+  SVC_SECRET: "a secret of the tests, long enough",
+  SVC_PORT: "0",
+  LOG_LEVEL: "warn",
+});
+
+/** Starts a process and answers where it listens. */
+async function start(): Promise<string> {
+  const child = spawn(process.execPath, [PROGRAM, "start", "--role", "http"], {
+    cwd: ROOT,
+    env: env(),
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  children.push(child);
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /listening on (\S+)/.exec(line)?.[1];
+    if (url !== undefined) return url;
+  }
+  throw new Error("the service ended before it listened");
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill("SIGKILL");
+  await exited;
+}
+
+async function createKey(): Promise<string> {
+  const options = ["bootstrap", "--organization", "acme", "--email", "owner@example.com", "--json"];
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, ...options], { cwd: ROOT, env: env() });
+  const { organizationId, accessToken } = JSON.parse(stdout) as { organizationId: string; accessToken: string };
+  const response = await fetch(`${urls[0]}/projects`, {
+    method: "POST",
+    headers: {
+      Authorization: `Bearer ${accessToken}`,
+      "X-Svc-Organization": organizationId,
+      "Content-Type": "application/json",
+    },
+    body: JSON.stringify({ name: "App", slug: "app" }),
+  });
+  return ((await response.json()) as { keys: { test: string } }).keys.test;
+}
+
+interface Answer {
+  status: number;
+  body: { eventId?: string; duplicate?: boolean; eventIds?: string[]; error?: { code: string } };
+}
+
+async function send(to: number, route: string, body: object): Promise<Answer> {
+  const response = await fetch(urls[to % urls.length]! + route, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: (await response.json()) as Answer["body"] };
+}
+
+/** An event under a key; `side` makes another payload of it. */
+const keyed = (name: string, n: number, side = 0) => ({
+  customerId: `c${n % 3}`,
+  event: name,
+  properties: { side },
+  idempotencyKey: `${name} ${n}`,
+});
+
+/** The events of a name by their key, as they were stored; fails where a key has more than one. */
+async function storedOf(name: string): Promise<Map<string, { id: string; side: number }>> {
+  const rows = await db.sql<{ key: string; id: string; side: number }[]>`
+    select k.idempotency_key as key, svc.event_id(v.event_seq) as id, (v.properties ->> 'side')::integer as side
+    from svc.events as v
+    left join svc.idempotency_keys as k on k.environment_id = v.environment_id and k.event_seq = v.event_seq
+    where v.event = ${name}`;
+  const stored = new Map(rows.map(({ key: of, id, side }) => [of, { id, side }]));
+  expect(stored.size).toBe(rows.length);
+  return stored;
+}
+
+const range = (length: number) => Array.from({ length }, (_, n) => n);
+
+it("single events with one key and one payload, sent to both at once, are one event", async () => {
+  const answers = await Promise.all(
+    range(50).map((n) => Promise.all(range(4).map((to) => send(to, "/v1/events", keyed("same", n))))),
+  );
+  const stored = await storedOf("same");
+  expect(stored.size).toBe(50);
+  for (const [n, of] of answers.entries()) {
+    expect(of.map(({ status }) => status)).toEqual([202, 202, 202, 202]);
+    expect(new Set(of.map(({ body }) => body.eventId))).toEqual(new Set([stored.get(`same ${n}`)?.id]));
+    expect(of.filter(({ body }) => body.duplicate === false)).toHaveLength(1);
+  }
+});
+
+it("single events with one key and two payloads, sent to both at once, are one event and conflicts", async () => {
+  const sides = range(6).map((n) => n % 2);
+  const answers = await Promise.all(
+    range(50).map((n) => Promise.all(sides.map((side, to) => send(to, "/v1/events", keyed("sides", n, side))))),
+  );
+  const stored = await storedOf("sides");
+  expect(stored.size).toBe(50);
+  for (const [n, of] of answers.entries()) {
+    const winner = stored.get(`sides ${n}`);
+    for (const [index, { status, body }] of of.entries()) {
+      if (sides[index] === winner?.side) expect([status, body.eventId]).toEqual([202, winner?.id]);
+      else expect([status, body.error?.code]).toEqual([409, "IDEMPOTENCY_CONFLICT"]);
+    }
+  }
+});
+
+it("batches that share keys in different orders agree on the events, and none waits for another in a circle", async () => {
+  for (let round = 0; round < 5; round++) {
+    const name = `batches ${round}`;
+    const orders = fc.sample(fc.shuffledSubarray(range(300), { minLength: 200 }), { numRuns: 8, seed: round });
+    const answers = await Promise.all(
+      orders.map((order, to) => send(to, "/v1/events/batch", { events: order.map((n) => keyed(name, n)) })),
+    );
+    const stored = await storedOf(name);
+    expect(stored.size).toBe(new Set(orders.flat()).size);
+    for (const [index, { status, body }] of answers.entries()) {
+      expect(status).toBe(202);
+      expect(body.eventIds).toEqual(orders[index]!.map((n) => stored.get(`${name} ${n}`)?.id));
+    }
+  }
+});
+
+it("batches and single events of two payloads at once: what is accepted is stored, what conflicts leaves nothing", async () => {
+  for (let round = 0; round < 5; round++) {
+    const name = `mixed ${round}`;
+    const requests = fc.sample(
+      fc.tuple(fc.shuffledSubarray(range(40), { minLength: 1, maxLength: 12 }), fc.constantFrom(0, 0, 0, 1)),
+      { numRuns: 24, seed: round },
+    );
+    const answers = await Promise.all(
+      requests.map(([order, side], to) => {
+        const events = order.map((n) => keyed(name, n, side));
+        return events.length === 1 || to % 4 === 0
+          ? send(to, "/v1/events", events[0]!)
+          : send(to, "/v1/events/batch", { events });
+      }),
+    );
+    const stored = await storedOf(name);
+    const accepted = new Set<string>();
+    for (const [index, { status, body }] of answers.entries()) {
+      const [order, side] = requests[index]!;
+      if (status === 409) {
+        expect(body.error?.code).toBe("IDEMPOTENCY_CONFLICT");
+        const opposing = order.filter((n) => stored.get(`${name} ${n}`)?.side === 1 - side);
+        expect(opposing).not.toEqual([]);
+        continue;
+      }
+      expect(status).toBe(202);
+      const ids = body.eventIds ?? [body.eventId];
+      for (const [position, id] of ids.entries()) {
+        const of = `${name} ${order[position]}`;
+        accepted.add(of);
+        expect(stored.get(of)).toEqual({ id, side });
+      }
+    }
+    expect(new Set(stored.keys())).toEqual(accepted);
+  }
+});
