@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:5ee1912d7e817bd50963bb8ea69a54fbf7df7dde
+--! Hash: sha1:491b98f7afd55ac8a4882994f0f5ef12d47d7913
 
 -- sql/schema/010_schemas.sql
 
@@ -26,7 +26,7 @@ create table iam.plans (
   constraint plans_rate_positive check (rate_per_second > 0),
   -- A legal batch of 1,000 operations must be able to pass a full bucket.
   constraint plans_burst_holds_a_batch check (rate_burst >= 1000),
-  constraint plans_monthly_events_positive check (monthly_events >= 0)
+  constraint plans_monthly_events_not_negative check (monthly_events >= 0)
 );
 comment on table iam.plans is 'What an organization may use. Limits are read on every request, so a change is effective at once.';
 comment on column iam.plans.plan_id is 'Name of the plan.';
@@ -338,14 +338,15 @@ create table svc.schema_violations (
   primary key (environment_id, version, event, code, path)
 );
 comment on table svc.schema_violations is
-  'How accepted operations violate a schema that is not strict: one row per version and kind of violation, at most 1,000 a version.';
+  'How accepted operations violate a schema that is not strict: one row per version and kind, at most 1,000 and one for all others.';
 comment on column svc.schema_violations.environment_id is 'The environment.';
 comment on column svc.schema_violations.version is 'The configuration version whose schema they violate.';
 comment on column svc.schema_violations.event is 'The event name that was sent; empty for traits.';
 comment on column svc.schema_violations.code is 'The diagnostic code, for example INVALID_PROPERTY_TYPE.';
 comment on column svc.schema_violations.path is
   'Where in an operation, without positions in arrays: event, properties.plan, traits.tags[]; * for all beyond 1,000 rows.';
-comment on column svc.schema_violations.operations is 'How many stored operations have violated it so.';
+comment on column svc.schema_violations.operations is
+  'How many stored operations have violated it so, at least: of a call with thousands of violations not all are counted.';
 comment on column svc.schema_violations.first_seen_at is 'When the first of them was accepted.';
 comment on column svc.schema_violations.last_seen_at is 'When the last of them was accepted.';
 comment on column svc.schema_violations.last_seq is 'The last of them: event_seq of svc.events or operation_seq of svc.trait_updates.';

@@ -3,7 +3,7 @@ revoke execute on all functions in schema iam, svc, svc_api from public;
 
 grant usage on schema svc_api to svc_worker;
 grant execute on function
-  svc_api.apply_evaluation(integer, integer, json, json, json, json, json, json, json, json, json, json, json, json),
+  svc_api.apply_evaluation(integer, integer, text, json, json, json, json, json, json, json, json, json, json, json, json),
   svc_api.begin_evaluation(integer, integer, integer, interval, timestamptz),
   svc_api.claim_deliveries(text, integer, integer),
   svc_api.load_history(integer, text[], text[]),

@@ -19,6 +19,8 @@ export interface EvaluationInput {
   /** The database's clock, the only one that evaluation knows (ms). */
   now: number;
   settled: boolean;
+  /** Of the transaction that holds the customers; null where none were taken. */
+  transactionId: string | null;
   projectId: number;
   /** Null before the first deploy. */
   version: number | null;
@@ -118,18 +120,21 @@ export async function beginEvaluation(
   return row.input;
 }
 
-/** Writes a chunk back; all or nothing with the transaction. */
+/**
+ * Writes a chunk back; all or nothing with the transaction that `beginEvaluation` read it in. Raises SV010 TRANSACTION_LOST in any other:
+ * where a connection dies, postgres.js may send what is left of its transaction on the next one.
+ */
 export async function applyEvaluation(
   tx: TransactionSql,
   environmentId: number,
-  version: number | null,
+  { version, transactionId }: Pick<EvaluationInput, "version" | "transactionId">,
   result: EvaluationResult,
 ): Promise<void> {
   // Nothing is done for what is null.
   const json = (rows: object[]) => (rows.length === 0 ? null : JSON.stringify(rows));
   await tx`
     select svc_api.apply_evaluation(
-      ${environmentId}, ${version},
+      ${environmentId}, ${version}, ${transactionId},
       ${json(result.customers)}::text::json, ${json(result.identifies)}::text::json, ${json(result.transitions)}::text::json,
       ${json(result.blocked)}::text::json, ${json(result.journeys)}::text::json, ${json(result.memberships)}::text::json,
       ${json(result.healthScores)}::text::json, ${json(result.ruleExecutions)}::text::json, ${json(result.signals)}::text::json,

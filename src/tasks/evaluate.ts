@@ -139,7 +139,7 @@ class Chunk {
     for (const [customerId, error] of this.#failed) {
       await setAside(tx, this.environmentId, customerId, error, this.dependencies.logger);
     }
-    await applyEvaluation(tx, this.environmentId, input.version, builder.result());
+    await applyEvaluation(tx, this.environmentId, input, builder.result());
   }
 
   /** Evaluates a customer, from the state that it had before and with what history is at hand, or lets it wait for more of it. */

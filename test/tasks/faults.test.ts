@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { applyEvaluation, beginEvaluation, type EvaluationResult } from "../../src/db/calls-evaluation.js";
+import { connect } from "../../src/db/connect.js";
 import { happened, inactiveFor, snapshotOf, trait } from "../engine/support/builders.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { TestEnvironment } from "./support/environment.js";
@@ -148,3 +150,62 @@ it("one operation of a customer may come to more emissions than an outbox row ho
     order by b.evaluation_seq`;
   expect(batches.map(({ emissions }) => emissions)).toEqual([65_536, 70_000 - 65_536]);
 });
+
+it("what is left of an evaluation whose connection died changes nothing, on whatever connection the driver sends it", async () => {
+  await environment.ingest([{ customer: "c", at: AT, event: "login" }]);
+  const pool = connect(db.url, { max: 1, applicationName: "svc test one" });
+  const limits = { customers: 10, operations: 10 };
+  const [resume, goOn] = gate();
+  const [dead, died] = gate();
+  let seqs: number[] = [];
+  let refused: unknown;
+  const lost = pool.begin(async (tx) => {
+    const input = await beginEvaluation(tx, environment.environmentId, limits, 0, Date.parse(AT));
+    seqs = (await db.sql<{ seq: string }[]>`select seq from svc.inbox`).map(({ seq }) => Number(seq));
+    const [{ pid }] = await tx<[{ pid: number }]>`select pg_backend_pid() as pid`;
+    await db.sql`select pg_terminate_backend(${pid})`;
+    await dead;
+    // Another transaction has the pool's connection by now.
+    const consumed = [{ customerId: "c", seqs }];
+    await applyEvaluation(tx, environment.environmentId, input, { ...NOTHING, consumed }).catch((error: unknown) => {
+      refused = error;
+      throw error;
+    });
+  });
+  await expect(lost).rejects.toMatchObject({ code: "CONNECTION_CLOSED" });
+  const other = pool.begin(async (tx) => {
+    await tx`select 1`;
+    died();
+    await resume;
+    return "went on";
+  });
+  await expect.poll(() => refused).toMatchObject({ code: "SV010", message: "TRANSACTION_LOST" });
+  goOn();
+  // It fails where it was in the way of the statement; its work comes again then.
+  await other.catch(() => undefined);
+  await pool.end({ timeout: 1 });
+  expect(await environment.pending()).toEqual([{ customer: "c", notBefore: null }]);
+  await environment.evaluate({ at: AT });
+  expect(await environment.document("c")).toMatchObject({ lifecycle: "activated" });
+});
+
+const NOTHING: EvaluationResult = {
+  customers: [],
+  identifies: [],
+  transitions: [],
+  blocked: [],
+  journeys: [],
+  memberships: [],
+  healthScores: [],
+  ruleExecutions: [],
+  signals: [],
+  emissions: [],
+  consumed: [],
+  deferred: [],
+};
+
+function gate(): [promise: Promise<void>, open: () => void] {
+  let open = () => {};
+  const promise = new Promise<void>((resolve) => (open = resolve));
+  return [promise, open];
+}

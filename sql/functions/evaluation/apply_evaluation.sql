@@ -1,10 +1,12 @@
 -- Writes back what the engine made of customers that begin_evaluation locked in this transaction, set-based: state, what was derived,
 -- logs, emissions, and the deletion of the inbox rows; one statement a table, none where there is nothing to write (null). Instants are
 -- milliseconds. Traits are merged here from the operations as accepted, because a number in them may exceed what the engine's doubles hold.
--- Raises the constraints' errors. Locks nothing more than the rows it writes.
+-- transaction_id is what begin_evaluation answered: where a connection was lost in between, a driver may send this call on another one.
+-- Raises SV010 TRANSACTION_LOST there, and the constraints' errors. Locks nothing more than the rows it writes.
 create or replace function svc_api.apply_evaluation(
   environment_id integer,
   version integer,
+  transaction_id text,
   customers json,
   identifies json,
   transitions json,
@@ -35,6 +37,10 @@ declare
   _emissions integer;
   _evaluation_seqs bigint[];
 begin
+  if pg_current_xact_id_if_assigned()::text is distinct from apply_evaluation.transaction_id then
+    raise exception using errcode = 'SV010', message = 'TRANSACTION_LOST';
+  end if;
+
   delete from svc.inbox as i
   where i.ctid = any(array(
     select p.ctid
@@ -228,6 +234,6 @@ end;
 $$;
 
 comment on function svc_api.apply_evaluation(
-  integer, integer, json, json, json, json, json, json, json, json, json, json, json, json
+  integer, integer, text, json, json, json, json, json, json, json, json, json, json, json, json
 ) is
   'Writes back what the engine made of the customers locked by begin_evaluation, all or nothing.';

@@ -1,5 +1,6 @@
 -- Takes customers of an environment for evaluation: those with the oldest waiting operations, then those with due timers. Answers
--- {now (ms), version, hash, settled, customers: […]} with everything the engine needs, in the transaction that apply_evaluation ends.
+-- {now (ms), version, hash, settled, transactionId, customers: […]} with everything the engine needs, in the transaction that
+-- apply_evaluation ends.
 -- instant is the time to evaluate at: null for the present.
 -- Locks the customers' rows, in id order, passing over those another worker holds: that worker looks at the inbox once more after it
 -- commits. Customers that are new are inserted; a worker that inserts the same ones waits for the first to commit. The operations are

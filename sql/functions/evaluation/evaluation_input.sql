@@ -77,6 +77,7 @@ as $$
   select json_build_object(
     'now', floor(extract(epoch from evaluation_input.instant) * 1000)::bigint,
     'settled', evaluation_input.settled,
+    'transactionId', pg_current_xact_id_if_assigned()::text,
     'projectId', v.project_id,
     'version', v.active_version,
     'hash', cv.hash,

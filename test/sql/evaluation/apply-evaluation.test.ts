@@ -33,7 +33,10 @@ beforeEach(async () => {
 afterAll(() => db.drop());
 
 async function apply(result: Partial<EvaluationResult>): Promise<void> {
-  await db.sql.begin((tx) => applyEvaluation(tx, ENVIRONMENT, 3, { ...NOTHING, ...result }));
+  await db.sql.begin(async (tx) => {
+    const [{ id }] = await tx<[{ id: string }]>`select pg_current_xact_id()::text as id`;
+    await applyEvaluation(tx, ENVIRONMENT, { version: 3, transactionId: id }, { ...NOTHING, ...result });
+  });
 }
 
 async function rows(table: string, order: string): Promise<Record<string, unknown>[]> {
