@@ -16,7 +16,7 @@ grant execute on function
   svc_api.list_config_versions(bytea, text, text, text, integer, text),
   svc_api.list_customers(bytea, text, text, text, text, text, double precision, boolean, integer, text),
   svc_api.list_deliveries(bytea, text, text, text, text, integer, text),
-  svc_api.list_schema_violations(bytea, text, text, text, integer, text),
+  svc_api.list_schema_violations(bytea, text, text, text, integer, integer, text),
   svc_api.list_webhooks(bytea, text, text, text, integer, text),
   svc_api.release_customers(bytea, text, text, text, text),
   svc_api.unready_reasons(),

@@ -7,7 +7,7 @@ create table iam.plans (
   constraint plans_rate_positive check (rate_per_second > 0),
   -- A legal batch of 1,000 operations must be able to pass a full bucket.
   constraint plans_burst_holds_a_batch check (rate_burst >= 1000),
-  constraint plans_monthly_events_positive check (monthly_events >= 0)
+  constraint plans_monthly_events_not_negative check (monthly_events >= 0)
 );
 comment on table iam.plans is 'What an organization may use. Limits are read on every request, so a change is effective at once.';
 comment on column iam.plans.plan_id is 'Name of the plan.';

@@ -106,14 +106,15 @@ create table svc.schema_violations (
   primary key (environment_id, version, event, code, path)
 );
 comment on table svc.schema_violations is
-  'How accepted operations violate a schema that is not strict: one row per version and kind of violation, at most 1,000 a version.';
+  'How accepted operations violate a schema that is not strict: one row per version and kind, at most 1,000 and one for all others.';
 comment on column svc.schema_violations.environment_id is 'The environment.';
 comment on column svc.schema_violations.version is 'The configuration version whose schema they violate.';
 comment on column svc.schema_violations.event is 'The event name that was sent; empty for traits.';
 comment on column svc.schema_violations.code is 'The diagnostic code, for example INVALID_PROPERTY_TYPE.';
 comment on column svc.schema_violations.path is
   'Where in an operation, without positions in arrays: event, properties.plan, traits.tags[]; * for all beyond 1,000 rows.';
-comment on column svc.schema_violations.operations is 'How many stored operations have violated it so.';
+comment on column svc.schema_violations.operations is
+  'How many stored operations have violated it so, at least: of a call with thousands of violations not all are counted.';
 comment on column svc.schema_violations.first_seen_at is 'When the first of them was accepted.';
 comment on column svc.schema_violations.last_seen_at is 'When the last of them was accepted.';
 comment on column svc.schema_violations.last_seq is 'The last of them: event_seq of svc.events or operation_seq of svc.trait_updates.';

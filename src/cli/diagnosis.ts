@@ -18,6 +18,7 @@ export interface SchemaViolation {
 /** What the service tells of an environment. */
 export interface Facts {
   overview: Overview;
+  /** Of the active version: what violated an earlier one was corrected, or violates the active one again. */
   violations: readonly SchemaViolation[];
   /** Whether there are more of them. */
   moreViolations: boolean;
@@ -57,15 +58,8 @@ function configurationMissing({ overview: { environment, configVersion } }: Fact
   };
 }
 
-/** What violated an earlier version is over: it was corrected, or it violates the active version again. */
-function schemaViolations({
-  overview: { configVersion },
-  violations: all,
-  moreViolations: more,
-}: Facts): Problem | null {
-  const violations = all.filter((violation) => violation.configVersion === configVersion);
+function schemaViolations({ overview: { configVersion }, violations, moreViolations }: Facts): Problem | null {
   if (violations.length === 0) return null;
-  const moreViolations = more && violations.length === all.length;
   const ways = `${moreViolations ? "more than " : ""}${plural(violations.length, "way")}`;
   return {
     code: "SCHEMA_VIOLATIONS",

@@ -165,11 +165,17 @@ export function getOverview(sql: Sql, by: AdminCredentials, at: Place): Promise<
     select svc_api.get_overview(${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment})::text as document`);
 }
 
-/** How accepted operations violated a schema that was not strict, newest version first. */
-export function listSchemaViolations(sql: Sql, by: AdminCredentials, at: Place, page: Page): Promise<string> {
+/** How accepted operations violated a schema that was not strict, newest version first; of one version where it is named. */
+export function listSchemaViolations(
+  sql: Sql,
+  by: AdminCredentials,
+  at: Place,
+  version: number | null,
+  page: Page,
+): Promise<string> {
   return one(sql<Rows>`
     select svc_api.list_schema_violations(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${page.limit}, ${page.cursor ?? null}
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${version}, ${page.limit}, ${page.cursor ?? null}
     )::text as document`);
 }
 

@@ -1,8 +1,8 @@
 -- How accepted operations violated a schema that was not strict: newest version first, then by event, code and path. The example of each
--- is the last operation that did; its customer is not known where the operation itself is no longer kept.
+-- is the last operation that did; its customer is not known where the operation itself is no longer kept. version limits the list to one.
 -- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_schema_violations(
-  token_hash bytea, organization_id text, project_slug text, environment_name text, row_limit integer, "cursor" text
+  token_hash bytea, organization_id text, project_slug text, environment_name text, version integer, row_limit integer, "cursor" text
 )
 returns json
 language plpgsql
@@ -40,6 +40,7 @@ begin
         select s.*
         from svc.schema_violations as s
         where s.environment_id = _environment.environment_id
+          and (list_schema_violations.version is null or s.version = list_schema_violations.version)
           and (
             _after is null
             or s.version < _version
@@ -55,5 +56,5 @@ begin
 end;
 $$;
 
-comment on function svc_api.list_schema_violations(bytea, text, text, text, integer, text) is
+comment on function svc_api.list_schema_violations(bytea, text, text, text, integer, integer, text) is
   'How accepted operations violated a schema that was not strict, newest version first.';

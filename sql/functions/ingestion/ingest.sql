@@ -157,7 +157,13 @@ begin
       if _over_quota <> '{}' then
         _failure := svc.quota_failure(
           _key.monthly_events, _month_events,
-          case when ingest.single then 1 else greatest(0, _key.monthly_events - _month_events) + cardinality(_over_quota) end,
+          case
+            when ingest.single then 1
+            else greatest(0, _key.monthly_events - _month_events) + (
+              select count(distinct _keys[o.ordinal + 1]) + count(*) filter (where _keys[o.ordinal + 1] is null)
+              from unnest(_over_quota) as o (ordinal)
+            )
+          end,
           _month, _now, _key.rate_burst, _tokens
         );
         if not ingest.single then
@@ -216,6 +222,8 @@ begin
   end if;
 
   if _warnings <> '{}' then
+    -- One call at a time, so that the kinds of a version can be counted.
+    perform pg_advisory_xact_lock(_key.environment_id, _key.active_version);
     perform svc.record_schema_violations(_key.environment_id, _key.active_version, _events, _seqs, _fresh, _warnings, _now);
   end if;
 

@@ -1,6 +1,6 @@
--- The positions of the operations that would store an event beyond what is left of a month's quota, in order. Identify operations and
--- keys that are stored already or stand earlier in the call store none. A key that another call is just storing counts here; asked again,
--- it no longer does.
+-- The positions of the operations that would store an event beyond what is left of a month's quota, or repeat one that would, in order.
+-- Identify operations and keys that are stored already store none, and a key that the call repeats stores one. A key that another call
+-- is just storing counts here; asked again, it no longer does.
 -- Raises nothing, locks nothing.
 create or replace function svc.over_quota(environment_id integer, keys text[], identify boolean[], fresh boolean[], events_left bigint)
 returns bigint[]
@@ -10,14 +10,16 @@ set search_path = ''
 as $$
   select coalesce(array_agg(o.n - 1 order by o.n), '{}')
   from (
-    select u.n, row_number() over (order by u.n) as stored
+    select u.n, dense_rank() over (order by u.stored_by) as stored
     from (
-      select k.idempotency_key, k.n, row_number() over (partition by k.idempotency_key order by k.n) as occurrence
+      select
+        k.idempotency_key, k.n,
+        case when k.idempotency_key is null then k.n else min(k.n) over (partition by k.idempotency_key) end as stored_by
       from unnest(over_quota.keys, over_quota.identify, over_quota.fresh) with ordinality as k (idempotency_key, identify, fresh, n)
       where not k.identify and k.fresh
     ) as u
     where u.idempotency_key is null
-      or u.occurrence = 1 and not exists (
+      or not exists (
         select from svc.idempotency_keys as i
         where i.environment_id = over_quota.environment_id and i.idempotency_key = u.idempotency_key
       )

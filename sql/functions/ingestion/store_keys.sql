@@ -1,6 +1,7 @@
 -- Stores the idempotency keys of the operations that are fresh, and answers how many of them are new. In key order, so that calls that
--- share keys cannot deadlock. Most large calls bring new keys only, and a plain insert costs half of one that looks for conflicts row by
--- row: so it is tried first, in a subtransaction that a known key ends at once.
+-- share keys cannot deadlock. Most large calls bring new keys only, and a plain insert costs a third less than one that looks for
+-- conflicts row by row: so it is tried first, in a subtransaction that the first known key ends. A call that is sent again whole loses
+-- one row by that; one whose last key alone is known pays twice.
 -- Raises nothing. Locks the new keys until the transaction ends, and waits for a call that is just storing one of them.
 create or replace function svc.store_keys(
   environment_id integer, keys text[], hashes bigint[], seqs bigint[], fresh boolean[], at timestamptz
@@ -15,7 +16,7 @@ declare
   _few constant integer := 100;
   _stored integer;
 begin
-  if cardinality(store_keys.keys) > _few then
+  if cardinality(array_remove(store_keys.keys, null)) > _few then
     begin
       insert into svc.idempotency_keys (environment_id, idempotency_key, payload_hash, event_seq, created_at)
       select store_keys.environment_id, o.idempotency_key, o.payload_hash, o.seq, store_keys.at

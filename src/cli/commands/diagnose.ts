@@ -49,11 +49,12 @@ async function ask(api: Api, query: Query): Promise<Facts> {
   );
   const violations: SchemaViolation[] = [];
   let cursor: string | null = null;
-  for (let pages = 0; pages < PAGES_MAX && (pages === 0 || cursor !== null); pages += 1) {
+  const version = overview.data.configVersion;
+  for (let pages = 0; version !== null && pages < PAGES_MAX && (pages === 0 || cursor !== null); pages += 1) {
     const { data: page }: Answer<Page<SchemaViolation>> = await api.get(
       api.projectPath("schema-violations"),
       ["data", "nextCursor"],
-      { ...query, limit: PAGE, cursor: cursor ?? undefined },
+      { ...query, version, limit: PAGE, cursor: cursor ?? undefined },
     );
     violations.push(...page.data);
     cursor = page.nextCursor;
@@ -63,7 +64,6 @@ async function ask(api: Api, query: Query): Promise<Facts> {
 
 function columns(out: Out): Column<SchemaViolation>[] {
   return [
-    { title: "Version", value: ({ configVersion }) => configVersion, fixed: true },
     { title: "Event", value: ({ event }) => event ?? "" },
     { title: "Code", value: ({ code }) => code },
     { title: "Path", value: ({ path }) => path },

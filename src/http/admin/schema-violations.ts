@@ -1,14 +1,23 @@
+import Type from "typebox";
 import * as calls from "../../db/calls-admin.js";
 import { listQuery } from "./parameters.js";
 import { adminRoute } from "./route.js";
+
+const version = Type.Optional(
+  Type.String({ pattern: "^v[1-9][0-9]{0,8}$", description: "must be a version such as v3" }),
+);
 
 /** How accepted operations violated a schema that was not strict: by version (the newest first), event, code and path. */
 export const listSchemaViolations = adminRoute({
   method: "GET",
   path: "/projects/:project/schema-violations",
-  query: listQuery,
-  answer: async ({ deps, credentials, params, query: { env, ...page } }) => {
+  query: Type.Object({ ...listQuery.properties, version }, { additionalProperties: false }),
+  answer: async ({ deps, credentials, params, query: { env, version: name, ...page } }) => {
     const place = { project: params["project"]!, environment: env };
-    return { status: 200, document: await calls.listSchemaViolations(deps.sql, credentials, place, page) };
+    const number = name === undefined ? null : Number(name.slice(1));
+    return {
+      status: 200,
+      document: await calls.listSchemaViolations(deps.sql, credentials, place, number, page),
+    };
   },
 });

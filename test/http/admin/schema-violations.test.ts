@@ -58,6 +58,14 @@ async function list(query = ""): Promise<Page> {
 
 const keyOf = ({ configVersion, event, code, path }: Listed) => [configVersion, event, code, path].join(" ");
 
+it("of one version where it is named", async () => {
+  await insert([{ version: 1 }, { version: 2, path: "properties.b" }, { version: 2 }]);
+  expect((await list("?version=v2")).data.map(({ path }) => path)).toEqual(["properties.a", "properties.b"]);
+  expect((await list("?version=v3")).data).toEqual([]);
+  const reply = await service.request("GET", "/projects/app/schema-violations?version=2", { by: owner });
+  expect(reply).toMatchObject({ status: 400, body: { error: { field: "version" } } });
+});
+
 /** All keys, page by page; `between` is called after each page. */
 async function keysByPage(limit: number, between: () => Promise<void> = () => Promise.resolve()): Promise<string[]> {
   const keys: string[] = [];

@@ -21,7 +21,7 @@ export interface IngestFixture {
   batch(events: unknown, headers?: Record<string, string>): Promise<Reply>;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Reply>;
   deploy(changes: Partial<Snapshot>, environment?: "test" | "live"): Promise<void>;
-  /** A digest of every row that ingestion can write, but for the rate buckets. */
+  /** How many rows ingestion has written, table by table; what a key has used is a row that changes. */
   stored(): Promise<Stored>;
 }
 
@@ -31,6 +31,7 @@ export interface Stored {
   idempotencyKeys: number;
   inbox: number;
   batches: number;
+  violations: number;
 }
 
 export async function startIngest(
@@ -64,7 +65,8 @@ export async function startIngest(
           (select count(*) from svc.trait_updates)::integer as "traitUpdates",
           (select count(*) from svc.idempotency_keys)::integer as "idempotencyKeys",
           (select count(*) from svc.inbox)::integer as inbox,
-          (select count(*) from svc.ingest_batches)::integer as batches`;
+          (select count(*) from svc.ingest_batches)::integer as batches,
+          (select count(*) from svc.schema_violations)::integer as violations`;
       return { ...row };
     },
   };

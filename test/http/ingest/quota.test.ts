@@ -97,6 +97,16 @@ describe("the monthly quota", () => {
     }
   });
 
+  it("refuses all single events of one call that share a key, where it has no room for one", async () => {
+    await leave(0);
+    const bodies = ["other", "shared", "shared"].map((key) => JSON.stringify(track(`${key} of a call`)));
+    const [row] = await fixture.service.db.sql<[{ answer: { failures: object } }]>`
+      select svc_api.ingest(key_hash, gen_random_uuid(), ${`[${bodies.join(",")}]`}, true) as answer
+      from svc.api_keys where hint like 'svc_test%'`;
+    expect(Object.keys(row.answer.failures)).toEqual(["0", "1", "2"]);
+    expect(await used()).toBe(1_000);
+  });
+
   it("is one for the organization: events of the other environment and of revoked keys count", async () => {
     await fixture.service.db.sql`update svc.api_keys set revoked_at = now() where hint like 'svc_live%'`;
     try {
