@@ -47,6 +47,12 @@ export class HeldBody {
     }
   }
 
+  /** Gives back what was counted: nothing of the body is held any more. */
+  drop(): void {
+    this.budget.giveBack(this.#bytes);
+    this.#bytes = 0;
+  }
+
   /** To be released once more. */
   keep(): void {
     this.#holders += 1;

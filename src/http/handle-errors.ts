@@ -15,6 +15,9 @@ export function handleErrors({ log, docsUrl }: ErrorHandlerOptions): Middleware 
     try {
       await next();
     } catch (error) {
+      const answer = toApiError(error);
+      // Our own fault is one, also where nobody waits for the answer.
+      if (!(error instanceof ClientGoneError)) record(log, ctx, answer);
       if (error instanceof ClientGoneError || ctx.req.socket.destroyed) {
         log.debug(
           { requestId: ctx.state["requestId"] as string, method: ctx.method, path: ctx.path },
@@ -22,8 +25,6 @@ export function handleErrors({ log, docsUrl }: ErrorHandlerOptions): Middleware 
         );
         return;
       }
-      const answer = toApiError(error);
-      record(log, ctx, answer);
       ctx.status = answer.status;
       ctx.set(answer.headers);
       ctx.body = renderError(answer, ctx.state["requestId"] as string, docsUrl);

@@ -36,6 +36,8 @@ export function createHttpServer(handle: Handle, docsUrl: DocsUrl, limits: Clien
     requireHostHeader: false,
   };
   const server = createServer(options, (request: IncomingMessage, response: ServerResponse) => {
+    // A client would keep its connection, and a server that stops wait for it.
+    response.once("finish", () => server.listening || request.socket.destroySoon());
     void handle(request, response);
   });
   // A client that closes its half of the connection after its request still gets the answer. An option that Node.js' types leave out.

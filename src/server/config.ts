@@ -86,7 +86,13 @@ export function readConfig(env: Environment): { config: ServerConfig; warnings: 
     logLevel: reader.choice("LOG_LEVEL", LOG_LEVELS) ?? "info",
   };
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
-  return { config, warnings: unknownNames(env) };
+  return { config, warnings: [...unknownNames(env), ...unreachableLinks(config)] };
+}
+
+/** An address that stands for all of the machine's is none that a client can follow. */
+function unreachableLinks({ host, publicUrl, docsUrl }: ServerConfig): string[] {
+  if (!/^(0\.0\.0\.0|::)$/.test(host) || publicUrl !== null || docsUrl !== null) return [];
+  return [`errors link to the pages of this service at ${host}; set SVC_PUBLIC_URL to where clients reach it`];
 }
 
 /** Where errors link to: SVC_DOCS_URL, else the service's own pages at its public address, else at the `address` it listens on. */

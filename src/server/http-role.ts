@@ -17,17 +17,14 @@ import { sealingKey } from "../webhooks/secret.js";
 import { docsUrlOf, type ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 
-export interface RunningHttp {
+/** A server that listens already, for the probes, and answers everything else with SERVICE_UNAVAILABLE until it serves. */
+export interface OpenHttp {
   /** Where it listens, for example http://127.0.0.1:4400. */
   address: string;
-  /** Stops taking requests, answers those at hand, then resolves. */
-  stop(): Promise<void>;
-}
-
-/** A server that listens already, for the probes, and answers everything else with SERVICE_UNAVAILABLE. */
-export interface StartingHttp extends RunningHttp {
   /** Serves from now on. */
   serve(options: HttpRoleOptions): void;
+  /** Stops taking requests, answers those at hand, then resolves. */
+  stop(): Promise<void>;
 }
 
 export interface HttpRoleOptions {
@@ -47,16 +44,18 @@ const SILENT_MS_MAX = 60_000;
 const PROBE_MS_MAX = 5_000;
 
 /** Opens the server of an HTTP process, before there is a database to serve from. Resolves once it listens. */
-export async function openHttp(config: ServerConfig, logger: Logger): Promise<StartingHttp> {
-  // Asked for by requests, so once the server listens.
-  const docsUrl = () => docsUrlOf(config, addressOf(server, config.host));
+export async function openHttp(config: ServerConfig, logger: Logger): Promise<OpenHttp> {
+  // Known once the server listens, and no longer once it has stopped.
+  let address = "";
+  const docsUrl = () => docsUrlOf(config, address);
   let handle = createStartingApp({ log: logger, docsUrl }).callback();
   let stopping = false;
   let sql: Sql | undefined;
   const server = createHttpServer((request, response) => handle(request, response), docsUrl);
   await listen(server, config);
+  address = addressOf(server, config.host);
   return {
-    address: addressOf(server, config.host),
+    address,
     serve(options) {
       sql = connectAs(options);
       const unready = readiness(sql, logger);

@@ -11,14 +11,14 @@ export type Role = (typeof ROLES)[number];
 
 /** `svc-server start`: serves until SIGTERM or SIGINT; then drains requests, then jobs. */
 export async function startCommand(config: ServerConfig, logger: Logger, role: Role): Promise<void> {
-  const stopSignal = receiveStopSignal();
+  const stop = receiveStopSignal();
   // Listens before anything else, so that the probes are answered while the database is started and migrated.
   const http = role === "worker" ? null : await openHttp(config, logger);
-  // Stopped last to first, also where a later part cannot start: what was left running would keep the process alive.
-  const running: (() => Promise<void>)[] = [];
+  const parts: Stoppable[] = http === null ? [] : [http];
   try {
     const database = await openDatabase(config, logger);
-    running.unshift(() => database.release());
+    parts.push({ stop: () => database.release() });
+    if (stop.signal.aborted) return;
     const secret = await resolveSecret(config);
     const { url: databaseUrl, useRoles } = database;
     if (role !== "http") {
@@ -33,20 +33,40 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: R
         role === "worker"
           ? await runWorkerRole(options, logger)
           : await startWorkerThread(options, config.logLevel, logger);
-      running.unshift(() => worker.stop());
+      // Before the database, which it needs to finish its jobs.
+      parts.splice(-1, 0, worker);
     }
     http?.serve({ databaseUrl, useRoles, secret });
     process.stdout.write(http === null ? "svc-server working\n" : `svc-server listening on ${http.address}\n`);
-    logger.info({ signal: await stopSignal }, "stopping");
+    logger.info({ signal: await stop.received }, "stopping");
   } finally {
-    await http?.stop();
-    for (const stop of running) await stop();
+    await stopAll(parts);
   }
 }
 
-/** The first SIGTERM or SIGINT. A second one ends the process as usual. */
-function receiveStopSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, resolve);
+interface Stoppable {
+  stop(): Promise<void>;
+}
+
+/** One after the other, also where one of them fails; throws the first failure then. What was left running would keep the process alive. */
+async function stopAll(parts: readonly Stoppable[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const part of parts) await part.stop().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
+interface StopSignal {
+  /** The first SIGTERM or SIGINT. A second one ends the process as usual. */
+  received: Promise<NodeJS.Signals>;
+  /** Aborted by it. */
+  signal: AbortSignal;
+}
+
+function receiveStopSignal(): StopSignal {
+  const stopping = new AbortController();
+  const received = new Promise<NodeJS.Signals>((resolve) => {
+    for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, resolve);
   });
+  void received.then(() => stopping.abort());
+  return { received, signal: stopping.signal };
 }

@@ -9,8 +9,5 @@ const { options, logLevel } = workerData as { options: WorkerRoleOptions; logLev
 const worker = await runWorkerRole(options, createLogger(logLevel));
 port.postMessage("ready");
 port.once("message", () => {
-  void worker.stop().then(() => {
-    port.postMessage("stopped");
-    port.close();
-  });
+  void worker.stop().then(() => port.close());
 });

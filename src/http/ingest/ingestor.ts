@@ -60,9 +60,9 @@ export class Ingestor {
         callMax: 1,
         answerMsMax,
       },
-      async (keyHash, requests, isWanted) => {
-        for (const request of requests)
-          request.resolve(await withRetries((call) => ingestBatch(sql, { keyHash, ...call }, request.body), isWanted));
+      async (keyHash, [request], isWanted) => {
+        const { body, resolve } = request!;
+        resolve(await withRetries((call) => ingestBatch(sql, { keyHash, ...call }, body), isWanted));
       },
     );
   }

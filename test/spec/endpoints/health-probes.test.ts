@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readConfig } from "../../../src/server/config.js";
-import { openHttp, type RunningHttp } from "../../../src/server/http-role.js";
+import { openHttp, type OpenHttp } from "../../../src/server/http-role.js";
 import { runWorkerRole } from "../../../src/server/worker-role.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
 import { DOCS_URL, startService, type Service } from "../../support/service.js";
@@ -16,14 +16,13 @@ const SECRET = "a secret of the tests of the specification";
 const OK = { status: 200, body: { status: "ok" } };
 
 let db: TestDatabase;
-let http: RunningHttp;
+let http: OpenHttp;
 
 beforeAll(async () => {
   db = await createDatabase();
   const { config } = readConfig({ SVC_PORT: "0", SVC_DOCS_URL: DOCS_URL });
-  const opened = await openHttp(config, logger);
-  opened.serve({ databaseUrl: db.url, useRoles: true, secret: SECRET });
-  http = opened;
+  http = await openHttp(config, logger);
+  http.serve({ databaseUrl: db.url, useRoles: true, secret: SECRET });
 });
 afterAll(async () => {
   await http.stop();
