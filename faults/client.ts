@@ -1,7 +1,14 @@
 /** One connection to the ingestion API, by the service's rules for clients. */
-import { Agent, request } from "undici";
-import { messageOf } from "../src/demo/failure.js";
-import { DEFAULT_POLICY, isTemporary, retryAfterMs, withRetries, type Attempt } from "../src/demo/retry.js";
+import { Agent } from "undici";
+import {
+  DEFAULT_POLICY,
+  isTemporary,
+  networkFailure,
+  retryAfterMs,
+  withRetries,
+  type Attempt,
+} from "../src/demo/retry.js";
+import { postOnce, type Answer } from "../src/demo/send/post-once.js";
 
 export interface ClientOptions {
   /** The service's address or that of a proxy before it, without a path. */
@@ -13,7 +20,7 @@ export interface ClientOptions {
 }
 
 /** An answer that is not to be tried again. */
-export interface Answer {
+export interface FinalAnswer {
   status: number;
   text: string;
   /** 1 where the first attempt was answered. */
@@ -22,50 +29,36 @@ export interface Answer {
   begunAt: number;
 }
 
-/** A request is safe to send again, so a silent connection is given up like a broken one. */
-const ANSWER_WITHIN_MS = 60_000;
-
 export class Client {
   readonly #agent = new Agent({ connections: 1 });
 
   constructor(private readonly options: ClientOptions) {}
 
   /** Posts until there is an answer. Network errors, 429 and 5xx are repeated with the same body, and nothing else is. */
-  async post(path: string, body: string): Promise<Answer> {
+  async post(path: string, body: string): Promise<FinalAnswer> {
     const { signal, onRetry } = this.options;
     let attempts = 0;
-    const attempt = (): Promise<Attempt<Answer>> => this.#attempt(path, body, ++attempts);
+    const attempt = (): Promise<Attempt<FinalAnswer>> => this.#attempt(path, body, ++attempts);
     return withRetries(attempt, { ...DEFAULT_POLICY, signal, onRetry });
   }
 
-  async #attempt(path: string, body: string, attempts: number): Promise<Attempt<Answer>> {
+  async #attempt(path: string, body: string, attempts: number): Promise<Attempt<FinalAnswer>> {
     const { url, apiKey, signal } = this.options;
     const begunAt = performance.now();
+    let answer: Answer;
     try {
-      const {
-        statusCode,
-        headers,
-        body: answer,
-      } = await request(url + path, {
-        method: "POST",
-        headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
-        body,
-        dispatcher: this.#agent,
-        signal,
-        headersTimeout: ANSWER_WITHIN_MS,
-        bodyTimeout: ANSWER_WITHIN_MS,
-      });
-      const text = await answer.text();
-      if (!isTemporary(statusCode)) return { done: true, value: { status: statusCode, text, attempts, begunAt } };
-      return {
-        done: false,
-        again: `${statusCode} ${String(errorOf(text).code)}`,
-        retryAfterMs: retryAfterMs(headers["retry-after"], Date.now()),
-      };
+      answer = await postOnce(url + path, body, { apiKey, dispatcher: this.#agent, signal });
     } catch (error) {
       signal.throwIfAborted();
-      return { done: false, again: (error as { code?: string }).code ?? messageOf(error), retryAfterMs: null };
+      return networkFailure(error);
     }
+    const { status, text, headers } = answer;
+    if (!isTemporary(status)) return { done: true, value: { status, text, attempts, begunAt } };
+    return {
+      done: false,
+      again: `${status} ${String(errorOf(text).code)}`,
+      retryAfterMs: retryAfterMs(headers["retry-after"], Date.now()),
+    };
   }
 
   close(): Promise<void> {

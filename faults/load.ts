@@ -1,6 +1,6 @@
 /** The senders: they deal the operations out, check every answer, and note what was acknowledged. */
 import { DemoFailure } from "../src/demo/failure.js";
-import { laneOf } from "../src/demo/send/dispatch.js";
+import { Lane, laneOf } from "../src/demo/send/lane.js";
 import type { Client } from "./client.js";
 import type { Ledger } from "./ledger.js";
 import type { Operation } from "./operations.js";
@@ -29,10 +29,10 @@ export async function send(operations: AsyncIterable<Operation>, options: LoadOp
   const { ledger, senders, batch, clients } = options;
   const lanes = clients.map((client, index) =>
     index < senders
-      ? new Lane(batch, (operations) => sendBatch(operations, client, ledger))
-      : new Lane(SINGLES_READ_AHEAD, (operations) => sendSingles(operations, client, ledger)),
+      ? new Lane<Operation>(batch, (operations) => sendBatch(operations, client, ledger))
+      : new Lane<Operation>(SINGLES_READ_AHEAD, (operations) => sendSingles(operations, client, ledger)),
   );
-  const laneFor = ({ single, customerId }: Operation): Lane =>
+  const laneFor = ({ single, customerId }: Operation): Lane<Operation> =>
     lanes[single ? senders + laneOf(customerId, SINGLE_SENDERS) : laneOf(customerId, senders)]!;
   try {
     for await (const operation of operations) await laneFor(operation).push(operation);
@@ -40,40 +40,6 @@ export async function send(operations: AsyncIterable<Operation>, options: LoadOp
     ledger.complete();
   } finally {
     await Promise.all(lanes.map((lane) => lane.settled()));
-  }
-}
-
-/** What waits for one sender, while what was before is under way. */
-class Lane {
-  #filling: Operation[] = [];
-  #underWay: Promise<void> = Promise.resolve();
-
-  constructor(
-    private readonly size: number,
-    private readonly send: (operations: readonly Operation[]) => Promise<void>,
-  ) {}
-
-  async push(operation: Operation): Promise<void> {
-    this.#filling.push(operation);
-    if (this.#filling.length === this.size) await this.#dispatch();
-  }
-
-  async finish(): Promise<void> {
-    if (this.#filling.length > 0) await this.#dispatch();
-    await this.#underWay;
-  }
-
-  async #dispatch(): Promise<void> {
-    await this.#underWay;
-    const operations = this.#filling;
-    this.#filling = [];
-    this.#underWay = this.send(operations);
-    // Whoever awaits next gets the rejection.
-    this.#underWay.catch(() => undefined);
-  }
-
-  async settled(): Promise<void> {
-    await this.#underWay.catch(() => undefined);
   }
 }
 

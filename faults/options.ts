@@ -1,6 +1,6 @@
 /** The command line of a run. */
 import yargs from "yargs";
-import { DemoFailure } from "../src/demo/failure.js";
+import { parse, whole } from "../src/demo/arguments.js";
 
 export interface FaultsOptions {
   /** Files of operations to send; empty for a generated history. */
@@ -23,8 +23,7 @@ export async function readOptions(
   args: readonly string[],
   print: (text: string) => void,
 ): Promise<FaultsOptions | null> {
-  let text = "";
-  const parser = yargs([...args])
+  const parser = yargs()
     .scriptName("npm run faults --")
     .usage(
       "$0 [options]\n\nKills the service and its database while events come in, and checks that nothing is lost or doubled.",
@@ -51,20 +50,9 @@ export async function readOptions(
       describe: "chooses the moments, and what is generated",
     })
     .conflicts("data", "operations")
-    .strict()
-    .version(false)
-    .parserConfiguration({ "greedy-arrays": true })
-    .exitProcess(false)
-    .fail((message, error) => {
-      throw new DemoFailure((message || error.message).split("\n").join(" "), 2);
-    });
-  const parsed = await parser.parseAsync([...args], {}, (_error, _argv, output) => {
-    text = output;
-  });
-  if (text !== "") {
-    print(`${text}\n`);
-    return null;
-  }
+    .parserConfiguration({ "greedy-arrays": true });
+  const parsed = await parse(parser, args, print);
+  if (parsed === null) return null;
   return {
     data: parsed.data ?? [],
     operations: whole("--operations", parsed.operations ?? 50_000, 1, 10_000_000),
@@ -74,9 +62,4 @@ export async function readOptions(
     kills: whole("--kills", parsed.kills, 0, KILLS_MAX),
     seed: whole("--seed", parsed.seed, 0, 2 ** 31 - 1),
   };
-}
-
-function whole(name: string, value: number, least: number, most: number): number {
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new DemoFailure(`${name} must be a whole number from ${least} to ${most}`, 2);
 }

@@ -1,5 +1,6 @@
 /** The demo's command line. */
 import yargs from "yargs";
+import { parse, whole } from "./arguments.js";
 import { DemoFailure } from "./failure.js";
 import { EXAMPLE_MODEL } from "./service/paths.js";
 import { DEFAULT_HISTORY } from "./simulate/history.js";
@@ -28,8 +29,7 @@ export async function readOptions(
   now: number,
   print: (text: string) => void,
 ): Promise<DemoOptions | null> {
-  let text = "";
-  const parser = yargs([...args])
+  const parser = yargs()
     .scriptName("npm run demo --")
     .usage("$0 [options]\n\nRuns the whole service on a history and prints what it derived.")
     .option("data", {
@@ -70,20 +70,9 @@ export async function readOptions(
     })
     .implies("data", "model")
     .conflicts("data", ["seed", "customers", "days", "base"])
-    .strict()
-    .version(false)
-    .parserConfiguration({ "duplicate-arguments-array": false })
-    .exitProcess(false)
-    .fail((message, error) => {
-      throw new DemoFailure((message || error.message).split("\n").join(" "), 2);
-    });
-  const parsed = await parser.parseAsync([...args], {}, (_error, _argv, output) => {
-    text = output;
-  });
-  if (text !== "") {
-    print(`${text}\n`);
-    return null;
-  }
+    .parserConfiguration({ "duplicate-arguments-array": false });
+  const parsed = await parse(parser, args, print);
+  if (parsed === null) return null;
   return {
     data: parsed.data ?? null,
     model: parsed.model ?? EXAMPLE_MODEL,
@@ -94,11 +83,6 @@ export async function readOptions(
     days: whole("--days", parsed.days ?? DEFAULT_HISTORY.days, 7, 1_000),
     base: parsed.base === undefined ? Math.floor(now / HOUR_MS) * HOUR_MS : instant(parsed.base, now),
   };
-}
-
-function whole(name: string, value: number, least: number, most: number): number {
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new DemoFailure(`${name} must be a whole number from ${least} to ${most}`, 2);
 }
 
 function instant(text: string, now: number): number {

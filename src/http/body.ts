@@ -5,7 +5,8 @@ import type { Context } from "koa";
 import { heldBody, type HeldBody } from "./body-budget.js";
 import { ApiError } from "./errors.js";
 import { askForBody, bodyIsHeldBack } from "./expect-continue.js";
-import { exceededLimit, findSyntaxError } from "./json-syntax.js";
+import { exceededLimit } from "./json-limits.js";
+import { findSyntaxError } from "./json-syntax.js";
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/i;
 const UTF_8 = /^utf-?8$/i;
@@ -36,6 +37,7 @@ export async function readJsonText(ctx: Context, bytesMax: number): Promise<stri
   try {
     return decode(await readBytes(ctx, gzip, bytesMax));
   } catch (error) {
+    heldBody(ctx)?.drop();
     // Only what was not touched yet is discarded by Node.js itself; a rest would block the connection.
     if (error instanceof ApiError) await discardRest(ctx);
     throw error;

@@ -3,6 +3,7 @@ import Koa, { type Context } from "koa";
 import { parseJson, readJsonText } from "../http/body.js";
 import { ApiError, type Diagnostic } from "../http/errors.js";
 import { assignRequestId } from "../http/request-id.js";
+import { requireHost } from "../http/require-host.js";
 import { setSecurityHeaders } from "../http/security-headers.js";
 import { refuseUnmatched } from "../http/unmatched.js";
 import {
@@ -74,6 +75,7 @@ export function createLocalApp({ engine, observe }: LocalAppOptions): Koa {
   app.use(assignRequestId);
   app.use(setSecurityHeaders);
   app.use(reportAndAnswer(observe));
+  app.use(requireHost);
   app.use(refuseWebPages);
   app.use(router.routes());
   app.use(refuseUnmatched(router));

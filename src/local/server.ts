@@ -1,7 +1,7 @@
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { answerClientErrors } from "../http/client-error.js";
 import { drain } from "../http/drain.js";
+import { createHttpServer } from "../http/server.js";
 import { Alarm } from "./alarm.js";
 import { createLocalApp } from "./app.js";
 import type { LocalEngine } from "./engine.js";
@@ -54,9 +54,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
       observe(report);
     },
   });
-  const handle = app.callback();
-  const server = createServer((request, response) => void handle(request, response));
-  answerClientErrors(server, undefined);
+  const server = createHttpServer(app.callback(), undefined);
   const port = await listen(server, options.port);
   setAlarm();
   return {

@@ -1,3 +1,5 @@
+import { closingQuote } from "./closing-quote.js";
+
 const LENGTH_USUAL_MAX = 23;
 const PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
@@ -5,7 +7,6 @@ const PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 export const LENGTH_MARK = "\u0000";
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const MINUS = 0x2d;
 const ZERO = 0x30;
 const NINE = 0x39;
@@ -17,7 +18,7 @@ const NINE = 0x39;
 export function* unusualNumbers(json: string): Generator<[start: number, end: number]> {
   for (let at = 0; at < json.length; at++) {
     const code = json.charCodeAt(at);
-    if (code === QUOTE) at = endOfString(json, at);
+    if (code === QUOTE) at = closingQuote(json, at);
     else if (code === MINUS || (code >= ZERO && code <= NINE)) {
       const start = at;
       let exponent = false;
@@ -26,17 +27,6 @@ export function* unusualNumbers(json: string): Generator<[start: number, end: nu
       at--; // what ends a number may begin something
     }
   }
-}
-
-/** The place of the closing quote. */
-function endOfString(json: string, quote: number): number {
-  let at = quote + 1;
-  for (; at < json.length; at++) {
-    const code = json.charCodeAt(at);
-    if (code === BACKSLASH) at++;
-    else if (code === QUOTE) break;
-  }
-  return at;
 }
 
 /** Digits, signs, the point and the letter of the exponent; NaN, past the end, is none. */

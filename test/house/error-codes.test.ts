@@ -27,6 +27,7 @@ const sources: Source[] = ["src/http", "src/operations", "src/local", "sql/funct
 /** Names of that form which no answer has as its code. */
 const NO_CODES = new Set([
   "EVALUATION_FAILED", // what `svc dev` prints of an evaluation that failed
+  "TRANSACTION_LOST", // raised to the worker
 ]);
 
 /** `INVALID_${"A" | "B"}_${"C" | "D"}` as the four codes that it stands for; a template of anything else as none. */
@@ -60,9 +61,9 @@ function statusesOf(source: Source): string[] {
     ...[...text.matchAll(/\b([45]\d\d),\s+(?:code: |"[^"\n]*", )?"([A-Z_]+)"/g)].map(
       ([, status, code]) => `${code} ${status}`,
     ),
-    ...[...text.matchAll(/'(SV\d{3})',\s+(?:message = |'code', )'([A-Z_]+)'/g)].map(
-      ([, sqlstate, code]) => `${code} ${statusBySqlstate.get(sqlstate!)}`,
-    ),
+    ...[...text.matchAll(/'(SV\d{3})',\s+(?:message = |'code', )'([A-Z_]+)'/g)]
+      .filter(([, , code]) => !NO_CODES.has(code!))
+      .map(([, sqlstate, code]) => `${code} ${statusBySqlstate.get(sqlstate!)}`),
   ];
 }
 

@@ -9,6 +9,7 @@ import type { CustomerChange } from "../../src/local/population.js";
 import type { RequestReport } from "../../src/local/report.js";
 import { startLocalServer, type LocalServer } from "../../src/local/server.js";
 import type { Snapshot } from "../../src/snapshot/types.js";
+import { openConnection } from "../http/ingest/raw-connection.js";
 import { atLeast, DAY, iso, localEngine, MODEL, START } from "./support/model.js";
 
 interface Reply {
@@ -338,6 +339,38 @@ test("a request's id comes back, and one that is none is replaced", async () => 
   const { get } = await serve();
   expect((await get("/clock", { "x-request-id": "my-id" })).headers.get("x-request-id")).toBe("my-id");
   expect((await get("/clock", { "x-request-id": "my id" })).headers.get("x-request-id")).toMatch(/^req_/);
+});
+
+describe("a client that asks before it sends its body", () => {
+  const head = (length: number) =>
+    "POST /events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n" +
+    `Expect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`;
+
+  test("is asked for the body where the headers are good", async () => {
+    const { server } = await serve();
+    const body = JSON.stringify(event);
+    const connection = openConnection(server.url);
+    connection.write(head(body.length));
+    await expect.poll(() => connection.answers()).toMatchObject([{ status: 100 }]);
+    connection.write(body);
+    expect((await connection.closed)[1]).toMatchObject({ status: 202, body: { accepted: true } });
+  });
+
+  test("is refused without a body that is too large", async () => {
+    const { server } = await serve();
+    const connection = openConnection(server.url);
+    connection.write(head(1024 * 1024));
+    expect(await connection.closed).toMatchObject([{ status: 413, body: { error: { code: "PAYLOAD_TOO_LARGE" } } }]);
+  });
+});
+
+test("a request without the header Host is told so", async () => {
+  const { server } = await serve();
+  const connection = openConnection(server.url);
+  connection.write("GET /clock HTTP/1.1\r\nConnection: close\r\n\r\n");
+  expect(await connection.closed).toMatchObject([
+    { status: 400, body: { error: { code: "VALIDATION_ERROR", message: "The request has no header Host." } } },
+  ]);
 });
 
 test("whatever is sent, the answer is none of a fault", async () => {

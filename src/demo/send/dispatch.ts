@@ -1,5 +1,6 @@
 /** Deals a stream of operations out to sequential senders. */
 import { Agent } from "undici";
+import { Lane, laneOf } from "./lane.js";
 import type { Outgoing } from "./outgoing.js";
 import { Sender, type SenderOptions } from "./sender.js";
 
@@ -31,8 +32,17 @@ export async function sendAll(
   const signal = AbortSignal.any([stop.signal, ...(options.signal === undefined ? [] : [options.signal])]);
   const dispatcher = new Agent({ connections: count });
   const senders = Array.from({ length: count }, () => new Sender({ ...rest, dispatcher, signal }));
-  const report = () => onProgress?.(total(senders));
-  const lanes = senders.map((sender) => new Lane(sender, report, (error) => stop.abort(error)));
+  const send = async (sender: Sender, batch: readonly Outgoing[]): Promise<void> => {
+    try {
+      await sender.send(batch);
+      onProgress?.(total(senders));
+    } catch (error) {
+      // The lane tells it to whoever awaits it next; the others are stopped at once.
+      stop.abort(error);
+      throw error;
+    }
+  };
+  const lanes = senders.map((sender) => new Lane<Outgoing>(BATCH_OPERATIONS, (batch) => send(sender, batch)));
   try {
     for await (const operation of operations) await lanes[laneOf(operation.customerId, count)]!.push(operation);
     await Promise.all(lanes.map((lane) => lane.finish()));
@@ -45,51 +55,6 @@ export async function sendAll(
     await Promise.all(lanes.map((lane) => lane.settled()));
     await dispatcher.close();
   }
-}
-
-/** What waits for one sender: a batch that fills up while the one before it is under way. */
-class Lane {
-  #filling: Outgoing[] = [];
-  #underWay: Promise<void> = Promise.resolve();
-
-  constructor(
-    private readonly sender: Sender,
-    private readonly onAccepted: () => void,
-    private readonly onFailed: (error: unknown) => void,
-  ) {}
-
-  async push(operation: Outgoing): Promise<void> {
-    this.#filling.push(operation);
-    if (this.#filling.length === BATCH_OPERATIONS) await this.#dispatch();
-  }
-
-  async finish(): Promise<void> {
-    if (this.#filling.length > 0) await this.#dispatch();
-    await this.#underWay;
-  }
-
-  /** Waits for the batch before, and lets this one go. */
-  async #dispatch(): Promise<void> {
-    await this.#underWay;
-    const batch = this.#filling;
-    this.#filling = [];
-    this.#underWay = this.sender.send(batch).then(this.onAccepted);
-    // Whoever awaits next gets the rejection too; here it stops the other lanes at once.
-    this.#underWay.catch(this.onFailed);
-  }
-
-  /** Resolves when nothing is under way any more, however that ended. */
-  async settled(): Promise<void> {
-    await this.#underWay.catch(() => undefined);
-  }
-}
-
-/** FNV-1a of the id: the same customer always takes the same lane. */
-export function laneOf(customerId: string, lanes: number): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < customerId.length; index++)
-    hash = Math.imul(hash ^ customerId.charCodeAt(index), 0x01000193);
-  return (hash >>> 0) % lanes;
 }
 
 function total(senders: readonly Sender[]): Sent {

@@ -1,5 +1,5 @@
 /** Sends batches one after another. */
-import { request, type Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
 import { DemoFailure } from "../failure.js";
 import {
   DEFAULT_POLICY,
@@ -11,6 +11,7 @@ import {
   type RetryPolicy,
 } from "../retry.js";
 import type { Outgoing } from "./outgoing.js";
+import { postOnce, type Answer } from "./post-once.js";
 
 export interface SenderOptions {
   /** The service's address, without a path. */
@@ -21,9 +22,6 @@ export interface SenderOptions {
   signal?: AbortSignal;
   onRetry?: (why: string) => void;
 }
-
-/** How long an answer may take. A batch is safe to send again, so a silent connection is given up like a broken one. */
-const ANSWER_WITHIN_MS = 60_000;
 
 /**
  * One sequential sender. The order in which the service accepts requests that overlap is open, so all operations of one customer
@@ -57,25 +55,14 @@ export class Sender {
 
   async #attempt(batch: readonly Outgoing[], body: string): Promise<Attempt<number>> {
     const { url, apiKey, dispatcher, signal } = this.options;
-    let status: number;
-    let text: string;
-    let headers: Dispatcher.ResponseData["headers"];
+    let answer: Answer;
     try {
-      const response = await request(`${url}/v1/events/batch`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
-        body,
-        dispatcher,
-        signal: signal ?? null,
-        headersTimeout: ANSWER_WITHIN_MS,
-        bodyTimeout: ANSWER_WITHIN_MS,
-      });
-      ({ statusCode: status, headers } = response);
-      text = await response.body.text();
+      answer = await postOnce(`${url}/v1/events/batch`, body, { apiKey, dispatcher, signal });
     } catch (error) {
       signal?.throwIfAborted();
       return networkFailure(error);
     }
+    const { status, text, headers } = answer;
     if (status === 202) return { done: true, value: eventsAccepted(text, batch) };
     if (!isTemporary(status)) throw refusal(status, text, batch);
     return {

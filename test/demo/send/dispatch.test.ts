@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { DemoFailure } from "../../../src/demo/failure.js";
-import { laneOf, sendAll } from "../../../src/demo/send/dispatch.js";
+import { sendAll } from "../../../src/demo/send/dispatch.js";
+import { laneOf } from "../../../src/demo/send/lane.js";
 import type { Outgoing } from "../../../src/demo/send/outgoing.js";
 import { startFlakyService, type Behaviour, type FlakyService } from "./flaky-service.js";
 
