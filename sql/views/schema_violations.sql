@@ -20,7 +20,8 @@ comment on column svc_inspect.schema_violations.event is 'The event name that wa
 comment on column svc_inspect.schema_violations.code is
   'The diagnostic code, for example INVALID_PROPERTY_TYPE; OTHER for all beyond 1,000 kinds of a version.';
 comment on column svc_inspect.schema_violations.path is 'Where in the operation, without positions in arrays; * for OTHER.';
-comment on column svc_inspect.schema_violations.operations is 'How many operations were stored that violate it so.';
+comment on column svc_inspect.schema_violations.operations is
+  'How many operations were stored that violate it so, at least: of a call with thousands of violations not all are counted.';
 comment on column svc_inspect.schema_violations.first_seen_at is 'When the first of them was accepted.';
 comment on column svc_inspect.schema_violations.last_seen_at is 'When the last of them was accepted.';
 comment on column svc_inspect.schema_violations.last_event_id is 'Public id of the last of them; null for an identify.';

@@ -14,6 +14,7 @@ const MIB = 1024 * 1024;
 
 /** What is read and thrown away of a body that is too large, so that a client that is still sending finds our answer. */
 const DISCARDED_BYTES_MAX = 64 * MIB;
+const DISCARDING_MS_MAX = 5_000;
 
 /** Far deeper than any request that is accepted, more than people send, and little enough for the parser. */
 const LIMITS = { depthMax: 10_000, containersMax: 4_000_000 };
@@ -144,17 +145,22 @@ async function gunzip(request: IncomingMessage, limits: Limits): Promise<Buffer>
   }
 }
 
-/** Resolves when the client has sent everything, or so much that the connection is better closed. */
+/** Resolves when the client has sent everything, or so much or so slowly that the connection is better closed. */
 async function discardRest(ctx: Context): Promise<void> {
   const request = ctx.req;
   if (request.readableEnded || request.destroyed || bodyIsHeldBack(request)) return;
   await new Promise<void>((resolve) => {
+    const late = setTimeout(resolve, DISCARDING_MS_MAX);
+    const end = (): void => {
+      clearTimeout(late);
+      resolve();
+    };
     let length = 0;
     request.on("data", (chunk: Buffer) => {
       length += chunk.length;
-      if (length > DISCARDED_BYTES_MAX) resolve();
+      if (length > DISCARDED_BYTES_MAX) end();
     });
-    for (const event of ["end", "error", "close"] as const) request.once(event, () => resolve());
+    for (const event of ["end", "error", "close"] as const) request.once(event, end);
     request.resume();
   });
   if (!request.complete) ctx.set("Connection", "close");

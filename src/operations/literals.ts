@@ -23,6 +23,8 @@ const BAD_ESCAPE = new RegExp(
 
 export interface BadLiteral {
   literal: string;
+  /** Where it begins in the text. */
+  at: number;
   reason: string;
 }
 
@@ -34,10 +36,12 @@ export function findBadLiteral(json: string): BadLiteral | null {
 /** Backslashes stand in strings only, so the text needs no taking apart. */
 function badEscape(json: string): BadLiteral | null {
   if (!SUSPICIOUS_ESCAPE.test(json)) return null;
-  const literal = BAD_ESCAPE.exec(json)?.[0];
-  if (literal === undefined) return null;
+  const found = BAD_ESCAPE.exec(json);
+  if (found === null) return null;
+  const [literal] = found;
   return {
     literal,
+    at: found.index,
     reason:
       literal === "\\u0000"
         ? "The character U+0000 cannot be stored in text."
@@ -49,7 +53,7 @@ function badNumber(json: string): BadLiteral | null {
   for (const [start, end] of unusualNumbers(json)) {
     const token = json.slice(start, end);
     const reason = reasonAgainst(token);
-    if (reason !== null) return { literal: token.slice(0, 40), reason };
+    if (reason !== null) return { literal: token, at: start, reason };
   }
   return null;
 }
@@ -61,7 +65,7 @@ function reasonAgainst(token: string): string | null {
   // What has a digit other than zero and reads as zero is too small. The database keeps the places of a zero: 0e-16383 has as many.
   const vanished = value === 0 && (/[1-9]/.test(digits) || Math.abs(Number(exponent)) > EXPONENT_MAX);
   if (!Number.isFinite(value) || vanished) {
-    return "The number is outside the range of a double (about 1e-324 to 1.8e308).";
+    return "The number is outside the range of a double (about 5e-324 to 1.8e308).";
   }
   const places = (digits.split(".")[1] ?? "").length - Number(exponent);
   return places > PLACES_MAX ? "The number has more than 16,383 digits after the point." : null;

@@ -1,3 +1,4 @@
+import { placeOf } from "./literal-place.js";
 import { findBadLiteral } from "./literals.js";
 import { shownName, type ShapeProblem } from "./shape-problem.js";
 import { BATCH_MAX, DOCUMENT_BYTES_MAX, operationProblem, singleProblem } from "./shape.js";
@@ -8,6 +9,7 @@ export interface RequestProblem extends ShapeProblem {
   code: "VALIDATION_ERROR" | "BATCH_SIZE_INVALID";
 }
 
+const LITERAL_SHOWN_MAX = 40;
 const MIB = 1024 * 1024;
 /** 1,000 operations of 64 KiB and their other fields, with room for the caller's escapes and white space. */
 export const BATCH_BYTES_MAX = 96 * MIB;
@@ -82,10 +84,12 @@ function mayBeLarge(text: string): boolean {
 function literalProblem(text: string): RequestProblem | null {
   const bad = findBadLiteral(text);
   if (!bad) return null;
+  const field = placeOf(text, bad);
   return {
     code: "VALIDATION_ERROR",
     message: "The body holds a value that cannot be stored.",
-    value: bad.literal,
+    ...(field === undefined || field === "" ? {} : { field }),
+    value: bad.literal.slice(0, LITERAL_SHOWN_MAX),
     reason: bad.reason,
     fix: "Remove or change the value.",
   };

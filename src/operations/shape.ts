@@ -43,6 +43,7 @@ const identify = Compile(IdentifyOperation);
  * over the limit at all.
  */
 export function singleProblem(value: unknown, checkSizes: boolean): ShapeProblem | null {
+  if (isBatch(value)) return BATCH_SENT_AS_SINGLE;
   const type = typeOf(value);
   return type === undefined || type === "track" ? trackProblem(value, "", checkSizes) : wrongTypeOfSingle(type);
 }
@@ -52,6 +53,16 @@ export function operationProblem(value: unknown, path: string, checkSizes: boole
   const type = typeOf(value);
   if (type === undefined || type === "track") return trackProblem(value, path, checkSizes);
   return type === "identify" ? identifyProblem(value, path, checkSizes) : wrongTypeOfOperation(type, path);
+}
+
+const BATCH_SENT_AS_SINGLE: ShapeProblem = {
+  message: "`events` is not a field of a track operation.",
+  field: "events",
+  fix: "Send batches to POST /v1/events/batch.",
+};
+
+function isBatch(value: unknown): boolean {
+  return Array.isArray((value as { events?: unknown } | null)?.events) && !Object.hasOwn(value as object, "customerId");
 }
 
 function typeOf(value: unknown): unknown {

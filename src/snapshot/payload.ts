@@ -135,7 +135,7 @@ function ofValue(
   { noun }: Check,
   key: string,
   { part, path, value, isItem }: Checked,
-  field: { type: Field["type"]; enum?: string[] },
+  field: { type: Field["type"]; enum?: string[]; optional?: true },
 ): PayloadDiagnostic[] {
   const subject = `${part} of the ${noun.toLowerCase()} "${shorten(key)}"`;
   const actual = jsonType(value);
@@ -161,7 +161,10 @@ function ofValue(
         path,
         ...shown(value),
         reason: reasonOf(value, field.type),
-        fix: `Send ${type}, or change the type in the model and deploy it.`,
+        fix:
+          value === null && !isItem
+            ? `Send ${type}, or leave the property out${field.optional === true ? "" : " once it is optional in the model"}.`
+            : `Send ${type}, or change the type in the model and deploy it.`,
       },
     ];
   }

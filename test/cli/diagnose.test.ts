@@ -92,7 +92,7 @@ test("of violations without end it reads a thousand, and says that there are mor
   const env = { SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o", SVC_API_URL: url };
   const { stdout } = await svc(["diagnose", "--project", "shop"], { env });
   expect(stdout).toContain("violate the schema of the active version v4 in more than 1,000 ways.");
-  expect(stdout).toContain("\nThere are more; only the first are listed.\n");
+  expect(stdout).toContain("\nThe 20 most frequent; --json has all.\nThere are more than were read.\n");
   expect(seen.slice(2).map(({ url: path }) => path)).toEqual(
     Array.from({ length: 4 }, () => "/projects/shop/schema-violations?env=test&version=v4&limit=200&cursor=next"),
   );

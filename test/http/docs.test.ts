@@ -166,7 +166,9 @@ describe("docs/ingestion.md", () => {
       const { outcome, bodies, pauses } = await send([null, busy, { status: 500 }, { status: 408 }, accepted]);
       expect(outcome).toEqual({ accepted: 1 });
       expect(bodies).toEqual(Array(5).fill('{"events":[{"customerId":"globex","event":"login"}]}'));
-      expect(pauses).toEqual([expect.any(Number), 7_000, expect.any(Number), expect.any(Number)]);
+      expect(pauses).toEqual(Array(4).fill(expect.any(Number)));
+      expect(pauses[1]).toBeGreaterThanOrEqual(7_000);
+      expect(pauses[1]).toBeLessThan(8_000);
       for (const [tries, most] of [
         [0, 1_500],
         [2, 6_000],

@@ -88,7 +88,15 @@ begin atomic
         when v.position > 0 then 'Send a flat array.'
         else format('Send its members as %s of their own, each declared.', w.nouns)
       end
-      when 'type' then format('Send %s, or change the type in the model and deploy it.', svc.type_in_words(v.field ->> 'type'))
+      when 'type' then case
+        -- No type has null, so there is nothing to change in the model but that it must be there.
+        when v.value = 'null' and v.position = 0 then format(
+          'Send %s, or leave the property out%s.',
+          svc.type_in_words(v.field ->> 'type'),
+          case when not v.field ? 'optional' then ' once it is optional in the model' end
+        )
+        else format('Send %s, or change the type in the model and deploy it.', svc.type_in_words(v.field ->> 'type'))
+      end
       when 'enum' then 'Send one of them, or add the value in the model and deploy it.'
     end
   from violation as v

@@ -128,6 +128,11 @@ begin
   ) as o;
 
   if _suspects is not null then
+    if not _key.strict_schema then
+      -- Not all of a large call are looked at, so one of each event comes first.
+      select array_agg(s.n order by s.turn, s.n) into _suspects
+      from (select u.n, row_number() over (partition by _events[u.n + 1] order by u.n) as turn from unnest(_suspects) as u (n)) as s;
+    end if;
     _violations := svc.call_schema_failures(_key.project_id, _key.active_version, _operations, _suspects, ingest.single);
     if not _key.strict_schema then
       _warnings := _violations;

@@ -12,6 +12,8 @@ import type { Overview } from "./overview.js";
 const PAGE = 200;
 /** So many are read at most: a version can have one more than 1,000 kinds of violations. */
 const PAGES_MAX = 5;
+/** What a person reads; names with ids in them can make a thousand kinds. */
+const SHOWN_MAX = 20;
 
 export default defineCommand({
   path: "diagnose",
@@ -34,8 +36,12 @@ export default defineCommand({
     function inWords({ code, message, fix, violations, moreViolations }: Problem): string {
       const { bold, dim, yellow } = out.style;
       const lines = [`${yellow("problem")} ${dim(code)} ${bold(printable(message))}`, `  fix: ${printable(fix)}`];
-      if (violations) lines.push("", table(out, columns(out), violations));
-      if (moreViolations) lines.push("There are more; only the first are listed.");
+      if (violations) {
+        const most = violations.toSorted((a, b) => b.operations - a.operations).slice(0, SHOWN_MAX);
+        lines.push("", table(out, columns(out), most));
+        if (most.length < violations.length) lines.push(`The ${SHOWN_MAX} most frequent; --json has all.`);
+      }
+      if (moreViolations) lines.push("There are more than were read.");
       return lines.join("\n");
     }
   },

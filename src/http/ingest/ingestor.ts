@@ -60,9 +60,9 @@ export class Ingestor {
         callMax: 1,
         answerMsMax,
       },
-      async (keyHash, [request], isWanted) => {
-        const { body, resolve } = request!;
-        resolve(await withRetries((call) => ingestBatch(sql, { keyHash, ...call }, body), isWanted));
+      async (keyHash, requests, isWanted) => {
+        const request = requests[0]!;
+        request.resolve(await withRetries((call) => ingestBatch(sql, { keyHash, ...call }, request.body), isWanted));
       },
     );
   }

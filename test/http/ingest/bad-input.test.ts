@@ -10,13 +10,13 @@ afterAll(() => fixture.service.stop());
 const deep = (levels: number, inner = "") => `${"[".repeat(levels)}${inner}${"]".repeat(levels)}`;
 const NUL = "The character U+0000 cannot be stored in text.";
 const HALF = "The escape is half of a surrogate pair without the other half.";
-const RANGE = "The number is outside the range of a double (about 1e-324 to 1.8e308).";
+const RANGE = "The number is outside the range of a double (about 5e-324 to 1.8e308).";
 
 describe("values that JSON allows and the database cannot keep are refused:", () => {
   const long = "9".repeat(280);
   it.each([
     ["U+0000", '{"a":"x\\u0000y"}', "\\u0000", NUL],
-    ["U+0000 in a key", '{"\\u0000":1}', "\\u0000", NUL],
+    ["U+0000 in a key", '{"\\u0000":1}', "\\u0000", NUL, "properties"],
     ["a second half after what only looks like a first", '{"a":"\\\\ud83d\\ude00"}', "\\ude00", HALF],
     ["U+0000 after an escaped backslash", '{"a":"\\\\\\u0000"}', "\\u0000", NUL],
     ["a first half of a pair", '{"a":"\\ud83d"}', "\\ud83d", HALF],
@@ -24,10 +24,10 @@ describe("values that JSON allows and the database cannot keep are refused:", ()
     ["a first half before an escape", '{"a":"\\ud83d\\n"}', "\\ud83d", HALF],
     ["two first halves", '{"a":"\\ud83d\\ud83d\\ude00"}', "\\ud83d", HALF],
     ["a second half", '{"a":"\\ude00"}', "\\ude00", HALF],
-    ["a second half in a key", '{"\\udfff":{}}', "\\udfff", HALF],
+    ["a second half in a key", '{"\\udfff":{}}', "\\udfff", HALF, "properties"],
     ["halves in the wrong order", '{"a":"\\ude00\\ud83d"}', "\\ude00", HALF],
     ["1e400", '{"a":1e400}', "1e400", RANGE],
-    ["-1E+400", '{"a":[-1E+400]}', "-1E+400", RANGE],
+    ["-1E+400", '{"a":[-1E+400]}', "-1E+400", RANGE, "properties.a[0]"],
     ["1e-400", '{"a":1e-400}', "1e-400", RANGE],
     ["an exponent with zeros before it", '{"a":1e0000400}', "1e0000400", RANGE],
     ["an exponent beyond an integer", '{"a":1e99999999999}', "1e99999999999", RANGE],
@@ -36,23 +36,39 @@ describe("values that JSON allows and the database cannot keep are refused:", ()
     ["many digits and two of exponent", `{"a":${long}e50}`, long.slice(0, 40), RANGE],
     ["310 digits", `{"a":${"9".repeat(310)}}`, "9".repeat(40), RANGE],
     ["400 zeros after the point", `{"a":0.${"0".repeat(400)}1}`, `0.${"0".repeat(38)}`, RANGE],
-    ["54 KB of 1e131071", `{"a":[${Array(5400).fill("1e131071").join(",")}]}`, "1e131071", RANGE],
-    ["a bad value that a later key hides", '{"a":"\\u0000","a":1}', "\\u0000", NUL],
-  ])("%s", async (_, properties, value, reason) => {
-    const message = "The body holds a value that cannot be stored.";
-    const more = { value, reason, fix: "Remove or change the value." };
-    const single = eventText(properties);
-    const batch = `{"events":[{"customerId":"c","event":"e"},${single}]}`;
-    await expectRefusal(fixture, () => fixture.single(single), 400, "VALIDATION_ERROR", message, more);
-    await expectRefusal(fixture, () => fixture.post("/v1/events/batch", batch), 400, "VALIDATION_ERROR", message, more);
-  });
+    ["54 KB of 1e131071", `{"a":[${Array(5400).fill("1e131071").join(",")}]}`, "1e131071", RANGE, "properties.a[0]"],
+    ["a bad value that a later key hides", '{"a":"\\u0000","a":1}', "\\u0000", NUL, null],
+  ] as [string, string, string, string, (string | null)?][])(
+    "%s",
+    async (_, properties, value, reason, place = "properties.a") => {
+      const message = "The body holds a value that cannot be stored.";
+      const more = (prefix: string) => ({
+        ...(place === null ? {} : { field: prefix + place }),
+        value,
+        reason,
+        fix: "Remove or change the value.",
+      });
+      const single = eventText(properties);
+      const batch = `{"events":[{"customerId":"c","event":"e"},${single}]}`;
+      await expectRefusal(fixture, () => fixture.single(single), 400, "VALIDATION_ERROR", message, more(""));
+      const inBatch = more("events[1].");
+      await expectRefusal(
+        fixture,
+        () => fixture.post("/v1/events/batch", batch),
+        400,
+        "VALIDATION_ERROR",
+        message,
+        inBatch,
+      );
+    },
+  );
 
   it.each(["customerId", "event", "idempotencyKey"])("U+0000 and half a pair in %s", async (field) => {
     for (const text of ["\\u0000", "a\\udc00"]) {
       const body = JSON.stringify({ customerId: "c", event: "e", [field]: "@" }).replace("@", text);
       const reply = await fixture.single(body);
       expect(reply.status).toBe(400);
-      expect(reply.body).toMatchObject({ error: { code: "VALIDATION_ERROR", value: text.slice(-6) } });
+      expect(reply.body).toMatchObject({ error: { code: "VALIDATION_ERROR", field, value: text.slice(-6) } });
     }
   });
 
@@ -90,6 +106,7 @@ describe("values that JSON allows and the database cannot keep are refused:", ()
       "VALIDATION_ERROR",
       "The body holds a value that cannot be stored.",
       {
+        field: "properties.a",
         value: literal.slice(0, 40),
         reason: "The number has more than 16,383 digits after the point.",
         fix: "Remove or change the value.",

@@ -136,6 +136,17 @@ describe("POST /v1/events", () => {
     );
   });
 
+  it("says where to send a batch", async () => {
+    await expectRefusal(
+      fixture,
+      () => fixture.single({ events: [{ customerId: "c", event: "e" }] }),
+      400,
+      "VALIDATION_ERROR",
+      "`events` is not a field of a track operation.",
+      { field: "events", fix: "Send batches to POST /v1/events/batch." },
+    );
+  });
+
   it("refuses __proto__ as a member like any other that is unknown", async () => {
     const body = '{"customerId":"c","event":"e","__proto__":{"x":1}}';
     await expectRefusal(

@@ -99,6 +99,13 @@ it("up to 1,000 kinds of a version; what comes beyond counts in one row, and kno
   expect(rows.find(({ event }) => event === "unknown 985")).toMatchObject({ operations: 2 });
 });
 
+it("one of each event at least, however many violations a batch has", async () => {
+  const noisy = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`n${n}`, n]));
+  const events = Array.from({ length: 500 }, () => login({ seats: 1, ...noisy }));
+  expect((await fixture.batch([...events, { customerId: "c", event: "typo" }])).status).toBe(202);
+  expect((await kept()).find(({ event }) => event === "typo")).toMatchObject({ code: "UNKNOWN_EVENT", operations: 1 });
+});
+
 it("nothing of a strict schema, which refuses them", async () => {
   await fixture.deploy({ strictSchema: true, events: { login: { properties: { seats: { type: "number" } } } } });
   version += 1;

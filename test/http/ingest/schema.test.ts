@@ -91,7 +91,7 @@ const VIOLATIONS: [operation: object, code: string, message: string, path: strin
     "INVALID_PROPERTY_TYPE",
     'The value of the property "amount" must be a number.',
     "properties.amount",
-    { reason: "It is null.", fix: sendOrChange("a number") },
+    { reason: "It is null.", fix: "Send a number, or leave the property out once it is optional in the model." },
   ],
   [
     order({ amount: 1, gift: "yes" }),

@@ -67,7 +67,10 @@ const typed = (noun: "property" | "trait", name: string, value: unknown, type: s
   {
     ...(value === null ? {} : { value }),
     reason,
-    fix: `Send ${type}, or change the type in the model and deploy it.`,
+    fix:
+      value === null
+        ? `Send ${type}, or leave the property out once it is optional in the model.`
+        : `Send ${type}, or change the type in the model and deploy it.`,
   },
 ];
 /** An object where no declared type is one. */
