@@ -9,6 +9,7 @@ const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
 /** An exponent of three digits; one of two leads out of the range only with some two hundred digits before it. */
 const SUSPICIOUS_NUMBER = /\d[eE][+-]?0*[1-9]\d\d|\d{200}/;
 const EXPONENT_MAX = 324;
+const SHOWN_MAX = 40;
 /** What the database keeps of a number. */
 const PLACES_MAX = 16_383;
 
@@ -22,9 +23,11 @@ const BAD_ESCAPE = new RegExp(
 );
 
 export interface BadLiteral {
+  /** Its beginning, short enough to be shown. */
   literal: string;
-  /** Where it begins in the text. */
+  /** Where it stands in the text. */
   at: number;
+  length: number;
   reason: string;
 }
 
@@ -42,6 +45,7 @@ function badEscape(json: string): BadLiteral | null {
   return {
     literal,
     at: found.index,
+    length: literal.length,
     reason:
       literal === "\\u0000"
         ? "The character U+0000 cannot be stored in text."
@@ -53,7 +57,7 @@ function badNumber(json: string): BadLiteral | null {
   for (const [start, end] of unusualNumbers(json)) {
     const token = json.slice(start, end);
     const reason = reasonAgainst(token);
-    if (reason !== null) return { literal: token, at: start, reason };
+    if (reason !== null) return { literal: token.slice(0, SHOWN_MAX), at: start, length: token.length, reason };
   }
   return null;
 }

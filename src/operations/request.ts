@@ -9,7 +9,6 @@ export interface RequestProblem extends ShapeProblem {
   code: "VALIDATION_ERROR" | "BATCH_SIZE_INVALID";
 }
 
-const LITERAL_SHOWN_MAX = 40;
 const MIB = 1024 * 1024;
 /** 1,000 operations of 64 KiB and their other fields, with room for the caller's escapes and white space. */
 export const BATCH_BYTES_MAX = 96 * MIB;
@@ -89,7 +88,7 @@ function literalProblem(text: string): RequestProblem | null {
     code: "VALIDATION_ERROR",
     message: "The body holds a value that cannot be stored.",
     ...(field === undefined || field === "" ? {} : { field }),
-    value: bad.literal.slice(0, LITERAL_SHOWN_MAX),
+    value: bad.literal,
     reason: bad.reason,
     fix: "Remove or change the value.",
   };

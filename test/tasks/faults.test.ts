@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { applyEvaluation, beginEvaluation, type EvaluationResult } from "../../src/db/calls-evaluation.js";
+import { applyEvaluation, beginEvaluation } from "../../src/db/calls-evaluation.js";
 import { connect } from "../../src/db/connect.js";
 import { happened, inactiveFor, snapshotOf, trait } from "../engine/support/builders.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { TestEnvironment } from "./support/environment.js";
+import { NOTHING } from "./support/nothing.js";
 
 const MODEL = snapshotOf({
   states: { new: [["activated", happened("login")]], activated: [["quiet", inactiveFor("21d")]], quiet: [] },
@@ -188,21 +189,6 @@ it("what is left of an evaluation whose connection died changes nothing, on what
   await environment.evaluate({ at: AT });
   expect(await environment.document("c")).toMatchObject({ lifecycle: "activated" });
 });
-
-const NOTHING: EvaluationResult = {
-  customers: [],
-  identifies: [],
-  transitions: [],
-  blocked: [],
-  journeys: [],
-  memberships: [],
-  healthScores: [],
-  ruleExecutions: [],
-  signals: [],
-  emissions: [],
-  consumed: [],
-  deferred: [],
-};
 
 function gate(): [promise: Promise<void>, open: () => void] {
   let open = () => {};

@@ -103,6 +103,6 @@ async function readBody<Body extends TSchema>(
   const text = await readJsonText(ctx, bytesMax);
   const value = parseJson(text);
   const bad = findBadLiteral(text);
-  if (bad) throw new ApiError(400, "VALIDATION_ERROR", { value: bad.literal.slice(0, 40), reason: bad.reason });
+  if (bad) throw new ApiError(400, "VALIDATION_ERROR", { value: bad.literal, reason: bad.reason });
   return body.check(value);
 }

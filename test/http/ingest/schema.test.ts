@@ -1,19 +1,9 @@
-import { Writable } from "node:stream";
-import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Snapshot } from "../../../src/snapshot/types.js";
+import { capturedLog } from "../../support/captured-log.js";
 import { expectRefusal, startIngest, taken, type IngestFixture } from "./fixture.js";
 
-const lines: Record<string, unknown>[] = [];
-const log = pino(
-  { level: "warn" },
-  new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      lines.push(JSON.parse(chunk.toString()) as Record<string, unknown>);
-      done();
-    },
-  }),
-);
+const { log, lines } = capturedLog();
 
 let fixture: IngestFixture;
 beforeAll(async () => {

@@ -1,24 +1,14 @@
-import { Writable } from "node:stream";
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EVENT_ID } from "../../http/ingest/fixture.js";
 import type { Field, Snapshot } from "../../../src/snapshot/types.js";
+import { capturedLog } from "../../support/captured-log.js";
 import { expectBatchTaken, expectTaken, type Refusal } from "../support/answers.js";
 import { startSpec, type SpecFixture } from "../support/fixture.js";
 import { violation } from "../support/refusals.js";
 
 // Section "Schema validation (applies to both ingestion endpoints)".
 
-const lines: Record<string, unknown>[] = [];
-const log = pino(
-  { level: "warn" },
-  new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      lines.push(JSON.parse(chunk.toString()) as Record<string, unknown>);
-      done();
-    },
-  }),
-);
+const { log, lines } = capturedLog();
 
 let fixture: SpecFixture;
 beforeAll(async () => {

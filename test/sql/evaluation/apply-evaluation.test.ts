@@ -1,25 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { applyEvaluation, type EvaluationResult } from "../../../src/db/calls-evaluation.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
+import { NOTHING } from "../../tasks/support/nothing.js";
 
 const ENVIRONMENT = 7;
 const AT = Date.parse("2026-03-01T10:00:00.123Z");
 const LATER = AT + 60_000;
 const BY_EVENT = { causeType: "event" as const, causeId: "evt_1" };
-const NOTHING: EvaluationResult = {
-  customers: [],
-  identifies: [],
-  transitions: [],
-  blocked: [],
-  journeys: [],
-  memberships: [],
-  healthScores: [],
-  ruleExecutions: [],
-  signals: [],
-  emissions: [],
-  consumed: [],
-  deferred: [],
-};
 
 let db: TestDatabase;
 
