@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:491b98f7afd55ac8a4882994f0f5ef12d47d7913
+--! Hash: sha1:e76500da5c65168a241009a5b775ff5a433c53ce
 
 -- sql/schema/010_schemas.sql
 
@@ -77,24 +77,222 @@ comment on column iam.memberships.organization_id is 'The organization.';
 comment on column iam.memberships.user_id is 'The user.';
 comment on column iam.memberships.role is 'owner, administrator, developer or viewer; iam.role_rank orders them.';
 comment on column iam.memberships.created_at is 'When the membership began.';
+create index memberships_user_idx on iam.memberships (user_id);
 
 create table iam.access_tokens (
   token_hash bytea primary key,
+  token_id text not null,
+  kind text not null,
   user_id text not null references iam.users,
-  organization_id text not null references iam.organizations,
+  organization_id text references iam.organizations,
+  role text,
   label text not null,
+  client_id text,
   created_at timestamptz not null default now(),
   expires_at timestamptz not null,
-  revoked_at timestamptz
+  revoked_at timestamptz,
+  last_used_at timestamptz,
+  constraint access_tokens_token_id_key unique (token_id),
+  constraint access_tokens_kind_known check (kind in ('session', 'headless')),
+  constraint access_tokens_organization_of_headless check ((kind = 'headless') = (organization_id is not null)),
+  constraint access_tokens_role_known check (role in ('owner', 'administrator', 'developer', 'viewer'))
 );
 comment on table iam.access_tokens is 'Bearer tokens of the administrative API. Only the SHA-256 of a token is kept.';
 comment on column iam.access_tokens.token_hash is 'SHA-256 of the token.';
+comment on column iam.access_tokens.token_id is 'Public id, tok_ and random hex.';
+comment on column iam.access_tokens.kind is
+  'session: made by a sign-in of the command line, good for every organization of its user; headless: for programs, good for one.';
 comment on column iam.access_tokens.user_id is 'Who acts with the token.';
-comment on column iam.access_tokens.organization_id is 'The one organization the token is good for.';
+comment on column iam.access_tokens.organization_id is 'The one organization that a headless token is good for; null for a session.';
+comment on column iam.access_tokens.role is 'The most the token may do, where that is less than the role of its user; null for all of it.';
 comment on column iam.access_tokens.label is 'What the token is for, in the words of who made it.';
+comment on column iam.access_tokens.client_id is 'The OAuth client that a session was granted to; null for a headless token.';
 comment on column iam.access_tokens.created_at is 'When the token was made.';
 comment on column iam.access_tokens.expires_at is 'When the token stops by itself.';
 comment on column iam.access_tokens.revoked_at is 'When the token was revoked; it stops at once.';
+comment on column iam.access_tokens.last_used_at is 'When the token was last used, to a few minutes; null for never.';
+create index access_tokens_organization_idx on iam.access_tokens (organization_id, created_at, token_id) where organization_id is not null;
+create index access_tokens_user_idx on iam.access_tokens (user_id);
+create index access_tokens_expires_idx on iam.access_tokens (expires_at);
+
+create type iam.actor as (
+  user_id text,
+  email text,
+  role text,
+  token_id text,
+  organization_id text,
+  organization_slug text
+);
+comment on type iam.actor is 'Who does something in an organization, as iam.authorize found it.';
+comment on column iam.actor.user_id is 'The user.';
+comment on column iam.actor.email is 'Its address.';
+comment on column iam.actor.role is 'What it may do here: its role in the organization, or the lesser one of its token.';
+comment on column iam.actor.token_id is 'The token it acts with.';
+comment on column iam.actor.organization_id is 'The organization.';
+comment on column iam.actor.organization_slug is 'Its readable name.';
+
+-- sql/schema/022_sign_in.sql
+
+create table iam.identities (
+  provider text not null,
+  subject text not null,
+  user_id text not null references iam.users,
+  password_hash text,
+  created_at timestamptz not null default now(),
+  changed_at timestamptz not null default now(),
+  primary key (provider, subject),
+  constraint identities_password_hash_of_password check ((provider = 'password') = (password_hash is not null))
+);
+comment on table iam.identities is
+  'How a user proves to be who it is. Apart from the user, so that a password and single sign-on can stand side by side.';
+comment on column iam.identities.provider is 'password, or who vouches for the user: the issuer of a single sign-on.';
+comment on column iam.identities.subject is 'The user''s id with the provider; for a password the user_id.';
+comment on column iam.identities.user_id is 'The user.';
+comment on column iam.identities.password_hash is 'argon2id in PHC form; null for every other provider.';
+comment on column iam.identities.created_at is 'When the identity was added.';
+comment on column iam.identities.changed_at is 'When the password was last set.';
+create index identities_user_idx on iam.identities (user_id);
+
+create table iam.sessions (
+  session_hash bytea primary key,
+  user_id text not null references iam.users,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null
+);
+comment on table iam.sessions is 'Browsers that are signed in. Only the SHA-256 of a session''s cookie is kept.';
+comment on column iam.sessions.session_hash is 'SHA-256 of the cookie.';
+comment on column iam.sessions.user_id is 'Who is signed in.';
+comment on column iam.sessions.created_at is 'When the user signed in.';
+comment on column iam.sessions.expires_at is 'When the session ends by itself.';
+create index sessions_user_idx on iam.sessions (user_id);
+create index sessions_expires_idx on iam.sessions (expires_at);
+
+create table iam.invitations (
+  organization_id text not null references iam.organizations,
+  invitation_id text not null,
+  link_hash bytea not null,
+  email text not null,
+  role text not null,
+  created_by text not null,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  accepted_at timestamptz,
+  revoked_at timestamptz,
+  primary key (organization_id, invitation_id),
+  constraint invitations_link_hash_key unique (link_hash),
+  constraint invitations_email_lower_case check (email = lower(email) and email like '%_@_%'),
+  constraint invitations_role_known check (role in ('owner', 'administrator', 'developer', 'viewer')),
+  constraint invitations_ended_once check (accepted_at is null or revoked_at is null)
+);
+comment on table iam.invitations is
+  'Invitations to organizations, each by a link that is good once. Only the SHA-256 of the link''s secret is kept.';
+comment on column iam.invitations.organization_id is 'The organization.';
+comment on column iam.invitations.invitation_id is 'Public id, inv_ and random hex.';
+comment on column iam.invitations.link_hash is 'SHA-256 of the secret in the link.';
+comment on column iam.invitations.email is 'Who is invited, in lower case; nobody else can accept.';
+comment on column iam.invitations.role is 'The role that the new member gets.';
+comment on column iam.invitations.created_by is 'E-mail address of who invited.';
+comment on column iam.invitations.created_at is 'When the invitation was made.';
+comment on column iam.invitations.expires_at is 'When the link stops by itself.';
+comment on column iam.invitations.accepted_at is 'When it was accepted; the link is used up.';
+comment on column iam.invitations.revoked_at is 'When it was revoked or replaced; the link stopped at once.';
+-- One open invitation an address: a new one revokes the one before.
+create unique index invitations_open_key on iam.invitations (organization_id, email) where accepted_at is null and revoked_at is null;
+
+create table iam.password_links (
+  link_hash bytea primary key,
+  user_id text not null references iam.users,
+  created_by text not null,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  used_at timestamptz
+);
+comment on table iam.password_links is
+  'Links by which a user sets a password, each good once. Only the SHA-256 of the link''s secret is kept.';
+comment on column iam.password_links.link_hash is 'SHA-256 of the secret in the link.';
+comment on column iam.password_links.user_id is 'Whose password it sets.';
+comment on column iam.password_links.created_by is 'E-mail address of who made it, or operator.';
+comment on column iam.password_links.created_at is 'When it was made.';
+comment on column iam.password_links.expires_at is 'When it stops by itself.';
+comment on column iam.password_links.used_at is 'When it was used or replaced by a newer one; it is good no more.';
+create index password_links_user_idx on iam.password_links (user_id) where used_at is null;
+
+create table iam.throttles (
+  bucket bytea primary key,
+  full_at timestamptz not null
+);
+comment on table iam.throttles is
+  'How many attempts are left to guess something: token buckets, of a sign-in for example one for each address and e-mail together.';
+comment on column iam.throttles.bucket is 'SHA-256 of what is counted; neither addresses nor e-mail addresses can be read from it.';
+comment on column iam.throttles.full_at is
+  'When all attempts will have come back; how far that lies ahead says how many were made.';
+create index throttles_full_idx on iam.throttles (full_at);
+
+create table iam.device_authorizations (
+  device_code_hash bytea primary key,
+  user_code text not null,
+  client_id text not null,
+  address text not null,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  interval_seconds integer not null,
+  last_polled_at timestamptz,
+  status text not null default 'pending',
+  user_id text references iam.users,
+  decided_at timestamptz,
+  constraint device_authorizations_user_code_key unique (user_code),
+  constraint device_authorizations_status_known check (status in ('pending', 'approved', 'denied', 'redeemed')),
+  constraint device_authorizations_decided_by_user check (
+    (status = 'pending') = (user_id is null) and (user_id is null) = (decided_at is null)
+  )
+);
+comment on table iam.device_authorizations is
+  'Devices that ask to be signed in (RFC 8628): from the request until a user decides and the device fetches its token.';
+comment on column iam.device_authorizations.device_code_hash is 'SHA-256 of the code that the device polls with.';
+comment on column iam.device_authorizations.user_code is 'What the user types or confirms, 8 letters; worth nothing without a session.';
+comment on column iam.device_authorizations.client_id is 'The program that asks.';
+comment on column iam.device_authorizations.address is 'From which network address it asked; shown to the user who decides.';
+comment on column iam.device_authorizations.created_at is 'When it asked.';
+comment on column iam.device_authorizations.expires_at is 'When the codes stop by themselves.';
+comment on column iam.device_authorizations.interval_seconds is
+  'How long the device has to wait between two polls; longer each time it does not.';
+comment on column iam.device_authorizations.last_polled_at is 'When it polled last.';
+comment on column iam.device_authorizations.status is 'pending, approved or denied by the user, redeemed once the token was fetched.';
+comment on column iam.device_authorizations.user_id is 'Who decided, and whose token it is.';
+comment on column iam.device_authorizations.decided_at is 'When it was decided.';
+create index device_authorizations_expires_idx on iam.device_authorizations (expires_at);
+
+-- sql/schema/024_audit.sql
+
+create table iam.audit_log (
+  organization_id text not null references iam.organizations,
+  audit_seq bigint generated always as identity,
+  at timestamptz not null default now(),
+  actor_user_id text,
+  actor text not null,
+  token_id text,
+  request_id text,
+  action text not null,
+  project text,
+  environment text,
+  target text,
+  details jsonb not null default '{}',
+  primary key (organization_id, audit_seq)
+);
+comment on table iam.audit_log is
+  'Every change that somebody made in an organization, written in its transaction. Insert-only. Entries name no customer: they outlive it.';
+comment on column iam.audit_log.organization_id is 'The organization.';
+comment on column iam.audit_log.audit_seq is 'Order of writing.';
+comment on column iam.audit_log.at is 'When it was done.';
+comment on column iam.audit_log.actor_user_id is 'Who did it; null for the operator.';
+comment on column iam.audit_log.actor is 'Its e-mail address at the time, or operator.';
+comment on column iam.audit_log.token_id is 'The token it was done with; null where it was none, as on a page.';
+comment on column iam.audit_log.request_id is 'The request it was done by, as in the service''s log; null for the operator.';
+comment on column iam.audit_log.action is 'What was done, for example key.rotated.';
+comment on column iam.audit_log.project is 'Slug of the project, where there is one.';
+comment on column iam.audit_log.environment is 'test or live, where there is one.';
+comment on column iam.audit_log.target is 'What it was done to: the id or name of a thing, never of a customer.';
+comment on column iam.audit_log.details is 'What more there is to say of it, depending on the action.';
 
 -- sql/schema/030_projects.sql
 
@@ -179,6 +377,7 @@ create table svc.config_activations (
   environment_id integer not null references svc.environments,
   activation_seq bigint generated always as identity,
   version integer not null,
+  previous_version integer,
   kind text not null,
   actor text not null,
   activated_at timestamptz not null default now(),
@@ -189,6 +388,7 @@ comment on table svc.config_activations is 'Log of which version became active w
 comment on column svc.config_activations.environment_id is 'The environment.';
 comment on column svc.config_activations.activation_seq is 'Order of activation.';
 comment on column svc.config_activations.version is 'The version that became active.';
+comment on column svc.config_activations.previous_version is 'The version that was active before; null for the first.';
 comment on column svc.config_activations.kind is 'deploy, promote or rollback.';
 comment on column svc.config_activations.actor is 'E-mail address of who did it.';
 comment on column svc.config_activations.activated_at is 'When it became active.';
@@ -199,6 +399,7 @@ create table svc.api_keys (
   environment_id integer not null references svc.environments,
   name text not null,
   hint text not null,
+  created_by text not null,
   created_at timestamptz not null default now(),
   revoked_at timestamptz,
   constraint api_keys_id_key unique (environment_id, api_key_id)
@@ -209,6 +410,7 @@ comment on column svc.api_keys.api_key_id is 'Public id, key_ and random hex.';
 comment on column svc.api_keys.environment_id is 'The environment that the key selects.';
 comment on column svc.api_keys.name is 'What the key is for.';
 comment on column svc.api_keys.hint is 'The first characters of the key, enough to recognize it.';
+comment on column svc.api_keys.created_by is 'E-mail address of who made the key.';
 comment on column svc.api_keys.created_at is 'When the key was made.';
 comment on column svc.api_keys.revoked_at is 'From when the key is refused; may lie ahead while a rotation is in its grace period.';
 

@@ -58,21 +58,56 @@ comment on column iam.memberships.organization_id is 'The organization.';
 comment on column iam.memberships.user_id is 'The user.';
 comment on column iam.memberships.role is 'owner, administrator, developer or viewer; iam.role_rank orders them.';
 comment on column iam.memberships.created_at is 'When the membership began.';
+create index memberships_user_idx on iam.memberships (user_id);
 
 create table iam.access_tokens (
   token_hash bytea primary key,
+  token_id text not null,
+  kind text not null,
   user_id text not null references iam.users,
-  organization_id text not null references iam.organizations,
+  organization_id text references iam.organizations,
+  role text,
   label text not null,
+  client_id text,
   created_at timestamptz not null default now(),
   expires_at timestamptz not null,
-  revoked_at timestamptz
+  revoked_at timestamptz,
+  last_used_at timestamptz,
+  constraint access_tokens_token_id_key unique (token_id),
+  constraint access_tokens_kind_known check (kind in ('session', 'headless')),
+  constraint access_tokens_organization_of_headless check ((kind = 'headless') = (organization_id is not null)),
+  constraint access_tokens_role_known check (role in ('owner', 'administrator', 'developer', 'viewer'))
 );
 comment on table iam.access_tokens is 'Bearer tokens of the administrative API. Only the SHA-256 of a token is kept.';
 comment on column iam.access_tokens.token_hash is 'SHA-256 of the token.';
+comment on column iam.access_tokens.token_id is 'Public id, tok_ and random hex.';
+comment on column iam.access_tokens.kind is
+  'session: made by a sign-in of the command line, good for every organization of its user; headless: for programs, good for one.';
 comment on column iam.access_tokens.user_id is 'Who acts with the token.';
-comment on column iam.access_tokens.organization_id is 'The one organization the token is good for.';
+comment on column iam.access_tokens.organization_id is 'The one organization that a headless token is good for; null for a session.';
+comment on column iam.access_tokens.role is 'The most the token may do, where that is less than the role of its user; null for all of it.';
 comment on column iam.access_tokens.label is 'What the token is for, in the words of who made it.';
+comment on column iam.access_tokens.client_id is 'The OAuth client that a session was granted to; null for a headless token.';
 comment on column iam.access_tokens.created_at is 'When the token was made.';
 comment on column iam.access_tokens.expires_at is 'When the token stops by itself.';
 comment on column iam.access_tokens.revoked_at is 'When the token was revoked; it stops at once.';
+comment on column iam.access_tokens.last_used_at is 'When the token was last used, to a few minutes; null for never.';
+create index access_tokens_organization_idx on iam.access_tokens (organization_id, created_at, token_id) where organization_id is not null;
+create index access_tokens_user_idx on iam.access_tokens (user_id);
+create index access_tokens_expires_idx on iam.access_tokens (expires_at);
+
+create type iam.actor as (
+  user_id text,
+  email text,
+  role text,
+  token_id text,
+  organization_id text,
+  organization_slug text
+);
+comment on type iam.actor is 'Who does something in an organization, as iam.authorize found it.';
+comment on column iam.actor.user_id is 'The user.';
+comment on column iam.actor.email is 'Its address.';
+comment on column iam.actor.role is 'What it may do here: its role in the organization, or the lesser one of its token.';
+comment on column iam.actor.token_id is 'The token it acts with.';
+comment on column iam.actor.organization_id is 'The organization.';
+comment on column iam.actor.organization_slug is 'Its readable name.';

@@ -79,6 +79,7 @@ create table svc.config_activations (
   environment_id integer not null references svc.environments,
   activation_seq bigint generated always as identity,
   version integer not null,
+  previous_version integer,
   kind text not null,
   actor text not null,
   activated_at timestamptz not null default now(),
@@ -89,6 +90,7 @@ comment on table svc.config_activations is 'Log of which version became active w
 comment on column svc.config_activations.environment_id is 'The environment.';
 comment on column svc.config_activations.activation_seq is 'Order of activation.';
 comment on column svc.config_activations.version is 'The version that became active.';
+comment on column svc.config_activations.previous_version is 'The version that was active before; null for the first.';
 comment on column svc.config_activations.kind is 'deploy, promote or rollback.';
 comment on column svc.config_activations.actor is 'E-mail address of who did it.';
 comment on column svc.config_activations.activated_at is 'When it became active.';
@@ -99,6 +101,7 @@ create table svc.api_keys (
   environment_id integer not null references svc.environments,
   name text not null,
   hint text not null,
+  created_by text not null,
   created_at timestamptz not null default now(),
   revoked_at timestamptz,
   constraint api_keys_id_key unique (environment_id, api_key_id)
@@ -109,6 +112,7 @@ comment on column svc.api_keys.api_key_id is 'Public id, key_ and random hex.';
 comment on column svc.api_keys.environment_id is 'The environment that the key selects.';
 comment on column svc.api_keys.name is 'What the key is for.';
 comment on column svc.api_keys.hint is 'The first characters of the key, enough to recognize it.';
+comment on column svc.api_keys.created_by is 'E-mail address of who made the key.';
 comment on column svc.api_keys.created_at is 'When the key was made.';
 comment on column svc.api_keys.revoked_at is 'From when the key is refused; may lie ahead while a rotation is in its grace period.';
 

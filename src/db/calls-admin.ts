@@ -8,6 +8,8 @@ export interface AdminCredentials {
   /** SHA-256 of the access token. */
   tokenHash: Buffer;
   organizationId: string;
+  /** For the audit log. */
+  requestId: string;
 }
 
 /** An environment by its names. */
@@ -23,9 +25,10 @@ export interface Page {
   cursor?: string | undefined;
 }
 
-type Rows = { document: string }[];
+export type Rows = { document: string }[];
 
-async function one(query: PromiseLike<Rows>): Promise<string> {
+/** The document of a call's one row. */
+export async function one(query: PromiseLike<Rows>): Promise<string> {
   const [row] = await query;
   if (row === undefined) throw new Error("the database answered no row");
   return row.document;
@@ -37,6 +40,16 @@ async function one(query: PromiseLike<Rows>): Promise<string> {
  */
 export function bootstrap(sql: Sql, organizationSlug: string, email: string, tokenHash: Buffer): Promise<string> {
   return one(sql<Rows>`select svc_api.bootstrap(${organizationSlug}, ${email}, ${tokenHash})::text as document`);
+}
+
+/** Raises unless the token may do an operation of `iam.operations()`; the operation itself checks again. */
+export async function authorizeRequest(
+  sql: Sql,
+  by: AdminCredentials,
+  operation: string,
+  environment: string | null,
+): Promise<void> {
+  await sql`select svc_api.authorize_request(${by.tokenHash}, ${by.organizationId}, ${operation}, ${environment})`;
 }
 
 export function whoami(sql: Sql, by: AdminCredentials): Promise<string> {
@@ -58,7 +71,7 @@ export function createProject(
 ): Promise<string> {
   return one(sql<Rows>`
     select svc_api.create_project(
-      ${by.tokenHash}, ${by.organizationId}, ${project.name}, ${project.slug},
+      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${project.name}, ${project.slug},
       ${keys.test.hash}, ${keys.test.hint}, ${keys.live.hash}, ${keys.live.hint}
     )::text as document`);
 }
@@ -76,7 +89,7 @@ export function deployConfig(sql: Sql, by: AdminCredentials, at: Place, version:
   const provenance = version.provenance && JSON.stringify(version.provenance);
   return one(sql<Rows>`
     select svc_api.deploy_config(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
+      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment},
       ${version.snapshot}, ${version.hash}, ${provenance}::text::jsonb
     )::text as document`);
 }
@@ -112,7 +125,7 @@ export function releaseCustomers(
 ): Promise<string> {
   return one(sql<Rows>`
     select svc_api.release_customers(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}
+      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${customerId}
     )::text as document`);
 }
 
@@ -189,7 +202,7 @@ export interface NewWebhook {
 export function createWebhook(sql: Sql, by: AdminCredentials, at: Place, webhook: NewWebhook): Promise<string> {
   return one(sql<Rows>`
     select svc_api.create_webhook(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
+      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment},
       ${webhook.url}, ${webhook.eventTypes}, ${webhook.sealedSecret}
     )::text as document`);
 }

@@ -10,12 +10,16 @@ const TEXTS: Readonly<Record<string, ErrorText>> = {
     fix: "Send the header `Authorization: Bearer <API key>` with a key of this project that is not revoked.",
   },
   INVALID_SESSION: {
-    message: "The access token is missing, unknown, expired or revoked, or is not one of this organization.",
-    fix: "Sign in again, or check SVC_ACCESS_TOKEN and the organization.",
+    message: "The access token is missing, unknown, expired or revoked.",
+    fix: "Sign in again, or check SVC_ACCESS_TOKEN.",
   },
   ORGANIZATION_REQUIRED: {
     message: "The header X-Svc-Organization is required.",
     fix: "Send the organization's ID in it.",
+  },
+  ORGANIZATION_NOT_FOUND: {
+    message: "There is no such organization, or it is not one of yours.",
+    fix: "Check the header X-Svc-Organization; the token must be of a member, and of this organization if it is a headless one.",
   },
   PLAN_REQUIRED: {
     message: "The organization's plan does not include this service.",

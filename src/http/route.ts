@@ -2,7 +2,7 @@ import type { Context } from "koa";
 
 /** An endpoint as data: app.ts gives it to the router. */
 export interface Route {
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "PATCH" | "DELETE";
   /** For example `/projects/:project/customers`; parameters are decoded. */
   path: string;
   handle(ctx: Context): void | Promise<void>;

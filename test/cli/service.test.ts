@@ -83,7 +83,7 @@ test("an unknown token and another organization are told in one line", async () 
   expect(await run(["whoami"], { env: { SVC_ACCESS_TOKEN: "svc_token_unknown" } })).toMatchInlineSnapshot(`
     {
       "code": 1,
-      "stderr": "error [INVALID_SESSION]: The access token is missing, unknown, expired or revoked, or is not one of this organization. Check SVC_ACCESS_TOKEN and SVC_ORGANIZATION, or make a new token with \`svc-server bootstrap\`.
+      "stderr": "error [INVALID_SESSION]: The access token is missing, unknown, expired or revoked. Check SVC_ACCESS_TOKEN and SVC_ORGANIZATION, or make a new token with \`svc-server bootstrap\`.
     ",
       "stdout": "",
     }

@@ -128,6 +128,8 @@ const requests: Record<string, () => Promise<Answered>> = {
     fixture.service.request("GET", "/whoami", { by: { ...fixture.owner, token: "svc_token_unknown" } }),
   ORGANIZATION_REQUIRED: () =>
     fixture.service.request("GET", "/whoami", { headers: { Authorization: `Bearer ${fixture.owner.token}` } }),
+  ORGANIZATION_NOT_FOUND: () =>
+    fixture.service.request("GET", "/whoami", { by: { ...fixture.owner, organizationId: "org_unknown" } }),
   FORBIDDEN: async () => {
     const by = await fixture.service.member(fixture.owner, "viewer");
     return fixture.service.request("POST", "/projects", { by, body: { name: "Shop", slug: "shop" } });

@@ -133,8 +133,8 @@ async function createMember(sql: Sql, of: Actor, role: string): Promise<Actor> {
     ), m as (
       insert into iam.memberships (organization_id, user_id, role) select ${of.organizationId}, user_id, ${role} from u
     )
-    insert into iam.access_tokens (token_hash, user_id, organization_id, label, expires_at)
-    select ${token.hash}, user_id, ${of.organizationId}, 'test', now() + interval '1 day' from u`;
+    insert into iam.access_tokens (token_hash, token_id, kind, user_id, organization_id, label, expires_at)
+    select ${token.hash}, svc.random_id('tok_'), 'headless', user_id, ${of.organizationId}, 'test', now() + interval '1 day' from u`;
   return { token: token.text, organizationId: of.organizationId };
 }
 
@@ -146,7 +146,9 @@ function close(server: Server): Promise<void> {
 /** What errors say to do that say nothing of their own. */
 const FIXES: Readonly<Record<string, string>> = {
   INVALID_API_KEY: "Send the header `Authorization: Bearer <API key>` with a key of this project that is not revoked.",
-  INVALID_SESSION: "Sign in again, or check SVC_ACCESS_TOKEN and the organization.",
+  INVALID_SESSION: "Sign in again, or check SVC_ACCESS_TOKEN.",
+  ORGANIZATION_NOT_FOUND:
+    "Check the header X-Svc-Organization; the token must be of a member, and of this organization if it is a headless one.",
   ORGANIZATION_REQUIRED: "Send the organization's ID in it.",
   PLAN_REQUIRED: "Ask the operator of this service for a plan with cloud execution; the data stays where it is.",
   FORBIDDEN: "Ask an owner or administrator of the organization for a role that may, or to do it.",

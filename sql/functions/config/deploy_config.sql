@@ -1,9 +1,10 @@
 -- Stores a snapshot as the next version of its project and makes it the active one of an environment. Deploying what is active there
 -- already says so and changes nothing. The caller validated the snapshot and took the hash of exactly this text.
--- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV004 PROJECT_NOT_FOUND. Locks the project's row, so that versions are numbered one
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks the project's row, so that versions are numbered one
 -- after the other; neither ingestion nor evaluation waits for it.
 create or replace function svc_api.deploy_config(
-  token_hash bytea, organization_id text, project_slug text, environment_name text, snapshot text, hash text, provenance jsonb
+  token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, snapshot text,
+  hash text, provenance jsonb
 )
 returns json
 language plpgsql
@@ -12,7 +13,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor record := iam.require_role(deploy_config.token_hash, deploy_config.organization_id, 'deploy_' || deploy_config.environment_name);
+  _actor constant iam.actor := iam.authorize(
+    deploy_config.token_hash, deploy_config.organization_id, 'deploy_config', deploy_config.environment_name
+  );
   _environment record;
   _version integer;
   _active boolean;
@@ -41,8 +44,13 @@ begin
 
     update svc.environments as e set active_version = _version where e.environment_id = _environment.environment_id;
 
-    insert into svc.config_activations (environment_id, version, kind, actor)
-    values (_environment.environment_id, _version, 'deploy', _actor.email);
+    insert into svc.config_activations (environment_id, version, previous_version, kind, actor)
+    values (_environment.environment_id, _version, _environment.active_version, 'deploy', _actor.email);
+
+    perform iam.record_audit(
+      _actor, deploy_config.request_id, 'config.deployed', deploy_config.project_slug, deploy_config.environment_name,
+      'v' || _version, null
+    );
   end if;
 
   return json_build_object(
@@ -55,5 +63,5 @@ begin
 end;
 $$;
 
-comment on function svc_api.deploy_config(bytea, text, text, text, text, text, jsonb) is
+comment on function svc_api.deploy_config(bytea, text, text, text, text, text, text, jsonb) is
   'Stores a snapshot as the next version and activates it in an environment.';

@@ -1,5 +1,5 @@
 -- The versions of a project, newest first, each with the environments in which it is active.
--- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_config_versions(
   token_hash bytea, organization_id text, project_slug text, environment_name text, row_limit integer, "cursor" text
 )
@@ -10,11 +10,13 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor record := iam.require_role(list_config_versions.token_hash, list_config_versions.organization_id, 'read');
+  _actor constant iam.actor := iam.authorize(
+    list_config_versions.token_hash, list_config_versions.organization_id, 'list_config_versions', list_config_versions.environment_name
+  );
   _environment record := svc.find_environment(
     list_config_versions.organization_id, list_config_versions.project_slug, list_config_versions.environment_name
   );
-  _before constant integer := svc.decode_cursor('config-versions', list_config_versions.cursor)::integer;
+  _before constant integer := svc.decode_cursor('config-versions', list_config_versions.cursor, '^\d{1,9}$')::integer;
 begin
   return (
     select svc.page(

@@ -1,6 +1,6 @@
 -- What a customer's evaluation has still before it: how many operations wait, how many of these do because their time has not come, and
 -- why the customer was set aside, if it was: {pending, ahead, setAside: {at, error} or null}.
--- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks nothing.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks nothing.
 create or replace function svc_api.customer_backlog(
   token_hash bytea, organization_id text, project_slug text, environment_name text, customer_id text
 )
@@ -11,7 +11,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor record := iam.require_role(customer_backlog.token_hash, customer_backlog.organization_id, 'read');
+  _actor constant iam.actor := iam.authorize(
+    customer_backlog.token_hash, customer_backlog.organization_id, 'customer_backlog', customer_backlog.environment_name
+  );
   _environment record := svc.find_environment(
     customer_backlog.organization_id, customer_backlog.project_slug, customer_backlog.environment_name
   );

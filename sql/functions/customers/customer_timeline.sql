@@ -1,5 +1,5 @@
 -- What evaluation emitted about one customer, oldest first.
--- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND, SV006 VALIDATION_ERROR (cursor).
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND, SV006 VALIDATION_ERROR (cursor).
 -- Locks nothing.
 create or replace function svc_api.customer_timeline(
   token_hash bytea, organization_id text, project_slug text, environment_name text, customer_id text, row_limit integer, "cursor" text
@@ -11,11 +11,13 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor record := iam.require_role(customer_timeline.token_hash, customer_timeline.organization_id, 'read');
+  _actor constant iam.actor := iam.authorize(
+    customer_timeline.token_hash, customer_timeline.organization_id, 'customer_timeline', customer_timeline.environment_name
+  );
   _environment record := svc.find_environment(
     customer_timeline.organization_id, customer_timeline.project_slug, customer_timeline.environment_name
   );
-  _after constant bigint := coalesce(svc.decode_cursor('timeline', customer_timeline.cursor)::bigint, 0);
+  _after constant bigint := coalesce(svc.decode_cursor('timeline', customer_timeline.cursor, '^\d{1,18}$')::bigint, 0);
 begin
   perform svc.require_customer(_environment.environment_id, customer_timeline.customer_id);
   return (

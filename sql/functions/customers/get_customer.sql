@@ -1,5 +1,5 @@
 -- The state document of one customer.
--- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks nothing.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_customer(
   token_hash bytea, organization_id text, project_slug text, environment_name text, customer_id text
 )
@@ -10,7 +10,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor record := iam.require_role(get_customer.token_hash, get_customer.organization_id, 'read');
+  _actor constant iam.actor := iam.authorize(
+    get_customer.token_hash, get_customer.organization_id, 'get_customer', get_customer.environment_name
+  );
   _environment record := svc.find_environment(
     get_customer.organization_id, get_customer.project_slug, get_customer.environment_name
   );

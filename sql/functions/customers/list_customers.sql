@@ -1,6 +1,6 @@
 -- Customers in the order of their ids, filtered by lifecycle state, by membership in a segment, by how many seconds there was no event
 -- (without events it counts from the customer's creation), and to those that were set aside. Filters that are null do not filter.
--- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_customers(
   token_hash bytea, organization_id text, project_slug text, environment_name text,
   lifecycle text, segment text, inactive_seconds double precision, set_aside boolean, row_limit integer, "cursor" text
@@ -12,7 +12,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor record := iam.require_role(list_customers.token_hash, list_customers.organization_id, 'read');
+  _actor constant iam.actor := iam.authorize(
+    list_customers.token_hash, list_customers.organization_id, 'list_customers', list_customers.environment_name
+  );
   _environment record := svc.find_environment(
     list_customers.organization_id, list_customers.project_slug, list_customers.environment_name
   );

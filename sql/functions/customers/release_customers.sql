@@ -1,9 +1,9 @@
 -- Gives customers that were set aside back to evaluation, with all that waits for them: one customer, or all of the environment where none
 -- is named. Answers {released}, how many there were. Events that lie ahead go back to the others: evaluation puts them off again.
--- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks the customers' rows, in id order,
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks the customers' rows, in id order,
 -- and their inbox rows.
 create or replace function svc_api.release_customers(
-  token_hash bytea, organization_id text, project_slug text, environment_name text, customer_id text
+  token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, customer_id text
 )
 returns json
 language plpgsql
@@ -12,8 +12,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor record := iam.require_role(
-    release_customers.token_hash, release_customers.organization_id, 'release_' || release_customers.environment_name
+  _actor constant iam.actor := iam.authorize(
+    release_customers.token_hash, release_customers.organization_id, 'release_customers', release_customers.environment_name
   );
   _environment record := svc.find_environment(
     release_customers.organization_id, release_customers.project_slug, release_customers.environment_name
@@ -44,10 +44,14 @@ begin
     where i.environment_id = _environment.environment_id and i.customer_id = any(_released) and i.not_before is not null;
 
     perform svc.request_evaluation(array[_environment.environment_id]);
+    perform iam.record_audit(
+      _actor, release_customers.request_id, 'customers.released', release_customers.project_slug, release_customers.environment_name,
+      null, jsonb_build_object('customers', cardinality(_released))
+    );
   end if;
   return json_build_object('released', cardinality(_released));
 end;
 $$;
 
-comment on function svc_api.release_customers(bytea, text, text, text, text) is
+comment on function svc_api.release_customers(bytea, text, text, text, text, text) is
   'Gives a customer that was set aside, or all of them, back to evaluation.';

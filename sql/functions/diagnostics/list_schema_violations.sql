@@ -1,6 +1,6 @@
 -- How accepted operations violated a schema that was not strict: newest version first, then by event, code and path. The example of each
 -- is the last operation that did; its customer is not known where the operation itself is no longer kept. version limits the list to one.
--- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_schema_violations(
   token_hash bytea, organization_id text, project_slug text, environment_name text, version integer, row_limit integer, "cursor" text
 )
@@ -11,7 +11,10 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor record := iam.require_role(list_schema_violations.token_hash, list_schema_violations.organization_id, 'read');
+  _actor constant iam.actor := iam.authorize(
+    list_schema_violations.token_hash, list_schema_violations.organization_id, 'list_schema_violations',
+    list_schema_violations.environment_name
+  );
   _environment record := svc.find_environment(
     list_schema_violations.organization_id, list_schema_violations.project_slug, list_schema_violations.environment_name
   );

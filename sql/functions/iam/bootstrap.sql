@@ -26,8 +26,10 @@ begin
 
   insert into iam.memberships (organization_id, user_id, role) values (_organization_id, _user_id, 'owner') on conflict do nothing;
 
-  insert into iam.access_tokens (token_hash, user_id, organization_id, label, expires_at)
-  values (bootstrap.token_hash, _user_id, _organization_id, 'bootstrap', now() + interval '90 days');
+  insert into iam.access_tokens (token_hash, token_id, kind, user_id, organization_id, label, expires_at)
+  values (
+    bootstrap.token_hash, svc.random_id('tok_'), 'headless', _user_id, _organization_id, 'bootstrap', now() + interval '90 days'
+  );
 
   return json_build_object('organizationId', _organization_id);
 end;

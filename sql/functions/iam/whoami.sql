@@ -1,5 +1,5 @@
 -- Who acts, and for whom.
--- Raises SV001 INVALID_SESSION. Locks nothing.
+-- Raises what iam.authorize raises. Locks nothing.
 create or replace function svc_api.whoami(token_hash bytea, organization_id text)
 returns json
 language plpgsql
@@ -8,7 +8,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor record := iam.require_role(whoami.token_hash, whoami.organization_id, 'read');
+  _actor constant iam.actor := iam.authorize(whoami.token_hash, whoami.organization_id, 'whoami');
 begin
   return (
     select json_build_object(

@@ -1,6 +1,6 @@
--- The position that a cursor of this list stands for; null for no cursor, which is the beginning.
+-- The position that a cursor of this list stands for; null for no cursor, which is the beginning. A position matches the list's pattern.
 -- Raises SV006 VALIDATION_ERROR for anything that is no cursor of this list. Locks nothing.
-create or replace function svc.decode_cursor(list text, "cursor" text)
+create or replace function svc.decode_cursor(list text, "cursor" text, pattern text default '')
 returns text
 language plpgsql
 immutable
@@ -21,7 +21,11 @@ begin
     -- All of class 22: no base64, no UTF-8, no JSON.
     when data_exception then _parts := null;
   end;
-  if jsonb_typeof(_parts) is distinct from 'array' or _parts ->> 0 is distinct from decode_cursor.list or _parts ->> 1 is null then
+  if jsonb_typeof(_parts) is distinct from 'array'
+    or _parts ->> 0 is distinct from decode_cursor.list
+    or coalesce(_parts ->> 1, '') !~ decode_cursor.pattern
+    or _parts ->> 1 is null
+  then
     raise exception using
       errcode = 'SV006',
       message = 'VALIDATION_ERROR',
@@ -35,4 +39,4 @@ begin
 end;
 $$;
 
-comment on function svc.decode_cursor(text, text) is 'The position behind a cursor; raises VALIDATION_ERROR.';
+comment on function svc.decode_cursor(text, text, text) is 'The position behind a cursor; raises VALIDATION_ERROR.';

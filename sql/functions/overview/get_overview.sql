@@ -1,7 +1,7 @@
 -- An environment in numbers, all of one instant: customers, events, how many operations wait (pending) and how many of these do because
 -- their time has not come (ahead), the lifecycle's funnel and the segments in the author's order (then what the active configuration no
 -- longer knows but still has customers), deliveries, emissions by type.
--- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV004 PROJECT_NOT_FOUND. Locks nothing.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
 create or replace function svc_api.get_overview(token_hash bytea, organization_id text, project_slug text, environment_name text)
 returns json
 language plpgsql
@@ -10,7 +10,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor record := iam.require_role(get_overview.token_hash, get_overview.organization_id, 'read');
+  _actor constant iam.actor := iam.authorize(
+    get_overview.token_hash, get_overview.organization_id, 'get_overview', get_overview.environment_name
+  );
   _environment record := svc.find_environment(
     get_overview.organization_id, get_overview.project_slug, get_overview.environment_name
   );

@@ -1,8 +1,8 @@
 -- Creates a project with its environments test and live and an ingestion key for each. The caller made the keys; only their SHA-256
 -- and first characters come here.
--- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV005 SLUG_TAKEN. Locks nothing beyond its rows.
+-- Raises what iam.authorize raises, SV005 SLUG_TAKEN. Locks nothing beyond its rows.
 create or replace function svc_api.create_project(
-  token_hash bytea, organization_id text, name text, slug text,
+  token_hash bytea, organization_id text, request_id text, name text, slug text,
   test_key_hash bytea, test_key_hint text, live_key_hash bytea, live_key_hint text
 )
 returns json
@@ -12,9 +12,9 @@ security definer
 set search_path = ''
 as $$
 declare
+  _actor constant iam.actor := iam.authorize(create_project.token_hash, create_project.organization_id, 'create_project');
   _project svc.projects;
 begin
-  perform iam.require_role(create_project.token_hash, create_project.organization_id, 'create_project');
 
   insert into svc.projects (organization_id, slug, name)
   values (create_project.organization_id, create_project.slug, create_project.name)
@@ -38,8 +38,8 @@ begin
     returning environments.environment_id, environments.name
   ),
   api_key as (
-    insert into svc.api_keys (key_hash, api_key_id, environment_id, name, hint)
-    select k.key_hash, svc.random_id('key_'), e.environment_id, 'default', k.hint
+    insert into svc.api_keys (key_hash, api_key_id, environment_id, name, hint, created_by)
+    select k.key_hash, svc.random_id('key_'), e.environment_id, 'default', k.hint, _actor.email
     from (
       values
         ('test', create_project.test_key_hash, create_project.test_key_hint),
@@ -55,9 +55,11 @@ begin
   join iam.plans as p on p.plan_id = o.plan_id
   where o.organization_id = create_project.organization_id;
 
+  perform iam.record_audit(_actor, create_project.request_id, 'project.created', _project.slug, null, _project.slug, null);
+
   return json_build_object('slug', _project.slug, 'name', _project.name, 'createdAt', svc.iso(_project.created_at));
 end;
 $$;
 
-comment on function svc_api.create_project(bytea, text, text, text, bytea, text, bytea, text) is
+comment on function svc_api.create_project(bytea, text, text, text, text, bytea, text, bytea, text) is
   'Creates a project with two environments and a key for each.';

@@ -1,5 +1,5 @@
 -- A segment: how many members it has now, and a page of them in the order of their ids.
--- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV004 PROJECT_NOT_FOUND or SEGMENT_NOT_FOUND (neither in the active configuration nor
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or SEGMENT_NOT_FOUND (neither in the active configuration nor
 -- with members), SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.get_segment(
   token_hash bytea, organization_id text, project_slug text, environment_name text, segment_id text, row_limit integer, "cursor" text
@@ -11,7 +11,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor record := iam.require_role(get_segment.token_hash, get_segment.organization_id, 'read');
+  _actor constant iam.actor := iam.authorize(
+    get_segment.token_hash, get_segment.organization_id, 'get_segment', get_segment.environment_name
+  );
   _environment record := svc.find_environment(
     get_segment.organization_id, get_segment.project_slug, get_segment.environment_name
   );

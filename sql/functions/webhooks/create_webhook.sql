@@ -1,7 +1,7 @@
 -- Adds an endpoint that receives the emissions of an environment from now on. The caller made the id and sealed the secret.
--- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV004 PROJECT_NOT_FOUND. Locks nothing beyond its row.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing beyond its row.
 create or replace function svc_api.create_webhook(
-  token_hash bytea, organization_id text, project_slug text, environment_name text,
+  token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   url text, event_types text[], sealed_secret bytea
 )
 returns json
@@ -11,7 +11,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor record := iam.require_role(create_webhook.token_hash, create_webhook.organization_id, 'manage_webhooks');
+  _actor constant iam.actor := iam.authorize(
+    create_webhook.token_hash, create_webhook.organization_id, 'create_webhook', create_webhook.environment_name
+  );
   _environment record := svc.find_environment(
     create_webhook.organization_id, create_webhook.project_slug, create_webhook.environment_name
   );
@@ -23,6 +25,11 @@ begin
   )
   returning * into _webhook;
 
+  perform iam.record_audit(
+    _actor, create_webhook.request_id, 'webhook.created', create_webhook.project_slug, create_webhook.environment_name,
+    _webhook.webhook_id, null
+  );
+
   return json_build_object(
     'id', _webhook.webhook_id,
     'url', _webhook.url,
@@ -32,5 +39,5 @@ begin
 end;
 $$;
 
-comment on function svc_api.create_webhook(bytea, text, text, text, text, text[], bytea) is
+comment on function svc_api.create_webhook(bytea, text, text, text, text, text, text[], bytea) is
   'Adds an endpoint that receives the emissions of an environment from now on.';

@@ -1,5 +1,5 @@
 -- The deliveries to one webhook, newest emission first, each with its last attempt.
--- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV004 PROJECT_NOT_FOUND or WEBHOOK_NOT_FOUND, SV006 VALIDATION_ERROR (cursor).
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or WEBHOOK_NOT_FOUND, SV006 VALIDATION_ERROR (cursor).
 -- Locks nothing.
 create or replace function svc_api.list_deliveries(
   token_hash bytea, organization_id text, project_slug text, environment_name text, webhook_id text, row_limit integer, "cursor" text
@@ -11,11 +11,13 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor record := iam.require_role(list_deliveries.token_hash, list_deliveries.organization_id, 'read');
+  _actor constant iam.actor := iam.authorize(
+    list_deliveries.token_hash, list_deliveries.organization_id, 'list_deliveries', list_deliveries.environment_name
+  );
   _environment record := svc.find_environment(
     list_deliveries.organization_id, list_deliveries.project_slug, list_deliveries.environment_name
   );
-  _before constant bigint := coalesce(svc.decode_cursor('deliveries', list_deliveries.cursor)::bigint, 9223372036854775807);
+  _before constant bigint := coalesce(svc.decode_cursor('deliveries', list_deliveries.cursor, '^\d{1,18}$')::bigint, 9223372036854775807);
 begin
   perform from svc.webhooks as w
   where w.environment_id = _environment.environment_id and w.webhook_id = list_deliveries.webhook_id;

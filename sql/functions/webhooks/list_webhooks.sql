@@ -1,5 +1,5 @@
 -- The webhooks of an environment in the order of their ids, without their secrets.
--- Raises SV001 INVALID_SESSION, SV003 FORBIDDEN, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_webhooks(
   token_hash bytea, organization_id text, project_slug text, environment_name text, row_limit integer, "cursor" text
 )
@@ -10,7 +10,9 @@ security definer
 set search_path = ''
 as $$
 declare
-  _actor record := iam.require_role(list_webhooks.token_hash, list_webhooks.organization_id, 'read');
+  _actor constant iam.actor := iam.authorize(
+    list_webhooks.token_hash, list_webhooks.organization_id, 'list_webhooks', list_webhooks.environment_name
+  );
   _environment record := svc.find_environment(
     list_webhooks.organization_id, list_webhooks.project_slug, list_webhooks.environment_name
   );

@@ -21,8 +21,10 @@ const newVersion = Type.Object(
 
 /** Deploys a snapshot as the next version of the project; 200 instead of 201 where it is what is active already. */
 export const deployConfig = adminRoute({
+  operation: "deploy_config",
   method: "POST",
   path: "/projects/:project/config-versions",
+  summary: "Deploy a snapshot as the next version of the project",
   query: environmentQuery,
   body: { schema: newVersion, bytesMax: 8 * MIB },
   answer: async ({ deps, credentials, params, query, body }) => {
@@ -45,8 +47,10 @@ export const deployConfig = adminRoute({
 
 /** The versions of a project, newest first. */
 export const listConfigVersions = adminRoute({
+  operation: "list_config_versions",
   method: "GET",
   path: "/projects/:project/config-versions",
+  summary: "The versions of a project, newest first",
   query: listQuery,
   answer: async ({ deps, credentials, params, query: { env, ...page } }) => ({
     status: 200,

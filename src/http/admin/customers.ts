@@ -1,8 +1,6 @@
 import Type from "typebox";
 import * as calls from "../../db/calls-admin.js";
-import { isDuration, parseDuration } from "../../snapshot/duration.js";
-import { ApiError } from "../errors.js";
-import { environmentQuery, KIB, listQuery } from "./parameters.js";
+import { environmentQuery, KIB, listQuery, secondsOf } from "./parameters.js";
 import { adminRoute } from "./route.js";
 
 const setAside = Type.Optional(Type.Literal("true"));
@@ -13,8 +11,10 @@ const release = { schema: Type.Object({}, { additionalProperties: false }), byte
 
 /** The state document of one customer. */
 export const getCustomer = adminRoute({
+  operation: "get_customer",
   method: "GET",
   path: "/projects/:project/customers/:customerId",
+  summary: "The state of one customer",
   query: environmentQuery,
   answer: async ({ deps, credentials, params, query }) => {
     const place = { project: params["project"]!, environment: query.env };
@@ -24,8 +24,10 @@ export const getCustomer = adminRoute({
 
 /** What waits for the evaluation of one customer, and why it was set aside, if it was. */
 export const getBacklog = adminRoute({
+  operation: "customer_backlog",
   method: "GET",
   path: "/projects/:project/customers/:customerId/backlog",
+  summary: "What waits for the evaluation of one customer",
   query: environmentQuery,
   answer: async ({ deps, credentials, params, query }) => {
     const place = { project: params["project"]!, environment: query.env };
@@ -35,8 +37,10 @@ export const getBacklog = adminRoute({
 
 /** Gives one customer that was set aside back to evaluation. */
 export const releaseCustomer = adminRoute({
+  operation: "release_customers",
   method: "POST",
   path: "/projects/:project/customers/:customerId/release",
+  summary: "Give one customer that was set aside back to evaluation",
   query: environmentQuery,
   body: release,
   answer: async ({ deps, credentials, params, query }) => {
@@ -48,8 +52,10 @@ export const releaseCustomer = adminRoute({
 
 /** Gives all customers that were set aside back to evaluation. */
 export const releaseCustomers = adminRoute({
+  operation: "release_customers",
   method: "POST",
   path: "/projects/:project/customers/release",
+  summary: "Give all customers that were set aside back to evaluation",
   query: environmentQuery,
   body: release,
   answer: async ({ deps, credentials, params, query }) => {
@@ -60,8 +66,10 @@ export const releaseCustomers = adminRoute({
 
 /** What evaluation emitted about one customer, oldest first. */
 export const getTimeline = adminRoute({
+  operation: "customer_timeline",
   method: "GET",
   path: "/projects/:project/customers/:customerId/timeline",
+  summary: "What evaluation emitted about one customer, oldest first",
   query: listQuery,
   answer: async ({ deps, credentials, params, query: { env, ...page } }) => {
     const place = { project: params["project"]!, environment: env };
@@ -72,8 +80,10 @@ export const getTimeline = adminRoute({
 
 /** Customers in the order of their ids. `inactive=7d`: without an event for that long; `setAside=true`: given up by evaluation. */
 export const listCustomers = adminRoute({
+  operation: "list_customers",
   method: "GET",
   path: "/projects/:project/customers",
+  summary: "Customers, filtered",
   query: Type.Object(
     { ...listQuery.properties, lifecycle: filter, segment: filter, inactive: filter, setAside },
     { additionalProperties: false },
@@ -82,20 +92,10 @@ export const listCustomers = adminRoute({
     const filters = {
       lifecycle,
       segment,
-      inactiveSeconds: inactive === undefined ? undefined : readSeconds(inactive),
+      inactiveSeconds: inactive === undefined ? undefined : secondsOf(inactive, "inactive"),
       setAside: setAside === undefined ? undefined : true,
     };
     const place = { project: params["project"]!, environment: env };
     return { status: 200, document: await calls.listCustomers(deps.sql, credentials, place, filters, page) };
   },
 });
-
-function readSeconds(inactive: string): number {
-  if (isDuration(inactive)) return parseDuration(inactive) / 1000;
-  throw new ApiError(400, "VALIDATION_ERROR", {
-    message: "`inactive` is not a duration.",
-    field: "inactive",
-    value: inactive,
-    fix: "Write a whole number and a unit, for example 12h, 7d or 4w.",
-  });
-}

@@ -1,4 +1,7 @@
 import Type from "typebox";
+import { isIsoDate } from "../../snapshot/iso-date.js";
+import { isDuration, parseDuration } from "../../snapshot/duration.js";
+import { ApiError } from "../errors.js";
 
 /** The longest hold an event name and a path of 256 characters each, which were escaped as JSON. */
 const CURSOR_LENGTH_MAX = 8192;
@@ -15,3 +18,34 @@ export const listQuery = Type.Object({ env: environment, limit, cursor }, { addi
 
 export const KIB = 1024;
 export const MIB = 1024 * KIB;
+
+/** A name that people choose and see: no control character, line break or change of direction, which could forge what stands around it. */
+export const displayName = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*$",
+  description: "must not hold control characters, line breaks or marks that change the direction of text",
+});
+
+/** A duration of a query, such as 7d, in seconds. Throws VALIDATION_ERROR. */
+export function secondsOf(duration: string, field: string): number {
+  if (isDuration(duration)) return parseDuration(duration) / 1000;
+  throw new ApiError(400, "VALIDATION_ERROR", {
+    message: `\`${field}\` is not a duration.`,
+    field,
+    value: duration,
+    fix: "Write a whole number and a unit, for example 12h, 7d or 4w.",
+  });
+}
+
+/** The instant that a query names by a date (00:00 UTC), a date-time with timezone, or how long ago it was. Throws VALIDATION_ERROR. */
+export function sinceOf(since: string, field: string): Date {
+  if (isDuration(since)) return new Date(Date.now() - parseDuration(since));
+  if (isIsoDate(since)) return new Date(since);
+  throw new ApiError(400, "VALIDATION_ERROR", {
+    message: `\`${field}\` is neither a duration nor a date.`,
+    field,
+    value: since,
+    fix: "Write for example 7d, 2026-03-01 or 2026-03-01T09:00:00Z.",
+  });
+}

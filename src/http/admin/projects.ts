@@ -1,12 +1,12 @@
 import Type from "typebox";
 import * as calls from "../../db/calls-admin.js";
 import { newApiKey } from "../credentials.js";
-import { environmentQuery, KIB } from "./parameters.js";
+import { displayName, environmentQuery, KIB } from "./parameters.js";
 import { adminRoute } from "./route.js";
 
 const newProject = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 256 }),
+    name: displayName,
     slug: Type.String({
       pattern: "^[a-z0-9][a-z0-9-]{0,62}$",
       description: "must be 1 to 63 lower-case letters, digits and hyphens, and must not begin with a hyphen",
@@ -17,8 +17,10 @@ const newProject = Type.Object(
 
 /** Creates a project. Its keys are in this answer and nowhere else, ever. */
 export const createProject = adminRoute({
+  operation: "create_project",
   method: "POST",
   path: "/projects",
+  summary: "Create a project with its two environments and a key for each",
   body: { schema: newProject, bytesMax: 16 * KIB },
   answer: async ({ deps, credentials, body }) => {
     const test = newApiKey("test");
@@ -33,8 +35,10 @@ export const createProject = adminRoute({
 
 /** An environment in numbers. */
 export const getOverview = adminRoute({
+  operation: "get_overview",
   method: "GET",
   path: "/projects/:project/overview",
+  summary: "An environment in numbers",
   query: environmentQuery,
   answer: async ({ deps, credentials, params, query }) => ({
     status: 200,

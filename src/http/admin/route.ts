@@ -1,11 +1,12 @@
+import type { Readable } from "node:stream";
 import type { Context } from "koa";
 import type { Sql } from "postgres";
 import Type, { type Static, type TObject, type TSchema } from "typebox";
-import { whoami, type AdminCredentials } from "../../db/calls-admin.js";
+import { authorizeRequest, type AdminCredentials } from "../../db/calls-admin.js";
+import { findBadLiteral } from "../../operations/literals.js";
 import { parseJson, readJsonText } from "../body.js";
 import { bearerToken, hashCredential } from "../credentials.js";
 import { ApiError } from "../errors.js";
-import { findBadLiteral } from "../../operations/literals.js";
 import { pathParameters, type Route } from "../route.js";
 import { shape, type Shape } from "../shapes.js";
 
@@ -25,19 +26,29 @@ export interface AdminCall<Query extends TSchema, Body extends TSchema> {
   params: Readonly<Record<string, string>>;
   query: Static<Query>;
   body: Static<Body>;
+  /** Of the request, for answers that need more than this. */
+  ctx: Context;
 }
 
 export interface Answer {
   status: number;
-  /** JSON text as the database made it, or a value to render. */
-  document: string | object;
+  /** JSON text as the database made it, a value to render, or a stream of what `type` says. */
+  document: string | object | Readable;
+  /** The media type; JSON unless given. */
+  type?: string;
 }
 
 interface AdminRoute<Query extends TObject, Body extends TSchema> {
-  method: "GET" | "POST";
+  /** Its row in `iam.operations()`, which says who may do it. */
+  operation: string;
+  method: Route["method"];
   path: string;
+  /** What it does, in one line. */
+  summary: string;
   query?: Query;
   body?: { schema: Body; bytesMax: number };
+  /** Successful answers by status, exactly. */
+  answers?: Readonly<Record<number, TSchema>>;
   answer(call: AdminCall<Query, Body>): Promise<Answer>;
 }
 
@@ -58,17 +69,28 @@ export function adminRoute<const Query extends TObject = typeof NO_QUERY, const 
       const query = readQuery(ctx, queryShape);
       let body: unknown;
       if (route.body && bodyShape) {
-        // Before a body is read: what it says is of no interest, and its size a burden, if nobody known sends it.
-        await whoami(deps.sql, credentials);
+        await authorizeRequest(deps.sql, credentials, route.operation, environmentOf(query));
         body = await readBody(ctx, bodyShape, route.body.bytesMax);
       }
-      const call = { deps, credentials, params: pathParameters(ctx), query, body: body as Static<Body> };
-      const { status, document } = await route.answer(call);
+      const params = pathParameters(ctx);
+      const { status, document, type } = await route.answer({
+        deps,
+        credentials,
+        params,
+        query,
+        body: body as Static<Body>,
+        ctx,
+      });
       ctx.status = status;
-      ctx.type = "application/json";
-      ctx.body = typeof document === "string" ? document : JSON.stringify(document);
+      ctx.type = type ?? "application/json";
+      ctx.body = typeof document === "string" || type !== undefined ? document : JSON.stringify(document);
     },
   });
+}
+
+/** Of operations that concern one. */
+function environmentOf(query: object): string | null {
+  return "env" in query ? (query.env as string) : null;
 }
 
 function readCredentials(ctx: Context): AdminCredentials {
@@ -78,8 +100,8 @@ function readCredentials(ctx: Context): AdminCredentials {
   const organizationId = ctx.get("X-Svc-Organization");
   if (organizationId === "")
     throw new ApiError(400, "ORGANIZATION_REQUIRED", { fix: "Send the organization's ID in it." });
-  if (organizationId.length > ORGANIZATION_LENGTH_MAX) throw new ApiError(401, "INVALID_SESSION");
-  return { tokenHash: hashCredential(token), organizationId };
+  if (organizationId.length > ORGANIZATION_LENGTH_MAX) throw new ApiError(404, "ORGANIZATION_NOT_FOUND");
+  return { tokenHash: hashCredential(token), organizationId, requestId: ctx.state["requestId"] as string };
 }
 
 /** Numbers arrive as text; defaults are filled in. */

@@ -9,8 +9,10 @@ const version = Type.Optional(
 
 /** How accepted operations violated a schema that was not strict: by version (the newest first), event, code and path. */
 export const listSchemaViolations = adminRoute({
+  operation: "list_schema_violations",
   method: "GET",
   path: "/projects/:project/schema-violations",
+  summary: "How accepted operations violated a schema that was not strict",
   query: Type.Object({ ...listQuery.properties, version }, { additionalProperties: false }),
   answer: async ({ deps, credentials, params, query: { env, version: name, ...page } }) => {
     const place = { project: params["project"]!, environment: env };

@@ -23,8 +23,10 @@ const newWebhook = Type.Object(
 
 /** Adds a webhook. Its signing secret is in this answer and nowhere else, ever. */
 export const createWebhook = adminRoute({
+  operation: "create_webhook",
   method: "POST",
   path: "/projects/:project/webhooks",
+  summary: "Add an endpoint that receives emissions from now on",
   query: environmentQuery,
   body: { schema: newWebhook, bytesMax: 64 * KIB },
   answer: async ({ deps, credentials, params, query, body }) => {
@@ -44,8 +46,10 @@ export const createWebhook = adminRoute({
 
 /** The webhooks of an environment, without their secrets. */
 export const listWebhooks = adminRoute({
+  operation: "list_webhooks",
   method: "GET",
   path: "/projects/:project/webhooks",
+  summary: "The webhooks of an environment",
   query: listQuery,
   answer: async ({ deps, credentials, params, query: { env, ...page } }) => {
     const place = { project: params["project"]!, environment: env };
@@ -55,8 +59,10 @@ export const listWebhooks = adminRoute({
 
 /** The deliveries to a webhook, newest first. */
 export const listDeliveries = adminRoute({
+  operation: "list_deliveries",
   method: "GET",
   path: "/projects/:project/webhooks/:webhook/deliveries",
+  summary: "The deliveries to a webhook, newest first",
   query: listQuery,
   answer: async ({ deps, credentials, params, query: { env, ...page } }) => {
     const place = { project: params["project"]!, environment: env };

@@ -89,7 +89,7 @@ describe("another organization's project", () => {
 });
 
 describe("credentials", () => {
-  const INVALID = "The access token is missing, unknown, expired or revoked, or is not one of this organization.";
+  const INVALID = "The access token is missing, unknown, expired or revoked.";
   const everywhere = [
     ["GET", "/whoami"],
     ...READS.map((path) => ["GET", path]),
@@ -127,9 +127,13 @@ describe("credentials", () => {
 
   it("are good for their own organization only", async () => {
     const by = { ...actors["owner"]!, organizationId: actors["foreigner"]!.organizationId };
-    const reply = await service.request("GET", "/whoami", { by });
-    expect(reply.status).toBe(401);
-    expect(reply.body).toEqual(envelope("INVALID_SESSION", INVALID));
+    const foreign = await service.request("GET", "/whoami", { by });
+    expect(foreign.status).toBe(404);
+    expect(foreign.body).toEqual(
+      envelope("ORGANIZATION_NOT_FOUND", "There is no such organization, or it is not one of yours."),
+    );
+    const unknown = { ...by, organizationId: "org_unknown" };
+    expect((await service.request("GET", "/whoami", { by: unknown })).body).toEqual(foreign.body);
   });
 
   it.each(["Basic abc", "Bearer", "Bearer a b", "Bearer é", `Bearer ${"x".repeat(513)}`])(

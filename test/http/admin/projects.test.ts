@@ -97,8 +97,14 @@ describe("POST /projects", () => {
     expect(reply).toMatchObject({ status: 400, body: { error: { code: "VALIDATION_ERROR", value } } });
   });
 
+  it.each(["\n", "\u001b[2J", "\u202e", "\u2028"])("refuses the character %j in a name", async (character) => {
+    const body = { name: `App${character}`, slug: "forged" };
+    const reply = await service.request("POST", "/projects", { by: owner, body });
+    expect(reply).toMatchObject({ status: 400, body: { error: { code: "VALIDATION_ERROR", field: "name" } } });
+  });
+
   it("keeps any other name exactly", async () => {
-    const name = `<b>"𝒳"\n'); drop table svc.projects; --`;
+    const name = `<b>"𝒳"'); drop table svc.projects; --`;
     const reply = await service.request("POST", "/projects", { by: owner, body: { name, slug: "names" } });
     expect(reply).toMatchObject({ status: 201, body: { project: { name } } });
   });

@@ -3,7 +3,7 @@ import { hashSnapshot } from "../../../src/snapshot/canonical.js";
 import { EMPTY_SNAPSHOT } from "../../../src/snapshot/types.js";
 import { expectRefused } from "../support/answers.js";
 import { startSpec, type SpecFixture } from "../support/fixture.js";
-import { NO_ORGANIZATION, NO_SESSION, UNKNOWN_SESSION } from "../support/refusals.js";
+import { NO_ORGANIZATION, NO_SESSION, UNKNOWN_ORGANIZATION } from "../support/refusals.js";
 
 // Section "Administrative API `/projects/*`".
 
@@ -140,6 +140,6 @@ describe("Requires `Authorization: Bearer <CLI_SESSION>` and `X-Svc-Organization
       Authorization: `Bearer ${other.token}`,
       "X-Svc-Organization": fixture.owner.organizationId,
     };
-    expectRefused(await send(method, path, headers), 401, UNKNOWN_SESSION);
+    expectRefused(await send(method, path, headers), 404, UNKNOWN_ORGANIZATION);
   });
 });

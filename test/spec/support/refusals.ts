@@ -14,7 +14,7 @@ export const NOT_FOUND: Refusal = {
   fix: "Check the path. Events are taken at POST /v1/events and POST /v1/events/batch.",
 };
 
-const SESSION_MESSAGE = "The access token is missing, unknown, expired or revoked, or is not one of this organization.";
+const SESSION_MESSAGE = "The access token is missing, unknown, expired or revoked.";
 export const NO_SESSION: Refusal = {
   code: "INVALID_SESSION",
   message: SESSION_MESSAGE,
@@ -23,7 +23,12 @@ export const NO_SESSION: Refusal = {
 export const UNKNOWN_SESSION: Refusal = {
   code: "INVALID_SESSION",
   message: SESSION_MESSAGE,
-  fix: "Sign in again, or check SVC_ACCESS_TOKEN and the organization.",
+  fix: "Sign in again, or check SVC_ACCESS_TOKEN.",
+};
+export const UNKNOWN_ORGANIZATION: Refusal = {
+  code: "ORGANIZATION_NOT_FOUND",
+  message: "There is no such organization, or it is not one of yours.",
+  fix: "Check the header X-Svc-Organization; the token must be of a member, and of this organization if it is a headless one.",
 };
 export const NO_ORGANIZATION: Refusal = {
   code: "ORGANIZATION_REQUIRED",

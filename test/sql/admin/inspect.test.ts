@@ -15,7 +15,7 @@ beforeAll(async () => {
   const { organizationId } = JSON.parse(await bootstrap(db.sql, "acme", "ann@acme.example", token.hash)) as {
     organizationId: string;
   };
-  by = { tokenHash: token.hash, organizationId };
+  by = { tokenHash: token.hash, organizationId, requestId: "test" };
   const keys = { test: newApiKey("test"), live: newApiKey("live") };
   await createProject(db.sql, by, { name: "App", slug: "app" }, keys);
 });

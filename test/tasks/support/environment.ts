@@ -1,7 +1,13 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { pino } from "pino";
 import type { Sql } from "postgres";
-import { bootstrap, createProject, deployConfig, releaseCustomers } from "../../../src/db/calls-admin.js";
+import {
+  bootstrap,
+  createProject,
+  deployConfig,
+  releaseCustomers,
+  type AdminCredentials,
+} from "../../../src/db/calls-admin.js";
 import type { ChunkLimits } from "../../../src/db/calls-evaluation.js";
 import { ingestBatch } from "../../../src/db/calls-ingest.js";
 import type { StateDocument } from "../../../src/engine/index.js";
@@ -53,7 +59,7 @@ export class TestEnvironment {
     readonly sql: Sql,
     readonly environmentId: number,
     private readonly keyHash: Buffer,
-    private readonly by: { tokenHash: Buffer; organizationId: string },
+    private readonly by: AdminCredentials,
     private readonly project: string,
   ) {}
 
@@ -63,11 +69,12 @@ export class TestEnvironment {
     const { organizationId } = JSON.parse(await bootstrap(sql, slug, "owner@example.com", tokenHash)) as {
       organizationId: string;
     };
+    const by: AdminCredentials = { tokenHash, organizationId, requestId: "test" };
     await sql`update iam.plans set rate_per_second = 1e9, rate_burst = 1000000000 where rate_burst <> 1000000000`;
     const keyHash = sha256(slug);
     await createProject(
       sql,
-      { tokenHash, organizationId },
+      by,
       { name: "App", slug },
       {
         test: { hash: keyHash, hint: "svc_test_" },
@@ -76,7 +83,7 @@ export class TestEnvironment {
     );
     const [row] = await sql<[{ environment_id: number }]>`
       select environment_id from svc.api_keys where key_hash = ${keyHash}`;
-    const environment = new TestEnvironment(sql, row.environment_id, keyHash, { tokenHash, organizationId }, slug);
+    const environment = new TestEnvironment(sql, row.environment_id, keyHash, by, slug);
     if (snapshot !== undefined) await environment.deploy(snapshot);
     return environment;
   }

@@ -1,0 +1,62 @@
+-- Who acts, and whether it may: finds the user behind an access token and its role in an organization, and looks the operation up in
+-- iam.operations(). Every administrative function calls this first. environment is null where the operation concerns none. An organization
+-- that the token is not good for does not exist, so that nobody learns which there are.
+-- Raises SV001 INVALID_SESSION for a token that is unknown, expired or revoked, SV004 ORGANIZATION_NOT_FOUND, SV003 FORBIDDEN and
+-- SV002 PLAN_REQUIRED, in this order. Locks nothing.
+create or replace function iam.authorize(token_hash bytea, organization_id text, operation text, environment text default null)
+returns iam.actor
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  _actor iam.actor;
+  _cloud_execution boolean;
+  _required text;
+  _entitlement text;
+begin
+  select
+    t.user_id, u.email, case when iam.role_rank(t.role) < iam.role_rank(m.role) then t.role else m.role end, t.token_id,
+    o.organization_id, o.slug, p.cloud_execution
+  into _actor.user_id, _actor.email, _actor.role, _actor.token_id, _actor.organization_id, _actor.organization_slug, _cloud_execution
+  from iam.access_tokens as t
+  join iam.users as u on u.user_id = t.user_id
+  left join iam.memberships as m
+    on m.user_id = t.user_id
+    and m.organization_id = authorize.organization_id
+    and coalesce(t.organization_id, m.organization_id) = m.organization_id
+  left join iam.organizations as o on o.organization_id = m.organization_id
+  left join iam.plans as p on p.plan_id = o.plan_id
+  where t.token_hash = authorize.token_hash
+    and t.expires_at > now()
+    and t.revoked_at is null;
+  if not found then
+    raise exception using errcode = 'SV001', message = 'INVALID_SESSION';
+  end if;
+  if _actor.organization_id is null then
+    raise exception using errcode = 'SV004', message = 'ORGANIZATION_NOT_FOUND';
+  end if;
+
+  select case when authorize.environment = 'live' then p.role_live else p.role_test end, p.entitlement
+  into strict _required, _entitlement
+  from iam.operations() as p
+  where p.operation = authorize.operation;
+  if iam.role_rank(_actor.role) < iam.role_rank(_required) then
+    raise exception using
+      errcode = 'SV003',
+      message = 'FORBIDDEN',
+      detail = jsonb_build_object(
+        'message', format('Your role "%s" may not do this.', _actor.role),
+        'reason', format('It needs the role "%s" or a higher one.', _required),
+        'fix', 'Ask an owner of the organization for that role, or use the token of somebody who has it.'
+      )::text;
+  end if;
+  if _entitlement = 'cloud_execution' and not _cloud_execution then
+    raise exception using errcode = 'SV002', message = 'PLAN_REQUIRED';
+  end if;
+  return _actor;
+end;
+$$;
+
+comment on function iam.authorize(bytea, text, text, text) is
+  'The user and role behind an access token, if they may do an operation; raises otherwise.';

@@ -1,0 +1,66 @@
+-- The one table of who may do what: for each operation of the administrative API the least role that may do it in test and in live, and
+-- what the organization's plan must include for it. An operation that concerns no environment has the same role twice. Viewers read;
+-- developers change test; administrators change live, keys, webhooks and projects; owners decide about people, tokens and deletion.
+-- Raises nothing, locks nothing.
+create or replace function iam.operations()
+returns table (operation text, role_test text, role_live text, entitlement text)
+language sql
+immutable
+parallel safe
+set search_path = ''
+as $$
+  values
+    -- The organization
+    ('whoami', 'viewer', 'viewer', null),
+    ('list_members', 'viewer', 'viewer', null),
+    ('update_member', 'owner', 'owner', null),
+    ('remove_member', 'owner', 'owner', null),
+    ('create_password_reset', 'owner', 'owner', null),
+    ('list_invitations', 'owner', 'owner', null),
+    ('create_invitation', 'owner', 'owner', null),
+    ('revoke_invitation', 'owner', 'owner', null),
+    ('list_tokens', 'owner', 'owner', null),
+    ('create_token', 'owner', 'owner', null),
+    ('revoke_token', 'owner', 'owner', null),
+    ('list_audit_log', 'administrator', 'administrator', null),
+    -- Projects and keys. A project comes with a key to its live environment.
+    ('list_projects', 'viewer', 'viewer', null),
+    ('get_project', 'viewer', 'viewer', null),
+    ('create_project', 'administrator', 'administrator', null),
+    ('list_keys', 'viewer', 'viewer', null),
+    ('create_key', 'administrator', 'administrator', null),
+    ('rotate_key', 'administrator', 'administrator', null),
+    ('revoke_key', 'administrator', 'administrator', null),
+    -- Configuration versions
+    ('list_config_versions', 'viewer', 'viewer', null),
+    ('get_config_version', 'viewer', 'viewer', null),
+    ('diff_config_versions', 'viewer', 'viewer', null),
+    ('list_activations', 'viewer', 'viewer', null),
+    ('deploy_config', 'developer', 'administrator', 'cloud_execution'),
+    ('promote_config', 'administrator', 'administrator', 'cloud_execution'),
+    ('rollback_config', 'administrator', 'administrator', 'cloud_execution'),
+    -- What was derived
+    ('get_overview', 'viewer', 'viewer', null),
+    ('get_diagnostics', 'viewer', 'viewer', null),
+    ('list_schema_violations', 'viewer', 'viewer', null),
+    ('list_events', 'viewer', 'viewer', null),
+    ('stream_events', 'viewer', 'viewer', null),
+    ('list_customers', 'viewer', 'viewer', null),
+    ('get_customer', 'viewer', 'viewer', null),
+    ('customer_timeline', 'viewer', 'viewer', null),
+    ('customer_backlog', 'viewer', 'viewer', null),
+    ('get_journey', 'viewer', 'viewer', null),
+    ('explain_health', 'viewer', 'viewer', null),
+    ('explain_customer', 'viewer', 'viewer', null),
+    ('get_segment', 'viewer', 'viewer', null),
+    ('list_rule_executions', 'viewer', 'viewer', null),
+    ('export_customer', 'viewer', 'viewer', null),
+    ('erase_customer', 'owner', 'owner', null),
+    ('release_customers', 'developer', 'administrator', 'cloud_execution'),
+    -- Webhooks
+    ('list_webhooks', 'viewer', 'viewer', null),
+    ('list_deliveries', 'viewer', 'viewer', null),
+    ('create_webhook', 'administrator', 'administrator', 'cloud_execution')
+$$;
+
+comment on function iam.operations() is 'Who may do what: operation, least role in test and in live, what the plan must include.';

@@ -1,0 +1,36 @@
+-- Takes one attempt out of a bucket that holds so many and gets one back every so often. Null where there was one; else how long to wait
+-- for the next. The attempt is charged before it is made, so that many at once get no more than one after the other would.
+-- Raises nothing. Locks the bucket's row, which only other attempts of the same bucket wait for.
+create or replace function iam.take_attempt(bucket text, capacity integer, refill interval)
+returns interval
+language plpgsql
+volatile
+set search_path = ''
+as $$
+declare
+  _now constant timestamptz := clock_timestamp();
+  _bucket constant bytea := sha256(convert_to(take_attempt.bucket, 'UTF8'));
+  _refill constant double precision := extract(epoch from take_attempt.refill);
+  _missing double precision;
+begin
+  insert into iam.throttles as t (bucket, full_at)
+  values (_bucket, _now)
+  on conflict do nothing;
+
+  select greatest(0, extract(epoch from t.full_at - _now) / _refill) into _missing
+  from iam.throttles as t
+  where t.bucket = _bucket
+  for update;
+  if take_attempt.capacity - _missing < 1 then
+    return make_interval(secs => (_missing - take_attempt.capacity + 1) * _refill);
+  end if;
+
+  update iam.throttles as t
+  set full_at = _now + make_interval(secs => (_missing + 1) * _refill)
+  where t.bucket = _bucket;
+  return null;
+end;
+$$;
+
+comment on function iam.take_attempt(text, integer, interval) is
+  'Takes one attempt out of a bucket; answers how long to wait where there is none.';
