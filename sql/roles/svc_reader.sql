@@ -2,4 +2,6 @@
 grant usage on schema svc_inspect to svc_reader;
 grant select on all tables in schema svc_inspect to svc_reader;
 -- What the views compute with; without usage on its schema, a reader cannot call it otherwise.
-grant execute on function svc.emission_id(bigint), svc.event_id(bigint), svc.state_document(integer, text) to svc_reader;
+grant execute on function
+  svc.emission_id(bigint), svc.event_id(bigint), svc.month_of(timestamptz), svc.state_document(integer, text)
+to svc_reader;

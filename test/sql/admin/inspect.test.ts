@@ -26,7 +26,10 @@ afterAll(async () => {
 
 describe("svc_inspect", () => {
   const VIEWS = [
+    "api_keys",
+    "audit_log",
     "blocked_transitions",
+    "config_activations",
     "config_versions",
     "customer_states",
     "customers",
@@ -36,6 +39,7 @@ describe("svc_inspect", () => {
     "health_scores",
     "journey_runs",
     "lifecycle_transitions",
+    "members",
     "rule_executions",
     "schema_violations",
     "segment_members",
@@ -53,6 +57,31 @@ describe("svc_inspect", () => {
       where c.relnamespace = 'svc_inspect'::regnamespace
         and (col_description(c.oid, a.attnum) is null or obj_description(c.oid, 'pg_class') is null)`;
     expect([...bare]).toEqual([]);
+  });
+
+  it("shows who belongs to an organization, its keys and what was changed", async () => {
+    const [member] = await reader`select organization, email, role from svc_inspect.members`;
+    expect({ ...member }).toEqual({ organization: "acme", email: "ann@acme.example", role: "owner" });
+    const keys = await reader`
+      select organization, project, environment, name, status, created_by, last_used_at, month_events::integer
+      from svc_inspect.api_keys order by environment`;
+    const key = { organization: "acme", project: "app", name: "default", status: "active", last_used_at: null };
+    expect(keys.map((row) => ({ ...row }))).toEqual([
+      { ...key, environment: "live", created_by: "ann@acme.example", month_events: 0 },
+      { ...key, environment: "test", created_by: "ann@acme.example", month_events: 0 },
+    ]);
+    const [entry] = await reader`
+      select organization, actor, request_id, action, project, environment, target, details from svc_inspect.audit_log`;
+    expect({ ...entry }).toEqual({
+      organization: "acme",
+      actor: "ann@acme.example",
+      request_id: "test",
+      action: "project.created",
+      project: "app",
+      environment: null,
+      target: "app",
+      details: {},
+    });
   });
 
   it("shows customers, states and events by the names of project and environment", async () => {
