@@ -1,52 +1,16 @@
-import type {
-  CompareOperator,
-  EventSelector,
-  OccurrenceScope,
-  OrderOperator,
-  PropertyCondition,
-  Scalar,
-} from "../snapshot/types.js";
+import type { CompareOperator, OrderOperator, Scalar } from "../snapshot/types.js";
+import { comparisonText, OPERATOR_WORDS } from "../snapshot/words.js";
 import { DecimalSum } from "./decimal.js";
 import type { Json } from "./types.js";
 
-const WORDS: Record<CompareOperator, string> = {
-  eq: "is",
-  ne: "is not",
-  in: "is one of",
-  notIn: "is none of",
-  lt: "less than",
-  lte: "at most",
-  gt: "more than",
-  gte: "at least",
-  contains: "contains",
-};
+export { comparisonText, scopeText, selectorText } from "../snapshot/words.js";
 
 /** The longest text that an explanation shows in full. */
 const SHOWN_CHARACTERS = 100;
 
-/** `at least 3`, `is one of "pro", "enterprise"`. */
-export function comparisonText(operator: CompareOperator, value: Scalar | Scalar[]): string {
-  return `${WORDS[operator]} ${[value]
-    .flat()
-    .map((one) => JSON.stringify(one))
-    .join(", ")}`;
-}
-
 /** What a comparison asks for: the value or the values themselves, or how they compare. */
 export function expectation(operator: CompareOperator, value: Scalar | Scalar[]): Json {
   return operator === "eq" || operator === "in" ? value : comparisonText(operator, value);
-}
-
-/** `"project_created" where seats at least 5`. */
-export function selectorText({ event, where }: EventSelector): string {
-  return JSON.stringify(event) + (where === undefined ? "" : ` where ${propertyText(where)}`);
-}
-
-/** ` within 30d`, ` since the state was entered`; empty without a scope. */
-export function scopeText({ within, since }: OccurrenceScope): string {
-  if (within !== undefined) return ` within ${within}`;
-  if (since === undefined) return "";
-  return since === "state" ? " since the state was entered" : ` since ${JSON.stringify(since.journey)} started`;
 }
 
 /** A value as an explanation shows it: long texts and lists are cut. */
@@ -62,7 +26,7 @@ export function lacking(operator: OrderOperator, expected: number, actual: numbe
   switch (operator) {
     case "gt":
     case "lt":
-      return `${WORDS[operator]} ${rest}`;
+      return `${OPERATOR_WORDS[operator]} ${rest}`;
     case "ne":
       return "another value";
     default:
@@ -83,24 +47,6 @@ export function lackingWhole(operator: OrderOperator, expected: number, actual: 
       return Math.floor(expected) - actual;
     default:
       return lacking(operator, expected, actual);
-  }
-}
-
-function propertyText(condition: PropertyCondition): string {
-  switch (condition.kind) {
-    case "all":
-    case "any":
-      return condition.conditions
-        .map((inner) =>
-          inner.kind === "all" || inner.kind === "any" ? `(${propertyText(inner)})` : propertyText(inner),
-        )
-        .join(condition.kind === "all" ? " and " : " or ");
-    case "not":
-      return `not (${propertyText(condition.condition)})`;
-    case "exists":
-      return `${condition.property} exists`;
-    case "compare":
-      return `${condition.property} ${comparisonText(condition.operator, condition.value)}`;
   }
 }
 
