@@ -1,0 +1,54 @@
+import type { Mail } from "./mailer.js";
+
+export interface InvitationMail {
+  to: string;
+  /** Slug of the organization. */
+  organization: string;
+  role: string;
+  /** E-mail address of who invites. */
+  by: string;
+  link: string;
+  /** ISO 8601. */
+  expiresAt: string;
+}
+
+export function invitationMail({ to, organization, role, by, link, expiresAt }: InvitationMail): Mail {
+  return {
+    to,
+    subject: `Invitation to ${organization}`,
+    text: paragraphs(
+      `${by} invites you to the organization "${organization}", as ${role}.`,
+      "Open this link to accept. It works once:",
+      link,
+      `It stops working at ${inWords(expiresAt)}. If you did not expect it, there is nothing to do.`,
+    ),
+  };
+}
+
+export interface PasswordMail {
+  to: string;
+  link: string;
+  /** ISO 8601. */
+  expiresAt: string;
+}
+
+export function passwordMail({ to, link, expiresAt }: PasswordMail): Mail {
+  return {
+    to,
+    subject: "Set your password",
+    text: paragraphs(
+      "An owner of your organization made a link by which you set a new password. It works once:",
+      link,
+      `It stops working at ${inWords(expiresAt)}. If you did not ask for it, ask the owner who did: whoever has the link can sign in as you.`,
+    ),
+  };
+}
+
+function paragraphs(...texts: string[]): string {
+  return `${texts.join("\n\n")}\n`;
+}
+
+/** `2026-11-28T13:05:09.123Z` as `2026-11-28 13:05 UTC`. */
+function inWords(instant: string): string {
+  return `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`;
+}

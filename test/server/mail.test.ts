@@ -1,0 +1,76 @@
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { readConfig } from "../../src/server/config.js";
+import { openHttp, type OpenHttp } from "../../src/server/http-role.js";
+import { capturedLog } from "../support/captured-log.js";
+import { startService, type Actor, type Service } from "../support/service.js";
+import { startMailServer } from "../support/smtp.js";
+
+const SECRET = "a secret of the tests, long enough";
+
+let service: Service;
+let owner: Actor;
+let http: OpenHttp | undefined;
+beforeAll(async () => {
+  service = await startService();
+  owner = await service.owner("acme");
+});
+afterEach(async () => {
+  await http?.stop();
+  http = undefined;
+});
+afterAll(() => service.stop());
+
+/** Invites somebody through a process's own composition of the service. */
+async function invite(env: Record<string, string>) {
+  const { log, lines } = capturedLog();
+  http = await openHttp(readConfig({ SVC_PORT: "0", ...env }).config, log);
+  http.serve({ databaseUrl: service.db.url, useRoles: true, secret: SECRET });
+  const response = await fetch(`${http.address}/organization/invitations`, {
+    method: "POST",
+    headers: {
+      Authorization: `Bearer ${owner.token}`,
+      "X-Svc-Organization": owner.organizationId,
+      "X-Request-ID": "req",
+      "Content-Type": "application/json",
+    },
+    body: JSON.stringify({ email: "ada@example.com", role: "viewer" }),
+  });
+  expect(response.status).toBe(201);
+  const { link, mailed } = (await response.json()) as { link: string; mailed: boolean };
+  return { link, mailed, lines, address: http.address };
+}
+
+it("without a mail server, the link leads to where the process listens", async () => {
+  const { link, mailed, address } = await invite({});
+  expect(mailed).toBe(false);
+  expect(link).toMatch(new RegExp(`^${address}/invitation\\?token=svc_link_[0-9a-f]{48}$`));
+});
+
+it("with one, the link is mailed and leads to the public address", async () => {
+  const server = await startMailServer();
+  const { link, mailed, lines } = await invite({
+    SVC_SMTP_URL: server.url,
+    SVC_MAIL_FROM: "svc@example.com",
+    SVC_PUBLIC_URL: "https://svc.example.com",
+  });
+  await server.stop();
+  expect([mailed, lines]).toEqual([true, []]);
+  expect(link).toMatch(/^https:\/\/svc\.example\.com\/invitation\?token=/);
+  expect(server.mails.map(({ text }) => text)).toEqual([expect.stringContaining(link)]);
+});
+
+it("with one that refuses, the log warns without the link", async () => {
+  const server = await startMailServer({}, ({ text }) => text.replaceAll("\n", " "));
+  const { link, mailed, lines } = await invite({ SVC_SMTP_URL: server.url, SVC_MAIL_FROM: "svc@example.com" });
+  await server.stop();
+  expect(mailed).toBe(false);
+  expect(lines).toMatchObject([
+    {
+      msg: "a link could not be mailed; whoever asked for it has it",
+      requestId: "req",
+      reason: expect.stringContaining("Message failed: 554") as unknown,
+    },
+  ]);
+  const secret = new URL(link).searchParams.get("token")!;
+  expect(JSON.stringify(lines)).not.toContain(secret.slice(0, 20));
+});
