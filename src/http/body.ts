@@ -8,7 +8,6 @@ import { askForBody, bodyIsHeldBack } from "./expect-continue.js";
 import { exceededLimit } from "./json-limits.js";
 import { findSyntaxError } from "./json-syntax.js";
 
-const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/i;
 const UTF_8 = /^utf-?8$/i;
 const MIB = 1024 * 1024;
 
@@ -19,24 +18,42 @@ const DISCARDING_MS_MAX = 5_000;
 /** Far deeper than any request that is accepted, more than people send, and little enough for the parser. */
 const LIMITS = { depthMax: 10_000, containersMax: 4_000_000 };
 
+/** What kind of text a body is to be, and what is said of one that is not. */
+export interface TextKind {
+  /** The media types that are taken, without parameters. */
+  type: RegExp;
+  unsupported(): ApiError;
+  malformed(reason: string): ApiError;
+}
+
+const JSON_TEXT: TextKind = {
+  type: /^application\/(?:[\w.-]+\+)?json$/i,
+  unsupported: () => new ApiError(415, "UNSUPPORTED_MEDIA_TYPE"),
+  malformed,
+};
+
 /** The client went away before its request was complete; there is nobody to answer. */
 export class ClientGoneError extends Error {
   override name = "ClientGoneError";
 }
 
+/** Reads a JSON body as text: not decoded further, because numbers in it may exceed a double. Otherwise as `readText`. */
+export function readJsonText(ctx: Context, bytesMax: number): Promise<string> {
+  return readText(ctx, JSON_TEXT, bytesMax);
+}
+
 /**
- * Reads a JSON body as text: not decoded further, because numbers in it may exceed a double. Takes gzip. What is held of the body, in
- * the end after decompression, counts in the budget of the application.
+ * Reads a body as text. Takes gzip. What is held of the body, in the end after decompression, counts in the budget of the application.
  *
  * @param bytesMax the largest body in bytes, after decompression.
- * @throws {ApiError} UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, MALFORMED_JSON for bytes that are no UTF-8 or no gzip, or
- *   SERVICE_UNAVAILABLE where the budget is used up.
+ * @throws {ApiError} what the kind says of another media type (415) and of bytes that are no UTF-8 or no gzip (400), PAYLOAD_TOO_LARGE,
+ *   or SERVICE_UNAVAILABLE where the budget is used up.
  * @throws {ClientGoneError}
  */
-export async function readJsonText(ctx: Context, bytesMax: number): Promise<string> {
-  const gzip = checkHeaders(ctx);
+export async function readText(ctx: Context, kind: TextKind, bytesMax: number): Promise<string> {
+  const gzip = checkHeaders(ctx, kind);
   try {
-    return decode(await readBytes(ctx, gzip, bytesMax));
+    return decode(await readBytes(ctx, { gzip, kind, bytesMax, held: heldBody(ctx) }), kind);
   } catch (error) {
     heldBody(ctx)?.drop();
     // Only what was not touched yet is discarded by Node.js itself; a rest would block the connection.
@@ -45,16 +62,16 @@ export async function readJsonText(ctx: Context, bytesMax: number): Promise<stri
   }
 }
 
-async function readBytes(ctx: Context, gzip: boolean, bytesMax: number): Promise<Buffer> {
-  const body: Limits = { bytesMax, gzip, held: heldBody(ctx) };
+async function readBytes(ctx: Context, limits: Limits): Promise<Buffer> {
   const declared = Number(ctx.get("Content-Length") || 0);
-  if (declared > bytesMax) throw tooLarge(body);
-  body.held?.require(declared);
+  if (declared > limits.bytesMax) throw tooLarge(limits);
+  limits.held?.require(declared);
   askForBody(ctx.req, ctx.res);
-  return gzip ? gunzip(ctx.req, body) : collect(ctx.req, body);
+  return limits.gzip ? gunzip(ctx.req, limits) : collect(ctx.req, limits);
 }
 
 interface Limits {
+  kind: TextKind;
   bytesMax: number;
   gzip: boolean;
   held: HeldBody | undefined;
@@ -87,10 +104,9 @@ function malformed(reason: string): ApiError {
 }
 
 /** Whether the body is gzip. */
-function checkHeaders(ctx: Context): boolean {
+function checkHeaders(ctx: Context, kind: TextKind): boolean {
   const { type, charset } = ctx.request;
-  if (!JSON_TYPE.test(type) || (charset !== "" && !UTF_8.test(charset)))
-    throw new ApiError(415, "UNSUPPORTED_MEDIA_TYPE");
+  if (!kind.type.test(type) || (charset !== "" && !UTF_8.test(charset))) throw kind.unsupported();
   const encoding = ctx.get("Content-Encoding").trim().toLowerCase();
   if (encoding === "" || encoding === "identity") return false;
   if (encoding === "gzip" || encoding === "x-gzip") return true;
@@ -137,7 +153,7 @@ async function gunzip(request: IncomingMessage, limits: Limits): Promise<Buffer>
     return await collect(request.pipe(gunzipped), limits);
   } catch (error) {
     if (error instanceof ClientGoneError || error instanceof ApiError) throw error;
-    throw malformed("The body is not valid gzip.");
+    throw limits.kind.malformed("The body is not valid gzip.");
   } finally {
     request.unpipe(gunzipped).off("error", onGone).off("aborted", onGone);
     // Errors of what is still inside concern nobody any more.
@@ -166,10 +182,10 @@ async function discardRest(ctx: Context): Promise<void> {
   if (!request.complete) ctx.set("Connection", "close");
 }
 
-function decode(bytes: Buffer): string {
+function decode(bytes: Buffer, kind: TextKind): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw malformed("The body is not valid UTF-8.");
+    throw kind.malformed("The body is not valid UTF-8.");
   }
 }

@@ -1,0 +1,73 @@
+-- Accepts an invitation by its link, once. An existing user joins if previous_hash is a session of that user, which goes on. For an address
+-- that nobody has yet it makes the user with password_hash, and starts the session session_hash in place of previous_hash. Answers whether
+-- the user joined; where not, invitation_of_link tells why. The link alone never opens an account that exists: who invites knows it too.
+-- Open links that set the user's password stop, by a trigger of iam.memberships.
+-- Raises nothing. Locks the invitation, so that of two at once the second finds it accepted.
+create or replace function svc_api.accept_invitation(
+  link_hash bytea, request_id text, previous_hash bytea, session_hash bytea, password_hash text
+)
+returns boolean
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _invitation iam.invitations;
+  _user_id text;
+  _actor iam.actor;
+begin
+  select i.* into _invitation
+  from iam.invitations as i
+  where i.link_hash = accept_invitation.link_hash
+  for update;
+  if not found or iam.invitation_status(_invitation) <> 'open' then
+    return false;
+  end if;
+
+  if accept_invitation.password_hash is null then
+    select u.user_id into _user_id
+    from iam.sessions as s
+    join iam.users as u on u.user_id = s.user_id
+    where s.session_hash = accept_invitation.previous_hash
+      and s.expires_at > now()
+      and u.email = _invitation.email;
+  else
+    -- The address may have become somebody's since the form was shown.
+    insert into iam.users (user_id, email)
+    values (svc.random_id('usr_'), _invitation.email)
+    on conflict (email) do nothing
+    returning user_id into _user_id;
+  end if;
+  if _user_id is null then
+    return false;
+  end if;
+
+  insert into iam.memberships (organization_id, user_id, role)
+  values (_invitation.organization_id, _user_id, _invitation.role)
+  on conflict (organization_id, user_id) do nothing;
+  if not found then
+    return false;
+  end if;
+  update iam.invitations as i
+  set accepted_at = now()
+  where i.organization_id = _invitation.organization_id and i.invitation_id = _invitation.invitation_id;
+  if accept_invitation.password_hash is not null then
+    insert into iam.identities (provider, subject, user_id, password_hash)
+    values ('password', _user_id, _user_id, accept_invitation.password_hash);
+    perform iam.start_session(_user_id, accept_invitation.session_hash, accept_invitation.previous_hash);
+  end if;
+
+  select _user_id, _invitation.email, _invitation.role, null, o.organization_id, o.slug into _actor
+  from iam.organizations as o
+  where o.organization_id = _invitation.organization_id;
+  perform iam.record_audit(
+    _actor, accept_invitation.request_id, 'invitation.accepted', null, null, _invitation.invitation_id,
+    jsonb_build_object('role', _invitation.role)
+  );
+  return true;
+end;
+$$;
+
+comment on function svc_api.accept_invitation(bytea, text, bytea, bytea, text) is
+  'Makes the invited user a member, and a user first where there is none; false where the link does not allow it.';

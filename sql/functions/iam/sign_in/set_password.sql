@@ -1,0 +1,45 @@
+-- Sets a user's password by a link, which is used up with all others of the user. Whoever was signed in as the user no longer is: browsers,
+-- command lines, and devices that were approved and have not fetched their token. Headless tokens stay: they are the organization's. False,
+-- and nothing is done, where the link is not open.
+-- Raises nothing. Locks the user, its links, password, sessions, tokens and devices; a sign-in under way waits, and then finds that the
+-- password is another.
+create or replace function svc_api.set_password(link_hash bytea, password_hash text)
+returns boolean
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _user_id text;
+begin
+  -- The user first: two links of one user at once would wait for each other.
+  select u.user_id into _user_id
+  from iam.password_links as l
+  join iam.users as u on u.user_id = l.user_id
+  where l.link_hash = set_password.link_hash
+  for no key update of u;
+  update iam.password_links as l
+  set used_at = now()
+  where l.link_hash = set_password.link_hash
+    and l.used_at is null
+    and l.expires_at > now();
+  if not found then
+    return false;
+  end if;
+
+  insert into iam.identities as i (provider, subject, user_id, password_hash)
+  values ('password', _user_id, _user_id, set_password.password_hash)
+  on conflict (provider, subject) do update set password_hash = excluded.password_hash, changed_at = now();
+
+  update iam.password_links as l set used_at = now() where l.user_id = _user_id and l.used_at is null;
+  delete from iam.sessions as s where s.user_id = _user_id;
+  update iam.access_tokens as t
+  set revoked_at = now()
+  where t.user_id = _user_id and t.kind = 'session' and t.revoked_at is null;
+  update iam.device_authorizations as d set status = 'denied' where d.user_id = _user_id and d.status = 'approved';
+  return true;
+end;
+$$;
+
+comment on function svc_api.set_password(bytea, text) is 'Sets a password by a link and signs the user out everywhere.';

@@ -1,0 +1,13 @@
+-- Ends a session of a browser; one that has ended already stays so.
+-- Raises nothing. Locks the session.
+create or replace function svc_api.sign_out(session_hash bytea)
+returns void
+language sql
+volatile
+security definer
+set search_path = ''
+as $$
+  delete from iam.sessions as s where s.session_hash = sign_out.session_hash
+$$;
+
+comment on function svc_api.sign_out(bytea) is 'Ends a browser session.';

@@ -1,0 +1,28 @@
+import ipaddr from "ipaddr.js";
+import type { Context } from "koa";
+
+/** What one subscriber has of IPv6, and so may change at will. */
+const SUBSCRIBER_BITS = 64;
+
+/**
+ * The network address that a request came from, behind as many proxies as are trusted (SVC_TRUSTED_PROXIES): without port and zone, and
+ * IPv4 as such. "unknown" where the connection is gone.
+ */
+export function clientAddress(ctx: Context): string {
+  // A proxy may name something else than an address.
+  const named = ipaddr.isValid(ctx.ip) ? ctx.ip : (ctx.req.socket.remoteAddress ?? "");
+  return ipaddr.isValid(named) ? parse(named).toString() : "unknown";
+}
+
+/** What stands for the client where requests are counted: its IPv4 address, or its network of IPv6, for example `2001:db8::/64`. */
+export function clientNetwork(ctx: Context): string {
+  const address = clientAddress(ctx);
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = parse(address);
+  if (parsed.kind() === "ipv4") return address;
+  return ipaddr.IPv6.networkAddressFromCIDR(`${address}/${SUBSCRIBER_BITS}`).toString() + `/${SUBSCRIBER_BITS}`;
+}
+
+function parse(text: string): ipaddr.IPv4 | ipaddr.IPv6 {
+  return ipaddr.process(text.replace(/%.*$/, ""));
+}

@@ -1,0 +1,218 @@
+import {
+  decideDeviceAuthorization,
+  findDeviceAuthorization,
+  type DeviceDecided,
+  type DeviceFound,
+  type DevicePending,
+} from "../../db/calls-device.js";
+import { clientName } from "../oauth/clients.js";
+import { readUserCode, showUserCode } from "../oauth/user-code.js";
+import { html } from "./html.js";
+import { signInTo } from "./next.js";
+import { PageError } from "./page-error.js";
+import { pageRoute, queryText, type Visit } from "./page-route.js";
+import { renderPage, seeOther } from "./page.js";
+import { signOutForm } from "./sign-in.js";
+import type { Session } from "./session.js";
+
+const PATH = "/device";
+
+/** What a visit of somebody who is signed in needs to be answered. */
+interface SignedIn {
+  visit: Pick<Visit<never>, "ctx" | "tokenField">;
+  session: Session;
+}
+
+/** GET /device: asks for the code that a device shows. A code in the address is filled in, and nothing more: no link approves anything. */
+export const devicePage = pageRoute({
+  method: "GET",
+  path: PATH,
+  answer: (visit) => {
+    const code = readUserCode(queryText(visit.ctx, "user_code") ?? "");
+    if (visit.session === null) return signInFirst(visit, code);
+    askForCode({ visit, session: visit.session }, { typed: code === null ? "" : showUserCode(code) });
+  },
+});
+
+/**
+ * POST /device: with a code, shows what asks under it; with a decision too, approves or denies that. Both at one address, because links
+ * and redirects are relative to it.
+ */
+export const deviceDecision = pageRoute({
+  method: "POST",
+  path: PATH,
+  fields: ["user_code", "decision"],
+  answer: async (visit) => {
+    const { deps, session, form } = visit;
+    const typed = form.user_code ?? "";
+    const code = readUserCode(typed);
+    if (session === null) return signInFirst(visit, code);
+    const signedIn = { visit, session };
+    if (code === null) {
+      const problem = "This is no code. A code has eight letters and no vowels, for example BCDF-GHJK.";
+      return askForCode(signedIn, { typed, problem, status: 422 });
+    }
+    show(
+      signedIn,
+      code,
+      form.decision === undefined
+        ? await findDeviceAuthorization(deps.sql, session.hash, code)
+        : await decideDeviceAuthorization(deps.sql, session.hash, code, isApproval(form.decision)),
+    );
+  },
+});
+
+function isApproval(decision: string): boolean {
+  if (decision === "approve" || decision === "deny") return decision === "approve";
+  throw new PageError(400, {
+    title: "Neither approved nor denied",
+    message: "The form says neither to approve nor to deny, so nothing was done.",
+    fix: "Open the page again and use one of its two buttons.",
+  });
+}
+
+/** Back here afterwards, with the code. */
+function signInFirst({ ctx }: Pick<Visit<never>, "ctx">, code: string | null): void {
+  seeOther(ctx, signInTo(code === null ? PATH : `${PATH}?user_code=${showUserCode(code)}`));
+}
+
+/** What the database says of a code, as a page. */
+function show(signedIn: SignedIn, code: string, found: DeviceFound | DeviceDecided): void {
+  switch (found.status) {
+    case "signed_out":
+      return signInFirst(signedIn.visit, code);
+    case "throttled":
+      throw tooManyCodes(found.retryAfter);
+    case "unknown":
+      return askForCode(signedIn, {
+        typed: showUserCode(code),
+        problem:
+          "Nothing asks to be signed in under this code. Compare it with the one that your device shows; after ten minutes a device has to ask anew.",
+        status: 404,
+      });
+    case "pending":
+      return askForDecision(signedIn, code, found);
+    case "approved":
+      return showApproved(signedIn);
+    case "denied":
+      return showDenied(signedIn);
+  }
+}
+
+function tooManyCodes(seconds: number): PageError {
+  return new PageError(
+    429,
+    {
+      title: "Too many codes",
+      message: "Too many codes that stand for nothing were sent from your account.",
+      fix: `Wait ${seconds === 1 ? "1 second" : `${seconds} seconds`}, then try again.`,
+    },
+    { "Retry-After": String(seconds) },
+  );
+}
+
+interface CodeForm {
+  /** What the field holds. */
+  typed: string;
+  /** What is wrong with that. */
+  problem?: string;
+  status?: number;
+}
+
+function askForCode({ visit, session }: SignedIn, { typed, problem, status = 200 }: CodeForm): void {
+  const isWrong = problem !== undefined;
+  renderPage(visit.ctx, {
+    status,
+    title: isWrong ? "Error: Sign in a device" : "Sign in a device",
+    body: html`<h1>Sign in a device</h1>
+      <p>Enter the code that your terminal or other device shows, to see what asks.</p>
+      ${isWrong ? html`<p class="error" id="problem" role="alert">${problem}</p>` : null}
+      <form method="post" action="device">
+        ${visit.tokenField()}
+        <label for="user_code">Code</label>
+        <input
+          class="code"
+          id="user_code"
+          name="user_code"
+          value="${typed}"
+          required
+          maxlength="40"
+          autofocus
+          autocomplete="off"
+          autocapitalize="characters"
+          autocorrect="off"
+          spellcheck="false"
+          aria-describedby="${isWrong ? "problem hint" : "hint"}"
+          ${isWrong ? html`aria-invalid="true"` : null}
+        />
+        <p class="hint" id="hint">Eight letters, for example BCDF-GHJK.</p>
+        <button>Continue</button>
+      </form>
+      <p class="hint">You are signed in as ${session.email}. To decide as somebody else, sign out first.</p>
+      ${signOutForm(visit.tokenField, PATH)}`,
+  });
+}
+
+function askForDecision(
+  { visit, session }: SignedIn,
+  code: string,
+  { clientId, address, createdAt }: DevicePending,
+): void {
+  renderPage(visit.ctx, {
+    title: "Approve this device?",
+    body: html`<h1>Approve this device?</h1>
+      <p>A device asks to act as <strong>${session.email}</strong>.</p>
+      <dl>
+        <dt>Code</dt>
+        <dd class="code">${showUserCode(code)}</dd>
+        <dt>Program</dt>
+        <dd>${clientName(clientId)}</dd>
+        <dt>Address</dt>
+        <dd>${address}</dd>
+        <dt>Asked</dt>
+        <dd><time datetime="${createdAt}">${inWords(new Date(createdAt))}</time></dd>
+      </dl>
+      <p>
+        If you approve, it may do all that you may do, in all of your organizations, for 90 days or until you sign out
+        there.
+      </p>
+      <p>
+        <strong>Approve only if you started this yourself</strong> and your device shows this very code. If somebody
+        sent you the code or the link, deny.
+      </p>
+      <form method="post" action="device">
+        ${visit.tokenField()}
+        <input type="hidden" name="user_code" value="${showUserCode(code)}" />
+        <button name="decision" value="approve">Approve</button>
+        <button class="second" name="decision" value="deny">Deny</button>
+      </form>`,
+  });
+}
+
+function showApproved({ visit, session }: SignedIn): void {
+  renderPage(visit.ctx, {
+    title: "Device approved",
+    body: html`<h1>Device approved</h1>
+      <p role="status">The device is signed in as ${session.email} within a few seconds. You can close this page.</p>
+      <p>To end it, sign out there.</p>`,
+  });
+}
+
+function showDenied({ visit }: SignedIn): void {
+  renderPage(visit.ctx, {
+    title: "Device denied",
+    body: html`<h1>Device denied</h1>
+      <p role="status">The device was not signed in. You can close this page.</p>
+      <p>If it was yours after all, start the sign-in there again.</p>`,
+  });
+}
+
+const DATE = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "medium", timeZone: "UTC" });
+const MINUTE_MS = 60_000;
+
+/** For example `2 minutes ago (21 November 2026 at 13:30:05 UTC)`: what is recent says more than a time in a zone that is not the reader's. */
+function inWords(instant: Date): string {
+  const minutes = Math.floor((Date.now() - instant.getTime()) / MINUTE_MS);
+  const age = minutes < 1 ? "Less than a minute" : minutes === 1 ? "1 minute" : `${minutes} minutes`;
+  return `${age} ago (${DATE.format(instant)} UTC)`;
+}

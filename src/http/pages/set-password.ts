@@ -1,0 +1,86 @@
+import { passwordLink, setPassword, type PasswordLink } from "../../db/calls-sign-in.js";
+import { hashCredential } from "../credentials.js";
+import type { Route } from "../route.js";
+import type { PageDeps } from "./deps.js";
+import { hidden } from "./fields.js";
+import { html } from "./html.js";
+import { NEW_PASSWORD_FIELDS, newPasswordFields, passwordProblem, type PasswordProblem } from "./new-password.js";
+import { PageError } from "./page-error.js";
+import { pageRoute, queryText, type Visit } from "./page-route.js";
+import { renderPage, seeOther } from "./page.js";
+import type { Passwords } from "./passwords.js";
+
+const FIELDS = ["token", ...NEW_PASSWORD_FIELDS] as const;
+type FieldName = (typeof FIELDS)[number];
+
+/** GET and POST /password: how a user sets a password by a link that is good once. */
+export function setPasswordRoutes(passwords: Passwords): ((deps: PageDeps) => Route)[] {
+  return [
+    pageRoute({ method: "GET", path: "/password", answer: show }),
+    pageRoute({ method: "POST", path: "/password", fields: FIELDS, answer: (visit) => set(visit, passwords) }),
+  ];
+}
+
+async function show(visit: Visit<never>): Promise<void> {
+  const token = queryText(visit.ctx, "token") ?? "";
+  renderForm(visit, { token, email: (await openLink(visit, token)).email, problem: null });
+}
+
+async function set(visit: Visit<FieldName>, passwords: Passwords): Promise<void> {
+  const { deps, ctx, form } = visit;
+  const token = form.token ?? "";
+  const { email } = await openLink(visit, token);
+  const problem = passwordProblem(form, email);
+  if (problem !== null) {
+    renderForm(visit, { token, email, problem });
+    return;
+  }
+  const wasSet = await setPassword(deps.sql, hashCredential(token), await passwords.hash(form.password ?? ""));
+  // The page of the link says why.
+  if (!wasSet) {
+    seeOther(ctx, `/password?token=${encodeURIComponent(token)}`);
+    return;
+  }
+  renderPage(ctx, {
+    title: "The password is set",
+    body: html`<h1>The password is set</h1>
+      <p>
+        Every browser and command line that was signed in as <strong>${email}</strong> has been signed out.
+        <a href="login">Sign in with the new password</a>.
+      </p>`,
+  });
+}
+
+/** The user of a link, if it can be used still. Throws a PageError that says why not. */
+async function openLink({ deps }: Visit<never>, token: string): Promise<PasswordLink> {
+  const link = await passwordLink(deps.sql, hashCredential(token));
+  const fix = "Ask an owner of your organization, or the operator of this service, for a new link.";
+  if (link === null) {
+    throw new PageError(404, { title: "No such link", message: "This link sets nobody's password.", fix });
+  }
+  if (link.status === "open") return link;
+  throw new PageError(410, {
+    title: link.status === "used" ? "The link was used already" : "The link has expired",
+    message: "This link can no longer be used to set a password.",
+    fix,
+  });
+}
+
+interface FormState {
+  token: string;
+  email: string;
+  problem: PasswordProblem | null;
+}
+
+function renderForm({ ctx, tokenField }: Visit<never>, { token, email, problem }: FormState): void {
+  renderPage(ctx, {
+    title: "Set a password",
+    status: problem === null ? 200 : 422,
+    body: html`<h1>Set a password</h1>
+      <p>This signs you out in every browser and on every command line.</p>
+      <form method="post" action="password">
+        ${tokenField()} ${hidden("token", token)} ${newPasswordFields(email, problem)}
+        <button>Set the password</button>
+      </form>`,
+  });
+}

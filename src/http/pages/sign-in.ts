@@ -1,0 +1,157 @@
+import { beginSignIn, finishSignIn, signOut } from "../../db/calls-sign-in.js";
+import { clientNetwork } from "../client-address.js";
+import { newSession } from "../credentials.js";
+import type { Route } from "../route.js";
+import type { PageDeps } from "./deps.js";
+import { field, hidden } from "./fields.js";
+import { endVisit } from "./form-token.js";
+import { html, type Html } from "./html.js";
+import { nextAfterSignIn, signInTo } from "./next.js";
+import { PageError } from "./page-error.js";
+import { pageRoute, queryText, type Visit } from "./page-route.js";
+import { renderPage, seeOther } from "./page.js";
+import type { Passwords } from "./passwords.js";
+import { giveSession, takeSession } from "./session.js";
+
+/** Longer than any address that mail reaches (RFC 5321). */
+const EMAIL_LENGTH_MAX = 254;
+const FIELDS = ["email", "password", "next"] as const;
+
+/** GET and POST /login, POST /logout. */
+export function signInRoutes(passwords: Passwords): ((deps: PageDeps) => Route)[] {
+  return [
+    pageRoute({ method: "GET", path: "/login", answer: showSignIn }),
+    pageRoute({ method: "POST", path: "/login", fields: FIELDS, answer: (visit) => signIn(visit, passwords) }),
+    pageRoute({ method: "POST", path: "/logout", fields: ["next"], answer: leave }),
+  ];
+}
+
+/** The form that signs out and then leads to the sign-in page, and from there to `next`. */
+export function signOutForm(tokenField: () => Html, next: string | null): Html {
+  return html`<form method="post" action="logout">
+    ${tokenField()} ${hidden("next", next)}
+    <button class="second">Sign out</button>
+  </form>`;
+}
+
+function showSignIn(visit: Visit<never>): void {
+  const { ctx, session, tokenField } = visit;
+  const next = nextAfterSignIn(queryText(ctx, "next"));
+  if (session === null) return renderForm(visit, { next });
+  if (next !== null) return seeOther(ctx, next);
+  renderPage(ctx, {
+    title: "Signed in",
+    body: html`<h1>Signed in</h1>
+      <p>You are signed in as <strong>${session.email}</strong>.</p>
+      <p>A program that you sign in shows a code. Enter it on <a href="device">the page for devices</a>.</p>
+      ${signOutForm(tokenField, null)}`,
+  });
+}
+
+async function signIn(visit: Visit<(typeof FIELDS)[number]>, passwords: Passwords): Promise<void> {
+  const { deps, ctx, session, form } = visit;
+  const next = nextAfterSignIn(form.next);
+  const email = form.email?.trim() ?? "";
+  const newOne = newSession();
+  const userId = isAddress(email) ? await verified(visit, passwords, { email, sessionHash: newOne.hash }) : null;
+  const fields = { requestId: ctx.state["requestId"] as string, network: clientNetwork(ctx) };
+  if (userId === null) {
+    deps.log.info(fields, "a sign-in failed");
+    renderForm(visit, { next, email, status: 422 });
+    return;
+  }
+  deps.log.info({ ...fields, userId, inPlaceOf: session?.userId }, "a user signed in");
+  giveSession(deps, ctx, newOne);
+  endVisit(deps, ctx);
+  seeOther(ctx, next ?? "/login");
+}
+
+/** Whose password it is, with the session started; null for nobody's. It takes the same time whether there is such a user or not. */
+async function verified(
+  { deps, ctx, session, form }: Visit<(typeof FIELDS)[number]>,
+  passwords: Passwords,
+  { email, sessionHash }: { email: string; sessionHash: Buffer },
+): Promise<string | null> {
+  const address = clientNetwork(ctx);
+  // Before an attempt is charged that would not be made.
+  passwords.requireRoom();
+  const { waitSeconds, userId, passwordHash } = await beginSignIn(deps.sql, email, address);
+  if (waitSeconds !== null) throw tooMany(waitSeconds);
+  const isRight = await passwords.verify(passwordHash, form.password ?? "");
+  if (!isRight || userId === null || passwordHash === null) return null;
+  const previousHash = session?.hash ?? null;
+  const started = await finishSignIn(deps.sql, { email, address, userId, passwordHash, sessionHash, previousHash });
+  return started ? userId : null;
+}
+
+async function leave({ deps, ctx, session, form }: Visit<"next">): Promise<void> {
+  if (session !== null) await signOut(deps.sql, session.hash);
+  takeSession(deps, ctx);
+  const next = nextAfterSignIn(form.next);
+  seeOther(ctx, next === null ? "/login" : signInTo(next));
+}
+
+/** Whether a user could have it; more is not told before a password was verified. */
+function isAddress(email: string): boolean {
+  return email.length <= EMAIL_LENGTH_MAX && /^[^\s\p{Cc}]+@[^\s\p{Cc}]+$/u.test(email);
+}
+
+function tooMany(seconds: number): PageError {
+  const words = {
+    title: "Too many attempts",
+    message: "Somebody tried to sign in with this e-mail address from your network too often.",
+    fix: `Wait ${seconds} seconds, then go back and try again. If you forgot your password, ask an owner of your organization, or the operator of this service, for a link to set a new one.`,
+  };
+  return new PageError(429, words, { "Retry-After": String(seconds) });
+}
+
+interface FormState {
+  next: string | null;
+  email?: string;
+  /** Of a form that failed. */
+  status?: number;
+}
+
+const PROBLEM = "sign-in-problem";
+
+function renderForm({ ctx, tokenField }: Visit<never>, { next, email, status }: FormState): void {
+  const failed = status !== undefined;
+  const describedBy = failed ? PROBLEM : undefined;
+  renderPage(ctx, {
+    title: failed ? "Sign in: that did not work" : "Sign in",
+    ...(failed ? { status } : {}),
+    body: html`<h1>Sign in</h1>
+      ${
+        failed
+          ? html`<p class="error" role="alert" id="${PROBLEM}">
+              The e-mail address or the password is wrong. Check both, then try again.
+            </p>`
+          : null
+      }
+      <form method="post" action="login">
+        ${tokenField()} ${hidden("next", next)}
+        ${field({
+          name: "email",
+          label: "E-mail address",
+          type: "email",
+          autocomplete: "username",
+          value: email,
+          describedBy,
+          autofocus: !failed,
+        })}
+        ${field({
+          name: "password",
+          label: "Password",
+          type: "password",
+          autocomplete: "current-password",
+          describedBy,
+          autofocus: failed,
+        })}
+        <button>Sign in</button>
+      </form>
+      <p class="hint">
+        Accounts are made by invitation. If you forgot your password, ask an owner of your organization, or the operator
+        of this service, for a link to set a new one.
+      </p>`,
+  });
+}

@@ -1,0 +1,398 @@
+import { request as httpRequest } from "node:http";
+import { text } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Browser, formOf, textOf } from "../../support/browser.js";
+import { startService, type Service } from "../../support/service.js";
+import { createUser, PASSWORD, signedIn, whoIs } from "./people.js";
+
+const PUBLIC_URL = "https://svc.example.com/base";
+const ORIGIN = "https://svc.example.com";
+
+let service: Service;
+let behindTls: Service;
+beforeAll(async () => {
+  service = await startService();
+  behindTls = await startService({}, { publicUrl: PUBLIC_URL });
+  for (const { db } of [service, behindTls]) {
+    await createUser(db.sql, "ada@example.com");
+    await createUser(db.sql, "grace@example.com");
+  }
+});
+afterAll(() => Promise.all([service.stop(), behindTls.stop()]));
+
+const RIGHT = { email: "ada@example.com", password: PASSWORD };
+
+/** A browser on the page to sign in, and the token of its form. */
+async function onPage(of = service, origin = of.url) {
+  const browser = new Browser(of.url, origin);
+  const page = await browser.get("/login");
+  return { browser, page, token: formOf(page.html).hidden["form_token"]! };
+}
+
+describe("a page", () => {
+  it.each(["/login", "/invitation?token=x", "/password?token=x"])(
+    "%s runs nothing, is framed by nobody, is kept nowhere, and sends forms home only",
+    async (path) => {
+      const { headers, html } = await new Browser(service.url).get(path);
+      const [, style] = /<style>(.*?)<\/style>/s.exec(html)!;
+      const digest = Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(style!))).toString("base64");
+      expect(Object.fromEntries(headers)).toMatchObject({
+        "content-type": "text/html; charset=utf-8",
+        "content-security-policy": `default-src 'none'; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
+        "x-frame-options": "DENY",
+        "x-content-type-options": "nosniff",
+        "cache-control": "no-store",
+        "referrer-policy": "same-origin",
+        "cross-origin-opener-policy": "same-origin",
+      });
+      expect(html).not.toMatch(/<(script|img|iframe|link|object|embed)\b|\s(style|on\w+)=|javascript:|<!--/i);
+    },
+  );
+
+  it("is in English and fit for a phone, with one heading, and a label for each field", async () => {
+    const { html } = await new Browser(service.url).get("/login");
+    expect(html).toMatch(/^<!doctype html>\s*<html lang="en">/);
+    expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1" />');
+    for (const once of [/<title>[^<]+ · svc<\/title>/g, /<main>/g, /<h1/g]) expect(html.match(once)).toHaveLength(1);
+    const ids = [...html.matchAll(/<input\s+id="(\w+)"/g)].map(([, id]) => id);
+    expect(ids).toEqual(["email", "password"]);
+    for (const id of ids) expect(html).toContain(`<label for="${id}">`);
+    expect(html).toMatch(/id="email"\s+type="email"\s+autocomplete="username"/);
+    expect(html).toMatch(/id="password"\s+type="password"\s+autocomplete="current-password"/);
+  });
+
+  it("ties a message to the fields that it is about, and says it at once", async () => {
+    const { browser, page } = await onPage();
+    const { html } = await browser.submit(page, { ...RIGHT, password: "wrong horse battery" });
+    expect(html).toMatch(/<p class="error" role="alert" id="sign-in-problem">/);
+    expect(html.match(/aria-describedby="sign-in-problem"\s+aria-invalid="true"/g)).toHaveLength(2);
+  });
+
+  it("answers HEAD like GET, without the body", async () => {
+    const browser = new Browser(service.url);
+    const { status, headers, html } = await browser.send("HEAD", "/login");
+    expect({ status, html }).toEqual({ status: 200, html: "" });
+    expect(Number(headers.get("Content-Length"))).toBeGreaterThan(1_000);
+  });
+
+  it.each(["PUT", "DELETE", "PATCH"])("answers %s that it does not have it", async (method) => {
+    const { status, headers } = await new Browser(service.url).send(method, "/login");
+    expect({ status, allow: headers.get("Allow") }).toEqual({ status: 405, allow: "GET, HEAD, POST" });
+  });
+
+  it("does not sign out by GET", async () => {
+    const browser = await signedIn(service, "ada@example.com");
+    expect((await browser.get("/logout")).status).toBe(405);
+    expect(await whoIs(browser)).toBe("ada@example.com");
+  });
+
+  it.each(["/Login", "/login/", "//login"])("is not at %s", async (path) => {
+    expect((await new Browser(service.url).get(path)).status).toBe(404);
+  });
+});
+
+describe("cookies", () => {
+  const attributes = (cookies: string[]) =>
+    cookies.map((cookie) =>
+      cookie.replace(/=svc_[a-z]+_[0-9a-f]{48};/, "=…;").replace(/expires=[^;]*GMT/, "expires=…"),
+    );
+
+  it("are for no script, this host and its own requests", async () => {
+    const { browser, page } = await onPage();
+    expect(attributes(browser.setCookies)).toEqual(["svc_visit=…; path=/; samesite=lax; httponly"]);
+    await browser.submit(page, RIGHT);
+    expect(attributes(browser.setCookies)).toEqual([
+      "svc_session=…; path=/; expires=…; samesite=lax; httponly",
+      "svc_visit=; path=/; expires=…; samesite=lax; httponly",
+    ]);
+    const expires = Date.parse(/svc_session=.*expires=([^;]*)/.exec(browser.setCookies.join("\n"))![1]!);
+    expect(Math.abs(expires - Date.now() - 12 * 3_600_000)).toBeLessThan(60_000);
+  });
+
+  it("are bound to TLS and to the very host where the public address is https", async () => {
+    const { browser, page } = await onPage(behindTls, ORIGIN);
+    expect(attributes(browser.setCookies)).toEqual(["__Host-svc_visit=…; path=/; samesite=lax; secure; httponly"]);
+    await browser.submit(page, RIGHT);
+    expect(attributes(browser.setCookies)).toEqual([
+      "__Host-svc_session=…; path=/; expires=…; samesite=lax; secure; httponly",
+      "__Host-svc_visit=; path=/; expires=…; samesite=lax; secure; httponly",
+    ]);
+    expect(await whoIs(browser)).toBe("ada@example.com");
+  });
+
+  it("without that binding are not believed there", async () => {
+    const { browser, page } = await onPage(behindTls, ORIGIN);
+    await browser.submit(page, RIGHT);
+    const thief = new Browser(behindTls.url, ORIGIN);
+    thief.cookies.set("svc_session", browser.cookies.get("__Host-svc_session")!);
+    expect(await whoIs(thief)).toBeNull();
+  });
+
+  it("are not set anew on each page", async () => {
+    const { browser } = await onPage();
+    await browser.get("/login");
+    expect(browser.setCookies).toEqual([]);
+  });
+});
+
+describe("links and redirections", () => {
+  it("are relative, so that the pages work below any public address", async () => {
+    const { browser, page } = await onPage(behindTls, ORIGIN);
+    expect(formOf(page.html).action).toBe("login");
+    const answer = await browser.submit(page, RIGHT);
+    expect(answer.headers.get("Location")).toBe("login");
+  });
+});
+
+describe("a form is refused", () => {
+  const refusedToken =
+    "The form is out of date The form was shown before somebody signed in or out in this browser, or it was not shown by this service, " +
+    "or the browser keeps no cookies. Open the page again and send the form anew. If that does not help, allow cookies for this site. Request ID: req";
+
+  async function refused(browser: Browser, fields: Record<string, string>) {
+    const answer = await browser.post("/login", { ...RIGHT, ...fields });
+    expect(answer.status).toBe(403);
+    expect(textOf(answer.html)).toBe(refusedToken);
+    expect(answer.headers.get("X-Frame-Options")).toBe("DENY");
+    expect(await whoIs(browser)).toBeNull();
+  }
+
+  it("without a token", async () => {
+    const { browser } = await onPage();
+    await refused(browser, {});
+    await refused(browser, { form_token: "" });
+  });
+
+  it("with a token that we did not make", async () => {
+    const { browser, token } = await onPage();
+    await refused(browser, { form_token: "A".repeat(token.length) });
+    await refused(browser, { form_token: `${token}A` });
+    await refused(browser, { form_token: token.slice(0, -1) });
+    await refused(browser, { form_token: "é".repeat(token.length) });
+  });
+
+  it("with the token of another browser", async () => {
+    const [mine, other] = [await onPage(), await onPage()];
+    await refused(mine.browser, { form_token: other.token });
+  });
+
+  it("by a browser that keeps no cookies", async () => {
+    const { browser, token } = await onPage();
+    browser.cookies.clear();
+    await refused(browser, { form_token: token });
+  });
+
+  it("with the token of a cookie that somebody planted in another form than ours", async () => {
+    const { browser, token } = await onPage();
+    browser.cookies.set("svc_visit", "x");
+    await refused(browser, { form_token: token });
+  });
+
+  it("with the token of another session, or of the time before signing in", async () => {
+    const before = await onPage();
+    const ada = await signedIn(service, "ada@example.com");
+    const grace = await signedIn(service, "grace@example.com");
+    const { form_token } = formOf((await grace.get("/login")).html).hidden;
+    for (const token of [form_token!, before.token]) {
+      const answer = await ada.post("/logout", { form_token: token });
+      expect(answer.status).toBe(403);
+      expect(await whoIs(ada)).toBe("ada@example.com");
+    }
+  });
+
+  it("with a token of another service's secret", async () => {
+    const elsewhere = await onPage(behindTls, ORIGIN);
+    const { browser } = await onPage();
+    await refused(browser, { form_token: elsewhere.token });
+  });
+});
+
+describe("a form counts as ours", () => {
+  /** What the service at SVC_PUBLIC_URL answers to the right form with these headers about where it came from. */
+  async function send(headers: Record<string, string>, of = behindTls) {
+    const { browser, token } = await onPage(of, of === behindTls ? ORIGIN : of.url);
+    const answer = await browser.send("POST", "/login", {
+      headers: { "Content-Type": "application/x-www-form-urlencoded", ...headers },
+      body: { ...RIGHT, form_token: token },
+    });
+    return answer.status === 403 ? textOf(answer.html).slice(0, 28) : answer.status;
+  }
+  const REFUSED = "The form came from elsewhere";
+
+  it.each([
+    ["from its own origin", { Origin: ORIGIN }, 303],
+    ["from another origin", { Origin: "https://evil.example" }, REFUSED],
+    ["from an origin that begins like it", { Origin: "https://svc.example.com.evil.example" }, REFUSED],
+    ["from the same host without TLS", { Origin: "http://svc.example.com" }, REFUSED],
+    ["from another port", { Origin: "https://svc.example.com:8443" }, REFUSED],
+    ["from a page without an origin", { Origin: "null" }, REFUSED],
+    ["from what is no origin", { Origin: "svc.example.com" }, REFUSED],
+    [
+      "from another origin, whatever else is said",
+      { Origin: "https://evil.example", "Sec-Fetch-Site": "same-origin" },
+      REFUSED,
+    ],
+    ["without an origin, from the same site by the browser's word", { "Sec-Fetch-Site": "same-origin" }, 303],
+    ["without an origin, from the address bar", { "Sec-Fetch-Site": "none" }, 303],
+    ["without an origin, from a sibling", { "Sec-Fetch-Site": "same-site" }, REFUSED],
+    [
+      "without an origin, from another site",
+      { "Sec-Fetch-Site": "cross-site", Referer: `${PUBLIC_URL}/login` },
+      REFUSED,
+    ],
+    ["without both, from a page of ours", { Referer: `${PUBLIC_URL}/login` }, 303],
+    ["without both, from another page", { Referer: "https://evil.example/?https://svc.example.com/" }, REFUSED],
+    ["without any of the three", {}, REFUSED],
+  ])("%s", async (_, headers, expected) => {
+    expect(await send(headers)).toBe(expected);
+  });
+
+  it("from its own host under any name where SVC_PUBLIC_URL is not set", async () => {
+    const post = async (host: string, origin: string) => {
+      const { browser, token } = await onPage();
+      const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+      return raw(
+        service.url,
+        { host, origin, cookie },
+        new URLSearchParams({ ...RIGHT, form_token: token }).toString(),
+      );
+    };
+    expect(await post("svc.internal:4400", "http://svc.internal:4400")).toBe(303);
+    expect(await post("svc.internal", "https://svc.internal")).toBe(303);
+    expect(await post("svc.internal:4400", "http://svc.internal")).toBe(403);
+    expect(await post("svc.internal", "http://evil.example")).toBe(403);
+    expect(await post("null", "null")).toBe(403);
+    expect(await post("evil", "ftp://evil")).toBe(403);
+  });
+
+  it("under no other name where it is set", async () => {
+    const { browser, token } = await onPage(behindTls, ORIGIN);
+    const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const headers = { host: "evil.example", origin: "https://evil.example", cookie };
+    const body = new URLSearchParams({ ...RIGHT, form_token: token }).toString();
+    expect(await raw(behindTls.url, headers, body)).toBe(403);
+  });
+
+  it("and says at which address it would", async () => {
+    const { browser, token } = await onPage(behindTls, ORIGIN);
+    const answer = await browser.post("/login", { ...RIGHT, form_token: token }, { Origin: "https://<evil>.example" });
+    expect(textOf(answer.html)).toBe(
+      `The form came from elsewhere The form was not sent from a page of ${ORIGIN}, so nothing was done. Open the page at ${ORIGIN} and send the form ` +
+        "from there. If this is not the address at which you reach this service, ask its operator to set SVC_PUBLIC_URL to the right one. Request ID: req",
+    );
+  });
+});
+
+/** The status of a POST /login with headers that `fetch` does not let one set. */
+async function raw(url: string, headers: Record<string, string>, body: string): Promise<number> {
+  const request = httpRequest(`${url}/login`, {
+    method: "POST",
+    headers: {
+      ...headers,
+      "Content-Type": "application/x-www-form-urlencoded",
+      "Content-Length": Buffer.byteLength(body),
+    },
+  });
+  return new Promise((resolve, reject) => {
+    request.once("error", reject).once("response", (response) => {
+      void text(response).then(() => resolve(response.statusCode!));
+    });
+    request.end(body);
+  });
+}
+
+describe("a form's body", () => {
+  const post = async (body: string, headers: Record<string, string> = {}) => {
+    const { browser, token } = await onPage();
+    const { status, html } = await browser.post("/login", body.replace("TOKEN", token), headers);
+    return { status, text: textOf(html) };
+  };
+  const good = `form_token=TOKEN&email=ada%40example.com&password=${encodeURIComponent(PASSWORD)}`;
+
+  it("is what a browser sends", async () => {
+    expect((await post(good)).status).toBe(303);
+    expect((await post(good, { "Content-Type": "application/x-www-form-urlencoded; charset=UTF-8" })).status).toBe(303);
+  });
+
+  it.each([
+    "application/json",
+    "multipart/form-data; boundary=x",
+    "text/plain",
+    "application/x-www-form-urlencoded; charset=latin1",
+  ])("is not %s", async (type) => {
+    expect(await post(good, { "Content-Type": type })).toEqual({
+      status: 415,
+      text:
+        "The request was refused The body must be a form with the header Content-Type: application/x-www-form-urlencoded. " +
+        "Send the header Content-Type: application/x-www-form-urlencoded, and the body in UTF-8. Request ID: req",
+    });
+  });
+
+  it("has at most 8 KiB", async () => {
+    const filler = (length: number) => `${good}&next=${"x".repeat(length)}`;
+    const token = (await onPage()).token;
+    const room = 8 * 1024 - filler(0).length - token.length + "TOKEN".length;
+    expect((await post(filler(room))).status).toBe(303);
+    expect(await post(filler(room + 1))).toEqual({
+      status: 413,
+      text: "Too much was sent The body is too large. At most 8192 bytes are read. Go back, correct what is wrong, and try again. Request ID: req",
+    });
+    expect((await post(filler(200_000))).status).toBe(413);
+  });
+
+  it("has at most 8 KiB after decompression", async () => {
+    const { browser } = await onPage();
+    const answer = await fetch(`${service.url}/login`, {
+      method: "POST",
+      headers: {
+        Origin: service.url,
+        "Content-Type": "application/x-www-form-urlencoded",
+        "Content-Encoding": "gzip",
+        Cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; "),
+      },
+      body: gzipSync(`email=${"x".repeat(1_000_000)}`),
+    });
+    expect(answer.status).toBe(413);
+  });
+
+  const INVALID = "Send each field of the form once, in UTF-8. Request ID: req";
+  it.each([
+    ["has each field once", `${good}&email=grace%40example.com`, `It holds a field twice. ${INVALID}`],
+    [
+      "has no field that the form has not",
+      `${good}&admin=1`,
+      `It holds a field that this form does not have. ${INVALID}`,
+    ],
+    ["has no field of an object's", `${good}&__proto__=1`, `It holds a field that this form does not have. ${INVALID}`],
+    ["is UTF-8", "email=%ff", `Its fields are not percent-encoded UTF-8. ${INVALID}`],
+    ["is percent-encoded as it should be", "email=%zz", `Its fields are not percent-encoded UTF-8. ${INVALID}`],
+    ["holds whole characters", "email=%ed%a0%80", `Its fields are not percent-encoded UTF-8. ${INVALID}`],
+  ])("%s", async (_, body, text) => {
+    expect(await post(body)).toEqual({ status: 400, text: `The request was refused The form is not valid. ${text}` });
+  });
+
+  it("is a form, even an empty one", async () => {
+    expect((await post("")).status).toBe(403);
+  });
+});
+
+describe("what is shown is never HTML of others", () => {
+  const HOSTILE = `"'><script>alert(1)</script>&amp;@example.com`;
+
+  it("not the address that was entered", async () => {
+    const { browser, page } = await onPage();
+    const { status, html } = await browser.submit(page, { email: HOSTILE, password: "x" });
+    expect(status).toBe(422);
+    expect(html).not.toContain("<script");
+    expect(html).toContain('value="&quot;&apos;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;@example.com"');
+  });
+
+  it("not the request id", async () => {
+    const { browser, page } = await onPage();
+    browser.cookies.clear();
+    const form = formOf(page.html).hidden;
+    const { html } = await browser.post("/login", form, { "X-Request-ID": "<b>'\"&" });
+    expect(html).toContain("<code>&lt;b&gt;&apos;&quot;&amp;</code>");
+  });
+});

@@ -1,0 +1,385 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { acceptInvitation } from "../../../src/db/calls-sign-in.js";
+import { hashCredential, newSession } from "../../../src/http/credentials.js";
+import { Browser, formOf, textOf } from "../../support/browser.js";
+import { startService, type Service } from "../../support/service.js";
+import { createOrganization, createUser, invite, passwordLink, PASSWORD, signedIn, whoIs } from "./people.js";
+
+let service: Service;
+let organizationId: string;
+beforeAll(async () => {
+  service = await startService();
+  organizationId = await createOrganization(service.db.sql, "acme");
+});
+afterAll(() => service.stop());
+
+let people = 0;
+const newEmail = () => `person${++people}@example.com`;
+const pathOf = (token: string) => `/invitation?token=${token}`;
+const NEW = { password: PASSWORD, repeated: PASSWORD };
+
+/** An invitation to acme of somebody who is no user yet. */
+async function invited(more: { email?: string; role?: string; invitedBy?: string; seconds?: number } = {}) {
+  const email = more.email ?? newEmail();
+  return { email, token: await invite(service.db.sql, { organizationId, ...more, email }) };
+}
+
+async function memberships(email: string) {
+  return service.db.sql<{ slug: string; role: string }[]>`
+    select o.slug, m.role
+    from iam.memberships as m
+    join iam.users as u on u.user_id = m.user_id
+    join iam.organizations as o on o.organization_id = m.organization_id
+    where u.email = ${email}
+    order by o.slug`;
+}
+
+const users = (email: string) => service.db.sql`select user_id from iam.users where email = ${email}`;
+
+describe("who is no user yet", () => {
+  it("chooses a password, becomes a user and a member, and is signed in", async () => {
+    const { email, token } = await invited({ role: "administrator" });
+    const browser = new Browser(service.url);
+    const page = await browser.get(pathOf(token));
+    expect(page.status).toBe(200);
+    expect(textOf(page.html)).toBe(
+      `Join acme Invited ${email} By owner@acme.example As administrator Choose a password for your new account. E-mail address New password ` +
+        "At least 12 characters. A few words that mean something only to you are good. The same password again Create the account and join",
+    );
+    expect(page.html).toMatch(/type="email"\s+autocomplete="username"[^>]*readonly/);
+    expect(page.html.match(/autocomplete="new-password"/g)).toHaveLength(2);
+
+    const answer = await browser.submit(page, NEW);
+    expect(answer.status).toBe(200);
+    expect(textOf(answer.html)).toBe(
+      `You have joined acme You are signed in as ${email} , administrator of acme . A program that you sign in ` +
+        "shows a code. Enter it on the page for devices .",
+    );
+    expect(await whoIs(browser)).toBe(email);
+    expect(await memberships(email)).toEqual([{ slug: "acme", role: "administrator" }]);
+    // And can sign in again.
+    expect(await whoIs(await signedIn(service, email))).toBe(email);
+  });
+
+  it("is in the audit log of the organization, and no secret with it", async () => {
+    const { email, token } = await invited();
+    const browser = new Browser(service.url);
+    await browser.submit(await browser.get(pathOf(token)), NEW);
+    const entries = await service.db.sql`
+      select l.*, i.invitation_id
+      from iam.audit_log as l
+      join iam.users as u on u.user_id = l.actor_user_id
+      join iam.invitations as i on i.email = u.email
+      where u.email = ${email}`;
+    expect(entries).toEqual([
+      {
+        organization_id: organizationId,
+        audit_seq: expect.anything() as unknown,
+        at: expect.any(Date) as Date,
+        actor_user_id: (await users(email))[0]!["user_id"] as string,
+        actor: email,
+        token_id: null,
+        request_id: "req",
+        action: "invitation.accepted",
+        project: null,
+        environment: null,
+        target: entries[0]!["invitation_id"] as string,
+        details: { role: "developer" },
+        invitation_id: entries[0]!["invitation_id"] as string,
+      },
+    ]);
+  });
+
+  it.each([
+    [{ password: "short", repeated: "short" }, "Choose a password of at least 12 characters; this one has 5."],
+    [{ password: "", repeated: "" }, "Choose a password of at least 12 characters; this one has 0."],
+    [{}, "Choose a password of at least 12 characters; this one has 0."],
+    // Eleven characters of two code units each.
+    [{ password: "😀".repeat(11) }, "Choose a password of at least 12 characters; this one has 11."],
+    [{ password: "x".repeat(257) }, "Choose a password of at most 256 characters; this one has 257."],
+    [{ password: PASSWORD }, "Enter the same password twice; the two were different."],
+    [{ password: PASSWORD, repeated: `${PASSWORD} ` }, "Enter the same password twice; the two were different."],
+  ])("is told what is wrong with the password %j", async (fields: Record<string, string>, problem) => {
+    const { email, token } = await invited();
+    const browser = new Browser(service.url);
+    const answer = await browser.submit(await browser.get(pathOf(token)), fields);
+    expect(answer.status).toBe(422);
+    const [field, described] = problem.startsWith("Enter")
+      ? ["repeated", "repeated-problem"]
+      : ["password", "password-hint password-problem"];
+    expect(answer.html).toContain(`<p class="error" role="alert" id="${field}-problem">${problem}</p>`);
+    expect(answer.html).toMatch(new RegExp(`aria-describedby="${described}"\\s+aria-invalid="true"`));
+    expect(textOf(answer.html)).toContain(` ${problem} `);
+    expect(await users(email)).toEqual([]);
+    // The page goes on from there.
+    expect((await browser.submit(answer, NEW)).status).toBe(200);
+    expect(await whoIs(browser)).toBe(email);
+  });
+
+  it("does not choose the address as the password", async () => {
+    const { email, token } = await invited({ email: "somebody@example.com" });
+    const browser = new Browser(service.url);
+    const shouted = ` ${email.toUpperCase()}`;
+    const page = await browser.get(pathOf(token));
+    const answer = await browser.submit(page, { password: shouted, repeated: shouted });
+    expect(textOf(answer.html)).toContain("Choose a password that is not your e-mail address.");
+  });
+
+  it("may choose the longest password, in any letters", async () => {
+    const { email, token } = await invited();
+    const password = "😀".repeat(256);
+    const browser = new Browser(service.url);
+    expect((await browser.submit(await browser.get(pathOf(token)), { password, repeated: password })).status).toBe(200);
+    const again = new Browser(service.url);
+    expect((await again.submit(await again.get("/login"), { email, password })).status).toBe(303);
+  });
+
+  it("gets no session that somebody planted", async () => {
+    const { token } = await invited();
+    const browser = new Browser(service.url);
+    const planted = `svc_session_${"0".repeat(48)}`;
+    browser.cookies.set("svc_session", planted);
+    await browser.submit(await browser.get(pathOf(token)), NEW);
+    expect(browser.cookies.get("svc_session")).not.toBe(planted);
+    const thief = new Browser(service.url);
+    thief.cookies.set("svc_session", planted);
+    expect(await whoIs(thief)).toBeNull();
+  });
+});
+
+describe("who is a user", () => {
+  it("is led through signing in and back, then joins by one click", async () => {
+    const email = newEmail();
+    await createUser(service.db.sql, email);
+    const { token } = await invited({ email, role: "viewer" });
+    const browser = new Browser(service.url);
+    const stranger = await browser.get(pathOf(token));
+    expect(stranger.status).toBe(200);
+    expect(textOf(stranger.html)).toBe(
+      `Join acme Invited ${email} By owner@acme.example As viewer There is an account with this e-mail address. Sign in with it , and you come back here. ` +
+        "If it has no password yet, or you forgot it, ask an owner of your organization or the operator of this service for a link to set one.",
+    );
+    const link = /<a href="([^"]+)">Sign in with it/.exec(stranger.html)![1]!;
+    const back = await browser.submit(await browser.get(`/${link}`), { email, password: PASSWORD });
+    expect(back).toMatchObject({ status: 303, location: pathOf(token) });
+
+    const page = await browser.get(back.location!);
+    expect(formOf(page.html).fields).toEqual([]);
+    const session = browser.cookies.get("svc_session");
+    const answer = await browser.submit(page);
+    expect(answer.status).toBe(200);
+    expect(textOf(answer.html)).toMatch(/^You have joined acme You are signed in as \S+ , viewer of acme \./);
+    expect(browser.cookies.get("svc_session")).toBe(session);
+    expect(await memberships(email)).toEqual([{ slug: "acme", role: "viewer" }]);
+  });
+
+  it("ends links that set the user's password: who made them has no say about what was joined since", async () => {
+    const email = newEmail();
+    const userId = await createUser(service.db.sql, email);
+    const link = await passwordLink(service.db.sql, userId, 3_600, "owner@elsewhere.example");
+    const operators = await passwordLink(service.db.sql, userId);
+    const { token } = await invited({ email });
+    const browser = await signedIn(service, email);
+    expect((await browser.get(`/password?token=${link}`)).status).toBe(200);
+    expect((await browser.submit(await browser.get(pathOf(token)))).status).toBe(200);
+    expect((await browser.get(`/password?token=${link}`)).status).toBe(410);
+    expect((await browser.get(`/password?token=${operators}`)).status).toBe(200);
+  });
+
+  it("keeps the account, whoever holds the link: it sets no password of a user", async () => {
+    const email = newEmail();
+    await createUser(service.db.sql, email);
+    const { token } = await invited({ email });
+    const holder = new Browser(service.url);
+    const { form_token } = formOf((await holder.get("/login")).html).hidden;
+    const stolen = "another horse battery";
+    const fields = { form_token: form_token!, token, password: stolen, repeated: stolen };
+    const answer = await holder.post("/invitation", fields);
+    expect(answer).toMatchObject({ status: 303, location: pathOf(token) });
+    expect(await whoIs(holder)).toBeNull();
+    expect(await memberships(email)).toEqual([]);
+    expect(await whoIs(await signedIn(service, email))).toBe(email);
+  });
+
+  it("keeps the account also where it has no password yet", async () => {
+    const email = newEmail();
+    await createUser(service.db.sql, email, null);
+    const { token } = await invited({ email });
+    const holder = new Browser(service.url);
+    expect((await holder.get(pathOf(token))).html).not.toContain('type="password"');
+    const { form_token } = formOf((await holder.get("/login")).html).hidden;
+    await holder.post("/invitation", { form_token: form_token!, token, ...NEW });
+    expect(
+      await service.db
+        .sql`select from iam.identities as i join iam.users as u using (user_id) where u.email = ${email}`,
+    ).toHaveLength(0);
+  });
+
+  it("keeps the account where it came to be while the form was open", async () => {
+    const { email, token } = await invited();
+    const { sql } = service.db;
+    let joined: Promise<boolean> | undefined;
+    await sql.begin(async (tx) => {
+      await tx`insert into iam.users (user_id, email) values (svc.random_id('usr_'), ${email})`;
+      joined = acceptInvitation(sql, {
+        linkHash: hashCredential(token),
+        requestId: "req",
+        previousHash: null,
+        sessionHash: newSession().hash,
+        passwordHash: "$argon2id$of-the-holder",
+      });
+      await vi.waitFor(async () => expect(await tx`select from pg_locks where not granted`).toHaveLength(1));
+    });
+    expect(await joined).toBe(false);
+    expect(await memberships(email)).toEqual([]);
+    expect(
+      await sql`select from iam.identities as i join iam.users as u using (user_id) where u.email = ${email}`,
+    ).toHaveLength(0);
+  });
+
+  it("is asked to sign out first where somebody else is signed in, and led back", async () => {
+    await createUser(service.db.sql, "other@example.com");
+    const { email, token } = await invited();
+    const browser = await signedIn(service, "other@example.com");
+    const page = await browser.get(pathOf(token));
+    expect(textOf(page.html)).toBe(
+      `Join acme Invited ${email} By owner@acme.example As developer You are signed in as other@example.com , and the invitation is for somebody else. ` +
+        "Sign out to go on as who was invited. Sign out",
+    );
+    const form = formOf(page.html);
+    expect(form.action).toBe("logout");
+    const left = await browser.submit(page);
+    expect(left.location).toBe(`/login?next=${encodeURIComponent(pathOf(token))}`);
+    expect(await whoIs(browser)).toBeNull();
+  });
+
+  it("does not join as somebody else", async () => {
+    const { email, token } = await invited();
+    const browser = await signedIn(service, "other@example.com");
+    const { form_token } = formOf((await browser.get("/login")).html).hidden;
+    const answer = await browser.post("/invitation", { form_token: form_token!, token, ...NEW });
+    expect(answer).toMatchObject({ status: 303, location: pathOf(token) });
+    expect(await memberships("other@example.com")).toEqual([]);
+    expect(await users(email)).toEqual([]);
+  });
+});
+
+describe("a link that is over says so", () => {
+  const open = async (token: string, browser = new Browser(service.url)) => {
+    const { status, html } = await browser.get(pathOf(token));
+    return { status, text: textOf(html) };
+  };
+  it.each(["", "x", "svc_link_", `svc_link_${"0".repeat(48)}`, "a".repeat(5_000), "%00"])(
+    "unknown: %j",
+    async (token) => {
+      expect(await open(token)).toEqual({
+        status: 404,
+        text:
+          "No such invitation There is no invitation with this link. Check that the link is complete, or ask whoever sent it to invite you again. " +
+          "Request ID: req",
+      });
+    },
+  );
+
+  it("given twice", async () => {
+    const { token } = await invited();
+    expect((await open(`${token}&token=${token}`)).status).toBe(404);
+  });
+
+  it("expired", async () => {
+    const { token } = await invited({ seconds: 0 });
+    expect(await open(token)).toEqual({
+      status: 410,
+      text:
+        "The invitation has expired The invitation to acme can no longer be accepted. Ask owner@acme.example, or another owner of the organization, " +
+        "to invite you again. Request ID: req",
+    });
+  });
+
+  it("revoked", async () => {
+    const { token } = await invited();
+    await service.db.sql`update iam.invitations set revoked_at = now() where link_hash = ${hashCredential(token)}`;
+    expect(await open(token)).toEqual({
+      status: 410,
+      text:
+        "The invitation was withdrawn The invitation to acme can no longer be accepted. Ask owner@acme.example, or another owner of the organization, " +
+        "to invite you again. Request ID: req",
+    });
+  });
+
+  it("used, to whoever used it and to others", async () => {
+    const { token } = await invited();
+    const browser = new Browser(service.url);
+    await browser.submit(await browser.get(pathOf(token)), NEW);
+    expect(await open(token, browser)).toEqual({
+      status: 410,
+      text: "You are a member of acme The invitation to acme is not needed any more: you are a member, or was. There is nothing to do. Request ID: req",
+    });
+    expect(await open(token)).toEqual({
+      status: 410,
+      text:
+        "The invitation was accepted already The invitation to acme is not needed any more: whoever was invited is a member, or was. " +
+        "If it was you, sign in. If it was not, tell an owner of the organization. Request ID: req",
+    });
+  });
+
+  it("of a member, who keeps the role", async () => {
+    const email = newEmail();
+    const userId = await createUser(service.db.sql, email);
+    await service.db.sql`
+      insert into iam.memberships (organization_id, user_id, role) values (${organizationId}, ${userId}, 'owner')`;
+    const { token } = await invited({ email, role: "viewer" });
+    const browser = await signedIn(service, email);
+    expect((await open(token, browser)).status).toBe(410);
+    const { form_token } = formOf((await browser.get("/login")).html).hidden;
+    expect((await browser.post("/invitation", { form_token: form_token!, token })).status).toBe(410);
+    expect(await memberships(email)).toEqual([{ slug: "acme", role: "owner" }]);
+  });
+
+  it.each(["accepted_at", "revoked_at", "expires_at"])("also to a form that was open before %s", async (column) => {
+    const { email, token } = await invited();
+    const browser = new Browser(service.url);
+    const page = await browser.get(pathOf(token));
+    await service.db
+      .sql`update iam.invitations set ${service.db.sql(column)} = now() where link_hash = ${hashCredential(token)}`;
+    const answer = await browser.submit(page, NEW);
+    expect(answer.status).toBe(410);
+    expect(await users(email)).toEqual([]);
+    expect(await whoIs(browser)).toBeNull();
+  });
+
+  it("to all but one of those who use it at once", async () => {
+    const { email, token } = await invited();
+    const browsers = Array.from({ length: 4 }, () => new Browser(service.url));
+    const pages = await Promise.all(browsers.map((browser) => browser.get(pathOf(token))));
+    const answers = await Promise.all(browsers.map((browser, i) => browser.submit(pages[i]!, NEW)));
+    expect(answers.map(({ status }) => status).filter((status) => status === 200)).toHaveLength(1);
+    expect(await memberships(email)).toHaveLength(1);
+    const entries = await service.db.sql`select from iam.audit_log where actor = ${email}`;
+    expect(entries).toHaveLength(1);
+  });
+});
+
+describe("what an invitation says is never HTML of others", () => {
+  it("not its addresses", async () => {
+    const { token } = await invited({
+      email: `<b>"x"@example.com`,
+      invitedBy: "<script>alert(1)</script>@acme.example",
+    });
+    const { html } = await new Browser(service.url).get(pathOf(token));
+    expect(html).not.toMatch(/<script|<b>/);
+    expect(html).toContain("<dd>&lt;b&gt;&quot;x&quot;@example.com</dd>");
+    expect(html).toContain("<dd>&lt;script&gt;alert(1)&lt;/script&gt;@acme.example</dd>");
+  });
+
+  it("not its token", async () => {
+    const { browser, fields } = await formOfStranger();
+    const { html } = await browser.post("/invitation", { ...fields, token: `"><script>` });
+    expect(html).not.toContain("<script");
+  });
+
+  async function formOfStranger() {
+    const browser = new Browser(service.url);
+    return { browser, fields: formOf((await browser.get("/login")).html).hidden };
+  }
+});

@@ -1,0 +1,138 @@
+import { Writable } from "node:stream";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { Browser, formOf, textOf } from "../../support/browser.js";
+import { startService, type Service } from "../../support/service.js";
+import { createOrganization, createUser, invite, passwordLink, PASSWORD, signedIn } from "./people.js";
+
+let logged = "";
+const stream = new Writable({
+  write(chunk: Buffer, _encoding, done) {
+    logged += chunk.toString();
+    done();
+  },
+});
+
+let service: Service;
+beforeAll(async () => {
+  // Without the redaction that the service's own log has: what is never handed to a log needs none.
+  service = await startService({ log: pino({ level: "trace", base: null }, stream) });
+  await createUser(service.db.sql, "ada@example.com");
+});
+afterAll(() => service.stop());
+
+const lines = () =>
+  logged
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+/** The entries that something left in the log. */
+async function whatIsLogged(work: () => Promise<unknown>): Promise<Record<string, unknown>[]> {
+  logged = "";
+  await work();
+  return lines();
+}
+
+it("a sign-in is logged by the user's id, one that failed without saying whose", async () => {
+  const [{ id }] = await service.db.sql<[{ id: string }]>`
+    select user_id as id from iam.users where email = 'ada@example.com'`;
+  const common = { level: 30, time: expect.any(Number) as number, requestId: "req", network: "127.0.0.1" };
+  expect(await whatIsLogged(() => signedIn(service, "ada@example.com"))).toEqual([
+    { ...common, userId: id, msg: "a user signed in" },
+  ]);
+  const browser = new Browser(service.url);
+  const page = await browser.get("/login");
+  expect(await whatIsLogged(() => browser.submit(page, { email: "ada@example.com", password: "wrong" }))).toEqual([
+    { ...common, msg: "a sign-in failed" },
+  ]);
+});
+
+it.each([
+  'x@example.com\n{"level":30,"msg":"a user signed in"}',
+  "x@example.com\r\nforged",
+  "\u001b[2J\u001b[31mx@example.com",
+  "x\u2028@example.com\u0085",
+  "x\u202e@example.com",
+])("an address makes no line of the log, and no sign in one: %j", async (email) => {
+  const browser = new Browser(service.url);
+  const page = await browser.get("/login");
+  const entries = await whatIsLogged(() => browser.submit(page, { email, password: "x" }));
+  expect(entries.map(({ msg }) => msg)).toEqual(["a sign-in failed"]);
+  // eslint-disable-next-line no-control-regex -- that is what is looked for
+  expect(logged.slice(0, -1)).not.toMatch(/[\x00-\x1f\x7f-\x9f\u2028\u202e]|forged|example\.com/);
+});
+
+it("no secret is ever in the log: no password, no link, no session, no token of a form", async () => {
+  const { sql } = service.db;
+  const organizationId = await createOrganization(sql, "acme");
+  const invitation = await invite(sql, { organizationId, email: "new@example.com" });
+  const link = await passwordLink(sql, await createUser(sql, "grace@example.com"));
+  const secrets = new Set([PASSWORD, encodeURIComponent(PASSWORD), PASSWORD.replaceAll(" ", "+"), invitation, link]);
+  const note = (browser: Browser, html: string) => {
+    for (const value of browser.cookies.values()) secrets.add(value);
+    const token = /name="form_token" value="([^"]+)"/.exec(html)?.[1];
+    if (token !== undefined) secrets.add(token);
+  };
+
+  logged = "";
+  const statuses: number[] = [];
+  const visit = async (browser: Browser, path: string, fields: Record<string, string>) => {
+    const page = await browser.get(path);
+    note(browser, page.html);
+    const answer = await browser.submit(page, fields);
+    note(browser, answer.html);
+    statuses.push(answer.status);
+    return page;
+  };
+  const twice = { password: PASSWORD, repeated: PASSWORD };
+  const page = await visit(new Browser(service.url), `/invitation?token=${invitation}`, twice);
+  await visit(new Browser(service.url), `/password?token=${link}`, twice);
+  await visit(new Browser(service.url), `/login?next=/invitation?token=${invitation}`, {
+    email: "ada@example.com",
+    password: PASSWORD,
+  });
+  // Refused: as another browser's, with a field of another form, from elsewhere, over and over.
+  const browser = new Browser(service.url);
+  statuses.push((await browser.submit(page, twice)).status);
+  await visit(browser, "/login", { password: PASSWORD, token: link });
+  const { hidden } = formOf((await browser.get("/login")).html);
+  statuses.push((await browser.post("/login", { ...hidden, password: PASSWORD }, { Origin: "null" })).status);
+  for (let i = 0; i < 6; i++) await visit(browser, "/login", { email: "grace@example.com", password: `${PASSWORD}!` });
+  // Our own fault, with all that the driver says of it.
+  await sql`alter function svc_api.begin_sign_in(text, text) rename to begin_sign_in_gone`;
+  await visit(browser, "/login", { email: "ada@example.com", password: PASSWORD });
+  await sql`alter function svc_api.begin_sign_in_gone(text, text) rename to begin_sign_in`;
+  expect(statuses).toEqual([200, 200, 303, 403, 400, 403, 422, 422, 422, 422, 422, 429, 500]);
+
+  expect(lines().map(({ level }) => level)).toContain(50);
+  expect([...secrets].filter((secret) => secret.length < 12)).toEqual([]);
+  expect(secrets.size).toBeGreaterThan(12);
+  for (const secret of secrets) expect(logged).not.toContain(secret);
+  expect(logged).not.toContain("example.com");
+});
+
+it("a fault of ours is a page that says nothing of it", async () => {
+  const { sql } = service.db;
+  await sql`alter function svc_api.invitation_of_link(bytea) rename to invitation_of_link_gone`;
+  const { status, html } = await new Browser(service.url).get("/invitation?token=x");
+  await sql`alter function svc_api.invitation_of_link_gone(bytea) rename to invitation_of_link`;
+  expect(status).toBe(500);
+  expect(textOf(html)).toBe(
+    "Something went wrong The service failed on this request. Go back and try again. If it keeps failing, report the request ID below to the operator " +
+      "of this service. Request ID: req",
+  );
+});
+
+it("a database that is away is a page that says to wait", async () => {
+  const { sql } = service.db;
+  await sql`
+    create or replace function svc_api.invitation_of_link(link_hash bytea) returns json language plpgsql as
+    $$ begin raise exception using errcode = '57014'; end $$`;
+  const { status, headers, html } = await new Browser(service.url).get("/invitation?token=x");
+  expect({ status, retryAfter: headers.get("Retry-After") }).toEqual({ status: 503, retryAfter: "1" });
+  expect(textOf(html)).toBe(
+    "Not available for the moment The service has too much to do, or its database does not answer. Wait a few seconds, then load the page again or " +
+      "send the form again. Request ID: req",
+  );
+});

@@ -1,0 +1,75 @@
+import { randomBytes } from "node:crypto";
+import { hash } from "@node-rs/argon2";
+import type { Sql } from "postgres";
+import { hashCredential } from "../../../src/http/credentials.js";
+import { Browser, type Visited } from "../../support/browser.js";
+import type { Service } from "../../support/service.js";
+
+export const PASSWORD = "correct horse battery";
+
+/** A user who has a password; null for one that has none. */
+export async function createUser(sql: Sql, email: string, password: string | null = PASSWORD): Promise<string> {
+  const [user] = await sql<[{ id: string }]>`
+    insert into iam.users (user_id, email) values (svc.random_id('usr_'), ${email}) returning user_id as id`;
+  if (password !== null) {
+    await sql`
+      insert into iam.identities (provider, subject, user_id, password_hash)
+      values ('password', ${user.id}, ${user.id}, ${await hash(password)})`;
+  }
+  return user.id;
+}
+
+/** A browser in which the user has signed in with PASSWORD. */
+export async function signedIn(service: Service, email: string): Promise<Browser> {
+  const browser = new Browser(service.url);
+  const answer = await browser.submit(await browser.get("/login"), { email, password: PASSWORD });
+  if (answer.status !== 303) throw new Error(`the sign-in was answered ${answer.status}: ${answer.html}`);
+  return browser;
+}
+
+/** Who the page says is signed in; null for nobody. */
+export async function whoIs(browser: Browser): Promise<string | null> {
+  return signedInAs(await browser.get("/login"));
+}
+
+function signedInAs({ html }: Visited): string | null {
+  return /You are signed in as <strong>(.*?)<\/strong>/.exec(html)?.[1] ?? null;
+}
+
+/** An organization's id. */
+export async function createOrganization(sql: Sql, slug: string): Promise<string> {
+  const [organization] = await sql<[{ id: string }]>`
+    insert into iam.organizations (organization_id, slug) values (svc.random_id('org_'), ${slug}) returning organization_id as id`;
+  return organization.id;
+}
+
+export interface NewInvitation {
+  organizationId: string;
+  email: string;
+  role?: string;
+  invitedBy?: string;
+  /** Seconds from now until it expires. */
+  seconds?: number;
+}
+
+/** The secret of an invitation's link. */
+export async function invite(sql: Sql, invitation: NewInvitation): Promise<string> {
+  const { organizationId, email, role = "developer", invitedBy = "owner@acme.example", seconds = 3_600 } = invitation;
+  const token = `svc_link_${randomBytes(24).toString("hex")}`;
+  await sql`
+    insert into iam.invitations (organization_id, invitation_id, link_hash, email, role, created_by, expires_at)
+    values (
+      ${organizationId}, svc.random_id('inv_'), ${hashCredential(token)}, ${email}, ${role}, ${invitedBy},
+      now() + ${seconds} * interval '1 second'
+    )`;
+  return token;
+}
+
+/** The secret of a link that sets a user's password. */
+export async function passwordLink(sql: Sql, userId: string, seconds = 3_600, by = "operator"): Promise<string> {
+  const token = `svc_link_${randomBytes(24).toString("hex")}`;
+  await sql`
+    insert into iam.password_links (link_hash, user_id, created_by, expires_at)
+    values (${hashCredential(token)}, ${userId}, ${by}, now() + ${seconds} * interval '1 second')`;
+  return token;
+}

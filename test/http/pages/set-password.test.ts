@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beginSignIn, finishSignIn, setPassword } from "../../../src/db/calls-sign-in.js";
+import { hashCredential, newSession } from "../../../src/http/credentials.js";
+import { Browser, formOf, textOf } from "../../support/browser.js";
+import { startService, type Service } from "../../support/service.js";
+import { createOrganization, createUser, passwordLink, PASSWORD, signedIn, whoIs } from "./people.js";
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+let people = 0;
+const pathOf = (token: string) => `/password?token=${token}`;
+const OTHER = "another horse battery";
+const NEW = { password: OTHER, repeated: OTHER };
+
+async function newUser(password: string | null = PASSWORD) {
+  const email = `person${++people}@example.com`;
+  return { email, userId: await createUser(service.db.sql, email, password) };
+}
+
+async function signIn(email: string, password: string) {
+  const browser = new Browser(service.url);
+  return (await browser.submit(await browser.get("/login"), { email, password })).status;
+}
+
+describe("a link sets a password", () => {
+  it("after which the new one signs in and the old one does not", async () => {
+    const { email, userId } = await newUser();
+    const token = await passwordLink(service.db.sql, userId);
+    const browser = new Browser(service.url);
+    const page = await browser.get(pathOf(token));
+    expect(textOf(page.html)).toBe(
+      "Set a password This signs you out in every browser and on every command line. E-mail address New password At least 12 characters. " +
+        "A few words that mean something only to you are good. The same password again Set the password",
+    );
+    expect(page.html).toContain(`value="${email}"`);
+    const answer = await browser.submit(page, NEW);
+    expect(answer.status).toBe(200);
+    expect(textOf(answer.html)).toBe(
+      `The password is set Every browser and command line that was signed in as ${email} has been signed out. Sign in with the new password .`,
+    );
+    expect(await whoIs(browser)).toBeNull();
+    expect(await signIn(email, PASSWORD)).toBe(422);
+    expect(await signIn(email, OTHER)).toBe(303);
+  });
+
+  it("also of a user that had none", async () => {
+    const { email, userId } = await newUser(null);
+    const browser = new Browser(service.url);
+    await browser.submit(await browser.get(pathOf(await passwordLink(service.db.sql, userId))), NEW);
+    expect(await signIn(email, OTHER)).toBe(303);
+  });
+
+  it("and is kept as argon2id with the parameters of OWASP", async () => {
+    const { userId } = await newUser(null);
+    const browser = new Browser(service.url);
+    await browser.submit(await browser.get(pathOf(await passwordLink(service.db.sql, userId))), NEW);
+    const [row] = await service.db.sql<[{ hash: string }]>`
+      select password_hash as hash from iam.identities where user_id = ${userId}`;
+    expect(row.hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+  });
+
+  it("and says what is wrong with one that is too weak", async () => {
+    const { email, userId } = await newUser();
+    const token = await passwordLink(service.db.sql, userId);
+    const browser = new Browser(service.url);
+    const answer = await browser.submit(await browser.get(pathOf(token)), { password: email, repeated: email });
+    expect(answer.status).toBe(422);
+    expect(textOf(answer.html)).toContain("Choose a password that is not your e-mail address.");
+    // It was not used up.
+    expect((await browser.submit(answer, NEW)).status).toBe(200);
+  });
+});
+
+describe("setting a password ends", () => {
+  it("every session of the user, and nobody else's", async () => {
+    const [ada, grace] = [await newUser(), await newUser()];
+    const browsers = [await signedIn(service, ada.email), await signedIn(service, ada.email)];
+    const other = await signedIn(service, grace.email);
+    const browser = browsers[0]!;
+    await browser.submit(await browser.get(pathOf(await passwordLink(service.db.sql, ada.userId))), NEW);
+    for (const signedOut of browsers) expect(await whoIs(signedOut)).toBeNull();
+    expect(await whoIs(other)).toBe(grace.email);
+  });
+
+  it("the tokens of the user's command lines and devices that wait for theirs, and no headless token", async () => {
+    const { userId } = await newUser();
+    const { sql } = service.db;
+    const organizationId = await createOrganization(sql, `acme-${people}`);
+    const add = (hash: string, kind: string, organization: string | null) => sql`
+      insert into iam.access_tokens (token_hash, token_id, kind, user_id, organization_id, label, expires_at)
+      values (${Buffer.from(hash)}, ${hash}, ${kind}, ${userId}, ${organization}, 'test', now() + interval '1 day')`;
+    await add(`session-${userId}`, "session", null);
+    await add(`headless-${userId}`, "headless", organizationId);
+    await sql`
+      insert into iam.device_authorizations (
+        device_code_hash, user_code, client_id, address, created_at, expires_at, interval_seconds, status, user_id, decided_at
+      )
+      values (
+        ${Buffer.from(userId)}, ${userId}, 'svc-cli', '192.0.2.1', now(), now() + interval '10 minutes', 5, 'approved', ${userId}, now()
+      )`;
+    const browser = new Browser(service.url);
+    await browser.submit(await browser.get(pathOf(await passwordLink(sql, userId))), NEW);
+    expect(
+      await sql`select kind, revoked_at is not null as revoked from iam.access_tokens where user_id = ${userId} order by kind`,
+    ).toEqual([
+      { kind: "headless", revoked: false },
+      { kind: "session", revoked: true },
+    ]);
+    expect(await sql`select status from iam.device_authorizations where user_id = ${userId}`).toEqual([
+      { status: "denied" },
+    ]);
+  });
+
+  it("every other link of the user", async () => {
+    const { userId } = await newUser();
+    const [one, other] = [await passwordLink(service.db.sql, userId), await passwordLink(service.db.sql, userId)];
+    const browser = new Browser(service.url);
+    await browser.submit(await browser.get(pathOf(one)), NEW);
+    expect((await browser.get(pathOf(other))).status).toBe(410);
+  });
+
+  it("a sign-in with the old one that was under way", async () => {
+    const { email, userId } = await newUser();
+    const { sql } = service.db;
+    const { passwordHash } = await beginSignIn(sql, email, "192.0.2.1");
+    const finish = () =>
+      finishSignIn(sql, {
+        email,
+        address: "192.0.2.1",
+        userId,
+        passwordHash: passwordHash!,
+        sessionHash: newSession().hash,
+        previousHash: null,
+      });
+    const token = await passwordLink(sql, userId);
+    // Whichever of the two comes first, no session of the old password is left.
+    const [wasSet] = await Promise.all([setPassword(sql, hashCredential(token), "$argon2id$new"), finish()]);
+    expect(wasSet).toBe(true);
+    expect(await sql`select from iam.sessions where user_id = ${userId}`).toHaveLength(0);
+    expect(await finish()).toBe(false);
+    expect(await sql`select from iam.sessions where user_id = ${userId}`).toHaveLength(0);
+  });
+
+  it("nothing where the links of a user are used at once, but for one of them", async () => {
+    const { userId } = await newUser();
+    const { sql } = service.db;
+    const links = await Promise.all(Array.from({ length: 6 }, () => passwordLink(sql, userId)));
+    const answers = await Promise.all(links.map((link, i) => setPassword(sql, hashCredential(link), `$argon2id$${i}`)));
+    expect(answers.filter((wasSet) => wasSet)).toHaveLength(1);
+    const [row] = await sql`select password_hash from iam.identities where user_id = ${userId}`;
+    expect(row).toEqual({ password_hash: `$argon2id$${answers.indexOf(true)}` });
+  });
+});
+
+describe("a link that is over says so", () => {
+  const open = async (token: string) => {
+    const { status, html } = await new Browser(service.url).get(pathOf(token));
+    return { status, text: textOf(html) };
+  };
+  const fix = "Ask an owner of your organization, or the operator of this service, for a new link. Request ID: req";
+
+  it.each(["", "x", `svc_link_${"0".repeat(48)}`, "a".repeat(5_000)])("unknown: %j", async (token) => {
+    expect(await open(token)).toEqual({ status: 404, text: `No such link This link sets nobody's password. ${fix}` });
+  });
+
+  it("expired", async () => {
+    const token = await passwordLink(service.db.sql, (await newUser()).userId, 0);
+    expect(await open(token)).toEqual({
+      status: 410,
+      text: `The link has expired This link can no longer be used to set a password. ${fix}`,
+    });
+  });
+
+  it("used", async () => {
+    const token = await passwordLink(service.db.sql, (await newUser()).userId);
+    const browser = new Browser(service.url);
+    await browser.submit(await browser.get(pathOf(token)), NEW);
+    expect(await open(token)).toEqual({
+      status: 410,
+      text: `The link was used already This link can no longer be used to set a password. ${fix}`,
+    });
+  });
+
+  it("also to a form that was open before, and then the password stays", async () => {
+    const { email, userId } = await newUser();
+    const token = await passwordLink(service.db.sql, userId);
+    const browser = new Browser(service.url);
+    const page = await browser.get(pathOf(token));
+    await service.db.sql`update iam.password_links set used_at = now() where user_id = ${userId}`;
+    expect((await browser.submit(page, NEW)).status).toBe(410);
+    expect(await signIn(email, PASSWORD)).toBe(303);
+  });
+
+  it("where it is of another kind", async () => {
+    const { userId } = await newUser();
+    const token = await passwordLink(service.db.sql, userId);
+    const browser = new Browser(service.url);
+    expect((await browser.get(`/invitation?token=${token}`)).status).toBe(404);
+    const { form_token } = formOf((await browser.get("/login")).html).hidden;
+    expect((await browser.post("/invitation", { form_token: form_token!, token, ...NEW })).status).toBe(404);
+  });
+});

@@ -1,0 +1,351 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { formKey } from "../../../src/http/pages/form-token.js";
+import { Browser, formOf, textOf } from "../../support/browser.js";
+import { createDatabase } from "../../support/database.js";
+import { startService, type Service } from "../../support/service.js";
+import { createUser, PASSWORD, signedIn, whoIs } from "./people.js";
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService({ trustedProxies: 1 });
+  await createUser(service.db.sql, "ada@example.com");
+  await createUser(service.db.sql, "grace@example.com");
+  await createUser(service.db.sql, "nopassword@example.com", null);
+});
+afterAll(() => service.stop());
+
+/** Each test comes from an address of its own, so that no throttle reaches into another. */
+let addresses = 0;
+const newBrowser = (address = `192.0.2.${++addresses}`) =>
+  new Browser(service.url, service.url, { "X-Forwarded-For": address });
+
+async function signIn(browser: Browser, email: string, password = PASSWORD, path = "/login") {
+  return browser.submit(await browser.get(path), { email, password });
+}
+
+const sessions = () => service.db.sql`select session_hash from iam.sessions`;
+
+describe("signing in", () => {
+  it("leads from the form to a page that says who one is", async () => {
+    const browser = newBrowser();
+    const page = await browser.get("/login");
+    expect(page.status).toBe(200);
+    expect(formOf(page.html)).toMatchObject({ action: "login", fields: ["email", "password"] });
+    const answer = await browser.submit(page, { email: "ada@example.com", password: PASSWORD });
+    expect(answer).toMatchObject({ status: 303, location: "/login", html: "" });
+    expect(textOf((await browser.get("/login")).html)).toBe(
+      "Signed in You are signed in as ada@example.com . A program that you sign in shows a code. Enter it on the page for devices . Sign out",
+    );
+  });
+
+  it.each(["ADA@example.com", "  ada@example.com\t"])("takes the address as people write it: %j", async (email) => {
+    const browser = newBrowser();
+    expect((await signIn(browser, email)).status).toBe(303);
+    expect(await whoIs(browser)).toBe("ada@example.com");
+  });
+
+  it("takes a password that another keyboard composes in another way", async () => {
+    await createUser(service.db.sql, "zoe@example.com", "Zoë würde gern rein".normalize("NFKC"));
+    expect((await signIn(newBrowser(), "zoe@example.com", "Zoë würde gern rein".normalize("NFD"))).status).toBe(303);
+  });
+
+  it("makes a session of twelve hours, of which only the hash is stored", async () => {
+    const browser = newBrowser();
+    await signIn(browser, "ada@example.com");
+    const [row] = await service.db.sql<[{ hash: string; seconds: number }]>`
+      select encode(session_hash, 'hex') as hash, extract(epoch from expires_at - created_at)::integer as seconds
+      from iam.sessions order by created_at desc limit 1`;
+    const digest = await crypto.subtle.digest("SHA-256", Buffer.from(browser.cookies.get("svc_session")!));
+    expect(row).toEqual({ hash: Buffer.from(digest).toString("hex"), seconds: 43_200 });
+  });
+
+  it("tells nobody which addresses are known: one answer to everything that is wrong", async () => {
+    const wrong = [
+      ["ada@example.com", "wrong horse battery"],
+      ["ada@example.com", PASSWORD.toUpperCase()],
+      ["ada@example.com", ` ${PASSWORD}`],
+      ["ada@example.com", ""],
+      ["nobody@example.com", PASSWORD],
+      ["nopassword@example.com", PASSWORD],
+      ["nopassword@example.com", ""],
+      ["not an address", PASSWORD],
+      [`${"a".repeat(300)}@example.com`, PASSWORD],
+      ["ada@example.com\u0000", PASSWORD],
+      ["ada@example.com\r\nBcc: x@example.com", PASSWORD],
+      ["", ""],
+    ] as const;
+    const before = await sessions();
+    for (const [email, password] of wrong) {
+      const browser = newBrowser();
+      const answer = await signIn(browser, email, password);
+      expect(answer.status, email).toBe(422);
+      expect(textOf(answer.html)).toBe(
+        "Sign in The e-mail address or the password is wrong. Check both, then try again. E-mail address Password Sign in " +
+          "Accounts are made by invitation. If you forgot your password, ask an owner of your organization, or the operator of this service, for a link to set a new one.",
+      );
+      expect(browser.cookies.has("svc_session")).toBe(false);
+    }
+    expect(await sessions()).toEqual(before);
+  });
+
+  it("keeps the address and not the password in the form that failed", async () => {
+    const { html } = await signIn(newBrowser(), "ada@example.com", "wrong horse battery");
+    expect(html).toContain('value="ada@example.com"');
+    expect(html).not.toContain("wrong horse battery");
+  });
+
+  it("does nothing with a form that lacks its fields", async () => {
+    const browser = newBrowser();
+    expect((await browser.submit(await browser.get("/login"))).status).toBe(422);
+  });
+});
+
+describe("a session", () => {
+  it("has a new id at each sign-in, whatever the browser brought", async () => {
+    const browser = newBrowser();
+    const planted = `svc_session_${"0".repeat(48)}`;
+    browser.cookies.set("svc_session", planted);
+    await signIn(browser, "ada@example.com");
+    const first = browser.cookies.get("svc_session")!;
+    expect(first).toMatch(/^svc_session_[0-9a-f]{48}$/);
+    expect(first).not.toBe(planted);
+
+    const thief = newBrowser();
+    thief.cookies.set("svc_session", planted);
+    expect(await whoIs(thief)).toBeNull();
+  });
+
+  it("ends the one before when somebody else signs in in the same browser", async () => {
+    const browser = await signedIn(service, "ada@example.com");
+    const first = browser.cookies.get("svc_session")!;
+    const page = await browser.get("/login");
+    const { form_token } = formOf(page.html).hidden;
+    const answer = await browser.post("/login", {
+      form_token: form_token!,
+      email: "grace@example.com",
+      password: PASSWORD,
+    });
+    expect(answer.status).toBe(303);
+    expect(await whoIs(browser)).toBe("grace@example.com");
+    const old = newBrowser();
+    old.cookies.set("svc_session", first);
+    expect(await whoIs(old)).toBeNull();
+  });
+
+  it("is over when it has expired", async () => {
+    const browser = await signedIn(service, "ada@example.com");
+    await service.db.sql`update iam.sessions set expires_at = now()`;
+    expect(await whoIs(browser)).toBeNull();
+  });
+
+  it.each(["", "x", "svc_session_", `svc_session_${"g".repeat(48)}`, `svc_token_${"0".repeat(48)}`, "a".repeat(4_000)])(
+    "is not what a cookie %j says",
+    async (value) => {
+      const browser = newBrowser();
+      browser.cookies.set("svc_session", value);
+      expect(await whoIs(browser)).toBeNull();
+    },
+  );
+
+  it("is validated by one query", async () => {
+    const database = await createDatabase();
+    let queries = 0;
+    const sql = new Proxy(database.sql, {
+      apply: (target, self, args) => {
+        queries++;
+        return Reflect.apply(target, self, args) as unknown;
+      },
+    });
+    const log = pino({ level: "silent" });
+    const pages = { sql, publicUrl: () => "http://127.0.0.1", anyHost: true, key: formKey("x"), log };
+    const counted = await startService({ pages }, { database });
+    try {
+      await createUser(database.sql, "ada@example.com");
+      const browser = await signedIn(counted, "ada@example.com");
+      queries = 0;
+      expect(await whoIs(browser)).toBe("ada@example.com");
+      expect(queries).toBe(1);
+      // Nothing is asked about whoever brings no session.
+      expect(await whoIs(new Browser(counted.url))).toBeNull();
+      expect(queries).toBe(1);
+    } finally {
+      await counted.stop();
+    }
+  });
+});
+
+describe("signing out", () => {
+  it("ends the session, here and in the database, and takes the cookie back", async () => {
+    const browser = await signedIn(service, "ada@example.com");
+    const value = browser.cookies.get("svc_session")!;
+    const answer = await browser.submit(await browser.get("/login"));
+    expect(answer).toMatchObject({ status: 303, location: "/login" });
+    expect(browser.cookies.has("svc_session")).toBe(false);
+    const thief = newBrowser();
+    thief.cookies.set("svc_session", value);
+    expect(await whoIs(thief)).toBeNull();
+  });
+
+  it("leaves the user's other browsers signed in", async () => {
+    const [one, other] = [await signedIn(service, "ada@example.com"), await signedIn(service, "ada@example.com")];
+    await one.submit(await one.get("/login"));
+    expect(await whoIs(one)).toBeNull();
+    expect(await whoIs(other)).toBe("ada@example.com");
+  });
+});
+
+describe("trying too often", () => {
+  /** Five attempts that fail, then what the sixth is answered. */
+  async function sixth(browser: Browser, email: string, password = "wrong horse battery") {
+    for (let i = 0; i < 5; i++) expect((await signIn(browser, email, "wrong horse battery")).status).toBe(422);
+    return signIn(browser, email, password);
+  }
+
+  it("is answered how long to wait and what else to do, also to the right password", async () => {
+    const browser = newBrowser();
+    const answer = await sixth(browser, "ada@example.com", PASSWORD);
+    expect(answer.status).toBe(429);
+    const seconds = Number(answer.headers.get("Retry-After"));
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThanOrEqual(60);
+    expect(textOf(answer.html)).toBe(
+      "Too many attempts Somebody tried to sign in with this e-mail address from your network too often. " +
+        `Wait ${seconds} seconds, then go back and try again. If you forgot your password, ask an owner of your organization, or the operator of this service, for a link to set a new one. ` +
+        "Request ID: req",
+    );
+    expect(await whoIs(browser)).toBeNull();
+  });
+
+  it("locks nobody else out: another network signs in to the same account, and the same network to another", async () => {
+    const attacker = newBrowser();
+    expect((await sixth(attacker, "ada@example.com")).status).toBe(429);
+    expect((await signIn(newBrowser(), "ada@example.com")).status).toBe(303);
+    expect((await signIn(attacker, "grace@example.com")).status).toBe(303);
+  });
+
+  it("counts alike for an address that nobody has", async () => {
+    expect((await sixth(newBrowser(), "nobody@example.com")).status).toBe(429);
+  });
+
+  it("counts the address in whatever spelling", async () => {
+    const browser = newBrowser();
+    for (const email of [
+      "ada@example.com",
+      "ADA@example.com",
+      " ada@example.com",
+      "Ada@Example.com",
+      "ada@EXAMPLE.com",
+    ])
+      expect((await signIn(browser, email, "wrong horse battery")).status).toBe(422);
+    expect((await signIn(browser, "adA@example.com")).status).toBe(429);
+  });
+
+  it("counts a subscriber's whole network of IPv6, and no other", async () => {
+    for (let i = 0; i < 5; i++) {
+      const status = (await signIn(newBrowser(`2001:db8:0:1::${i}`), "ada@example.com", "wrong")).status;
+      expect(status).toBe(422);
+    }
+    expect((await signIn(newBrowser("2001:db8:0:1:ffff::1"), "ada@example.com")).status).toBe(429);
+    expect((await signIn(newBrowser("2001:db8:0:2::1"), "ada@example.com")).status).toBe(303);
+  });
+
+  it("believes the proxy in front, and nothing that a client says before it", async () => {
+    for (let i = 0; i < 5; i++) {
+      const browser = newBrowser(`203.0.113.${i}, 198.51.100.1`);
+      expect((await signIn(browser, "ada@example.com", "wrong")).status).toBe(422);
+    }
+    expect((await signIn(newBrowser("203.0.113.99, 198.51.100.1"), "ada@example.com")).status).toBe(429);
+  });
+
+  it("gives the attempts back to who signs in", async () => {
+    const browser = newBrowser();
+    for (let i = 0; i < 3; i++) {
+      for (let j = 0; j < 4; j++) expect((await signIn(browser, "ada@example.com", "wrong")).status).toBe(422);
+      expect((await signIn(browser, "ada@example.com")).status).toBe(303);
+      await browser.submit(await browser.get("/login"));
+    }
+  });
+
+  it("gives one attempt back after a minute", async () => {
+    const browser = newBrowser();
+    expect((await sixth(browser, "ada@example.com")).status).toBe(429);
+    await service.db.sql`update iam.throttles set full_at = full_at - interval '1 minute'`;
+    expect((await signIn(browser, "ada@example.com", "wrong")).status).toBe(422);
+    expect((await signIn(browser, "ada@example.com", "wrong")).status).toBe(429);
+  });
+
+  it("charges attempts that are made at once like those one after the other", async () => {
+    const browser = newBrowser();
+    const page = await browser.get("/login");
+    const fields = { email: "grace@example.com", password: "wrong horse battery" };
+    const answers = await Promise.all(Array.from({ length: 12 }, () => browser.submit(page, fields)));
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array<number>(5).fill(422), ...Array<number>(7).fill(429)]);
+  });
+});
+
+describe("after signing in, one is led", () => {
+  it.each([
+    "/device",
+    "/device?user_code=BCDF-GHJK",
+    "/device?user_code=bcdfghjk",
+    `/invitation?token=svc_link_${"0a".repeat(24)}`,
+  ])("on to %s", async (next) => {
+    const browser = newBrowser();
+    const path = `/login?next=${encodeURIComponent(next)}`;
+    expect(await signIn(browser, "ada@example.com", PASSWORD, path)).toMatchObject({ status: 303, location: next });
+    // Whoever is signed in is led on at once.
+    expect(await browser.get(path)).toMatchObject({ status: 303, location: next });
+  });
+
+  it("on also after a first attempt that failed, and after signing out", async () => {
+    const browser = newBrowser();
+    const failed = await signIn(browser, "ada@example.com", "wrong", "/login?next=%2Fdevice");
+    const answer = await browser.submit(failed, { email: "ada@example.com", password: PASSWORD });
+    expect(answer.location).toBe("/device");
+    const { form_token } = formOf((await browser.get("/login")).html).hidden;
+    const left = await browser.post("/logout", { form_token: form_token!, next: "/device?user_code=BCDF-GHJK" });
+    expect(left.location).toBe("/login?next=%2Fdevice%3Fuser_code%3DBCDF-GHJK");
+  });
+
+  it.each([
+    "https://evil.example/",
+    "//evil.example/device",
+    "/\\evil.example/device",
+    "\\\\evil.example",
+    "/%2fevil.example",
+    "%2f%2fevil.example",
+    "/device/../../evil",
+    "/device//evil.example",
+    "/device@evil.example",
+    "/device?user_code=BCDF-GHJK&next=//evil.example",
+    "/device?user_code=%2f%2fevil",
+    "/device#//evil.example",
+    "/device\r\nLocation: https://evil.example",
+    "/device\n",
+    " /device",
+    "device",
+    "http:/device",
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "/logout",
+    "/invitation?token=//evil.example",
+    "/invitation?token=svc_x",
+    "/invitation?user_code=BCDF-GHJK",
+    "/device?token=svc_link_0000000000000000000000",
+    "",
+  ])("nowhere else: %j", async (next) => {
+    const browser = newBrowser();
+    const page = await browser.get(`/login?next=${encodeURIComponent(next)}`);
+    expect(Object.keys(formOf(page.html).hidden)).toEqual(["form_token"]);
+    const fields = { email: "ada@example.com", password: PASSWORD, next };
+    expect(await browser.submit(page, fields)).toMatchObject({ status: 303, location: "/login" });
+    expect((await browser.get(`/login?next=${encodeURIComponent(next)}`)).status).toBe(200);
+  });
+
+  it("nowhere by two of them", async () => {
+    const page = await newBrowser().get("/login?next=/device&next=//evil.example");
+    expect(Object.keys(formOf(page.html).hidden)).toEqual(["form_token"]);
+  });
+});

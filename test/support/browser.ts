@@ -1,0 +1,118 @@
+import { decodeHTML } from "entities";
+
+/** What a browser was answered. Redirections are not followed. */
+export interface Visited {
+  status: number;
+  headers: Headers;
+  html: string;
+  /** Where it is sent, as an address of the site: `/login?next=…`; null for nowhere. */
+  location: string | null;
+}
+
+interface Visit {
+  headers?: Record<string, string>;
+  /** A form's fields, or a body as it is. */
+  body?: Readonly<Record<string, string>> | string;
+}
+
+/** A browser without scripts, as far as sign-in needs one: cookies, and forms as the pages hold them. */
+export class Browser {
+  readonly cookies = new Map<string, string>();
+  /** The header Set-Cookie of the latest answer. */
+  setCookies: string[] = [];
+
+  /** `origin` is where it believes to be; `headers` go with every request. */
+  constructor(
+    private readonly url: string,
+    private readonly origin: string = url,
+    private readonly headers: Record<string, string> = {},
+  ) {}
+
+  get(path: string, visit: Visit = {}): Promise<Visited> {
+    return this.send("GET", path, visit);
+  }
+
+  /** Posts as a form of a page of the site would. */
+  post(path: string, body: Visit["body"], headers: Record<string, string> = {}): Promise<Visited> {
+    const common = { Origin: this.origin, "Content-Type": "application/x-www-form-urlencoded" };
+    return this.send("POST", path, { body: body ?? "", headers: { ...common, ...headers } });
+  }
+
+  /** Fills in and sends the one form of a page, or the one with this action. */
+  submit(page: Visited, fields: Readonly<Record<string, string>> = {}, action?: string): Promise<Visited> {
+    const form = formOf(page.html, action);
+    return this.post(`/${form.action}`, { ...form.hidden, ...fields });
+  }
+
+  async send(method: string, path: string, { headers, body }: Visit = {}): Promise<Visited> {
+    const response = await fetch(this.url + path, {
+      method,
+      redirect: "manual",
+      headers: { "X-Request-ID": "req", ...this.#cookieHeader(), ...this.headers, ...headers },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : new URLSearchParams(body).toString() }),
+    });
+    this.setCookies = response.headers.getSetCookie();
+    for (const cookie of this.setCookies) this.#keep(cookie);
+    const location = response.headers.get("Location");
+    return {
+      status: response.status,
+      headers: response.headers,
+      html: await response.text(),
+      location: location === null ? null : siteAddress(new URL(location, this.origin + path), this.origin),
+    };
+  }
+
+  #cookieHeader(): Record<string, string> {
+    const pairs = [...this.cookies].map(([name, value]) => `${name}=${value}`);
+    return pairs.length === 0 ? {} : { Cookie: pairs.join("; ") };
+  }
+
+  #keep(cookie: string): void {
+    const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie)!;
+    if (value === "" || /expires=Thu, 01 Jan 1970/.test(cookie)) this.cookies.delete(name!);
+    else this.cookies.set(name!, value!);
+  }
+}
+
+/** Its path and query; whole where it leads away from the site. */
+function siteAddress(url: URL, origin: string): string {
+  return url.origin === new URL(origin).origin ? url.pathname + url.search : url.href;
+}
+
+export interface Form {
+  action: string;
+  hidden: Record<string, string>;
+  /** The names of what is to be filled in. */
+  fields: string[];
+}
+
+/** The one form of a page, or the one with this action. */
+export function formOf(html: string, action?: string): Form {
+  const forms = [...html.matchAll(/<form method="post" action="([^"]*)">(.*?)<\/form>/gs)].filter(
+    ([, name]) => action === undefined || name === action,
+  );
+  if (forms.length !== 1) throw new Error(`the page has ${forms.length} such forms: ${html}`);
+  const [, name, content] = forms[0]!;
+  const inputs = [...content!.matchAll(/<input\s([^>]*)>/g)].map(([, attributes]) => attributesOf(attributes!));
+  const hidden = inputs.filter(({ type }) => type === "hidden").map(({ name, value }) => [name!, value!]);
+  return {
+    action: name!,
+    hidden: Object.fromEntries(hidden) as Record<string, string>,
+    fields: inputs.flatMap(({ type, name }) => (type !== "hidden" && name !== undefined ? [name] : [])),
+  };
+}
+
+/** The attributes of an element's text. */
+function attributesOf(text: string): Record<string, string> {
+  return Object.fromEntries(
+    [...text.matchAll(/([\w-]+)(?:="([^"]*)")?/g)].map(([, name, value]) => [name!, decodeHTML(value ?? "")]),
+  );
+}
+
+/** What a reader sees of a page's `main`, in one line. */
+export function textOf(html: string): string {
+  const main = /<main>(.*)<\/main>/s.exec(html)?.[1] ?? html;
+  return decodeHTML(main.replace(/<[^>]*>/g, " "))
+    .replace(/\s+/g, " ")
+    .trim();
+}
