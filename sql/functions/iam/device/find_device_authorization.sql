@@ -1,0 +1,26 @@
+-- What a user is shown before deciding: {status: "pending", clientId, address, createdAt}. Where this user decided already, only
+-- {status: "approved" | "denied"}. Otherwise what iam.look_up_device refuses with.
+-- Raises nothing. Locks what iam.look_up_device locks.
+create or replace function svc_api.find_device_authorization(session_hash bytea, user_code text)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _found constant record := iam.look_up_device(find_device_authorization.session_hash, find_device_authorization.user_code);
+  _device constant iam.device_authorizations := _found.device;
+begin
+  if _found.refusal is not null then
+    return _found.refusal;
+  elsif _device.status <> 'pending' then
+    return json_build_object('status', case when _device.status = 'denied' then 'denied' else 'approved' end);
+  end if;
+  return json_build_object(
+    'status', 'pending', 'clientId', _device.client_id, 'address', _device.address, 'createdAt', svc.iso(_device.created_at)
+  );
+end;
+$$;
+
+comment on function svc_api.find_device_authorization(bytea, text) is 'What asks to be signed in under a user code.';

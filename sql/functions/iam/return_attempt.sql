@@ -1,0 +1,15 @@
+-- Gives back an attempt that iam.take_attempt took from a bucket of the same refill, because it was no guess. To be called in the
+-- transaction that took it.
+-- Raises nothing. Locks the bucket's row, which the transaction has locked already.
+create or replace function iam.return_attempt(bucket text, refill interval)
+returns void
+language sql
+volatile
+set search_path = ''
+as $$
+  update iam.throttles as t
+  set full_at = t.full_at - return_attempt.refill
+  where t.bucket = sha256(convert_to(return_attempt.bucket, 'UTF8'));
+$$;
+
+comment on function iam.return_attempt(text, interval) is 'Gives an attempt back to its bucket.';

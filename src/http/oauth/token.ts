@@ -1,0 +1,44 @@
+import { redeemDeviceCode, type DeviceRedeemed } from "../../db/calls-device.js";
+import { hashCredential, newAccessToken } from "../credentials.js";
+import { OAuthError } from "./oauth-error.js";
+import { oauthRoute } from "./oauth-route.js";
+
+export const TOKEN_PATH = "/oauth/token";
+export const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+
+/** POST /oauth/token: a device asks whether it was approved (RFC 8628, section 3.4). The token is in this answer and nowhere else. */
+export const token = oauthRoute({
+  path: TOKEN_PATH,
+  parameters: ["grant_type", "device_code"],
+  answer: async ({ deps, clientId, required }) => {
+    if (required("grant_type") !== DEVICE_GRANT) {
+      throw new OAuthError("unsupported_grant_type", `The only grant_type of this service is ${DEVICE_GRANT}.`);
+    }
+    const deviceCode = hashCredential(required("device_code"));
+    const accessToken = newAccessToken();
+    const redeemed = await redeemDeviceCode(deps.sql, deviceCode, clientId, accessToken.hash);
+    if (redeemed.status !== "granted") throw refusal(redeemed);
+    return { access_token: accessToken.text, token_type: "Bearer", expires_in: redeemed.expiresIn };
+  },
+});
+
+function refusal(redeemed: Exclude<DeviceRedeemed, { status: "granted" }>): OAuthError {
+  const { status } = redeemed;
+  switch (status) {
+    case "authorization_pending":
+      return new OAuthError(status, "Nobody has decided yet. Ask again after the interval.");
+    case "slow_down":
+      return new OAuthError(status, `Asked too early. From now on wait ${redeemed.interval} s each time.`);
+    case "access_denied":
+      return new OAuthError(status, "The sign-in was denied.");
+    case "expired_token":
+      return new OAuthError(status, "The codes have expired. Begin the sign-in again.");
+    case "invalid_grant":
+      return new OAuthError(status, INVALID_GRANTS[redeemed.reason]);
+  }
+}
+
+const INVALID_GRANTS = {
+  unknown: "The device code is none of this client. Begin the sign-in again.",
+  redeemed: "The device code was redeemed already; it is good for one token.",
+};

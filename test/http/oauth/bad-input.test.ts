@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { connect } from "../../../src/db/connect.js";
+import { capturedLog } from "../../support/captured-log.js";
+import { FORM, startOAuthService, type OAuthService } from "./fixture.js";
+
+let service: OAuthService;
+beforeAll(async () => {
+  service = await startOAuthService();
+});
+afterAll(() => service.stop());
+
+const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+/** Of each endpoint a request that is well formed. */
+const ENDPOINTS: [path: string, fields: Record<string, string>][] = [
+  ["/oauth/device_authorization", { client_id: "svc-cli" }],
+  ["/oauth/token", { client_id: "svc-cli", grant_type: GRANT, device_code: "svc_device_unknown" }],
+  ["/oauth/revoke", { client_id: "svc-cli", token: "svc_token_unknown" }],
+];
+
+const invalidRequest = (description: string) => ({ error: "invalid_request", error_description: description });
+const WRONG_TYPE = invalidRequest(
+  `The body must be a form with the header Content-Type: ${FORM}. Send the header Content-Type: ${FORM}, and the body in UTF-8.`,
+);
+
+describe.each(ENDPOINTS)("POST %s", (path, fields) => {
+  it("is never cached, whether it succeeds or not", async () => {
+    for (const sent of [fields, {}]) {
+      const { headers } = await service.form(path, sent);
+      expect(headers.get("Cache-Control")).toBe("no-store");
+      expect(headers.get("Pragma")).toBe("no-cache");
+    }
+  });
+
+  it("ignores parameters that it does not know, also where they are repeated", async () => {
+    const plain = await service.form(path, fields);
+    const more = await service.form(path, `${new URLSearchParams(fields).toString()}&scope=a&scope=b&x`);
+    expect(more.status).toBe(plain.status);
+  });
+
+  it.each(Object.keys(fields))("refuses a repeated parameter: %s", async (name) => {
+    const sent = `${new URLSearchParams(fields).toString()}&${name}=again`;
+    const reply = await service.form(path, sent);
+    expect(reply.status).toBe(400);
+    expect(reply.body).toEqual(
+      invalidRequest(
+        `The form is not valid. It holds a field twice. Field: ${name}. Send each field of the form once, in UTF-8.`,
+      ),
+    );
+  });
+
+  it.each(Object.keys(fields))("refuses a parameter that is missing or empty: %s", async (name) => {
+    const { [name]: _, ...rest } = fields;
+    for (const sent of [rest, { ...rest, [name]: "" }]) {
+      const reply = await service.form(path, sent);
+      expect(reply.status).toBe(400);
+      expect(reply.body).toEqual(invalidRequest(`The parameter ${name} is missing.`));
+    }
+  });
+
+  it("refuses a client that there is none of", async () => {
+    for (const clientId of ["svc", "SVC-CLI", "constructor", "é"]) {
+      const reply = await service.form(path, { ...fields, client_id: clientId });
+      expect(reply.status).toBe(400);
+      expect(reply.body).toEqual({
+        error: "invalid_client",
+        error_description: "There is no client of this client_id. The command line is svc-cli.",
+      });
+    }
+  });
+
+  it.each([`Basic ${Buffer.from("svc-cli:").toString("base64")}`, "Bearer x"])(
+    "refuses the header Authorization: %s",
+    async (authorization) => {
+      const reply = await service.form(path, fields, { Authorization: authorization });
+      expect(reply.status).toBe(401);
+      expect(reply.headers.get("WWW-Authenticate")).toBe('Basic realm="svc"');
+      expect(reply.body).toEqual({
+        error: "invalid_client",
+        error_description:
+          "The header Authorization is not taken here: clients of this service have no secret. Send client_id in the form.",
+      });
+    },
+  );
+
+  it.each(["application/json", "text/plain", "multipart/form-data; boundary=x", `${FORM}; charset=latin1`])(
+    "refuses a body of the type %s",
+    async (type) => {
+      const reply = await service.form(path, fields, { "Content-Type": type });
+      expect(reply.status).toBe(400);
+      expect(reply.body).toEqual(WRONG_TYPE);
+    },
+  );
+
+  it("refuses a huge body without reading all of it", async () => {
+    const reply = await service.form(path, `client_id=${"x".repeat(1024 * 1024)}`);
+    expect(reply.status).toBe(413);
+    expect(reply.body).toEqual(invalidRequest("The body is too large. At most 8192 bytes are read."));
+  });
+
+  it.each(["client_id=%ff", "client_id=%", "%C3=1&client_id=svc-cli"])(
+    "refuses what is no percent-encoded UTF-8: %s",
+    async (body) => {
+      const reply = await service.form(path, body);
+      expect(reply.status).toBe(400);
+      expect(reply.body).toEqual(
+        invalidRequest(
+          "The form is not valid. Its fields are not percent-encoded UTF-8. Send each field of the form once, in UTF-8.",
+        ),
+      );
+    },
+  );
+
+  it("reads its parameters from the body only", async () => {
+    const reply = await service.form(`${path}?${new URLSearchParams(fields).toString()}`, "");
+    expect(reply.body).toEqual(invalidRequest("The parameter client_id is missing."));
+  });
+
+  it("is no GET", async () => {
+    const reply = await service.request("GET", path);
+    expect(reply.status).toBe(405);
+    expect(reply.headers.get("Allow")).toBe("POST");
+  });
+});
+
+it("names the grant where another is asked for, before it looks at its parameters", async () => {
+  const reply = await service.form("/oauth/token", { client_id: "svc-cli", grant_type: "password", username: "u" });
+  expect(reply.status).toBe(400);
+  expect(reply.body).toEqual({
+    error: "unsupported_grant_type",
+    error_description: `The only grant_type of this service is ${GRANT}.`,
+  });
+});
+
+it("writes descriptions in the characters that OAuth allows", async () => {
+  const replies = await Promise.all(ENDPOINTS.map(([path]) => service.form(path, "a=%", { "Content-Type": FORM })));
+  for (const { body } of replies) {
+    expect((body as { error_description: string }).error_description).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
+  }
+});
+
+describe("without its part of the database", () => {
+  it.each(ENDPOINTS)("POST %s fails, and says nothing of what is inside", async (path, fields) => {
+    const { log, lines } = capturedLog();
+    const broken = await startOAuthService({ log });
+    try {
+      await broken.db.sql`drop schema svc_api cascade`;
+      const reply = await broken.form(path, fields, { "X-Request-ID": "req-1" });
+      expect(reply.status).toBe(500);
+      expect(reply.headers.get("Retry-After")).toBe("1");
+      expect(reply.body).toEqual({
+        error: "server_error",
+        error_description:
+          "The service failed on this request. Send it again, and report the request ID if it keeps failing.",
+      });
+      expect(lines).toEqual([
+        expect.objectContaining({ requestId: "req-1", method: "POST", path, msg: "the request failed" }),
+      ]);
+    } finally {
+      await broken.stop();
+    }
+  });
+});
+
+describe("without the database", () => {
+  const { log, lines } = capturedLog();
+  let broken: OAuthService;
+  beforeAll(async () => {
+    broken = await startOAuthService({ log });
+    await closeDatabase(broken.db.name);
+  });
+  afterAll(() => broken.stop());
+
+  it.each(ENDPOINTS)("POST %s is temporarily unavailable", async (path, fields) => {
+    const reply = await broken.form(path, fields, { "X-Request-ID": path });
+    expect(reply.status).toBe(503);
+    expect(reply.headers.get("Retry-After")).toBe("1");
+    expect(reply.body).toEqual({
+      error: "temporarily_unavailable",
+      error_description: "The service is not available for the moment. Send the same request again.",
+    });
+    expect(lines.filter(({ requestId }) => requestId === path)).toEqual([
+      expect.objectContaining({ method: "POST", path, msg: "the request could not be served" }),
+    ]);
+  });
+});
+
+/** Nobody is let in any more. */
+async function closeDatabase(name: string): Promise<void> {
+  const admin = connect(inject("database").url, { max: 1, applicationName: "svc test administration" });
+  try {
+    await admin.unsafe(`alter database ${name} allow_connections false`);
+    await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`;
+  } finally {
+    await admin.end();
+  }
+}

@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hashCredential } from "../../../src/http/credentials.js";
+import type { Actor } from "../../support/service.js";
+import type { Browser } from "./browser.js";
+import { refusalOf, startOAuthService, type OAuthService } from "./fixture.js";
+
+let service: OAuthService;
+let owner: Actor;
+let browser: Browser;
+beforeAll(async () => {
+  service = await startOAuthService();
+  owner = await service.owner("acme");
+  browser = await service.browser(owner);
+});
+afterAll(() => service.stop());
+
+/** As a person does it: opens the link, sees what asks, decides. */
+async function decide(userCode: string, decision: "approve" | "deny"): Promise<void> {
+  await browser.get(`/device?user_code=${userCode}`);
+  await browser.submit("/device", { user_code: userCode });
+  const done = await browser.submit("/device", { user_code: userCode, decision });
+  expect(done.status).toBe(200);
+}
+
+/** Lets the time since the last poll pass. */
+async function waitOut(deviceCode: string): Promise<void> {
+  await service.db.sql`
+    update iam.device_authorizations set last_polled_at = last_polled_at - make_interval(secs => interval_seconds)
+    where device_code_hash = ${hashCredential(deviceCode)}`;
+}
+
+async function expire(deviceCode: string): Promise<void> {
+  await service.db.sql`
+    update iam.device_authorizations set expires_at = now() where device_code_hash = ${hashCredential(deviceCode)}`;
+}
+
+async function tokensOf(deviceAddress = "svc on 127.0.0.1"): Promise<number> {
+  const [row] = await service.db.sql<[{ count: number }]>`
+    select count(*)::integer as count from iam.access_tokens where label = ${deviceAddress}`;
+  return row.count;
+}
+
+const PENDING = {
+  status: 400,
+  error: "authorization_pending",
+  description: "Nobody has decided yet. Ask again after the interval.",
+};
+
+describe("a device that asks", () => {
+  it("is given both codes, the page's address and its times", async () => {
+    const asked = await service.ask();
+    expect(asked).toEqual({
+      device_code: expect.stringMatching(/^svc_device_[0-9a-f]{48}$/) as string,
+      user_code: expect.stringMatching(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/) as string,
+      verification_uri: `${service.url}/device`,
+      verification_uri_complete: `${service.url}/device?user_code=${asked.user_code}`,
+      expires_in: 600,
+      interval: 5,
+    });
+  });
+
+  it("leaves only the hash of its code in the database", async () => {
+    const { device_code: deviceCode } = await service.ask();
+    const rows = await service.db.sql<{ text: string }[]>`select d::text as text from iam.device_authorizations as d`;
+    expect(rows.some(({ text }) => text.includes(deviceCode))).toBe(false);
+    expect(rows.some(({ text }) => text.includes(hashCredential(deviceCode).toString("hex")))).toBe(true);
+  });
+});
+
+describe("a device that was approved", () => {
+  it("waits until then, and gets a token that is good in all organizations of the user", async () => {
+    const asked = await service.ask();
+    expect(await service.refused(asked.device_code)).toEqual(PENDING);
+    await decide(asked.user_code, "approve");
+    const token = await service.poll(asked.device_code);
+    expect(token).toEqual({
+      access_token: expect.stringMatching(/^svc_token_[0-9a-f]{48}$/) as string,
+      token_type: "bearer",
+      expires_in: 90 * 24 * 60 * 60,
+    });
+
+    const second = await service.owner("second");
+    await service.db.sql`
+      insert into iam.memberships (organization_id, user_id, role)
+      select ${second.organizationId}, user_id, 'viewer' from iam.users where email = 'owner@acme.example'`;
+    for (const [organizationId, slug, role] of [
+      [owner.organizationId, "acme", "owner"],
+      [second.organizationId, "second", "viewer"],
+    ] as const) {
+      const reply = await service.request("GET", "/whoami", { by: { token: token.access_token, organizationId } });
+      expect(reply.body).toEqual({
+        user: { email: "owner@acme.example" },
+        organization: { id: organizationId, slug, role },
+      });
+    }
+  });
+
+  it("gets a token that is not good in an organization of others", async () => {
+    const asked = await service.ask();
+    await decide(asked.user_code, "approve");
+    const { access_token: token } = await service.poll(asked.device_code);
+    const { organizationId } = await service.owner("strangers");
+    const reply = await service.request("GET", "/whoami", { by: { token, organizationId } });
+    expect(reply.status).toBe(404);
+  });
+
+  it("gets its token although it asks too early: only waiting has to be slow", async () => {
+    const asked = await service.ask();
+    await service.refused(asked.device_code);
+    await decide(asked.user_code, "approve");
+    expect(await service.poll(asked.device_code)).toHaveProperty("access_token");
+  });
+
+  it("gets one token, however many redeem its code at once", async () => {
+    const asked = await service.ask();
+    await decide(asked.user_code, "approve");
+    const before = await tokensOf();
+    const polls = await Promise.allSettled(Array.from({ length: 20 }, () => service.poll(asked.device_code)));
+    const refused = polls.filter((poll) => poll.status === "rejected");
+    expect(polls.length - refused.length).toBe(1);
+    expect(await tokensOf()).toBe(before + 1);
+    for (const { reason } of refused) {
+      expect(await refusalOf(Promise.reject(reason as Error))).toEqual({
+        status: 400,
+        error: "invalid_grant",
+        description: "The device code was redeemed already; it is good for one token.",
+      });
+    }
+  });
+
+  it("gets none a second time", async () => {
+    const asked = await service.ask();
+    await decide(asked.user_code, "approve");
+    await service.poll(asked.device_code);
+    expect(await service.refused(asked.device_code)).toEqual({
+      status: 400,
+      error: "invalid_grant",
+      description: "The device code was redeemed already; it is good for one token.",
+    });
+  });
+
+  it("gets none after its codes have expired", async () => {
+    const asked = await service.ask();
+    await decide(asked.user_code, "approve");
+    await expire(asked.device_code);
+    expect((await service.refused(asked.device_code)).error).toBe("expired_token");
+  });
+});
+
+it("tells a device that it was denied, also when its codes have expired since", async () => {
+  const asked = await service.ask();
+  await decide(asked.user_code, "deny");
+  const denied = { status: 400, error: "access_denied", description: "The sign-in was denied." };
+  expect(await service.refused(asked.device_code)).toEqual(denied);
+  await expire(asked.device_code);
+  expect(await service.refused(asked.device_code)).toEqual(denied);
+});
+
+it("tells a device that its codes have expired", async () => {
+  const asked = await service.ask();
+  await expire(asked.device_code);
+  expect(await service.refused(asked.device_code)).toEqual({
+    status: 400,
+    error: "expired_token",
+    description: "The codes have expired. Begin the sign-in again.",
+  });
+});
+
+it("makes a device that polls too early wait 5 seconds longer each time, from then on", async () => {
+  const { device_code: deviceCode } = await service.ask();
+  const slowDown = (seconds: number) => ({
+    status: 400,
+    error: "slow_down",
+    description: `Asked too early. From now on wait ${seconds} s each time.`,
+  });
+  expect(await service.refused(deviceCode)).toEqual(PENDING);
+  expect(await service.refused(deviceCode)).toEqual(slowDown(10));
+  expect(await service.refused(deviceCode)).toEqual(slowDown(15));
+  await waitOut(deviceCode);
+  expect(await service.refused(deviceCode)).toEqual(PENDING);
+  const [row] = await service.db.sql<[{ seconds: number }]>`
+    select interval_seconds as seconds from iam.device_authorizations where device_code_hash = ${hashCredential(deviceCode)}`;
+  expect(row.seconds).toBe(15);
+});
+
+describe("a device code", () => {
+  const unknown = {
+    status: 400,
+    error: "invalid_grant",
+    description: "The device code is none of this client. Begin the sign-in again.",
+  };
+
+  it.each(["svc_device_forged", "x", "ü".repeat(100), "\0"])("that is forged is refused: %j", async (deviceCode) => {
+    expect(await service.refused(deviceCode)).toEqual(unknown);
+  });
+
+  it("is not its user code", async () => {
+    const asked = await service.ask();
+    expect(await service.refused(asked.user_code)).toEqual(unknown);
+  });
+
+  it("of another client is refused, and stays good for that one", async () => {
+    const asked = await service.ask();
+    const rename = (clientId: string) => service.db.sql`
+      update iam.device_authorizations set client_id = ${clientId} where device_code_hash = ${hashCredential(asked.device_code)}`;
+    await rename("another");
+    expect(await service.refused(asked.device_code)).toEqual(unknown);
+    await rename("svc-cli");
+    expect(await service.refused(asked.device_code)).toEqual(PENDING);
+  });
+});

@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { newUserCode, showUserCode } from "../../../src/http/oauth/user-code.js";
+import type { Actor } from "../../support/service.js";
+import type { Browser } from "./browser.js";
+import { startOAuthService, type OAuthService } from "./fixture.js";
+
+let service: OAuthService;
+let owner: Actor;
+let browser: Browser;
+let userCode: string;
+beforeAll(async () => {
+  service = await startOAuthService();
+  owner = await service.owner("acme");
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  await service.db.sql`delete from iam.throttles`;
+  browser = await service.browser(owner);
+  ({ user_code: userCode } = await service.ask());
+});
+
+interface Stored {
+  status: string;
+  email: string | null;
+}
+
+async function stored(): Promise<Stored> {
+  const [row] = await service.db.sql<[Stored]>`
+    select d.status, u.email from iam.device_authorizations as d left join iam.users as u on u.user_id = d.user_id
+    where d.user_code = ${userCode.replace("-", "")}`;
+  return row;
+}
+
+const PENDING = { status: "pending", email: null };
+const UNKNOWN =
+  "Nothing asks to be signed in under this code. Compare it with the one that your device shows; after ten minutes a device has to ask anew.";
+
+describe("GET /device", () => {
+  it("asks for the code", async () => {
+    const page = await browser.get("/device");
+    expect(page.status).toBe(200);
+    expect(page.text).toContain("You are signed in as owner@acme.example.");
+    expect(page.html).toContain('<label for="user_code">Code</label>');
+    expect(page.html).toMatch(/<input[^>]* id="user_code"[^>]* value=""/);
+  });
+
+  it("fills in the code of its address, and neither shows nor decides what asks", async () => {
+    const page = await browser.get(`/device?user_code=${userCode.toLowerCase()}`);
+    expect(page.html).toMatch(new RegExp(`<input[^>]* value="${userCode}"`));
+    expect(page.text).not.toContain("Approve");
+    expect(await stored()).toEqual(PENDING);
+  });
+
+  it.each(['"><script>alert(1)</script>', "ABCD-EFGH", "BCDF-GHJK&user_code=BCDF-GHJK"])(
+    "fills in nothing that is no code: %s",
+    async (value) => {
+      const page = await browser.get(`/device?user_code=${value}`);
+      expect(page.status).toBe(200);
+      expect(page.html).toMatch(/<input[^>]* id="user_code"[^>]* value=""/);
+      expect(page.html).not.toContain("<script");
+    },
+  );
+
+  it.each([
+    ["/device", "/login?next=%2Fdevice"],
+    ["/device?user_code=bcdfghjk", "/login?next=%2Fdevice%3Fuser_code%3DBCDF-GHJK"],
+    ["/device?user_code=//elsewhere.example", "/login?next=%2Fdevice"],
+  ])("leads to the sign-in page where nobody is signed in, and back: %s", async (path, location) => {
+    const page = await service.visitor().get(path);
+    expect(page.status).toBe(303);
+    expect(page.location).toBe(location);
+  });
+
+  it("is neither framed, cached, nor able to run or load anything", async () => {
+    const { headers } = await browser.get("/device");
+    expect(headers.get("Content-Security-Policy")).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'$/,
+    );
+    expect(headers.get("X-Frame-Options")).toBe("DENY");
+    expect(headers.get("Cache-Control")).toBe("no-store");
+  });
+});
+
+describe("POST /device with a code", () => {
+  beforeEach(async () => {
+    await browser.get("/device");
+  });
+
+  it("shows which program asks, from where and since when, and what approving means; it decides nothing", async () => {
+    const page = await browser.submit("/device", { user_code: userCode });
+    expect(page.status).toBe(200);
+    expect(page.text).toContain("A device asks to act as owner@acme.example .");
+    expect(page.text).toMatch(
+      new RegExp(
+        `Code ${userCode} Program svc, the command line of this service Address 127\\.0\\.0\\.1 ` +
+          "Asked Less than a minute ago \\(\\d{1,2} [A-Z][a-z]+ \\d{4} at \\d\\d:\\d\\d:\\d\\d UTC\\)",
+      ),
+    );
+    expect(page.text).toContain("it may do all that you may do, in all of your organizations, for 90 days");
+    expect(page.text).toContain("Approve only if you started this yourself");
+    expect(await stored()).toEqual(PENDING);
+  });
+
+  it.each([
+    (code: string) => code.toLowerCase(),
+    (code: string) => code.replace("-", ""),
+    (code: string) => ` ${code.replace("-", " ")} `,
+  ])("takes it however it is typed: %#", async (type) => {
+    const page = await browser.submit("/device", { user_code: type(userCode) });
+    expect(page.text).toContain(`Code ${userCode}`);
+  });
+
+  it("escapes what a device can name", async () => {
+    await service.db.sql`update iam.device_authorizations set address = '<img src=x onerror=alert(1)>&"'`;
+    const page = await browser.submit("/device", { user_code: userCode });
+    expect(page.html).not.toContain("<img");
+    expect(page.text).toContain('Address <img src=x onerror=alert(1)>&" Asked');
+  });
+
+  it.each(["", "x", "ABCD-EFGH", "<b>", "x".repeat(2_000)])("says that it is none: %#", async (typed) => {
+    const page = await browser.submit("/device", { user_code: typed });
+    expect(page.status).toBe(422);
+    expect(page.text).toContain("This is no code. A code has eight letters and no vowels, for example BCDF-GHJK.");
+    expect(page.html).toMatch(/<input[^>]* aria-invalid="true"/);
+    expect(page.html).not.toContain("<b>");
+  });
+
+  it("says that nothing asks under one that nobody was given", async () => {
+    const code = showUserCode(newUserCode());
+    const page = await browser.submit("/device", { user_code: code });
+    expect(page.status).toBe(404);
+    expect(page.text).toContain(UNKNOWN);
+    expect(page.html).toMatch(new RegExp(`<input[^>]* value="${code}"`));
+  });
+
+  it("says the same of one that has expired", async () => {
+    await service.db.sql`update iam.device_authorizations set expires_at = now()`;
+    for (const fields of [{ user_code: userCode }, { user_code: userCode, decision: "approve" }]) {
+      const page = await browser.submit("/device", fields);
+      expect(page.status).toBe(404);
+      expect(page.text).toContain(UNKNOWN);
+    }
+    expect(await stored()).toEqual(PENDING);
+  });
+});
+
+describe("POST /device with a decision", () => {
+  beforeEach(async () => {
+    await browser.get("/device");
+  });
+  const decide = (decision: string) => browser.submit("/device", { user_code: userCode, decision });
+
+  it("approves", async () => {
+    const page = await decide("approve");
+    expect(page.status).toBe(200);
+    expect(page.text).toContain("Device approved");
+    expect(await stored()).toEqual({ status: "approved", email: "owner@acme.example" });
+  });
+
+  it("denies", async () => {
+    const page = await decide("deny");
+    expect(page.status).toBe(200);
+    expect(page.text).toContain("Device denied");
+    expect(await stored()).toEqual({ status: "denied", email: "owner@acme.example" });
+  });
+
+  it.each([
+    ["approve", "deny", "Device approved"],
+    ["deny", "approve", "Device denied"],
+    ["approve", "approve", "Device approved"],
+  ])("keeps to the first: %s, then %s", async (first, second, text) => {
+    await decide(first);
+    const decided = await stored();
+    expect((await decide(second)).text).toContain(text);
+    expect((await browser.submit("/device", { user_code: userCode })).text).toContain(text);
+    expect(await stored()).toEqual(decided);
+  });
+
+  it("leaves alone what another user decided about, and does not tell of it", async () => {
+    await decide("deny");
+    const other = await service.browser(await service.owner(`other-${Date.now()}`));
+    await other.get("/device");
+    for (const fields of [{ user_code: userCode }, { user_code: userCode, decision: "approve" }]) {
+      const page = await other.submit("/device", fields);
+      expect(page.status).toBe(404);
+      expect(page.text).toContain(UNKNOWN);
+    }
+    expect(await stored()).toEqual({ status: "denied", email: "owner@acme.example" });
+  });
+
+  it.each(["", "yes", "APPROVE", "approve "])("decides nothing by another word: %j", async (decision) => {
+    const page = await decide(decision);
+    expect(page.status).toBe(400);
+    expect(page.text).toContain("The form says neither to approve nor to deny, so nothing was done.");
+    expect(await stored()).toEqual(PENDING);
+  });
+});
+
+describe("a decision that no page of ours made", () => {
+  const approval = () => ({ user_code: userCode, decision: "approve" });
+
+  it("is refused from another origin", async () => {
+    await browser.get("/device");
+    for (const origin of ["https://elsewhere.example", "null", `${service.url}.elsewhere.example`]) {
+      const page = await browser.submit("/device", approval(), { Origin: origin });
+      expect(page.status).toBe(403);
+    }
+    expect(await stored()).toEqual(PENDING);
+  });
+
+  it.each(["", "forged"])("is refused with the token %j", async (token) => {
+    await browser.get("/device");
+    const page = await browser.submit("/device", { ...approval(), form_token: token });
+    expect(page.status).toBe(403);
+    expect(await stored()).toEqual(PENDING);
+  });
+
+  it("is refused with the token of another user's page", async () => {
+    const attacker = await service.browser(await service.owner(`attacker-${Date.now()}`));
+    const { html } = await attacker.get("/device");
+    const token = /name="form_token" value="([^"]+)"/.exec(html)![1]!;
+    const page = await browser.submit("/device", { ...approval(), form_token: token });
+    expect(page.status).toBe(403);
+    expect(await stored()).toEqual(PENDING);
+  });
+
+  it("is refused after the session has ended, and by the database as well", async () => {
+    await browser.get("/device");
+    const [{ hash }] = await service.db.sql<[{ hash: Buffer }]>`
+      update iam.sessions set expires_at = now() returning session_hash as hash`;
+    expect((await browser.submit("/device", approval())).status).toBe(403);
+    const [{ answer }] = await service.db.sql<[{ answer: object }]>`
+      select svc_api.decide_device_authorization(${hash}, ${userCode.replace("-", "")}, true) as answer`;
+    expect(answer).toEqual({ status: "signed_out" });
+    expect(await stored()).toEqual(PENDING);
+  });
+
+  it("is refused with a field that the page does not have", async () => {
+    await browser.get("/device");
+    const page = await browser.submit("/device", { ...approval(), user: "x" });
+    expect(page.status).toBe(400);
+    expect(await stored()).toEqual(PENDING);
+  });
+});

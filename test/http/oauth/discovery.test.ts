@@ -1,0 +1,79 @@
+import { get } from "node:http";
+import * as oauth from "oauth4webapi";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startService } from "../../support/service.js";
+import { CLIENT, discover, INSECURE, startOAuthService, type OAuthService } from "./fixture.js";
+
+let service: OAuthService;
+beforeAll(async () => {
+  service = await startOAuthService();
+});
+afterAll(() => service.stop());
+
+const metadataOf = (issuer: string) => ({
+  issuer,
+  device_authorization_endpoint: `${issuer}/oauth/device_authorization`,
+  token_endpoint: `${issuer}/oauth/token`,
+  token_endpoint_auth_methods_supported: ["none"],
+  revocation_endpoint: `${issuer}/oauth/revoke`,
+  revocation_endpoint_auth_methods_supported: ["none"],
+  grant_types_supported: ["urn:ietf:params:oauth:grant-type:device_code"],
+  response_types_supported: [],
+});
+
+it("tells an OAuth client all that it has to know", async () => {
+  expect(await discover(service.url)).toEqual(metadataOf(service.url));
+});
+
+it("answers only below the path of the public address", async () => {
+  const reply = await service.request("GET", "/.well-known/oauth-authorization-server/elsewhere");
+  expect(reply.status).toBe(404);
+});
+
+describe("without a configured public address", () => {
+  it("goes by the name that the client came by, because clients compare", async () => {
+    const issuer = service.url.replace("127.0.0.1", "localhost");
+    expect(await discover(issuer)).toEqual(metadataOf(issuer));
+  });
+
+  it("sends people to that name too", async () => {
+    const server = await discover(service.url.replace("127.0.0.1", "localhost"));
+    const response = await oauth.deviceAuthorizationRequest(server, CLIENT, oauth.None(), {}, INSECURE);
+    const asked = await oauth.processDeviceAuthorizationResponse(server, CLIENT, response);
+    expect(asked.verification_uri).toBe(`${server.issuer}/device`);
+  });
+
+  it.each(["a b", "[", "x:y"])("goes by the address it listens on where that is no name: %j", async (host) => {
+    const { status, body } = await requestByHost(host);
+    expect(status).toBe(200);
+    expect(JSON.parse(body)).toEqual(metadataOf(service.url));
+  });
+});
+
+describe("with a configured public address", () => {
+  it("goes by that, whatever name the client came by", async () => {
+    const configured = await startService({}, { publicUrl: "https://svc.example/products/svc" });
+    try {
+      const reply = await configured.request("GET", "/.well-known/oauth-authorization-server");
+      expect(reply.body).toEqual(metadataOf("https://svc.example/products/svc"));
+      // RFC 8414, section 3.1: where a proxy leads clients here as they ask.
+      const below = await configured.request("GET", "/.well-known/oauth-authorization-server/products/svc");
+      expect(below.body).toEqual(reply.body);
+      const elsewhere = await configured.request("GET", "/.well-known/oauth-authorization-server/products");
+      expect(elsewhere.status).toBe(404);
+    } finally {
+      await configured.stop();
+    }
+  });
+});
+
+/** `fetch` does not send what is no name. */
+function requestByHost(host: string): Promise<{ status: number | undefined; body: string }> {
+  return new Promise((resolve, reject) => {
+    get(`${service.url}/.well-known/oauth-authorization-server`, { headers: { Host: host } }, (response) => {
+      let body = "";
+      response.setEncoding("utf8").on("data", (text: string) => (body += text));
+      response.on("end", () => resolve({ status: response.statusCode, body }));
+    }).on("error", reject);
+  });
+}

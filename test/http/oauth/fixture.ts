@@ -1,0 +1,108 @@
+import * as oauth from "oauth4webapi";
+import { hashCredential, newSession } from "../../../src/http/credentials.js";
+import { startService, type Actor, type Service, type ServiceOptions } from "../../support/service.js";
+import type { AppDeps } from "../../../src/http/app.js";
+import { Browser } from "./browser.js";
+
+/** The client as its users have it; only that plain HTTP is allowed on this machine. */
+// eslint-disable-next-line @typescript-eslint/no-deprecated -- marked so that it stands out: it is for tests on one's own machine
+export const INSECURE = { [oauth.allowInsecureRequests]: true } as const;
+export const CLIENT: oauth.Client = { client_id: "svc-cli" };
+export const FORM = "application/x-www-form-urlencoded";
+
+/** A service, and an unmodified OAuth client that has discovered it. */
+export interface OAuthService extends Service {
+  server: oauth.AuthorizationServer;
+  /** A device asks to be signed in. */
+  ask(): Promise<oauth.DeviceAuthorizationResponse>;
+  /** The device polls once. */
+  poll(deviceCode: string): Promise<oauth.TokenEndpointResponse>;
+  /** As `poll`, but what is answered instead of a token. */
+  refused(deviceCode: string): Promise<OAuthRefusal>;
+  revoke(token: string): Promise<void>;
+  /** A browser in which the owner of an organization is signed in. */
+  browser(of: Actor): Promise<Browser>;
+  /** One in which nobody is. */
+  visitor(): Browser;
+  /** Sends a form to an OAuth endpoint; text is sent as it is. */
+  form(path: string, fields: Record<string, string> | string, headers?: Record<string, string>): Promise<FormReply>;
+}
+
+export interface OAuthRefusal {
+  status: number;
+  error: string;
+  description: string | undefined;
+}
+
+export interface FormReply {
+  status: number;
+  headers: Headers;
+  body: unknown;
+}
+
+export async function startOAuthService(
+  overrides: Partial<AppDeps> = {},
+  options: ServiceOptions = {},
+): Promise<OAuthService> {
+  const service = await startService(overrides, options);
+  const server = await discover(service.url);
+  const poll = async (deviceCode: string) =>
+    oauth.processDeviceCodeResponse(
+      server,
+      CLIENT,
+      await oauth.deviceCodeGrantRequest(server, CLIENT, oauth.None(), deviceCode, INSECURE),
+    );
+  return {
+    ...service,
+    server,
+    ask: async () =>
+      oauth.processDeviceAuthorizationResponse(
+        server,
+        CLIENT,
+        await oauth.deviceAuthorizationRequest(server, CLIENT, oauth.None(), new URLSearchParams(), INSECURE),
+      ),
+    poll,
+    refused: async (deviceCode) => refusalOf(poll(deviceCode)),
+    revoke: async (token) =>
+      oauth.processRevocationResponse(await oauth.revocationRequest(server, CLIENT, oauth.None(), token, INSECURE)),
+    browser: async (of) => new Browser(service.url, await signedIn(service, of)),
+    visitor: () => new Browser(service.url),
+    form: (path, fields, headers = {}) => sendForm(service.url + path, fields, headers),
+  };
+}
+
+export async function discover(issuer: string): Promise<oauth.AuthorizationServer> {
+  const url = new URL(issuer);
+  const response = await oauth.discoveryRequest(url, { algorithm: "oauth2", ...INSECURE });
+  return oauth.processDiscoveryResponse(url, response);
+}
+
+/** What the client throws for an OAuth error. */
+export async function refusalOf(answer: Promise<unknown>): Promise<OAuthRefusal> {
+  const error = await answer.then(
+    () => new Error("it was not refused"),
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof oauth.ResponseBodyError)) throw error;
+  return { status: error.status, error: error.error, description: error.error_description };
+}
+
+/** A new session of the actor's user. */
+async function signedIn({ db }: Service, { token }: Actor): Promise<string> {
+  const session = newSession();
+  await db.sql`
+    insert into iam.sessions (session_hash, user_id, expires_at)
+    select ${session.hash}, user_id, now() + interval '1 hour' from iam.access_tokens where token_hash = ${hashCredential(token)}`;
+  return session.text;
+}
+
+async function sendForm(
+  url: string,
+  fields: Record<string, string> | string,
+  headers: Record<string, string>,
+): Promise<FormReply> {
+  const body = typeof fields === "string" ? fields : new URLSearchParams(fields).toString();
+  const response = await fetch(url, { method: "POST", headers: { "Content-Type": FORM, ...headers }, body });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
+}
