@@ -17,8 +17,11 @@ declare
 begin
   select
     t.user_id, u.email, case when iam.role_rank(t.role) < iam.role_rank(m.role) then t.role else m.role end, t.token_id,
-    o.organization_id, o.slug, p.cloud_execution
-  into _actor.user_id, _actor.email, _actor.role, _actor.token_id, _actor.organization_id, _actor.organization_slug, _cloud_execution
+    o.organization_id, o.slug, p.cloud_execution, case when authorize.environment = 'live' then r.role_live else r.role_test end,
+    r.entitlement
+  into
+    _actor.user_id, _actor.email, _actor.role, _actor.token_id, _actor.organization_id, _actor.organization_slug, _cloud_execution,
+    _required, _entitlement
   from iam.access_tokens as t
   join iam.users as u on u.user_id = t.user_id
   left join iam.memberships as m
@@ -27,6 +30,7 @@ begin
     and coalesce(t.organization_id, m.organization_id) = m.organization_id
   left join iam.organizations as o on o.organization_id = m.organization_id
   left join iam.plans as p on p.plan_id = o.plan_id
+  left join iam.operations() as r on r.operation = authorize.operation
   where t.token_hash = authorize.token_hash
     and t.expires_at > now()
     and t.revoked_at is null;
@@ -37,11 +41,8 @@ begin
     raise exception using errcode = 'SV004', message = 'ORGANIZATION_NOT_FOUND';
   end if;
 
-  select case when authorize.environment = 'live' then p.role_live else p.role_test end, p.entitlement
-  into strict _required, _entitlement
-  from iam.operations() as p
-  where p.operation = authorize.operation;
-  if iam.role_rank(_actor.role) < iam.role_rank(_required) then
+  -- Also where there is no such operation, which only a fault of ours can bring.
+  if (iam.role_rank(_actor.role) >= iam.role_rank(_required)) is not true then
     raise exception using
       errcode = 'SV003',
       message = 'FORBIDDEN',

@@ -12,6 +12,8 @@ declare
   _email constant text := lower(btrim(bootstrap.email));
   _user_id text;
   _organization_id text;
+  _organization_is_new boolean;
+  _operator iam.actor;
 begin
   -- Insert first, then read: of two runs at once both find the row of the one that won.
   insert into iam.users (user_id, email) values (svc.random_id('usr_'), _email) on conflict do nothing;
@@ -20,17 +22,25 @@ begin
   insert into iam.organizations (organization_id, slug)
   values (svc.random_id('org_'), bootstrap.organization_slug)
   on conflict do nothing;
+  _organization_is_new := found;
   select o.organization_id into strict _organization_id
   from iam.organizations as o
   where o.slug = bootstrap.organization_slug;
+  _operator := iam.operator_actor(_organization_id);
+  if _organization_is_new then
+    perform iam.record_audit(
+      _operator, null, 'organization.created', null, null, _organization_id, jsonb_build_object('slug', bootstrap.organization_slug)
+    );
+  end if;
 
   insert into iam.memberships (organization_id, user_id, role) values (_organization_id, _user_id, 'owner') on conflict do nothing;
+  if found then
+    perform iam.record_audit(
+      _operator, null, 'member.added', null, null, _user_id, jsonb_build_object('email', _email, 'role', 'owner')
+    );
+  end if;
 
-  insert into iam.access_tokens (token_hash, token_id, kind, user_id, organization_id, label, expires_at)
-  values (
-    bootstrap.token_hash, svc.random_id('tok_'), 'headless', _user_id, _organization_id, 'bootstrap', now() + interval '90 days'
-  );
-
+  perform iam.add_token(_operator, null, _user_id, null, 'bootstrap', 90, bootstrap.token_hash);
   return json_build_object('organizationId', _organization_id);
 end;
 $$;

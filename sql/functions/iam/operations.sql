@@ -10,6 +10,8 @@ parallel safe
 set search_path = ''
 as $$
   values
+    -- Of a token's user, in whatever organization
+    ('list_organizations', 'viewer', 'viewer', null),
     -- The organization
     ('whoami', 'viewer', 'viewer', null),
     ('list_members', 'viewer', 'viewer', null),

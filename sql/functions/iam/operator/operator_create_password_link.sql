@@ -1,0 +1,36 @@
+-- Makes a link by which any user sets a password, good for 24 hours: {email, expiresAt}. The caller made the link; an open one of the user
+-- stops. For the operator: no service role may execute it. Every organization of the user reads of it in its audit log.
+-- Raises SV004 USER_NOT_FOUND. Locks the user's row.
+create or replace function svc_api.operator_create_password_link(email text, link_hash bytea)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _email constant text := lower(btrim(operator_create_password_link.email));
+  _user_id text;
+  _expires_at timestamptz;
+begin
+  select u.user_id into _user_id from iam.users as u where u.email = _email;
+  if not found then
+    raise exception using
+      errcode = 'SV004',
+      message = 'USER_NOT_FOUND',
+      detail = jsonb_build_object(
+        'message', format('There is no user "%s".', _email),
+        'fix', '`svc-server users list` shows the users; `svc-server bootstrap` makes one.'
+      )::text;
+  end if;
+
+  _expires_at := iam.make_password_link(_user_id, operator_create_password_link.link_hash, 'operator');
+  perform iam.record_audit(iam.operator_actor(m.organization_id), null, 'password_reset.created', null, null, _user_id, null)
+  from iam.memberships as m
+  where m.user_id = _user_id;
+  return json_build_object('email', _email, 'expiresAt', svc.iso(_expires_at));
+end;
+$$;
+
+comment on function svc_api.operator_create_password_link(text, bytea) is
+  'Makes a link by which a user sets a password; for the operator only.';

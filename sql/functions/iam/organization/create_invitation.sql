@@ -1,0 +1,58 @@
+-- Invites an address to an organization: {invitation, organization}, the latter its slug. The caller made the link, which is good for 7
+-- days; the link of an open invitation of the same address stops.
+-- Raises what iam.authorize raises, SV005 ALREADY_MEMBER. Locks as iam.authorize_exclusively.
+create or replace function svc_api.create_invitation(
+  token_hash bytea, organization_id text, request_id text, email text, role text, link_hash bytea
+)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize_exclusively(
+    create_invitation.token_hash, create_invitation.organization_id, 'create_invitation'
+  );
+  _email constant text := lower(create_invitation.email);
+  _replaced text;
+  _invitation iam.invitations;
+begin
+  if exists (
+    select from iam.memberships as m
+    join iam.users as u on u.user_id = m.user_id
+    where m.organization_id = create_invitation.organization_id and u.email = _email
+  ) then
+    raise exception using
+      errcode = 'SV005',
+      message = 'ALREADY_MEMBER',
+      detail = jsonb_build_object(
+        'message', format('%s is a member of this organization already.', _email), 'field', 'email', 'value', _email
+      )::text;
+  end if;
+
+  update iam.invitations as i
+  set revoked_at = now()
+  where i.organization_id = create_invitation.organization_id
+    and i.email = _email
+    and i.accepted_at is null
+    and i.revoked_at is null
+  returning i.invitation_id into _replaced;
+
+  insert into iam.invitations (organization_id, invitation_id, link_hash, email, role, created_by, expires_at)
+  values (
+    create_invitation.organization_id, svc.random_id('inv_'), create_invitation.link_hash, _email, create_invitation.role,
+    _actor.email, now() + 7 * interval '24 hours'
+  )
+  returning * into _invitation;
+
+  perform iam.record_audit(
+    _actor, create_invitation.request_id, 'invitation.created', null, null, _invitation.invitation_id,
+    jsonb_build_object('email', _email, 'role', create_invitation.role, 'replaced', _replaced)
+  );
+  return json_build_object('invitation', iam.invitation_document(_invitation), 'organization', _actor.organization_slug);
+end;
+$$;
+
+comment on function svc_api.create_invitation(bytea, text, text, text, text, bytea) is
+  'Invites an address to an organization; replaces its open invitation.';

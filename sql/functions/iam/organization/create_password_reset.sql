@@ -1,0 +1,55 @@
+-- Makes a link by which a member sets a password, good for 24 hours: {email, expiresAt}. The caller made the link; an open one of the
+-- user stops. Whoever holds the link can become the user everywhere, so it is only made for a user all of whose organizations the token
+-- is an owner's of.
+-- Raises what iam.authorize raises, SV004 MEMBER_NOT_FOUND, SV003 FORBIDDEN. Locks as iam.authorize_exclusively, and the user's row.
+create or replace function svc_api.create_password_reset(
+  token_hash bytea, organization_id text, request_id text, user_id text, link_hash bytea
+)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize_exclusively(
+    create_password_reset.token_hash, create_password_reset.organization_id, 'create_password_reset'
+  );
+  _role constant text := iam.require_member(create_password_reset.organization_id, create_password_reset.user_id);
+  _email text;
+  _expires_at timestamptz;
+begin
+  -- Whoever makes the user a member of another organization waits, or is waited for.
+  perform from iam.users as u where u.user_id = create_password_reset.user_id for no key update;
+  if exists (
+    select from iam.memberships as m
+    where m.user_id = create_password_reset.user_id
+      and not exists (
+        select from iam.access_tokens as t
+        join iam.memberships as own on own.user_id = t.user_id and own.organization_id = m.organization_id
+        where t.token_id = _actor.token_id
+          and own.role = 'owner'
+          and coalesce(t.organization_id, m.organization_id) = m.organization_id
+      )
+  ) then
+    raise exception using
+      errcode = 'SV003',
+      message = 'FORBIDDEN',
+      detail = jsonb_build_object(
+        'message', 'You may not make a link to set this member''s password.',
+        'reason', 'The member also belongs to an organization that this token is not an owner''s of; the link would open that one, too.',
+        'fix', 'Ask the operator of this service, who can make such a link for everybody.'
+      )::text;
+  end if;
+
+  _expires_at := iam.make_password_link(create_password_reset.user_id, create_password_reset.link_hash, _actor.email);
+  perform iam.record_audit(
+    _actor, create_password_reset.request_id, 'password_reset.created', null, null, create_password_reset.user_id, null
+  );
+  select u.email into strict _email from iam.users as u where u.user_id = create_password_reset.user_id;
+  return json_build_object('email', _email, 'expiresAt', svc.iso(_expires_at));
+end;
+$$;
+
+comment on function svc_api.create_password_reset(bytea, text, text, text, bytea) is
+  'Makes a link by which a member sets a password.';

@@ -1,0 +1,26 @@
+-- Keeps a headless token of the actor for its organization. The caller made the token; only its SHA-256 comes here. role is the most
+-- it may do, null for all that its user may; what the user may no longer do, the token may not either.
+-- Raises what iam.authorize raises. Locks as iam.authorize_exclusively: somebody who is being removed leaves no token behind.
+create or replace function svc_api.create_token(
+  token_hash bytea, organization_id text, request_id text, label text, role text, expires_in_days integer, new_token_hash bytea
+)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize_exclusively(create_token.token_hash, create_token.organization_id, 'create_token');
+begin
+  return iam.token_document(
+    iam.add_token(
+      _actor, create_token.request_id, _actor.user_id, create_token.role, create_token.label, create_token.expires_in_days,
+      create_token.new_token_hash
+    )
+  );
+end;
+$$;
+
+comment on function svc_api.create_token(bytea, text, text, text, text, integer, bytea) is
+  'Keeps a headless token of the actor for its organization.';

@@ -1,0 +1,15 @@
+-- A member of an organization as the administrative API shows it; null for a user who is none.
+-- Raises nothing, locks nothing.
+create or replace function iam.member_document(organization_id text, user_id text)
+returns json
+language sql
+stable
+set search_path = ''
+as $$
+  select json_build_object('userId', m.user_id, 'email', u.email, 'role', m.role, 'createdAt', svc.iso(m.created_at))
+  from iam.memberships as m
+  join iam.users as u on u.user_id = m.user_id
+  where m.organization_id = member_document.organization_id and m.user_id = member_document.user_id
+$$;
+
+comment on function iam.member_document(text, text) is 'A member as the administrative API shows it.';

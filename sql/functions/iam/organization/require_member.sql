@@ -1,0 +1,28 @@
+-- The role of a member. A user of other organizations only does not exist here.
+-- Raises SV004 MEMBER_NOT_FOUND. Locks nothing.
+create or replace function iam.require_member(organization_id text, user_id text)
+returns text
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  _role text;
+begin
+  select m.role into _role
+  from iam.memberships as m
+  where m.organization_id = require_member.organization_id and m.user_id = require_member.user_id;
+  if not found then
+    raise exception using
+      errcode = 'SV004',
+      message = 'MEMBER_NOT_FOUND',
+      detail = jsonb_build_object(
+        'message', format('There is no member "%s" in this organization.', left(require_member.user_id, 256)),
+        'fix', 'Check the id; GET /organization/members lists the members.'
+      )::text;
+  end if;
+  return _role;
+end;
+$$;
+
+comment on function iam.require_member(text, text) is 'The role of a member; raises MEMBER_NOT_FOUND.';

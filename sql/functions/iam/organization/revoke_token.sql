@@ -1,0 +1,32 @@
+-- Revokes a headless token of an organization: it stops at once. One that was revoked before stays as it is.
+-- Raises what iam.authorize raises, SV004 TOKEN_NOT_FOUND. Locks its row.
+create or replace function svc_api.revoke_token(token_hash bytea, organization_id text, request_id text, token_id text)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(revoke_token.token_hash, revoke_token.organization_id, 'revoke_token');
+  _token iam.access_tokens;
+begin
+  select t.* into _token
+  from iam.access_tokens as t
+  where t.organization_id = revoke_token.organization_id and t.token_id = revoke_token.token_id
+  for no key update;
+  if not found then
+    raise exception using
+      errcode = 'SV004',
+      message = 'TOKEN_NOT_FOUND',
+      detail = jsonb_build_object(
+        'message', format('There is no token "%s" in this organization.', left(revoke_token.token_id, 256)),
+        'fix', 'Check the id; GET /organization/tokens lists the tokens.'
+      )::text;
+  end if;
+
+  return iam.token_document(iam.end_token(_actor, revoke_token.request_id, _token));
+end;
+$$;
+
+comment on function svc_api.revoke_token(bytea, text, text, text) is 'Revokes a headless token of an organization.';

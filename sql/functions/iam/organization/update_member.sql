@@ -1,0 +1,38 @@
+-- Gives a member another role. Its headless tokens may do no more than it from the next request on; invitations and password links that
+-- it made as an owner stop.
+-- Raises what iam.authorize raises, SV004 MEMBER_NOT_FOUND, SV005 LAST_OWNER. Locks as iam.authorize_exclusively,
+-- and where an owner is none any more as iam.withdraw_links.
+create or replace function svc_api.update_member(
+  token_hash bytea, organization_id text, request_id text, user_id text, role text
+)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize_exclusively(
+    update_member.token_hash, update_member.organization_id, 'update_member'
+  );
+  _before constant text := iam.require_member(update_member.organization_id, update_member.user_id);
+begin
+  if _before = 'owner' and update_member.role <> 'owner' then
+    perform iam.require_another_owner(update_member.organization_id, update_member.user_id);
+    perform iam.withdraw_links(update_member.organization_id, update_member.user_id);
+  end if;
+  if _before <> update_member.role then
+    update iam.memberships as m
+    set role = update_member.role
+    where m.organization_id = update_member.organization_id and m.user_id = update_member.user_id;
+
+    perform iam.record_audit(
+      _actor, update_member.request_id, 'member.role_changed', null, null, update_member.user_id,
+      jsonb_build_object('before', _before, 'after', update_member.role)
+    );
+  end if;
+  return iam.member_document(update_member.organization_id, update_member.user_id);
+end;
+$$;
+
+comment on function svc_api.update_member(bytea, text, text, text, text) is 'Gives a member another role.';

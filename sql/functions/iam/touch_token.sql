@@ -1,0 +1,16 @@
+-- Notes that an access token was used, to five minutes: however many processes and requests there are, its row is written no more often.
+-- Raises nothing. Locks the token's row, and only where it is written.
+create or replace function svc_api.touch_token(token_hash bytea)
+returns void
+language sql
+volatile
+security definer
+set search_path = ''
+as $$
+  update iam.access_tokens as t
+  set last_used_at = now()
+  where t.token_hash = touch_token.token_hash
+    and (t.last_used_at is null or t.last_used_at <= now() - interval '5 minutes')
+$$;
+
+comment on function svc_api.touch_token(bytea) is 'Notes that an access token was used, to five minutes.';

@@ -1,0 +1,79 @@
+import Type, { type Static } from "typebox";
+import * as calls from "../../../db/calls-organization.js";
+import { invitationMail } from "../../../mail/messages.js";
+import { newLinkSecret } from "../../credentials.js";
+import { invitationLink } from "../../links.js";
+import { KIB, pageQuery } from "../parameters.js";
+import { adminRoute } from "../route.js";
+import { instant, listOf, role } from "../schemas-common.js";
+import { emailAddress, mailed } from "./schemas.js";
+
+const members = {
+  id: Type.String(),
+  email: emailAddress,
+  role,
+  createdBy: Type.String(),
+  createdAt: instant,
+  expiresAt: instant,
+};
+const invitation = Type.Object(members, {
+  additionalProperties: false,
+  title: "Invitation",
+  description: "An invitation without its link",
+});
+
+const newInvitation = Type.Object({ email: emailAddress, role }, { additionalProperties: false });
+
+/** The invitations that were neither accepted nor revoked, by address. */
+export const listInvitations = adminRoute({
+  operation: "list_invitations",
+  method: "GET",
+  path: "/organization/invitations",
+  summary: "The open invitations of the organization by address",
+  query: pageQuery,
+  answers: { 200: listOf(invitation) },
+  answer: async ({ deps, credentials, query }) => ({
+    status: 200,
+    document: await calls.listInvitations(deps.sql, credentials, query),
+  }),
+});
+
+/** Invites an address. The link is in this answer, and in the mail where mail is set up, and nowhere else, ever. */
+export const createInvitation = adminRoute({
+  operation: "create_invitation",
+  method: "POST",
+  path: "/organization/invitations",
+  summary: "Invite an address by a link that is good for 7 days; replaces its open invitation",
+  body: { schema: newInvitation, bytesMax: 4 * KIB },
+  answers: {
+    201: Type.Object(
+      { ...members, link: Type.String(), mailed },
+      { additionalProperties: false, title: "CreatedInvitation" },
+    ),
+  },
+  refusals: { 409: ["ALREADY_MEMBER"] },
+  answer: async ({ deps, credentials, body }) => {
+    const secret = newLinkSecret();
+    const document = await calls.createInvitation(deps.sql, credentials, { ...body, linkHash: secret.hash });
+    const made = JSON.parse(document) as { invitation: Static<typeof invitation>; organization: string };
+    const { email: to, role, createdBy: by, expiresAt } = made.invitation;
+    const link = invitationLink(deps.publicUrl(), secret);
+    const mail = invitationMail({ to, organization: made.organization, role, by, link, expiresAt });
+    const isMailed = (await deps.mailer?.send(mail, credentials.requestId)) ?? false;
+    return { status: 201, document: { ...made.invitation, link, mailed: isMailed } };
+  },
+});
+
+/** Revokes an open invitation: its link stops at once. Answers the invitation as it was. */
+export const revokeInvitation = adminRoute({
+  operation: "revoke_invitation",
+  method: "DELETE",
+  path: "/organization/invitations/:invitationId",
+  summary: "Revoke an open invitation; its link stops at once",
+  answers: { 200: invitation },
+  refusals: { 404: ["INVITATION_NOT_FOUND"] },
+  answer: async ({ deps, credentials, params }) => ({
+    status: 200,
+    document: await calls.revokeInvitation(deps.sql, credentials, params["invitationId"]!),
+  }),
+});

@@ -1,0 +1,34 @@
+import Type from "typebox";
+import * as calls from "../../../db/calls-organization.js";
+import { passwordMail } from "../../../mail/messages.js";
+import { newLinkSecret } from "../../credentials.js";
+import { passwordLink } from "../../links.js";
+import { KIB } from "../parameters.js";
+import { adminRoute } from "../route.js";
+import { instant } from "../schemas-common.js";
+import { mailed } from "./schemas.js";
+
+/** Makes a link by which a member sets a password. It is in this answer, and in the mail where mail is set up, and nowhere else, ever. */
+export const createPasswordReset = adminRoute({
+  operation: "create_password_reset",
+  method: "POST",
+  path: "/organization/members/:userId/password-reset",
+  summary: "Make a link by which a member sets a password, good for 24 hours; stops the one before",
+  // Nothing to say but that it be done.
+  body: { schema: Type.Object({}, { additionalProperties: false }), bytesMax: KIB },
+  answers: {
+    201: Type.Object(
+      { link: Type.String(), expiresAt: instant, mailed },
+      { additionalProperties: false, title: "PasswordReset" },
+    ),
+  },
+  refusals: { 404: ["MEMBER_NOT_FOUND"] },
+  answer: async ({ deps, credentials, params }) => {
+    const secret = newLinkSecret();
+    const document = await calls.createPasswordReset(deps.sql, credentials, params["userId"]!, secret.hash);
+    const { email: to, expiresAt } = JSON.parse(document) as { email: string; expiresAt: string };
+    const link = passwordLink(deps.publicUrl(), secret);
+    const isMailed = (await deps.mailer?.send(passwordMail({ to, link, expiresAt }), credentials.requestId)) ?? false;
+    return { status: 201, document: { link, expiresAt, mailed: isMailed } };
+  },
+});

@@ -1,0 +1,76 @@
+import { expect } from "vitest";
+import { newAccessToken } from "../../../../src/http/credentials.js";
+import type { Actor, Reply, Service } from "../../../support/service.js";
+
+export const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
+
+/** The id of a user by its address. */
+export async function userIdOf(service: Service, email: string): Promise<string> {
+  const [row] = await service.db.sql<[{ id: string }]>`select user_id as id from iam.users where email = ${email}`;
+  return row.id;
+}
+
+/** A token as a sign-in makes it: good for every organization of the user. */
+export async function sessionOf(service: Service, email: string, organizationId: string): Promise<Actor> {
+  const token = newAccessToken();
+  await service.db.sql`
+    insert into iam.access_tokens (token_hash, token_id, kind, user_id, label, client_id, expires_at)
+    select ${token.hash}, svc.random_id('tok_'), 'session', user_id, 'test', 'svc-cli', now() + interval '1 day'
+    from iam.users where email = ${email}`;
+  return { token: token.text, organizationId };
+}
+
+/** Makes a user a member of an organization, too. */
+export async function join(service: Service, email: string, organizationId: string, role: string): Promise<void> {
+  await service.db.sql`
+    insert into iam.memberships (organization_id, user_id, role)
+    select ${organizationId}, user_id, ${role} from iam.users where email = ${email}`;
+}
+
+/** What the audit log of an organization says, oldest first, without when and by which token. */
+export async function auditOf(service: Service, organizationId: string): Promise<Record<string, unknown>[]> {
+  const rows = await service.db.sql<Record<string, unknown>[]>`
+    select action, actor, request_id as "requestId", target, details
+    from iam.audit_log where organization_id = ${organizationId} order by audit_seq`;
+  return rows.map((row) => ({ ...row }));
+}
+
+/** Resolves once so many requests of the service wait for locks. */
+export async function waitingRequests({ db: { sql } }: Service, count: number): Promise<void> {
+  await expect
+    .poll(async () => {
+      const [row] = await sql<[{ waiting: number }]>`
+        select count(*)::int as waiting from pg_stat_activity
+        where datname = current_database() and application_name = 'svc test http' and wait_event_type = 'Lock'`;
+      return row.waiting;
+    })
+    .toBe(count);
+}
+
+/**
+ * Sends requests that all wait for the organization's row before one of them goes on: that they overlap does not depend on luck.
+ */
+export async function atOnce(
+  service: Service,
+  organizationId: string,
+  requests: readonly (() => Promise<Reply>)[],
+): Promise<Reply[]> {
+  const { sql } = service.db;
+  const replies = await sql.begin(async (held) => {
+    await held`select from iam.organizations where organization_id = ${organizationId} for update`;
+    const sent = requests.map((request) => request());
+    await waitingRequests(service, requests.length);
+    // Not awaited here: they go on once this transaction has ended.
+    return { sent };
+  });
+  return Promise.all(replies.sent);
+}
+
+/** Ids that are none: of another form, of 300 characters, with bytes that no id has. With the status that they are answered with. */
+export const STRANGE_IDS: readonly (readonly [what: string, encoded: string, shown: string | null])[] = [
+  ["of another form", "x", "x"],
+  ["that looks like SQL", "'%20or%201=1--", "' or 1=1--"],
+  ["of 300 characters", "y".repeat(300), "y".repeat(256)],
+  ["with a line break", "a%0Ab", "a\nb"],
+  ["with NUL", "a%00b", null],
+];

@@ -1,0 +1,287 @@
+import { execFile } from "node:child_process";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect } from "../../src/db/connect.js";
+import { hashCredential } from "../../src/http/credentials.js";
+import { auditOf, join, timestamp, userIdOf } from "../http/admin/organization/support.js";
+import { startService, type Actor, type Service } from "../support/service.js";
+
+// `svc-server users` and `svc-server tokens`, as processes, beside a service on the same database.
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const PROGRAM = path.join(ROOT, "bin/svc-server.js");
+
+let service: Service;
+let acme: Actor;
+beforeAll(async () => {
+  await promisify(execFile)(process.execPath, ["scripts/build.js"], { cwd: ROOT });
+  service = await startService();
+  acme = await service.owner("acme");
+});
+afterAll(() => service.stop());
+
+interface Run {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs `svc-server` on the service's database. */
+async function run(args: string[], env: Record<string, string> = {}): Promise<Run> {
+  const options = {
+    cwd: ROOT,
+    env: { PATH: process.env["PATH"], DATABASE_URL: service.db.url, LOG_LEVEL: "error", ...env },
+    timeout: 60_000,
+  };
+  try {
+    return { code: 0, ...(await promisify(execFile)(process.execPath, [PROGRAM, ...args], options)) };
+  } catch (error) {
+    const { code, stdout, stderr } = error as Run;
+    return { code, stdout, stderr };
+  }
+}
+
+const refused = (line: string) => ({ code: 1, stdout: "", stderr: `svc-server: ${line}\n` });
+const whoami = (by: Actor) => service.request("GET", "/whoami", { by });
+
+describe("svc-server users list", () => {
+  it("prints a line for each user, or all of it as JSON", async () => {
+    await service.owner("beta");
+    await join(service, "owner@beta.example", acme.organizationId, "viewer");
+    const id = await userIdOf(service, "owner@acme.example");
+    await service.db.sql`
+      insert into iam.identities (provider, subject, user_id, password_hash) values ('password', ${id}, ${id}, 'x')`;
+    expect(await run(["users", "list"])).toEqual({
+      code: 0,
+      stdout: "owner@acme.example\tacme:owner\tpassword\nowner@beta.example\tacme:viewer,beta:owner\tno password\n",
+      stderr: "",
+    });
+    const { stdout } = await run(["users", "list", "--json"]);
+    expect(JSON.parse(stdout)).toEqual([
+      {
+        userId: id,
+        email: "owner@acme.example",
+        hasPassword: true,
+        organizations: [{ slug: "acme", role: "owner" }],
+        createdAt: timestamp,
+      },
+      {
+        userId: await userIdOf(service, "owner@beta.example"),
+        email: "owner@beta.example",
+        hasPassword: false,
+        organizations: [
+          { slug: "acme", role: "viewer" },
+          { slug: "beta", role: "owner" },
+        ],
+        createdAt: timestamp,
+      },
+    ]);
+  });
+});
+
+describe("svc-server users link", () => {
+  const LINK = /^(https?:\/\/\S+)\/password\?token=(svc_link_[0-9a-f]{48})$/;
+
+  /** Where a link leads, and what is kept of it. */
+  async function linkOf(text: string): Promise<{ base: string; kept: unknown }> {
+    const [, base, secret] = LINK.exec(text)!;
+    const [kept] = await service.db.sql`
+      select u.email, l.created_by as "createdBy", l.used_at is null as open, extract(hour from l.expires_at - l.created_at)::int
+        + 24 * extract(day from l.expires_at - l.created_at)::int as hours
+      from iam.password_links as l join iam.users as u on u.user_id = l.user_id
+      where l.link_hash = ${hashCredential(secret!)}`;
+    return { base: base!, kept: kept && { ...kept } };
+  }
+
+  it("prints a link for any user, which the audit logs of all its organizations tell of", async () => {
+    await service.owner("linked");
+    await join(service, "owner@linked.example", acme.organizationId, "viewer");
+    const { code, stdout } = await run(["users", "link", "--email", " Owner@linked.example "]);
+    const [comment, link, ...rest] = stdout.split("\n");
+    expect([code, rest]).toEqual([0, [""]]);
+    expect(comment).toMatch(
+      /^# Whoever opens this link sets the password of owner@linked\.example\. It works once, until \d{4}-\S+Z:$/,
+    );
+    expect(await linkOf(link!)).toEqual({
+      base: "http://127.0.0.1:4400",
+      kept: { email: "owner@linked.example", createdBy: "operator", open: true, hours: 24 },
+    });
+    const target = await userIdOf(service, "owner@linked.example");
+    expect((await auditOf(service, acme.organizationId)).at(-1)).toEqual({
+      action: "password_reset.created",
+      actor: "operator",
+      requestId: null,
+      target,
+      details: {},
+    });
+    const [row] = await service.db.sql`
+      select count(*)::int as entries from iam.audit_log where action = 'password_reset.created' and target = ${target}`;
+    expect(row).toEqual({ entries: 2 });
+  });
+
+  it("stops the link before, and prints JSON", async () => {
+    const args = ["users", "link", "--email", "owner@acme.example", "--json"];
+    const [first, second] = [await run(args), await run(args)].map(
+      ({ stdout }) => JSON.parse(stdout) as { link: string },
+    );
+    expect(second).toEqual({
+      email: "owner@acme.example",
+      expiresAt: timestamp,
+      link: expect.stringMatching(LINK) as unknown,
+    });
+    expect((await linkOf(first!.link)).kept).toMatchObject({ open: false });
+    expect((await linkOf(second!.link)).kept).toMatchObject({ open: true });
+  });
+
+  it.each([
+    ["SVC_PUBLIC_URL", { SVC_PUBLIC_URL: "https://svc.example.com/", SVC_PORT: "0" }, "https://svc.example.com"],
+    ["host and port", { SVC_HOST: "::1", SVC_PORT: "8080" }, "http://[::1]:8080"],
+  ])("leads to %s", async (_what, env, base) => {
+    const { stdout } = await run(["users", "link", "--email", "owner@acme.example", "--json"], env);
+    expect((await linkOf((JSON.parse(stdout) as { link: string }).link)).base).toBe(base);
+  });
+
+  it("says in one line what is wrong", async () => {
+    expect(await run(["users", "link", "--email", "nobody@example.com"])).toEqual(
+      refused(
+        'There is no user "nobody@example.com". `svc-server users list` shows the users; `svc-server bootstrap` makes one.',
+      ),
+    );
+    expect(await run(["users", "link", "--email", "owner@acme.example"], { SVC_PORT: "0" })).toEqual(
+      refused("SVC_PUBLIC_URL must be set where SVC_PORT is 0: the link has to lead to the service"),
+    );
+  });
+});
+
+describe("svc-server tokens", () => {
+  const create = (...more: string[]) => run(["tokens", "create", "--organization", "acme", "--label", "CI", ...more]);
+
+  it("create makes a token of the oldest owner, for a shell to evaluate", async () => {
+    const { code, stdout } = await create();
+    expect(code).toBe(0);
+    const [, organizationId, token] = /^# .*\nexport SVC_ORGANIZATION=(\S+)\nexport SVC_ACCESS_TOKEN=(\S+)\n$/.exec(
+      stdout,
+    )!;
+    const reply = await whoami({ token: token!, organizationId: organizationId! });
+    expect(reply.body).toMatchObject({ user: { email: "owner@acme.example" }, organization: { role: "owner" } });
+    expect((await auditOf(service, acme.organizationId)).at(-1)).toMatchObject({
+      action: "token.created",
+      actor: "operator",
+      requestId: null,
+      details: { label: "CI", role: null },
+    });
+  });
+
+  it("create makes one of another member, with less, for fewer days, and prints JSON", async () => {
+    await service.owner("member");
+    await join(service, "owner@member.example", acme.organizationId, "administrator");
+    const { stdout } = await create(
+      ...["--email", "Owner@member.example", "--role", "viewer", "--expires-in-days", "1", "--json"],
+    );
+    const made = JSON.parse(stdout) as { accessToken: string; createdAt: string; expiresAt: string };
+    expect(made).toEqual({
+      organizationId: acme.organizationId,
+      id: expect.stringMatching(/^tok_/) as unknown,
+      label: "CI",
+      role: "viewer",
+      user: { id: await userIdOf(service, "owner@member.example"), email: "owner@member.example" },
+      createdAt: timestamp,
+      expiresAt: timestamp,
+      lastUsedAt: null,
+      revokedAt: null,
+      accessToken: expect.stringMatching(/^svc_token_[0-9a-f]{48}$/) as unknown,
+    });
+    expect(Date.parse(made.expiresAt) - Date.parse(made.createdAt)).toBe(86_400_000);
+    const reply = await whoami({ ...acme, token: made.accessToken });
+    expect(reply.body).toMatchObject({ organization: { role: "viewer" } });
+  });
+
+  it("list shows them newest first without the tokens, revoke stops one", async () => {
+    const by = await service.owner("listed");
+    const args = ["--organization", "listed", "--label", "night build", "--role", "developer", "--json"];
+    const made = JSON.parse((await run(["tokens", "create", ...args])).stdout) as { id: string; accessToken: string };
+    const state =
+      /^(\S+)\tnight build\tdeveloper\towner@listed\.example\t(expires|revoked) \S+Z\n\S+\tbootstrap\tall\t.*\n$/;
+    const list = async () => state.exec((await run(["tokens", "list", "--organization", "listed"])).stdout)!.slice(1);
+    expect(await list()).toEqual([made.id, "expires"]);
+    const headless = { ...by, token: made.accessToken };
+    expect((await whoami(headless)).status).toBe(200);
+
+    const revoked = await run(["tokens", "revoke", made.id]);
+    expect(revoked).toMatchObject({ code: 0, stderr: "" });
+    expect(revoked.stdout).toMatch(new RegExp(`^${made.id} \\(night build\\) was revoked at \\S+Z\\.\\n$`));
+    expect((await whoami(headless)).status).toBe(401);
+    expect(await list()).toEqual([made.id, "revoked"]);
+    expect((await auditOf(service, by.organizationId)).at(-1)).toEqual({
+      action: "token.revoked",
+      actor: "operator",
+      requestId: null,
+      target: made.id,
+      details: { label: "night build" },
+    });
+
+    const document = await run(["tokens", "list", "--organization", "listed", "--json"]);
+    expect(document.stdout).not.toContain("svc_token_");
+    expect((JSON.parse(document.stdout) as unknown[])[0]).toEqual(
+      JSON.parse((await run(["tokens", "revoke", made.id, "--json"])).stdout),
+    );
+  });
+
+  it.each([
+    [
+      ["list", "--organization", "nowhere"],
+      'There is no organization "nowhere". `svc-server users list` shows the organizations of every user.',
+    ],
+    [
+      ["create", "--organization", "acme", "--label", "x", "--email", "nobody@example.com"],
+      'The organization "acme" has no member "nobody@example.com". `svc-server users list` shows the users with their organizations.',
+    ],
+    [
+      ["create", "--organization", "acme", "--label", "a\nb"],
+      "--label must have 1 to 256 characters, none of which controls the terminal or changes the direction of text",
+    ],
+    [
+      ["create", "--organization", "acme", "--label", "x", "--expires-in-days", "91"],
+      "--expires-in-days must be a whole number from 1 to 90",
+    ],
+    [
+      ["create", "--organization", "acme", "--label", "x", "--expires-in-days", "soon"],
+      "--expires-in-days must be a whole number from 1 to 90",
+    ],
+    [
+      ["revoke", "tok_1"],
+      'There is no headless token "tok_1". `svc-server tokens list --organization <slug>` shows the tokens of an organization.',
+    ],
+  ])("%j fails with one line", async (args, line) => {
+    expect(await run(["tokens", ...args])).toEqual(refused(line));
+  });
+
+  it.each([
+    [["tokens"], "Name a command of tokens: list, create or revoke."],
+    [["users"], "Name a command of users: list or link."],
+    [["users", "link"], "Missing required argument: email"],
+    [["tokens", "revoke"], "Not enough non-option arguments: got 0, need at least 1"],
+    [["tokens", "list", "--organization", "acme", "--all"], "Unknown argument: all"],
+    [
+      ["tokens", "create", "--organization", "acme", "--label", "x", "--role", "root"],
+      'Invalid values:\n  Argument: role, Given: "root", Choices: "owner", "administrator", "developer", "viewer"',
+    ],
+  ])("%j is a mistake of usage", async (args, message) => {
+    expect(await run(args)).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: `${message}\nRun svc-server --help for the commands.\n`,
+    });
+  });
+});
+
+it("what the operator may do, no process of the service may", async () => {
+  const http = connect(service.db.url, { max: 1, applicationName: "svc test", role: "svc_http" });
+  try {
+    await expect(http`select svc_api.operator_list_users()`).rejects.toMatchObject({ code: "42501" });
+  } finally {
+    await http.end();
+  }
+});
