@@ -16,7 +16,7 @@ declare
   _environment record := svc.find_environment(
     list_config_versions.organization_id, list_config_versions.project_slug, list_config_versions.environment_name
   );
-  _before constant integer := svc.decode_cursor('config-versions', list_config_versions.cursor, '^\d{1,9}$')::integer;
+  _before constant integer := svc.decode_cursor('config-versions', list_config_versions.cursor, '^[0-9]{1,9}$')::integer;
 begin
   return (
     select svc.page(

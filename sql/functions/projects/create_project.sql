@@ -14,8 +14,9 @@ as $$
 declare
   _actor constant iam.actor := iam.authorize(create_project.token_hash, create_project.organization_id, 'create_project');
   _project svc.projects;
+  _test_id integer;
+  _live_id integer;
 begin
-
   insert into svc.projects (organization_id, slug, name)
   values (create_project.organization_id, create_project.slug, create_project.name)
   on conflict on constraint projects_slug_key do nothing
@@ -36,24 +37,13 @@ begin
     insert into svc.environments (project_id, name)
     values (_project.project_id, 'test'), (_project.project_id, 'live')
     returning environments.environment_id, environments.name
-  ),
-  api_key as (
-    insert into svc.api_keys (key_hash, api_key_id, environment_id, name, hint, created_by)
-    select k.key_hash, svc.random_id('key_'), e.environment_id, 'default', k.hint, _actor.email
-    from (
-      values
-        ('test', create_project.test_key_hash, create_project.test_key_hint),
-        ('live', create_project.live_key_hash, create_project.live_key_hint)
-    ) as k (environment, key_hash, hint)
-    join environment as e on e.name = k.environment
-    returning api_keys.key_hash
   )
-  insert into svc.key_usage (key_hash, tokens, refilled_at, month, month_events)
-  select k.key_hash, p.rate_burst, now(), svc.month_of(now()), 0
-  from api_key as k
-  cross join iam.organizations as o
-  join iam.plans as p on p.plan_id = o.plan_id
-  where o.organization_id = create_project.organization_id;
+  select
+    max(e.environment_id) filter (where e.name = 'test'), max(e.environment_id) filter (where e.name = 'live')
+  into _test_id, _live_id
+  from environment as e;
+  perform svc.add_key(_test_id, create_project.test_key_hash, create_project.test_key_hint, 'default', _actor.email);
+  perform svc.add_key(_live_id, create_project.live_key_hash, create_project.live_key_hint, 'default', _actor.email);
 
   perform iam.record_audit(_actor, create_project.request_id, 'project.created', _project.slug, null, _project.slug, null);
 

@@ -8,22 +8,14 @@ language plpgsql
 stable
 set search_path = ''
 as $$
+declare
+  _project constant svc.projects := svc.find_project(find_environment.organization_id, find_environment.project_slug);
 begin
+  -- strict: each project has both.
   select e.environment_id, e.project_id, e.active_version
-  into find_environment.environment_id, find_environment.project_id, find_environment.active_version
-  from svc.projects as p
-  join svc.environments as e on e.project_id = p.project_id
-  where p.organization_id = find_environment.organization_id
-    and p.slug = find_environment.project_slug
-    and e.name = find_environment.environment_name;
-  if not found then
-    raise exception using
-      errcode = 'SV004',
-      message = 'PROJECT_NOT_FOUND',
-      detail = jsonb_build_object(
-        'message', format('There is no project "%s" in this organization.', left(find_environment.project_slug, 256))
-      )::text;
-  end if;
+  into strict find_environment.environment_id, find_environment.project_id, find_environment.active_version
+  from svc.environments as e
+  where e.project_id = _project.project_id and e.name = find_environment.environment_name;
 end;
 $$;
 

@@ -1,7 +1,7 @@
 import { defineCommand } from "../command.js";
 import { compile, warningsBlock } from "../compile.js";
 import { confirmation } from "../confirm.js";
-import { showDiagnostics } from "../diagnostics.js";
+import { asWarnings, showDiagnostics } from "../diagnostics.js";
 import { projectOptions, yesOption } from "../options.js";
 import { provenance } from "../provenance.js";
 import { summary } from "../summary.js";
@@ -12,6 +12,8 @@ interface Deployed {
   environment: string;
   activated: boolean;
   created: boolean;
+  /** Data that was stranded, as it was forced. */
+  warnings: unknown[];
 }
 
 export default defineCommand({
@@ -44,11 +46,12 @@ export default defineCommand({
     const origin = provenance(context.io.env);
     const answer = await api.post<Deployed>(
       path,
-      { snapshot, ...(origin === undefined ? {} : { provenance: origin }) },
-      ["version", "created"],
+      { snapshot, ...(origin === undefined ? {} : { provenance: origin }), ...(force ? { force } : {}) },
+      ["version", "created", "warnings"],
       { env: environment },
     );
-    const { version, hash, created } = answer.data;
+    const { version, hash, created, warnings: stranded } = answer.data;
+    if (stranded.length > 0) out.note(showDiagnostics(asWarnings(stranded), out.errorStyle));
     out.result(answer, () =>
       created
         ? `Deployed ${version} to ${environment} of ${project}: ${summary(snapshot)} (${hash.slice(0, 12)}).`

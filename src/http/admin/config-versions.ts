@@ -1,21 +1,18 @@
 import Type from "typebox";
 import * as calls from "../../db/calls-admin.js";
+import * as versions from "../../db/calls-versions.js";
 import { canonicalJson, hashSnapshot } from "../../snapshot/canonical.js";
+import { compareSnapshots } from "../../snapshot/compare.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../../snapshot/types.js";
 import { parseSnapshot } from "../../snapshot/validate.js";
 import { ApiError } from "../errors.js";
+import { activationOptions, readActivationOptions } from "./activations.js";
 import { environmentQuery, listQuery, MIB } from "./parameters.js";
 import { adminRoute } from "./route.js";
-
-const text = Type.Optional(Type.String({ maxLength: 1024 }));
-
-/** Where a version was built, as far as it is known. */
-const provenance = Type.Object(
-  { repository: text, commit: text, ref: text, workflow: text, run: text },
-  { additionalProperties: false },
-);
+import { deployed, provenance, versionDiff, versionList, versionWithSnapshot } from "./schemas-config.js";
 
 const newVersion = Type.Object(
-  { snapshot: Type.Unknown(), provenance: Type.Optional(provenance) },
+  { snapshot: Type.Unknown(), provenance: Type.Optional(provenance), ...activationOptions },
   { additionalProperties: false },
 );
 
@@ -27,6 +24,8 @@ export const deployConfig = adminRoute({
   summary: "Deploy a snapshot as the next version of the project",
   query: environmentQuery,
   body: { schema: newVersion, bytesMax: 8 * MIB },
+  answers: { 200: deployed, 201: deployed },
+  refusals: { 409: ["VERSION_CONFLICT", "CONFIG_WARNINGS"], 422: ["CONFIG_INVALID"] },
   answer: async ({ deps, credentials, params, query, body }) => {
     const parsed = parseSnapshot(body.snapshot);
     if (!parsed.ok) throw invalidConfig(parsed.problems);
@@ -38,6 +37,7 @@ export const deployConfig = adminRoute({
         snapshot: canonicalJson(parsed.snapshot),
         hash: hashSnapshot(parsed.snapshot),
         provenance: body.provenance ?? null,
+        ...readActivationOptions(body),
       },
     );
     const { created } = JSON.parse(document) as { created: boolean };
@@ -52,6 +52,7 @@ export const listConfigVersions = adminRoute({
   path: "/projects/:project/config-versions",
   summary: "The versions of a project, newest first",
   query: listQuery,
+  answers: { 200: versionList },
   answer: async ({ deps, credentials, params, query: { env, ...page } }) => ({
     status: 200,
     document: await calls.listConfigVersions(
@@ -61,6 +62,44 @@ export const listConfigVersions = adminRoute({
       page,
     ),
   }),
+});
+
+/** One version with its snapshot; `latest` is the newest. */
+export const getConfigVersion = adminRoute({
+  operation: "get_config_version",
+  method: "GET",
+  path: "/projects/:project/config-versions/:version",
+  summary: "A version with its snapshot; `latest` is the newest",
+  answers: { 200: versionWithSnapshot },
+  refusals: { 404: ["VERSION_NOT_FOUND"] },
+  answer: async ({ deps, credentials, params }) => ({
+    status: 200,
+    document: await versions.getConfigVersion(deps.sql, credentials, params["project"]!, params["version"]!),
+  }),
+});
+
+const versionName = Type.Optional(
+  Type.String({ pattern: "^(latest|v[1-9][0-9]{0,8})$", description: "must be a version such as v3, or latest" }),
+);
+
+/** A stored version was checked when it was deployed. */
+type Stored = { version: string; snapshot: Snapshot };
+
+/** What is different in `to`, unless given the newest version, from `from`, unless given the one before it. */
+export const diffConfigVersions = adminRoute({
+  operation: "diff_config_versions",
+  method: "GET",
+  path: "/projects/:project/config-diff",
+  summary: "What is different between two versions, in the author's terms",
+  query: Type.Object({ from: versionName, to: versionName }, { additionalProperties: false }),
+  answers: { 200: versionDiff },
+  refusals: { 404: ["VERSION_NOT_FOUND"] },
+  answer: async ({ deps, credentials, params, query }) => {
+    const document = await versions.diffConfigVersions(deps.sql, credentials, params["project"]!, query);
+    const { from, to } = JSON.parse(document) as { from: Stored | null; to: Stored };
+    const changes = compareSnapshots(from?.snapshot ?? EMPTY_SNAPSHOT, to.snapshot);
+    return { status: 200, document: { from: from?.version ?? null, to: to.version, changes } };
+  },
 });
 
 function invalidConfig(problems: readonly { path: string; code: string; message: string }[]): ApiError {

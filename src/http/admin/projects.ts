@@ -1,8 +1,10 @@
 import Type from "typebox";
 import * as calls from "../../db/calls-admin.js";
+import * as projects from "../../db/calls-projects.js";
 import { newApiKey } from "../credentials.js";
-import { displayName, environmentQuery, KIB } from "./parameters.js";
+import { displayName, environmentQuery, KIB, pageQuery } from "./parameters.js";
 import { adminRoute } from "./route.js";
+import { createdProject, overview, project, projectList } from "./schemas-project.js";
 
 const newProject = Type.Object(
   {
@@ -22,6 +24,8 @@ export const createProject = adminRoute({
   path: "/projects",
   summary: "Create a project with its two environments and a key for each",
   body: { schema: newProject, bytesMax: 16 * KIB },
+  answers: { 201: createdProject },
+  refusals: { 409: ["SLUG_TAKEN"] },
   answer: async ({ deps, credentials, body }) => {
     const test = newApiKey("test");
     const live = newApiKey("live");
@@ -33,6 +37,33 @@ export const createProject = adminRoute({
   },
 });
 
+/** The projects of the organization, in the order of their slugs. */
+export const listProjects = adminRoute({
+  operation: "list_projects",
+  method: "GET",
+  path: "/projects",
+  summary: "The projects of the organization",
+  query: pageQuery,
+  answers: { 200: projectList },
+  answer: async ({ deps, credentials, query }) => ({
+    status: 200,
+    document: await projects.listProjects(deps.sql, credentials, query),
+  }),
+});
+
+/** One project with what is active in its environments. */
+export const getProject = adminRoute({
+  operation: "get_project",
+  method: "GET",
+  path: "/projects/:project",
+  summary: "A project with what is active in its environments",
+  answers: { 200: project },
+  answer: async ({ deps, credentials, params }) => ({
+    status: 200,
+    document: await projects.getProject(deps.sql, credentials, params["project"]!),
+  }),
+});
+
 /** An environment in numbers. */
 export const getOverview = adminRoute({
   operation: "get_overview",
@@ -40,6 +71,7 @@ export const getOverview = adminRoute({
   path: "/projects/:project/overview",
   summary: "An environment in numbers",
   query: environmentQuery,
+  answers: { 200: overview },
   answer: async ({ deps, credentials, params, query }) => ({
     status: 200,
     document: await calls.getOverview(deps.sql, credentials, { project: params["project"]!, environment: query.env }),

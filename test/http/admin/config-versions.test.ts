@@ -31,7 +31,14 @@ describe("POST /projects/:project/config-versions", () => {
     const reply = await deploy("test", { snapshot: shuffled, provenance: { commit: "abc123" } });
     expect(reply.status).toBe(201);
     const hash = hashSnapshot(model);
-    expect(reply.body).toEqual({ version: "v1", hash, environment: "test", activated: true, created: true });
+    expect(reply.body).toEqual({
+      version: "v1",
+      hash,
+      environment: "test",
+      activated: true,
+      created: true,
+      warnings: [],
+    });
     const [row] = await service.db.sql`
       select v.snapshot::text as snapshot, encode(sha256(convert_to(v.snapshot::text, 'UTF8')), 'hex') as hash,
         v.author, v.provenance, e.active_version, a.kind, a.actor
@@ -61,6 +68,7 @@ describe("POST /projects/:project/config-versions", () => {
       environment: "test",
       activated: false,
       created: false,
+      warnings: [],
     });
     expect((await list()).body).toMatchObject({ data: [{ version: "v1" }], nextCursor: null });
   });
@@ -185,7 +193,7 @@ describe("GET /projects/:project/config-versions", () => {
     ["limit=0", "limit", "`limit` must be at least 1."],
     ["limit=201", "limit", "`limit` must be at most 200."],
     ["limit=two", "limit", "`limit` must be an integer."],
-    ["limit=1&limit=2", "limit", "`limit` must be an integer."],
+    ["limit=1&limit=2", "limit", "`limit` is given more than once."],
     ["env=", "env", "`env` must be one of test, live."],
     ["order=up", "order", "`order` is not known here."],
     ["cursor=", "cursor", "`cursor` must not be empty."],

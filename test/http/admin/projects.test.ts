@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { envelope, startService, type Actor, type Service } from "../../support/service.js";
+import { envelope, snapshot, startService, type Actor, type Service } from "../../support/service.js";
 
 let service: Service;
 let owner: Actor;
@@ -107,6 +107,81 @@ describe("POST /projects", () => {
     const name = `<b>"𝒳"'); drop table svc.projects; --`;
     const reply = await service.request("POST", "/projects", { by: owner, body: { name, slug: "names" } });
     expect(reply).toMatchObject({ status: 201, body: { project: { name } } });
+  });
+});
+
+describe("GET /projects", () => {
+  it("lists the organization's projects in the order of their slugs, in pages", async () => {
+    const by = await service.owner("lists");
+    const other = await service.owner("lists-not");
+    const add = (slug: string, actor = by) =>
+      service.request("POST", "/projects", { by: actor, body: { name: `The ${slug}`, slug } });
+    for (const slug of ["b", "d", "a"]) await add(slug);
+    await add("foreign", other);
+    const get = async (query: string) => {
+      const reply = await service.request("GET", `/projects${query}`, { by });
+      expect(reply.status).toBe(200);
+      return reply.body as { data: unknown[]; nextCursor: string | null };
+    };
+    const none = { activeVersion: null, activatedAt: null };
+    const project = (slug: string) => ({
+      slug,
+      name: `The ${slug}`,
+      createdAt: timestamp,
+      environments: { test: none, live: none },
+    });
+    const first = await get("?limit=2");
+    expect(first).toEqual({ data: [project("a"), project("b")], nextCursor: expect.any(String) as string });
+    // What is added before the position and after it moves nothing.
+    await add("aa");
+    await add("c");
+    expect(await get(`?limit=2&cursor=${first.nextCursor}`)).toEqual({
+      data: [project("c"), project("d")],
+      nextCursor: null,
+    });
+  });
+
+  it.each(["env=test", "limit=0", "cursor=AAAA", "slug=a"])("refuses ?%s", async (query) => {
+    const reply = await service.request("GET", `/projects?${query}`, { by: owner });
+    expect(reply).toMatchObject({ status: 400, body: { error: { code: "VALIDATION_ERROR" } } });
+  });
+});
+
+describe("GET /projects/:project", () => {
+  it("shows what is active in each environment, and since when", async () => {
+    await service.request("POST", "/projects", { by: owner, body: { name: "Shown", slug: "shown" } });
+    const deployed = await service.request("POST", "/projects/shown/config-versions", {
+      by: owner,
+      body: { snapshot: snapshot() },
+    });
+    expect(deployed.status).toBe(201);
+    const reply = await service.request("GET", "/projects/shown", { by: owner });
+    expect(reply.status).toBe(200);
+    expect(reply.body).toEqual({
+      slug: "shown",
+      name: "Shown",
+      createdAt: timestamp,
+      environments: {
+        test: { activeVersion: "v1", activatedAt: timestamp },
+        live: { activeVersion: null, activatedAt: null },
+      },
+    });
+  });
+
+  it("does not know a project that is not there, or another organization's", async () => {
+    const other = await service.owner("stranger");
+    for (const [by, slug] of [
+      [owner, "absent"],
+      [other, "shown"],
+    ] as const) {
+      const reply = await service.request("GET", `/projects/${slug}`, { by });
+      expect(reply.status).toBe(404);
+      expect(reply.body).toEqual(
+        envelope("PROJECT_NOT_FOUND", `There is no project "${slug}" in this organization.`, {
+          fix: "Check the slug and the organization; GET /projects lists its projects.",
+        }),
+      );
+    }
   });
 });
 

@@ -1,0 +1,35 @@
+-- Finds a configuration version by its name in an address, such as v3; with latest = true also as latest, which is the newest.
+-- Raises SV004 VERSION_NOT_FOUND, also for what is no version's name. Locks nothing.
+create or replace function svc.find_version(project_id integer, version_name text, latest boolean default false)
+returns integer
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  _version integer;
+begin
+  select v.version into _version
+  from svc.config_versions as v
+  where v.project_id = find_version.project_id
+    and (
+      -- As many digits as an integer always holds.
+      v.version = case when find_version.version_name ~ '^v[1-9][0-9]{0,8}$' then substr(find_version.version_name, 2)::integer end
+      or find_version.version_name = 'latest' and find_version.latest
+    )
+  order by v.version desc
+  limit 1;
+  if not found then
+    raise exception using
+      errcode = 'SV004',
+      message = 'VERSION_NOT_FOUND',
+      detail = jsonb_build_object(
+        'message', format('There is no configuration version "%s" in this project.', left(find_version.version_name, 256)),
+        'fix', 'Versions are called v1, v2 and so on; the list of configuration versions shows what there is.'
+      )::text;
+  end if;
+  return _version;
+end;
+$$;
+
+comment on function svc.find_version(integer, text, boolean) is 'A version of a project by its name; raises VERSION_NOT_FOUND.';

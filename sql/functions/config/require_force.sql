@@ -1,0 +1,28 @@
+-- The warnings of svc.stranded_data about a snapshot that is to become active, for the answer of who goes on despite them.
+-- Raises SV005 CONFIG_WARNINGS, with all of them, where there are some and force is false. Locks nothing.
+create or replace function svc.require_force(environment_id integer, snapshot json, force boolean)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  _warnings constant jsonb := svc.stranded_data(require_force.environment_id, require_force.snapshot);
+begin
+  if _warnings <> '[]' and not require_force.force then
+    raise exception using
+      errcode = 'SV005',
+      message = 'CONFIG_WARNINGS',
+      detail = jsonb_build_object(
+        'message', format(
+          'This version would strand data: %s.', svc.counted(jsonb_array_length(_warnings), 'warning', 'warnings')
+        ),
+        'fix', 'Keep in the model what diagnostics name, or go on despite them with `force: true`.',
+        'diagnostics', _warnings
+      )::text;
+  end if;
+  return _warnings;
+end;
+$$;
+
+comment on function svc.require_force(integer, json, boolean) is 'Warnings about stranded data; raises CONFIG_WARNINGS unless forced.';

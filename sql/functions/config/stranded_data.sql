@@ -1,0 +1,28 @@
+-- What data of an environment would be stranded if a snapshot became active: customers in a state, members of a segment, active runs of a
+-- journey and raised signals that it removes; traits and events that it no longer takes as they are. It is compared with the version
+-- that is active, so what that one removed is not told again. A list of {code, message, path}: the path leads into the active snapshot
+-- for what is removed, into the new one for what is changed.
+-- Raises nothing, locks nothing.
+create or replace function svc.stranded_data(environment_id integer, snapshot json)
+returns jsonb
+language sql
+stable
+set search_path = ''
+as $$
+  select coalesce(jsonb_agg(jsonb_build_object('code', w.code, 'message', w.message, 'path', w.path) order by w.part, w.n), '[]')
+  from svc.environments as e
+  join svc.config_versions as v on v.project_id = e.project_id and v.version = e.active_version
+  cross join lateral (
+    select 1 as part, p.code, p.message, p.path, p.n
+    from svc.stranded_parts(e.environment_id, v.snapshot, stranded_data.snapshot) with ordinality as p (code, message, path, n)
+    union all
+    select 2, t.code, t.message, t.path, t.n
+    from svc.stranded_traits(e.environment_id, v.snapshot, stranded_data.snapshot) with ordinality as t (code, message, path, n)
+    union all
+    select 3, o.code, o.message, o.path, o.n
+    from svc.stranded_events(e.environment_id, v.snapshot, stranded_data.snapshot) with ordinality as o (code, message, path, n)
+  ) as w
+  where e.environment_id = stranded_data.environment_id;
+$$;
+
+comment on function svc.stranded_data(integer, json) is 'What data would be stranded if a snapshot became active: {code, message, path}.';

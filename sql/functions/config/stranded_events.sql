@@ -1,0 +1,73 @@
+-- Events that another snapshot removes under a strict schema although some are stored, and properties that change their type although
+-- stored values do not fit it. It reads the newest 10,000 events of such an event, by index.
+-- Raises nothing, locks nothing.
+create or replace function svc.stranded_events(environment_id integer, active json, snapshot json)
+returns table (code text, message text, path text)
+language sql
+stable
+set search_path = ''
+-- By index, whatever the statistics say.
+set enable_seqscan = off
+as $$
+  select
+    'EVENT_REMOVED',
+    format(
+      'The event "%s" is removed, and %s stored; the strict schema refuses it from now on.',
+      o.key, svc.counted(n.amount, 'event of it is', 'events of it are')
+    ),
+    svc.member_path('events', o.key)
+  from json_each(stranded_events.active -> 'events') as o
+  cross join lateral (
+    select count(*) as amount
+    from (
+      select from svc.events as e
+      where e.environment_id = stranded_events.environment_id and e.event = o.key and e.event <> ''
+      limit 10001
+    ) as found
+  ) as n
+  where (stranded_events.snapshot ->> 'strictSchema')::boolean
+    and not (stranded_events.snapshot -> 'events')::jsonb ? o.key
+    and n.amount > 0
+  union all
+  select
+    'PROPERTY_TYPE_CHANGED',
+    format(
+      'The property "%s" of "%s" changes its type, and its value does not fit in %s of the newest 10,000.',
+      f.name, f.event, svc.counted(n.amount, 'event', 'events')
+    ),
+    svc.member_path(svc.member_path('events', f.event) || '.properties', f.name)
+  from (
+    select
+      o.key as event, b.key as name,
+      jsonb_build_object(b.key, ((a.value::jsonb - 'enum') #- '{items,enum}') || '{"optional": true}') as field
+    from json_each(stranded_events.active -> 'events') as o
+    join json_each(stranded_events.snapshot -> 'events') as t on t.key = o.key
+    cross join lateral json_each(o.value -> 'properties') as b
+    join lateral json_each(t.value -> 'properties') as a on a.key = b.key
+    where b.value ->> 'type' <> a.value ->> 'type' or b.value #>> '{items,type}' <> a.value #>> '{items,type}'
+  ) as f
+  cross join lateral (select svc.payload_predicate('properties', f.field) as predicate) as p
+  cross join lateral (
+    select count(*) as amount
+    from (
+      select e.properties
+      from svc.events as e
+      where e.environment_id = stranded_events.environment_id and e.event = f.event and e.event <> ''
+      order by e.occurred_at desc, e.event_seq desc
+      limit 10000
+    ) as newest
+    where newest.properties ? f.name
+      and not newest.properties @@ p.predicate
+      -- What the predicate does not pass may be fine all the same.
+      and exists (
+        select from svc.payload_diagnostics(
+          'properties', '', f.field, jsonb_build_object(f.name, newest.properties -> f.name), 'properties'
+        )
+      )
+  ) as n
+  where n.amount > 0
+  -- By code, then by path.
+  order by 1, 3;
+$$;
+
+comment on function svc.stranded_events(integer, json, json) is 'Removed events and retyped properties that stored events do not fit.';

@@ -1,0 +1,48 @@
+-- Traits that another snapshot declares differently, where customers have values that no longer fit. Only for such traits it looks through
+-- the customers of the environment, and no further than svc.counted tells apart.
+-- Raises nothing, locks nothing.
+create or replace function svc.stranded_traits(environment_id integer, active json, snapshot json)
+returns table (code text, message text, path text)
+language sql
+stable
+set search_path = ''
+as $$
+  select
+    case when f.retyped then 'TRAIT_TYPE_CHANGED' else 'TRAIT_VALUES_REMOVED' end,
+    format(
+      case
+        when f.retyped then 'The trait "%s" changes its type, and the value of %s does not fit it.'
+        else 'The trait "%s" takes fewer values, and the value of %s is none of them.'
+      end,
+      f.name, svc.counted(n.amount, 'customer', 'customers')
+    ),
+    svc.member_path('traits', f.name)
+  from (
+    select
+      o.key as name,
+      jsonb_build_object(o.key, t.value::jsonb) as field,
+      o.value ->> 'type' <> t.value ->> 'type' or o.value #>> '{items,type}' <> t.value #>> '{items,type}' as retyped
+    from json_each(stranded_traits.active -> 'traits') as o
+    join json_each(stranded_traits.snapshot -> 'traits') as t on t.key = o.key
+    where o.value::jsonb <> t.value::jsonb
+  ) as f
+  cross join lateral (select svc.payload_predicate('traits', f.field) as predicate) as p
+  cross join lateral (
+    select count(*) as amount
+    from (
+      select from svc.customers as c
+      where c.environment_id = stranded_traits.environment_id
+        and c.traits ? f.name
+        and not c.traits @@ p.predicate
+        -- What the predicate does not pass may be fine all the same.
+        and exists (
+          select from svc.payload_diagnostics('traits', '', f.field, jsonb_build_object(f.name, c.traits -> f.name), 'traits')
+        )
+      limit 10001
+    ) as found
+  ) as n
+  where n.amount > 0
+  order by f.name;
+$$;
+
+comment on function svc.stranded_traits(integer, json, json) is 'Changed traits of which customers have values that no longer fit.';

@@ -1,0 +1,28 @@
+-- Adds an ingestion key with a full rate bucket. The caller made the key; only its SHA-256 and first characters come here.
+-- Raises 23505 for a key that is in use. Locks nothing beyond its rows.
+create or replace function svc.add_key(environment_id integer, key_hash bytea, hint text, name text, created_by text)
+returns text
+language sql
+volatile
+set search_path = ''
+as $$
+  with added as (
+    insert into svc.api_keys (key_hash, api_key_id, environment_id, name, hint, created_by)
+    values (
+      add_key.key_hash, svc.random_id('key_'), add_key.environment_id, add_key.name, add_key.hint, add_key.created_by
+    )
+    returning api_keys.key_hash, api_keys.api_key_id, api_keys.environment_id, api_keys.created_at
+  ),
+  used as (
+    insert into svc.key_usage (key_hash, tokens, refilled_at, month, month_events)
+    select a.key_hash, p.rate_burst, a.created_at, svc.month_of(a.created_at), 0
+    from added as a
+    join svc.environments as e on e.environment_id = a.environment_id
+    join svc.projects as j on j.project_id = e.project_id
+    join iam.organizations as o on o.organization_id = j.organization_id
+    join iam.plans as p on p.plan_id = o.plan_id
+  )
+  select a.api_key_id from added as a;
+$$;
+
+comment on function svc.add_key(integer, bytea, text, text, text) is 'Adds an ingestion key with a full rate bucket; returns its id.';

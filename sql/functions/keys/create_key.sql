@@ -1,0 +1,33 @@
+-- Adds an ingestion key to an environment. The caller made the key; only its SHA-256 and first characters come here.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing beyond its rows.
+create or replace function svc_api.create_key(
+  token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
+  name text, key_hash bytea, hint text
+)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    create_key.token_hash, create_key.organization_id, 'create_key', create_key.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    create_key.organization_id, create_key.project_slug, create_key.environment_name
+  );
+  _key_id text;
+begin
+  _key_id := svc.add_key(
+    _environment.environment_id, create_key.key_hash, create_key.hint, create_key.name, _actor.email
+  );
+  perform iam.record_audit(
+    _actor, create_key.request_id, 'key.created', create_key.project_slug, create_key.environment_name, _key_id,
+    jsonb_build_object('name', create_key.name)
+  );
+  return svc.key_document(create_key.key_hash);
+end;
+$$;
+
+comment on function svc_api.create_key(bytea, text, text, text, text, text, bytea, text) is 'Adds an ingestion key to an environment.';

@@ -1,0 +1,34 @@
+-- Ends a key at once, whether or not a grace period runs. A key that is revoked already stays as it is.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and KEY_NOT_FOUND. Locks the key's row.
+create or replace function svc_api.revoke_key(
+  token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, key_id text
+)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    revoke_key.token_hash, revoke_key.organization_id, 'revoke_key', revoke_key.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    revoke_key.organization_id, revoke_key.project_slug, revoke_key.environment_name
+  );
+  _key constant svc.api_keys := svc.lock_key(_environment.environment_id, revoke_key.key_id);
+  -- Whole milliseconds, rounded down, as ingestion compares.
+  _now constant timestamptz := date_trunc('milliseconds', now());
+begin
+  if _key.revoked_at is null or _key.revoked_at > now() then
+    update svc.api_keys as k set revoked_at = _now where k.key_hash = _key.key_hash;
+    perform iam.record_audit(
+      _actor, revoke_key.request_id, 'key.revoked', revoke_key.project_slug, revoke_key.environment_name, _key.api_key_id,
+      jsonb_build_object('name', _key.name)
+    );
+  end if;
+  return svc.key_document(_key.key_hash);
+end;
+$$;
+
+comment on function svc_api.revoke_key(bytea, text, text, text, text, text) is 'Ends a key at once.';

@@ -1,0 +1,60 @@
+-- Replaces a key by a new one of the same name. The old one works until the grace is over: {key, replaced: {id, revokedAt}}. Of two
+-- rotations at once one makes a key and the other finds the old one replaced.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and KEY_NOT_FOUND, SV005 KEY_REVOKED for a key that is revoked or was
+-- rotated already. Locks the key's row.
+create or replace function svc_api.rotate_key(
+  token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
+  key_id text, grace_seconds double precision, new_key_hash bytea, new_hint text
+)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    rotate_key.token_hash, rotate_key.organization_id, 'rotate_key', rotate_key.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    rotate_key.organization_id, rotate_key.project_slug, rotate_key.environment_name
+  );
+  _key constant svc.api_keys := svc.lock_key(_environment.environment_id, rotate_key.key_id);
+  -- Whole milliseconds, rounded down, as ingestion compares: without a grace no request that comes after this is accepted.
+  _revoked_at constant timestamptz := date_trunc('milliseconds', now()) + rotate_key.grace_seconds * interval '1 second';
+  _new_key_id text;
+begin
+  if _key.revoked_at is not null then
+    raise exception using
+      errcode = 'SV005',
+      message = 'KEY_REVOKED',
+      detail = jsonb_build_object(
+        'message', format(
+          'The key "%s" %s.',
+          _key.api_key_id,
+          case
+            when _key.revoked_at > now() then 'was rotated already and works until ' || svc.iso(_key.revoked_at)
+            else 'was revoked at ' || svc.iso(_key.revoked_at)
+          end
+        ),
+        'fix', 'Rotate the key that took its place, or create a new one.'
+      )::text;
+  end if;
+
+  _new_key_id := svc.add_key(
+    _environment.environment_id, rotate_key.new_key_hash, rotate_key.new_hint, _key.name, _actor.email
+  );
+  update svc.api_keys as k set revoked_at = _revoked_at where k.key_hash = _key.key_hash;
+  perform iam.record_audit(
+    _actor, rotate_key.request_id, 'key.rotated', rotate_key.project_slug, rotate_key.environment_name, _key.api_key_id,
+    jsonb_build_object('name', _key.name, 'replacedBy', _new_key_id, 'revokedAt', svc.iso(_revoked_at))
+  );
+  return json_build_object(
+    'key', svc.key_document(rotate_key.new_key_hash),
+    'replaced', json_build_object('id', _key.api_key_id, 'revokedAt', svc.iso(_revoked_at))
+  );
+end;
+$$;
+
+comment on function svc_api.rotate_key(bytea, text, text, text, text, text, double precision, bytea, text) is
+  'Replaces a key by a new one; the old one works until the grace is over.';

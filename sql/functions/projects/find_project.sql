@@ -1,0 +1,28 @@
+-- Finds a project by its name in an address. A project of another organization does not exist.
+-- Raises SV004 PROJECT_NOT_FOUND. Locks nothing.
+create or replace function svc.find_project(organization_id text, project_slug text)
+returns svc.projects
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  _project svc.projects;
+begin
+  select p.* into _project
+  from svc.projects as p
+  where p.organization_id = find_project.organization_id and p.slug = find_project.project_slug;
+  if not found then
+    raise exception using
+      errcode = 'SV004',
+      message = 'PROJECT_NOT_FOUND',
+      detail = jsonb_build_object(
+        'message', format('There is no project "%s" in this organization.', left(find_project.project_slug, 256)),
+        'fix', 'Check the slug and the organization; GET /projects lists its projects.'
+      )::text;
+  end if;
+  return _project;
+end;
+$$;
+
+comment on function svc.find_project(text, text) is 'A project of an organization; raises PROJECT_NOT_FOUND.';

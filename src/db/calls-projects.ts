@@ -1,0 +1,59 @@
+import type { Sql } from "postgres";
+import { one, type AdminCredentials, type KeyDigest, type Page, type Place, type Rows } from "./calls-admin.js";
+
+/** The calls about projects and their ingestion keys. Each raises the errors that its SQL function names. */
+
+/** Projects in the order of their slugs, each as `getProject` answers it. */
+export function listProjects(sql: Sql, by: AdminCredentials, page: Page): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.list_projects(
+      ${by.tokenHash}, ${by.organizationId}, ${page.limit}, ${page.cursor ?? null}
+    )::text as document`);
+}
+
+/** Answers `{slug, name, createdAt, environments: {test: {activeVersion, activatedAt}, live: …}}`. */
+export function getProject(sql: Sql, by: AdminCredentials, project: string): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.get_project(${by.tokenHash}, ${by.organizationId}, ${project})::text as document`);
+}
+
+/** Keys, the newest first, each as `createKey` answers it. */
+export function listKeys(sql: Sql, by: AdminCredentials, at: Place, page: Page): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.list_keys(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${page.limit}, ${page.cursor ?? null}
+    )::text as document`);
+}
+
+/** Answers `{id, name, hint, status, createdAt, createdBy, lastUsedAt, revokedAt}`. */
+export function createKey(sql: Sql, by: AdminCredentials, at: Place, name: string, key: KeyDigest): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.create_key(
+      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment},
+      ${name}, ${key.hash}, ${key.hint}
+    )::text as document`);
+}
+
+/** Replaces a key by a new one; the old one works for `graceSeconds` more: `{key, replaced: {id, revokedAt}}`. */
+export function rotateKey(
+  sql: Sql,
+  by: AdminCredentials,
+  at: Place,
+  keyId: string,
+  graceSeconds: number,
+  key: KeyDigest,
+): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.rotate_key(
+      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment},
+      ${keyId}, ${graceSeconds}, ${key.hash}, ${key.hint}
+    )::text as document`);
+}
+
+/** Ends a key at once; answers it. */
+export function revokeKey(sql: Sql, by: AdminCredentials, at: Place, keyId: string): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.revoke_key(
+      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${keyId}
+    )::text as document`);
+}

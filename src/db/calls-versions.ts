@@ -1,0 +1,71 @@
+import type { Sql } from "postgres";
+import { one, type AdminCredentials, type Page, type Place, type Rows } from "./calls-admin.js";
+
+/** The calls about configuration versions that are stored. Each raises the errors that its SQL function names. */
+
+/** A version with its snapshot. @param version `v3`, or `latest`. */
+export function getConfigVersion(sql: Sql, by: AdminCredentials, project: string, version: string): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.get_config_version(${by.tokenHash}, ${by.organizationId}, ${project}, ${version})::text as document`);
+}
+
+/**
+ * The versions of a comparison: `{from: {version, snapshot} | null, to: {version, snapshot}}`. Unless given, `to` is the newest version
+ * and `from` the one before it.
+ */
+export function diffConfigVersions(
+  sql: Sql,
+  by: AdminCredentials,
+  project: string,
+  { from, to }: { from?: string | undefined; to?: string | undefined },
+): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.diff_config_versions(
+      ${by.tokenHash}, ${by.organizationId}, ${project}, ${from ?? null}, ${to ?? null}
+    )::text as document`);
+}
+
+/** What is asked of an activation besides the version. */
+export interface ActivationOptions {
+  /** The version that must be active, 0 for none, null for any. */
+  expected: number | null;
+  /** Goes on despite warnings about data. */
+  force: boolean;
+}
+
+/** Makes a version that was active in test the active one of live: `{version, hash, environment, activated, warnings}`. */
+export function promoteConfig(
+  sql: Sql,
+  by: AdminCredentials,
+  project: string,
+  version: string,
+  { expected, force }: ActivationOptions,
+): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.promote_config(
+      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${project}, ${version}, ${expected}, ${force}
+    )::text as document`);
+}
+
+/** Makes a version active again that was active in the environment before; answers as `promoteConfig` does. */
+export function rollbackConfig(
+  sql: Sql,
+  by: AdminCredentials,
+  at: Place,
+  version: string,
+  { expected, force }: ActivationOptions,
+): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.rollback_config(
+      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment},
+      ${version}, ${expected}, ${force}
+    )::text as document`);
+}
+
+/** Which version became active when and by whom, the newest first. */
+export function listActivations(sql: Sql, by: AdminCredentials, at: Place, page: Page): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.list_activations(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${page.limit}, ${page.cursor ?? null}
+    )::text as document`);
+}

@@ -1,0 +1,95 @@
+import Type from "typebox";
+import * as calls from "../../db/calls-projects.js";
+import { newApiKey } from "../credentials.js";
+import { ApiError } from "../errors.js";
+import { displayName, environmentQuery, KIB, listQuery, secondsOf } from "./parameters.js";
+import { adminRoute } from "./route.js";
+import { changedKey, createdKey, keyList, rotatedKey } from "./schemas-key.js";
+
+const newKey = Type.Object({ name: displayName }, { additionalProperties: false });
+const rotation = Type.Object(
+  { grace: Type.Optional(Type.String({ default: "24h", examples: ["0m", "24h", "30d"] })) },
+  { additionalProperties: false },
+);
+const nothing = Type.Object({}, { additionalProperties: false });
+
+const GRACE_SECONDS_MAX = 30 * 86_400;
+
+/** The keys of an environment, without the keys themselves. */
+export const listKeys = adminRoute({
+  operation: "list_keys",
+  method: "GET",
+  path: "/projects/:project/keys",
+  summary: "The keys of an environment, the newest first",
+  query: listQuery,
+  answers: { 200: keyList },
+  answer: async ({ deps, credentials, params, query: { env, ...page } }) => {
+    const place = { project: params["project"]!, environment: env };
+    return { status: 200, document: await calls.listKeys(deps.sql, credentials, place, page) };
+  },
+});
+
+/** Adds a key. It is in this answer and nowhere else, ever. */
+export const createKey = adminRoute({
+  operation: "create_key",
+  method: "POST",
+  path: "/projects/:project/keys",
+  summary: "Add a key to an environment",
+  query: environmentQuery,
+  body: { schema: newKey, bytesMax: 16 * KIB },
+  answers: { 201: createdKey },
+  answer: async ({ deps, credentials, params, query: { env }, body }) => {
+    const secret = newApiKey(env);
+    const place = { project: params["project"]!, environment: env };
+    const key = await calls.createKey(deps.sql, credentials, place, body.name, secret);
+    return { status: 201, document: { key: JSON.parse(key) as object, secret: secret.text } };
+  },
+});
+
+/** Replaces a key by a new one of the same name; the old one works until the grace is over. */
+export const rotateKey = adminRoute({
+  operation: "rotate_key",
+  method: "POST",
+  path: "/projects/:project/keys/:keyId/rotate",
+  summary: "Replace a key by a new one; the old one works until the grace is over",
+  query: environmentQuery,
+  body: { schema: rotation, bytesMax: KIB },
+  answers: { 201: rotatedKey },
+  refusals: { 404: ["KEY_NOT_FOUND"], 409: ["KEY_REVOKED"] },
+  answer: async ({ deps, credentials, params, query: { env }, body }) => {
+    const secret = newApiKey(env);
+    const place = { project: params["project"]!, environment: env };
+    const grace = graceSeconds(body.grace ?? "24h");
+    const document = await calls.rotateKey(deps.sql, credentials, place, params["keyId"]!, grace, secret);
+    const { key, replaced } = JSON.parse(document) as { key: object; replaced: object };
+    return { status: 201, document: { key, secret: secret.text, replaced } };
+  },
+});
+
+/** Ends a key at once. */
+export const revokeKey = adminRoute({
+  operation: "revoke_key",
+  method: "POST",
+  path: "/projects/:project/keys/:keyId/revoke",
+  summary: "End a key at once",
+  query: environmentQuery,
+  body: { schema: nothing, bytesMax: KIB },
+  answers: { 200: changedKey },
+  refusals: { 404: ["KEY_NOT_FOUND"] },
+  answer: async ({ deps, credentials, params, query: { env } }) => {
+    const place = { project: params["project"]!, environment: env };
+    const key = await calls.revokeKey(deps.sql, credentials, place, params["keyId"]!);
+    return { status: 200, document: { key: JSON.parse(key) as object } };
+  },
+});
+
+function graceSeconds(grace: string): number {
+  const seconds = /^0[mhdw]$/.test(grace) ? 0 : secondsOf(grace, "grace");
+  if (seconds <= GRACE_SECONDS_MAX) return seconds;
+  throw new ApiError(400, "VALIDATION_ERROR", {
+    message: "`grace` is too long.",
+    field: "grace",
+    value: grace,
+    fix: "Write 30d or less; 0m ends the old key at once.",
+  });
+}
