@@ -3,9 +3,11 @@ import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import { ingestBatch, ingestSingles } from "../src/db/calls-ingest.js";
 import { connect } from "../src/db/connect.js";
+import { createCustomerWork } from "../src/http/admin/customer-work.js";
 import { createApp } from "../src/http/app.js";
 import { KeyCheck } from "../src/http/ingest/key-check.js";
 import { ingestRoutes, type IngestBackend } from "../src/http/ingest/routes.js";
+import { formKey } from "../src/http/pages/form-token.js";
 import { createHttpServer } from "../src/http/server.js";
 import { readConfig } from "../src/server/config.js";
 import { openHttp } from "../src/server/http-role.js";
@@ -72,7 +74,15 @@ async function serveWith(make: (sql: ReturnType<typeof connect>) => IngestBacken
   const app = createApp({
     log: logger,
     probes: { started: () => true, unready: () => Promise.resolve([]) },
-    admin: { sql, sealingKey: Buffer.alloc(32), allowPrivateWebhooks: false },
+    admin: {
+      sql,
+      sealingKey: Buffer.alloc(32),
+      allowPrivateWebhooks: false,
+      publicUrl: () => "",
+      mailer: null,
+      work: createCustomerWork(sql),
+    },
+    pages: { sql, publicUrl: () => "http://127.0.0.1", anyHost: true, key: formKey("benchmark"), log: logger },
     routes: ingestRoutes({ backend: make(sql), requireKey: (keyHash) => keys.require(keyHash), log: logger }),
   });
   const server = createHttpServer(app.callback(), undefined);

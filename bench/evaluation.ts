@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { pino } from "pino";
 import { ingestBatch } from "../src/db/calls-ingest.js";
 import { evaluateEnvironment } from "../src/tasks/evaluate.js";
-import { Models } from "../src/tasks/models.js";
+import { Models } from "../src/evaluation/models.js";
 import type { BenchDatabase } from "./lib/database.js";
 import { nextEvents } from "./lib/events.js";
 import { median } from "./lib/measure.js";

@@ -7,10 +7,12 @@ import { benchIngest, INGEST_SUBJECTS } from "./ingest/main.js";
 import { endAll, endOnSignals, isEnding } from "./lib/cleanup.js";
 import { openBenchServer } from "./lib/database.js";
 import { printRows, saveRows, type Row } from "./lib/report.js";
+import { benchReads } from "./reads.js";
 
 const USAGE = `Usage: npm run bench [-- --quick]                            everything
        npm run bench engine [-- --quick]                     the engine alone, without a database
        npm run bench evaluation [-- --quick]                 live evaluation
+       npm run bench reads [-- --quick]                      lists and details of the administrative API
        npm run bench ingest [subject …] [-- --quick]         ingestion: ${INGEST_SUBJECTS.join(", ")}
        npm run bench ingest [-- --profile | --explain]       where the time of one batch goes; with the plans`;
 
@@ -42,7 +44,7 @@ await endAll();
 async function main(): Promise<void> {
   const known =
     part === "ingest" ? only.every((name) => (INGEST_SUBJECTS as readonly string[]).includes(name)) : only.length === 0;
-  if (!["all", "engine", "evaluation", "ingest"].includes(part) || !known) {
+  if (!["all", "engine", "evaluation", "ingest", "reads"].includes(part) || !known) {
     console.error(USAGE);
     process.exitCode = 2;
   } else if (values.explain || values.profile) {
@@ -55,19 +57,26 @@ async function main(): Promise<void> {
 
 async function measureParts(): Promise<void> {
   const rows: Row[] = [];
+  const has = (name: string) => part === "all" || part === name;
   let settings = machine;
   if (part !== "engine") {
     const server = await openBenchServer();
     settings = `${server.settings}, ${machine}`;
-    if (part !== "evaluation") rows.push(...(await benchIngest(server, { rounds, quick, machine, only })));
-    if (part !== "ingest") {
+    if (has("ingest")) rows.push(...(await benchIngest(server, { rounds, quick, machine, only })));
+    if (has("evaluation")) {
       const database = await server.createDatabase();
       rows.push(...printed(await benchEvaluation(database, rounds, quick ? 10 : 60), settings));
       await database.close();
     }
+    if (has("reads")) {
+      const database = await server.createDatabase();
+      const size = quick ? { customers: 10_000, events: 100_000 } : { customers: 100_000, events: 1_000_000 };
+      rows.push(...printed(await benchReads(database, size, quick ? 20 : 200), settings));
+      await database.close();
+    }
     await server.close();
   }
-  if (part === "all" || part === "engine") {
+  if (has("engine")) {
     rows.push(...printed(await benchEngine(rounds, quick ? 100_000 : 1_000_000), machine));
   }
   console.log(`kept in ${await saveRows(rows, settings)}`);

@@ -86,12 +86,12 @@ async function insert(sql: Sql, batch: Parameters): Promise<void> {
     sql`insert into bench.idempotency_keys (environment_id, idempotency_key, payload_hash, event_seq, created_at)
       select ${environmentId}::integer, k, s, s, ${now}::timestamptz
       from unnest(${batch.keys}::text[], ${seqs}::bigint[]) as t (k, s)`,
-    sql`insert into bench.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
-      select ${environmentId}::integer, s, c, e, p, o, ${now}::timestamptz
+    sql`insert into bench.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at, idempotency_key)
+      select ${environmentId}::integer, s, c, e, p, o, ${now}::timestamptz, k
       from unnest(
         ${seqs}::bigint[], ${customers}::text[], ${batch.events}::text[], ${batch.properties}::jsonb[],
-        ${batch.occurred}::timestamptz[]
-      ) as t (s, c, e, p, o)`,
+        ${batch.occurred}::timestamptz[], ${batch.keys}::text[]
+      ) as t (s, c, e, p, o, k)`,
     sql`insert into bench.inbox (environment_id, customer_id, seq)
       select ${environmentId}::integer, c, s from unnest(${customers}::text[], ${seqs}::bigint[]) as t (c, s)`,
     sql`insert into bench.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)

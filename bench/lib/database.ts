@@ -3,9 +3,11 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Sql } from "postgres";
+import { bootstrap, createProject as callCreateProject, deployConfig } from "../../src/db/calls-admin.js";
 import { connect } from "../../src/db/connect.js";
 import { startEmbedded } from "../../src/db/embedded.js";
 import { migrate } from "../../src/db/migrate.js";
+import { newAccessToken } from "../../src/http/credentials.js";
 import { canonicalJson, hashSnapshot } from "../../src/snapshot/canonical.js";
 import { endLater } from "./cleanup.js";
 import { SNAPSHOT } from "./events.js";
@@ -27,6 +29,9 @@ export interface BenchDatabase {
   key: string;
   keyHash: Buffer;
   environmentId: number;
+  /** An access token of the owner, and the organization that it is good for. */
+  token: string;
+  organizationId: string;
   /** Vacuums and analyses, so that a round finds what every other found; before the one that does not count also writes a checkpoint. */
   settle(round: number): Promise<void>;
   close(): Promise<void>;
@@ -48,7 +53,7 @@ export async function openBenchServer(): Promise<BenchServer> {
   const { roles } = await migrate(server.url);
   const key = `svc_test_${randomBytes(20).toString("hex")}`;
   const template = connect(server.url, { max: 1, applicationName: "svc bench" });
-  const environmentId = await createProject(template, sha256(key));
+  const { environmentId, token, organizationId } = await createProject(template, sha256(key));
   const settings = await settingsOf(template);
   await template.end();
 
@@ -71,6 +76,8 @@ export async function openBenchServer(): Promise<BenchServer> {
         key,
         keyHash: sha256(key),
         environmentId,
+        token,
+        organizationId,
         settle: async (round) => {
           await sql`vacuum (analyze)`;
           if (round === 0) await sql`checkpoint`;
@@ -86,24 +93,29 @@ export async function openBenchServer(): Promise<BenchServer> {
   };
 }
 
-async function createProject(sql: Sql, keyHash: Buffer): Promise<number> {
-  const token = randomBytes(32);
-  const [bootstrap] = await sql<[{ result: { organizationId: string } }]>`
-    select svc_api.bootstrap('bench', 'bench@example.com', ${token}) as result`;
-  const { organizationId } = bootstrap.result;
+/** A project with the benchmarks' model in its environment test. */
+async function createProject(
+  sql: Sql,
+  keyHash: Buffer,
+): Promise<{ environmentId: number; token: string; organizationId: string }> {
+  const token = newAccessToken();
+  const { organizationId } = JSON.parse(await bootstrap(sql, "bench", "bench@example.com", token.hash)) as {
+    organizationId: string;
+  };
   // The limit is not what is measured; its bookkeeping is.
   await sql`update iam.plans set rate_per_second = 100000000, rate_burst = 100000000`;
-  await sql`
-    select svc_api.create_project(
-      ${token}, ${organizationId}, 'Bench', 'bench', ${keyHash}, 'svc_test_', ${randomBytes(32)}, 'svc_live_'
-    )`;
-  await sql`
-    select svc_api.deploy_config(
-      ${token}, ${organizationId}, 'bench', 'test', ${canonicalJson(SNAPSHOT)}, ${hashSnapshot(SNAPSHOT)}, null
-    )`;
+  const by = { tokenHash: token.hash, organizationId, requestId: "bench" };
+  const keys = { test: { hash: keyHash, hint: "svc_test_" }, live: { hash: randomBytes(32), hint: "svc_live_" } };
+  await callCreateProject(sql, by, { name: "Bench", slug: "bench" }, keys);
+  const at = { project: "bench", environment: "test" as const };
+  await deployConfig(sql, by, at, {
+    snapshot: canonicalJson(SNAPSHOT),
+    hash: hashSnapshot(SNAPSHOT),
+    provenance: null,
+  });
   const [environment] = await sql<[{ environment_id: number }]>`
     select environment_id from svc.api_keys where key_hash = ${keyHash}`;
-  return environment.environment_id;
+  return { environmentId: environment.environment_id, token: token.text, organizationId };
 }
 
 async function settingsOf(sql: Sql): Promise<string> {

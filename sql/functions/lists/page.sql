@@ -7,9 +7,6 @@ language sql
 immutable
 parallel safe
 set search_path = ''
-return json_build_object(
-  'data', coalesce(array_to_json(items[:row_limit]), '[]'),
-  'nextCursor', case when cardinality(items) > row_limit then svc.encode_cursor(list, positions[row_limit]) end
-);
+return svc.partial_page(list, items, positions, row_limit, null);
 
 comment on function svc.page(text, json[], text[], integer) is 'A page of a list as {data, nextCursor}.';

@@ -1,4 +1,5 @@
--- A segment: how many members it has now, and a page of them in the order of their ids.
+-- A segment: how many members it has now, and a page of them in the order of their ids; on the first page also statistics of all members
+-- (svc.segment_statistics).
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or SEGMENT_NOT_FOUND (neither in the active configuration nor
 -- with members), SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.get_segment(
@@ -36,7 +37,8 @@ begin
       errcode = 'SV004',
       message = 'SEGMENT_NOT_FOUND',
       detail = jsonb_build_object(
-        'message', format('There is no segment "%s" in this environment.', left(get_segment.segment_id, 256))
+        'message', format('There is no segment "%s" in this environment.', left(get_segment.segment_id, 256)),
+        'fix', 'Check the id and the environment; the overview lists the segments.'
       )::text;
   end if;
 
@@ -53,6 +55,15 @@ begin
     limit row_limit + 1
   ) as r;
 
+  if get_segment.cursor is null then
+    return json_build_object(
+      'segment', get_segment.segment_id,
+      'members', _members,
+      'statistics', svc.segment_statistics(_environment.environment_id, get_segment.segment_id),
+      'data', _page -> 'data',
+      'nextCursor', _page -> 'nextCursor'
+    );
+  end if;
   return json_build_object(
     'segment', get_segment.segment_id, 'members', _members, 'data', _page -> 'data', 'nextCursor', _page -> 'nextCursor'
   );

@@ -1,0 +1,29 @@
+-- The last number up to which all operations of an environment are settled: stored and to be seen by the next statement, or never to come.
+-- A call that is under way holds a lock that tells a batch number below its own (svc_api.ingest). Not always rising: a call may have
+-- looked at the numbers long before it took the lock.
+-- Raises nothing, locks nothing.
+create or replace function svc.accepted_through(environment_id integer)
+returns bigint
+language plpgsql
+volatile
+strict
+set search_path = ''
+as $$
+declare
+  -- Before the locks are read: a call that has none yet will have a higher number.
+  _last constant bigint := coalesce(pg_sequence_last_value('svc.batch_seq'), 0);
+  _settled bigint;
+begin
+  -- The lock holds the lower 31 bits, which tell how far it lies behind the last one, or by now before it.
+  select min(_last - (((_last - l.objid::bigint + 1073741824) & 2147483647) - 1073741824)) into _settled
+  from pg_locks as l
+  where l.locktype = 'advisory'
+    and l.database = (select d.oid from pg_database as d where d.datname = current_database())
+    and l.classid = (4294967296 - accepted_through.environment_id)::oid
+    and l.objsubid = 2;
+  -- least passes over null.
+  return least(_settled, _last) * 1024 + 1023;
+end;
+$$;
+
+comment on function svc.accepted_through(integer) is 'Up to which number all operations of an environment are settled.';

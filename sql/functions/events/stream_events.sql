@@ -1,0 +1,85 @@
+-- What was accepted after a position, in the order of acceptance, filtered by customer and event name: {events: [[id, item as text], …],
+-- position, more}. position is where to go on, more that nothing has to be waited for. A page reads at most 5,000 events and ends with the
+-- one that fills a MiB. Without a position it answers none, and where the present ends; a position that lies ahead is taken for that.
+-- Numbers are taken before the commit, so that a later one may be seen earlier. A call says in a lock what its number will exceed; what
+-- lies beyond the lowest of those under way is left for the next page. So no event is missed, and none comes twice.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
+create or replace function svc_api.stream_events(
+  token_hash bytea, organization_id text, project_slug text, environment_name text,
+  customer_id text, event text, after bigint, row_limit integer
+)
+returns json
+language plpgsql
+-- Not stable: what was committed before the locks were looked at must be seen by the statement after.
+volatile
+security definer
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    stream_events.token_hash, stream_events.organization_id, 'stream_events', stream_events.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    stream_events.organization_id, stream_events.project_slug, stream_events.environment_name
+  );
+  _end bigint;
+  _after bigint;
+  _read_through bigint;
+  _filled_through bigint;
+  _events json;
+begin
+  _end := svc.accepted_through(_environment.environment_id);
+  if stream_events.after is null then
+    return json_build_object('events', '[]'::json, 'position', _end::text, 'more', false);
+  end if;
+  _after := least(stream_events.after, coalesce(pg_sequence_last_value('svc.batch_seq'), 0) * 1024 + 1023);
+  _end := greatest(_end, _after);
+
+  select e.event_seq into _read_through
+  from svc.events as e
+  where e.environment_id = _environment.environment_id and e.event_seq > _after and e.event_seq <= _end
+  order by e.event_seq
+  offset 4999
+  limit 1;
+
+  select
+    coalesce(
+      json_agg(json_build_array(svc.event_id(p.event_seq), p.item) order by p.event_seq) filter (where p.fits and p.item is not null),
+      '[]'
+    ),
+    case when count(*) = stream_events.row_limit or not bool_and(p.fits) then max(p.event_seq) filter (where p.fits) end
+  into _events, _filled_through
+  from (
+    select
+      r.event_seq, i.item,
+      coalesce(sum(octet_length(i.item)) over earlier, 0) < 1048576 as fits
+    from (
+      select e.event_seq
+      from (
+        select k.event_seq, k.customer_id, k.event
+        from svc.events as k
+        where k.environment_id = _environment.environment_id and k.event_seq > _after and k.event_seq <= coalesce(_read_through, _end)
+        order by k.event_seq
+        limit 5000
+      ) as e
+      where (stream_events.customer_id is null or e.customer_id = stream_events.customer_id)
+        and (stream_events.event is null or e.event = stream_events.event)
+      order by e.event_seq
+      limit stream_events.row_limit
+    ) as r
+    cross join lateral (select svc.event_item(_environment.environment_id, r.event_seq)::text) as i (item)
+    window earlier as (order by r.event_seq rows between unbounded preceding and 1 preceding)
+  ) as p;
+
+  return json_build_object(
+    'events', _events,
+    'position', coalesce(_filled_through, _read_through, _end)::text,
+    'more', coalesce(_filled_through, _read_through) is not null
+  );
+end;
+$$;
+
+comment on function svc_api.stream_events(bytea, text, text, text, text, text, bigint, integer) is
+  'What was accepted after a position, in the order of acceptance.';

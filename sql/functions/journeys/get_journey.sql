@@ -1,0 +1,104 @@
+-- A customer's progress in one journey with the time that its steps took, and the earlier runs, newest first, at most 100. Steps are those
+-- of the customer's configuration in the author's order, then what it does not know but the run has completed. currentStepSince is when
+-- the run came to the step that it stands at: nothing before it was open any more. A journey that never started is not_started.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, CUSTOMER_NOT_FOUND, or JOURNEY_NOT_FOUND for one that was neither started nor
+-- is in the customer's configuration. Locks nothing.
+create or replace function svc_api.get_journey(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, customer_id text, journey_id text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    get_journey.token_hash, get_journey.organization_id, 'get_journey', get_journey.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    get_journey.organization_id, get_journey.project_slug, get_journey.environment_name
+  );
+  _declared text[];
+  _run svc.journey_runs;
+  _since timestamptz;
+begin
+  perform svc.require_customer(_environment.environment_id, get_journey.customer_id);
+
+  select array(select s ->> 'id' from json_array_elements(j -> 'steps') as s) into _declared
+  from svc.customers as c
+  join svc.config_versions as v
+    on v.project_id = _environment.project_id and v.version = coalesce(c.config_version, _environment.active_version)
+  cross join lateral json_array_elements(v.snapshot -> 'journeys') as j
+  where c.environment_id = _environment.environment_id
+    and c.customer_id = get_journey.customer_id
+    and j ->> 'id' = get_journey.journey_id;
+
+  select r.* into _run
+  from svc.journey_runs as r
+  where r.environment_id = _environment.environment_id
+    and r.customer_id = get_journey.customer_id
+    and r.journey_id = get_journey.journey_id
+  order by r.run desc
+  limit 1;
+
+  if _run.run is null and _declared is null then
+    raise exception using
+      errcode = 'SV004',
+      message = 'JOURNEY_NOT_FOUND',
+      detail = jsonb_build_object(
+        'message', format('There is no journey "%s" for this customer.', left(get_journey.journey_id, 256)),
+        'reason', 'The customer never started it, and it is not in the configuration that the customer was evaluated under.',
+        'fix', 'Check the id and the environment; the state of the customer lists the journeys that it started.'
+      )::text;
+  end if;
+
+  if _run.status = 'active' then
+    select coalesce(max((s.step ->> 'completedAt')::timestamptz), _run.started_at) into _since
+    from json_each(_run.steps) as s (step_id, step)
+    -- The steps before it, as far as they are known.
+    where _run.current_step = any(_declared) is not true
+      or array_position(_declared, s.step_id) < array_position(_declared, _run.current_step);
+  end if;
+
+  return json_build_object(
+    'customerId', get_journey.customer_id,
+    'journeyId', get_journey.journey_id,
+    'status', coalesce(_run.status, 'not_started'),
+    'currentStep', _run.current_step,
+    'currentStepSince', svc.iso(_since),
+    'secondsOnCurrentStep', extract(epoch from date_trunc('milliseconds', now()) - _since)::double precision,
+    'run', _run.run,
+    'startedAt', svc.iso(_run.started_at),
+    'completedAt', svc.iso(_run.completed_at),
+    'expiredAt', svc.iso(_run.expired_at),
+    'steps', svc.journey_steps(_run.started_at, coalesce(_run.steps, '{}'), _declared),
+    'earlierRuns', (
+      select coalesce(
+        json_agg(
+          json_build_object(
+            'run', r.run,
+            'status', r.status,
+            'currentStep', r.current_step,
+            'startedAt', svc.iso(r.started_at),
+            'completedAt', svc.iso(r.completed_at),
+            'expiredAt', svc.iso(r.expired_at),
+            'steps', svc.journey_steps(r.started_at, r.steps, '{}')
+          )
+          order by r.run desc
+        ),
+        '[]'
+      )
+      from svc.journey_runs as r
+      where r.environment_id = _environment.environment_id
+        and r.customer_id = get_journey.customer_id
+        and r.journey_id = get_journey.journey_id
+        and r.run < _run.run
+        and r.run >= _run.run - 100
+    )
+  );
+end;
+$$;
+
+comment on function svc_api.get_journey(bytea, text, text, text, text, text) is
+  'A customer''s progress in one journey, with the time that its steps took.';

@@ -1,0 +1,104 @@
+import Type from "typebox";
+import * as calls from "../../db/calls-reads.js";
+import { ApiError } from "../errors.js";
+import { openEventStream } from "../event-stream.js";
+import { environmentQuery, listQuery, nameFilter, sinceOf } from "./parameters.js";
+import { adminRoute } from "./route.js";
+import { exact, instant, jsonObject, listOf } from "./schemas-common.js";
+
+const PAGE = 200;
+
+const event = exact(
+  {
+    id: Type.String({
+      description: "The id that ingestion answered; ids sort in order of acceptance.",
+      examples: ["evt_0000000000000400"],
+    }),
+    customerId: Type.String(),
+    event: Type.String(),
+    properties: jsonObject("As sent, numbers beyond double precision included."),
+    occurredAt: instant,
+    acceptedAt: instant,
+    status: Type.Enum(["processed", "pending"], { description: "Whether it was evaluated." }),
+  },
+  { title: "Event" },
+);
+
+/** Events as accepted. A page of rare filters may be short, even empty, and nextCursor go on all the same. */
+export const listEvents = adminRoute({
+  operation: "list_events",
+  method: "GET",
+  path: "/projects/:project/events",
+  summary: "Events, newest occurrence first",
+  query: Type.Object(
+    {
+      ...listQuery.properties,
+      limit: Type.Integer({ minimum: 1, maximum: 200, default: 20 }),
+      customer: nameFilter,
+      type: nameFilter,
+      status: Type.Optional(Type.Enum(["processed", "pending"])),
+      since: nameFilter,
+    },
+    { additionalProperties: false },
+  ),
+  answers: { 200: listOf(event) },
+  answer: async ({ deps, credentials, params, query: { env, customer, type, status, since, ...page } }) => {
+    const filters = {
+      customer,
+      event: type,
+      status,
+      since: since === undefined ? undefined : sinceOf(since, "since"),
+    };
+    const place = { project: params["project"]!, environment: env };
+    return { status: 200, document: await calls.listEvents(deps.sql, credentials, place, filters, page) };
+  },
+});
+
+/**
+ * What is accepted from now on, or after the event of the header `Last-Event-ID`, in the order of acceptance: server-sent events `event`
+ * whose data are items as of the list, each once. Permissions are checked with every page; the stream ends with an event `error` whose
+ * data is an error envelope.
+ */
+export const streamEvents = adminRoute({
+  operation: "stream_events",
+  method: "GET",
+  path: "/projects/:project/events/stream",
+  summary: "Events as they are accepted, as server-sent events",
+  query: Type.Object(
+    { ...environmentQuery.properties, customer: nameFilter, type: nameFilter },
+    { additionalProperties: false },
+  ),
+  headers: {
+    "Last-Event-ID": Type.Optional(
+      Type.String({
+        description: "The id that came with the last event: goes on after it.",
+        examples: ["evt_0000000000000400"],
+      }),
+    ),
+  },
+  type: "text/event-stream",
+  scarce: true,
+  answers: { 200: Type.String({ description: "Server-sent events `event`, whose data are items as of the list." }) },
+  answer: async ({ deps, credentials, params, query: { env, customer, type }, ctx }) => {
+    const place = { project: params["project"]!, environment: env };
+    const document = await openEventStream(ctx, {
+      organizationId: credentials.organizationId,
+      next: (position) => calls.streamEvents(deps.sql, credentials, place, { customer, event: type }, position, PAGE),
+      position: readPosition(ctx.get("Last-Event-ID")),
+    });
+    return { status: 200, type: "text/event-stream", document };
+  },
+});
+
+/** The number in the id of an event; null where there is no id. */
+function readPosition(lastEventId: string): string | null {
+  if (lastEventId === "") return null;
+  const number = /^evt_([0-7][0-9a-f]{15})$/.exec(lastEventId)?.[1];
+  if (number !== undefined) return BigInt(`0x${number}`).toString();
+  throw new ApiError(400, "VALIDATION_ERROR", {
+    message: "The header Last-Event-ID is not the id of an event.",
+    field: "Last-Event-ID",
+    value: lastEventId.slice(0, 256),
+    fix: "Send the id that came with the last event, or no such header to begin with the present.",
+  });
+}

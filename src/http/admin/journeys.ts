@@ -1,0 +1,68 @@
+import Type from "typebox";
+import * as calls from "../../db/calls-reads.js";
+import { environmentQuery } from "./parameters.js";
+import { adminRoute } from "./route.js";
+import { exact, instant, orNull } from "./schemas-common.js";
+
+const seconds = Type.Number({ minimum: 0 });
+const number = Type.Integer({ minimum: 1, description: "Counts from 1 for each customer and journey." });
+
+const steps = Type.Array(
+  exact(
+    {
+      stepId: Type.String(),
+      completedAt: orNull(instant),
+      triggeredBy: orNull(Type.String(), "For example `event:order_placed`."),
+      secondsFromStart: orNull(seconds),
+      secondsFromPrevious: orNull(seconds, "Since the step completed before, or the start."),
+    },
+    { title: "JourneyStepTiming" },
+  ),
+);
+
+const earlierRun = exact(
+  {
+    run: number,
+    status: Type.Enum(["active", "complete", "expired"]),
+    currentStep: Type.String(),
+    startedAt: instant,
+    completedAt: orNull(instant),
+    expiredAt: orNull(instant),
+    steps,
+  },
+  { title: "JourneyRun" },
+);
+
+const journey = exact(
+  {
+    customerId: Type.String(),
+    journeyId: Type.String(),
+    status: Type.Enum(["not_started", "active", "complete", "expired"]),
+    currentStep: orNull(Type.String(), "The first step not completed; the last one of all when complete."),
+    currentStepSince: orNull(instant, "When the run came to that step; null unless it is active."),
+    secondsOnCurrentStep: orNull(seconds),
+    run: orNull(number),
+    startedAt: orNull(instant),
+    completedAt: orNull(instant),
+    expiredAt: orNull(instant),
+    steps,
+    earlierRuns: Type.Array(earlierRun, { description: "Newest first, at most 100." }),
+  },
+  { title: "Journey" },
+);
+
+/** A customer's progress in one journey and how long its steps took, with the latest hundred of the earlier runs. */
+export const getJourney = adminRoute({
+  operation: "get_journey",
+  method: "GET",
+  path: "/projects/:project/customers/:customerId/journeys/:journeyId",
+  summary: "A customer's progress in one journey, with the time that its steps took",
+  query: environmentQuery,
+  answers: { 200: journey },
+  refusals: { 404: ["CUSTOMER_NOT_FOUND", "JOURNEY_NOT_FOUND"] },
+  answer: async ({ deps, credentials, params, query }) => {
+    const place = { project: params["project"]!, environment: query.env };
+    const document = await calls.getJourney(deps.sql, credentials, place, params["customerId"]!, params["journeyId"]!);
+    return { status: 200, document };
+  },
+});

@@ -1,0 +1,118 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { Readable } from "node:stream";
+import type { Context } from "koa";
+import { ApiError } from "./errors.js";
+import { envelopeOf } from "./handle-errors.js";
+import { isStopping } from "./server.js";
+
+/** Some of the events of a stream, in order. */
+export interface EventPage {
+  /** Id and data (JSON text, without line breaks) of each. */
+  events: readonly (readonly [id: string, data: string])[];
+  /** Where to go on. */
+  position: string;
+  /** Whether there is more already. */
+  more: boolean;
+}
+
+export interface EventStreamOptions {
+  /** Whose stream it is. */
+  organizationId: string;
+  /** The events after a position, null for the present. Fails where the client may no longer have them. */
+  next: (position: string | null) => Promise<EventPage>;
+  /** Where the client was, if it says so. */
+  position: string | null;
+  /** How long to wait where there is no more; a second unless given. */
+  pollMs?: number;
+  /** After which silence to say that the stream is alive; 15 seconds unless given. */
+  heartbeatMs?: number;
+}
+
+const STREAMS_MAX = 64;
+/** Of one organization, so that it leaves some to the others. */
+const STREAMS_EACH_MAX = 16;
+const POLL_MS = 1_000;
+const PASSING_MS = 50;
+const HEARTBEAT_MS = 15_000;
+const RETRY_MS = 1_000;
+/** A client that takes nothing for so long has vanished. Longer than the time between two heartbeats. */
+const SILENT_MS_MAX = 60_000;
+
+/** Of this process, whatever serves them, by organization: each polls the database. */
+const open = new Map<string, number>();
+
+/**
+ * The body of a `text/event-stream` (server-sent events) that goes on until its client leaves, the server stops, or `next` fails; then a
+ * last event `error` carries the envelope. The first page is read before anything is answered, so that a request that may not have it is
+ * refused as any other. Nothing is read ahead of a client that is slow. Throws SERVICE_UNAVAILABLE past 64 streams, 16 of
+ * them one organization's.
+ */
+export async function openEventStream(ctx: Context, options: EventStreamOptions): Promise<Readable> {
+  const { organizationId } = options;
+  takeSlot(organizationId);
+  const gone = new AbortController();
+  const { res, socket } = ctx;
+  // A client that ends its half of the connection waits for an answer elsewhere; this one has no end that it could wait for.
+  const leave = () => res.destroy();
+  socket.once("end", leave);
+  const close = () => {
+    if (gone.signal.aborted) return;
+    giveBackSlot(organizationId);
+    socket.off("end", leave).off("close", close);
+    gone.abort();
+  };
+  res.once("close", close);
+  // Of an answer that waits behind another on its connection, `res` does not tell.
+  socket.once("close", close);
+  const first = await options.next(options.position);
+  socket.setTimeout(SILENT_MS_MAX);
+  // Proxies that gather an answer would hold back what it is about.
+  ctx.set("X-Accel-Buffering", "no");
+  return Readable.from(frames(ctx, first, options, gone.signal), { objectMode: false });
+}
+
+function takeSlot(organizationId: string): void {
+  const own = open.get(organizationId) ?? 0;
+  const all = [...open.values()].reduce((sum, streams) => sum + streams, 0);
+  if (own >= STREAMS_EACH_MAX || all >= STREAMS_MAX) {
+    throw new ApiError(503, "SERVICE_UNAVAILABLE", {
+      reason: `This process holds ${all} streams open, ${own} of them this organization's; it may hold ${STREAMS_MAX}, ${STREAMS_EACH_MAX} for each.`,
+      headers: { "Retry-After": "10" },
+    });
+  }
+  open.set(organizationId, own + 1);
+}
+
+function giveBackSlot(organizationId: string): void {
+  const rest = (open.get(organizationId) ?? 1) - 1;
+  if (rest > 0) open.set(organizationId, rest);
+  else open.delete(organizationId);
+}
+
+async function* frames(
+  ctx: Context,
+  first: EventPage,
+  { next, pollMs = POLL_MS, heartbeatMs = HEARTBEAT_MS }: EventStreamOptions,
+  gone: AbortSignal,
+): AsyncGenerator<string> {
+  yield `retry: ${RETRY_MS}\n\n`;
+  try {
+    let heardAt = performance.now();
+    for (let page = first; !isStopping(ctx.req); page = await next(page.position)) {
+      for (const [id, data] of page.events) yield `id: ${id}\nevent: event\ndata: ${data}\n\n`;
+      if (page.events.length > 0) heardAt = performance.now();
+      if (page.more) {
+        // What passes over much and finds nothing leaves the database to others in between.
+        if (page.events.length === 0) await delay(PASSING_MS, undefined, { signal: gone });
+        continue;
+      }
+      if (performance.now() - heardAt >= heartbeatMs) {
+        yield ": heartbeat\n\n";
+        heardAt = performance.now();
+      }
+      await delay(pollMs, undefined, { signal: gone });
+    }
+  } catch (error) {
+    if (!gone.aborted) yield `event: error\ndata: ${JSON.stringify(envelopeOf(ctx, error))}\n\n`;
+  }
+}

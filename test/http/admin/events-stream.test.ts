@@ -1,0 +1,340 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Sql, TransactionSql } from "postgres";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { streamEvents } from "../../../src/db/calls-reads.js";
+import { connect } from "../../../src/db/connect.js";
+import { hashCredential } from "../../../src/http/credentials.js";
+import { DOCS_URL, envelope, type Actor } from "../../support/service.js";
+import { startIngest, type IngestFixture } from "../ingest/fixture.js";
+
+let fixture: IngestFixture;
+let owner: Actor;
+let other: Sql;
+beforeAll(async () => {
+  fixture = await startIngest();
+  owner = fixture.owner;
+  other = connect(fixture.service.db.url, { max: 2, applicationName: "svc test caller" });
+});
+afterAll(async () => {
+  await other.end();
+  await fixture.service.stop();
+});
+
+const open: EventReader[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((reader) => reader.close()));
+});
+
+interface Message {
+  id?: string;
+  event?: string;
+  data?: unknown;
+}
+
+/** Reads server-sent events as they come. */
+class EventReader {
+  readonly messages: Message[] = [];
+  readonly comments: string[] = [];
+  retry: number | undefined;
+  ended = false;
+  readonly done: Promise<void>;
+  readonly #abort = new AbortController();
+
+  private constructor(
+    readonly response: Response,
+    abort: AbortController,
+  ) {
+    this.#abort = abort;
+    this.done = this.#read().catch((error: unknown) => {
+      if (!abort.signal.aborted) throw error;
+    });
+    this.done.catch(() => undefined); // told by close()
+  }
+
+  static async open(query = "", headers: Record<string, string> = {}, by = owner): Promise<EventReader> {
+    await expect.poll(() => EventReader.status(query, headers, by), { timeout: 10_000 }).toBe(200);
+    return open.at(-1)!;
+  }
+
+  /** Asks for a stream, which is read where it is given. */
+  static async status(query = "", headers: Record<string, string> = {}, by = owner): Promise<number> {
+    const abort = new AbortController();
+    const response = await fetch(`${fixture.service.url}/projects/app/events/stream${query}`, {
+      headers: {
+        Authorization: `Bearer ${by.token}`,
+        "X-Svc-Organization": by.organizationId,
+        "X-Request-ID": "req",
+        ...headers,
+      },
+      signal: abort.signal,
+    });
+    if (response.status === 200) open.push(new EventReader(response, abort));
+    else await response.text();
+    return response.status;
+  }
+
+  async #read(): Promise<void> {
+    let text = "";
+    for await (const chunk of this.response.body!.pipeThrough(new TextDecoderStream())) {
+      const blocks = (text + chunk).split("\n\n");
+      text = blocks.pop()!;
+      for (const block of blocks) this.#take(block);
+    }
+    this.ended = true;
+  }
+
+  #take(block: string): void {
+    const message: Message = {};
+    for (const line of block.split("\n")) {
+      const [, field, value] = /^([a-z]*): (.*)$/.exec(line)!;
+      if (field === "") this.comments.push(value!);
+      else if (field === "retry") this.retry = Number(value);
+      else if (field === "data") message.data = JSON.parse(value!);
+      else Object.assign(message, { [field!]: value });
+    }
+    if (Object.keys(message).length > 0) this.messages.push(message);
+  }
+
+  /** What the events are called, in the order in which they came. */
+  names(): unknown[] {
+    return this.messages.map(({ data }) => (data as { event: string }).event);
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort();
+    await this.done;
+  }
+}
+
+const seen = (reader: EventReader) => expect.poll(() => reader.names(), { timeout: 10_000 });
+const send = async (...events: string[]): Promise<string[]> => {
+  const reply = await fixture.batch(events.map((event) => ({ customerId: `of-${event}`, event })));
+  expect(reply.status).toBe(202);
+  return (reply.body as { eventIds: string[] }).eventIds;
+};
+
+/** A key of the same environment that nobody else uses: calls of one key wait for each other at its usage. */
+async function newKey(): Promise<Buffer> {
+  const hash = randomBytes(32);
+  await other`
+    with k as (
+      insert into svc.api_keys (key_hash, api_key_id, environment_id, name, hint, created_by)
+      select ${hash}, svc.random_id('key_'), environment_id, 'other', 'svc_test_', 'test' from svc.environments where name = 'test'
+      returning key_hash
+    )
+    insert into svc.key_usage (key_hash, tokens, refilled_at, month, month_events)
+    select key_hash, 100000, now(), svc.month_of(now()), 0 from k`;
+  return hash;
+}
+
+/** Ingests on a connection of its own, as another process would, and commits when it is told. */
+async function ingestSlowly(event: string): Promise<() => Promise<void>> {
+  const key = await newKey();
+  let commit = () => {};
+  let started = () => {};
+  const hasStarted = new Promise<void>((resolve) => (started = resolve));
+  const mayCommit = new Promise<void>((resolve) => (commit = resolve));
+  const body = JSON.stringify({ events: [{ customerId: "late", event }] });
+  const ended = other.begin(async (tx: TransactionSql) => {
+    await tx`
+      select svc_api.ingest(${key}, gen_random_uuid(), ${body}, false)`;
+    started();
+    await mayCommit;
+  });
+  await hasStarted;
+  return async () => {
+    commit();
+    await ended;
+  };
+}
+
+describe("GET /projects/:project/events/stream", () => {
+  it("sends what is accepted from now on, in the order of acceptance, as the list shows it", async () => {
+    await send("before");
+    const reader = await EventReader.open();
+    expect(reader.response.headers.get("Content-Type")).toMatch(/^text\/event-stream/);
+    expect(reader.response.headers.get("Cache-Control")).toBe("no-store");
+    const [first, second] = await send("one", "two");
+    await send("three");
+    await seen(reader).toEqual(["one", "two", "three"]);
+    expect(reader.retry).toBe(1000);
+    expect(reader.messages[0]).toEqual({
+      id: first,
+      event: "event",
+      data: {
+        id: first,
+        customerId: "of-one",
+        event: "one",
+        properties: {},
+        occurredAt: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+        acceptedAt: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+        status: "pending",
+      },
+    });
+    expect(reader.messages[1]!.id).toBe(second);
+  });
+
+  it("filters by customer and by name", async () => {
+    const [byCustomer, byName, both] = [
+      await EventReader.open("?customer=of-a"),
+      await EventReader.open("?type=b"),
+      await EventReader.open("?type=a&customer=of-a"),
+    ];
+    await send("a", "b", "c");
+    await send("b", "a");
+    await seen(byCustomer).toEqual(["a", "a"]);
+    await seen(byName).toEqual(["b", "b"]);
+    await seen(both).toEqual(["a", "a"]);
+  });
+
+  it("goes on after the event that the client saw last, and sends none twice", async () => {
+    const sent = await send("r1", "r2", "r3");
+    const reader = await EventReader.open("", { "Last-Event-ID": sent[0]! });
+    await seen(reader).toEqual(["r2", "r3"]);
+    await send("r4");
+    await seen(reader).toEqual(["r2", "r3", "r4"]);
+  });
+
+  it("sends a long history in pages", async () => {
+    const [start] = await send("start");
+    for (let n = 0; n < 3; n++) await send(...Array.from({ length: 1000 }, (_, m) => `h${n * 1000 + m}`));
+    const reader = await EventReader.open("", { "Last-Event-ID": start! });
+    await seen(reader).toEqual(Array.from({ length: 3000 }, (_, n) => `h${n}`));
+  });
+
+  it("neither misses nor repeats what a call stores that commits after later ones", async () => {
+    const reader = await EventReader.open();
+    await send("first");
+    await seen(reader).toEqual(["first"]);
+    const commit = await ingestSlowly("slow");
+    // Accepted later, seen earlier.
+    await send("fast");
+    const since = await EventReader.open();
+    const { id } = reader.messages[0]!;
+    const position = BigInt(`0x${id!.slice("evt_".length)}`).toString();
+    const by = { tokenHash: hashCredential(owner.token), organizationId: owner.organizationId, requestId: "req" };
+    const place = { project: "app", environment: "test" } as const;
+    expect(await streamEvents(fixture.service.db.sql, by, place, {}, position, 200)).toMatchObject({ events: [] });
+    await commit();
+    await seen(reader).toEqual(["first", "slow", "fast"]);
+    // It was opened when both were under way or done: whatever it sends of them comes in order, once.
+    await send("last");
+    await seen(since).toContain("last");
+    expect([["slow", "fast", "last"], ["fast", "last"], ["last"]]).toContainEqual(since.names());
+    await seen(reader).toEqual(["first", "slow", "fast", "last"]);
+  });
+
+  it("does not wait for a call that is taken back", async () => {
+    const reader = await EventReader.open();
+    const key = await newKey();
+    const failed = other.begin(async (tx) => {
+      const body = JSON.stringify({ events: [{ customerId: "c", event: "never" }] });
+      await tx`select svc_api.ingest(${key}, gen_random_uuid(), ${body}, false)`;
+      await send("after");
+      throw new Error("taken back");
+    });
+    await expect(failed).rejects.toThrow("taken back");
+    await seen(reader).toEqual(["after"]);
+  });
+
+  it("sends each event of many calls at once exactly once, in the order of their ids", async () => {
+    const reader = await EventReader.open();
+    const calls = Array.from({ length: 12 }, async (_, caller) => {
+      const ids: string[] = [];
+      for (let n = 0; n < 8; n++) {
+        if (caller % 4 === 0) {
+          const commit = await ingestSlowly(`x-${caller}-${n}`);
+          await delay(Math.random() * 20);
+          await commit();
+        } else ids.push(...(await send(...Array.from({ length: 1 + (n % 5) }, (_, m) => `y-${caller}-${n}-${m}`))));
+      }
+      return ids;
+    });
+    await Promise.all(calls);
+    const rows = await fixture.service.db.sql<{ event: string }[]>`
+      select event from svc.events where event ~ '^[xy]-' order by event_seq`;
+    await seen(reader).toEqual(rows.map(({ event }) => event));
+    const ids = reader.messages.map(({ id }) => id!);
+    expect(ids).toEqual(ids.toSorted());
+  });
+
+  it("takes a last id that lies ahead for the present", async () => {
+    const reader = await EventReader.open("", { "Last-Event-ID": "evt_7fffffffffffffff" });
+    await send("now");
+    await seen(reader).toEqual(["now"]);
+  });
+
+  it("ends with the error where the token is revoked meanwhile", async () => {
+    const actor = await fixture.service.member(owner, "viewer");
+    const reader = await EventReader.open("", {}, actor);
+    await send("seen");
+    await seen(reader).toEqual(["seen"]);
+    await fixture.service.db
+      .sql`update iam.access_tokens set revoked_at = now() where token_hash = ${hashCredential(actor.token)}`;
+    await expect.poll(() => reader.ended, { timeout: 10_000 }).toBe(true);
+    expect(reader.messages.at(-1)).toEqual({
+      event: "error",
+      data: envelope("INVALID_SESSION", "The access token is missing, unknown, expired or revoked."),
+    });
+  });
+
+  it("ends with the error where the membership ends meanwhile", async () => {
+    const actor = await fixture.service.member(owner, "developer");
+    const reader = await EventReader.open("", {}, actor);
+    await fixture.service.db.sql`
+      delete from iam.memberships where user_id = (
+        select user_id from iam.access_tokens where token_hash = ${hashCredential(actor.token)}
+      )`;
+    await expect.poll(() => reader.ended, { timeout: 10_000 }).toBe(true);
+    expect(reader.messages).toMatchObject([
+      { event: "error", data: { error: { code: "ORGANIZATION_NOT_FOUND", requestId: "req" } } },
+    ]);
+    expect((reader.messages[0]!.data as { error: { docs: string } }).error.docs).toContain(DOCS_URL);
+  });
+
+  it("refuses as any other request before anything is sent", async () => {
+    const ask = (path: string, headers: Record<string, string> = {}, by = owner) =>
+      fixture.service.request("GET", path, { by, headers });
+    expect(await ask("/projects/nothing/events/stream")).toMatchObject({
+      status: 404,
+      body: { error: { code: "PROJECT_NOT_FOUND" } },
+    });
+    const stranger = await fixture.service.owner("stranger");
+    expect(await ask("/projects/app/events/stream", {}, stranger)).toMatchObject({ status: 404 });
+    expect(await ask("/projects/app/events/stream?env=staging")).toMatchObject({
+      status: 400,
+      body: { error: { field: "env" } },
+    });
+    expect(await ask(`/projects/app/events/stream?type=${"x".repeat(257)}`)).toMatchObject({
+      status: 400,
+      body: { error: { field: "type" } },
+    });
+    for (const id of ["7", "evt_", "evt_ffffffffffffffff", "evt_00000000000004", "EVT_0000000000000400"]) {
+      const reply = await ask("/projects/app/events/stream", { "Last-Event-ID": id });
+      expect(reply.status).toBe(400);
+      expect(reply.body).toEqual(
+        envelope("VALIDATION_ERROR", "The header Last-Event-ID is not the id of an event.", {
+          field: "Last-Event-ID",
+          value: id,
+          fix: "Send the id that came with the last event, or no such header to begin with the present.",
+        }),
+      );
+    }
+  });
+
+  it("answers SERVICE_UNAVAILABLE past 16 streams of an organization, and takes another once one was closed", async () => {
+    // Those of the tests before are closed on their side; the server may hear of it a moment later.
+    while (open.length < 16) await expect.poll(() => EventReader.status(), { timeout: 10_000 }).toBe(200);
+    const reply = await fixture.service.request("GET", "/projects/app/events/stream", { by: owner });
+    expect(reply.status).toBe(503);
+    expect(reply.headers.get("Retry-After")).toBe("10");
+    expect(reply.body).toEqual(
+      envelope("SERVICE_UNAVAILABLE", "The service is not available for the moment. Send the same request again.", {
+        reason: "This process holds 16 streams open, 16 of them this organization's; it may hold 64, 16 for each.",
+      }),
+    );
+    await open[0]!.close();
+    await expect.poll(() => EventReader.status(), { timeout: 10_000 }).toBe(200);
+  });
+});

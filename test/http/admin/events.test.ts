@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { environmentId, startService, type Actor, type Service } from "../../support/service.js";
+
+let service: Service;
+let owner: Actor;
+const get = (path: string) => service.request("GET", `/projects/app${path}`, { by: owner });
+
+interface Page {
+  data: { id: string }[];
+  nextCursor: string | null;
+}
+
+/** The ids of one page, without what all have in common. */
+const ids = async (query: string): Promise<string[]> => {
+  const reply = await get(`/events?${query}`);
+  expect(reply.status).toBe(200);
+  return (reply.body as Page).data.map(({ id }) => id.replace(/^evt_0+/, ""));
+};
+
+/** The ids of all pages. */
+const pages = async (query: string): Promise<string[]> => {
+  const seen: string[] = [];
+  let cursor = "";
+  do {
+    const page = (await get(`/events?${query}${cursor}`)).body as Page;
+    seen.push(...page.data.map(({ id }) => id.replace(/^evt_0+/, "")));
+    cursor = page.nextCursor === null ? "" : `&cursor=${page.nextCursor}`;
+  } while (cursor !== "");
+  return seen;
+};
+
+beforeAll(async () => {
+  service = await startService();
+  owner = await service.owner("acme");
+  await service.request("POST", "/projects", { by: owner, body: { name: "App", slug: "app" } });
+  const { sql } = service.db;
+  const id = await environmentId(sql, "app", "test");
+  // Occurrence and acceptance differ: c was sent late, d and e occurred at the same instant.
+  await sql`
+    insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
+    values
+      (${id}, 10, 'ann', 'login', '{"n": 12345678901234567890, "a": 1.50}', '2026-03-01 10:00:00.123456Z', '2026-03-01 10:00:01Z'),
+      (${id}, 11, 'ann', 'login', '{}', '2026-03-02Z', '2026-03-02Z'),
+      (${id}, 12, 'ann', 'order', '{}', '2026-01-01Z', '2026-03-03Z'),
+      (${id}, 13, 'bob', 'order', '{}', '2026-03-04Z', '2026-03-04Z'),
+      (${id}, 14, 'bob', 'login', '{}', '2026-03-04Z', '2026-03-04Z'),
+      (${id}, 15, 'zoë 1', 'login', '{}', '9999-12-31 23:59:59.999999Z', '2026-03-05Z')`;
+  await sql`
+    insert into svc.inbox (environment_id, customer_id, seq, not_before)
+    values (${id}, 'ann', 11, null), (${id}, 'bob', 14, 'infinity'), (${id}, 'bob', 99, null), (${id}, 'zoë 1', 15, '9999-12-31Z')`;
+});
+afterAll(() => service.stop());
+
+describe("GET /projects/:project/events", () => {
+  it("shows an event as it was accepted, numbers exact", async () => {
+    const response = await fetch(
+      `${service.url}/projects/app/events?customer=ann&type=login&since=2026-03-01&limit=2`,
+      {
+        headers: { Authorization: `Bearer ${owner.token}`, "X-Svc-Organization": owner.organizationId },
+      },
+    );
+    expect(response.headers.get("Content-Type")).toBe("application/json; charset=utf-8");
+    expect((await response.text()).replaceAll(/\s/g, "")).toBe(
+      '{"data":[{"id":"evt_000000000000000b","customerId":"ann","event":"login","properties":{},' +
+        '"occurredAt":"2026-03-02T00:00:00.000Z","acceptedAt":"2026-03-02T00:00:00.000Z","status":"pending"},' +
+        '{"id":"evt_000000000000000a","customerId":"ann","event":"login","properties":{"a":1.50,"n":12345678901234567890},' +
+        '"occurredAt":"2026-03-01T10:00:00.123Z","acceptedAt":"2026-03-01T10:00:01.000Z","status":"processed"}],"nextCursor":null}',
+    );
+  });
+
+  it("lists the newest occurrence first, of one instant the last accepted", async () => {
+    expect(await ids("")).toEqual(["f", "e", "d", "b", "a", "c"]);
+    expect(await ids("env=live")).toEqual([]);
+  });
+
+  it.each([
+    ["customer=ann", ["b", "a", "c"]],
+    ["customer=zo%C3%AB%201", ["f"]],
+    ["customer=nobody", []],
+    ["type=order", ["d", "c"]],
+    ["type=Order", []],
+    ["customer=ann&type=order", ["c"]],
+    ["status=pending", ["f", "e", "b"]],
+    ["status=processed", ["d", "a", "c"]],
+    ["status=pending&type=login&customer=bob", ["e"]],
+    ["status=pending&type=order", []],
+    ["status=processed&customer=ann", ["a", "c"]],
+    ["status=processed&type=login", ["a"]],
+    ["since=2026-03-02", ["f", "e", "d", "b"]],
+    ["since=2026-03-01T11:00:00.123%2B01:00&type=login", ["f", "e", "b", "a"]],
+    ["since=2026-03-01T11:00:00.124%2B01:00&type=login", ["f", "e", "b"]],
+    ["since=1m&status=pending", ["f"]],
+    ["since=2026-03-02&customer=ann&type=login&status=pending", ["b"]],
+  ])("filters by %s, also page by page", async (query, expected) => {
+    expect(await ids(query)).toEqual(expected);
+    expect(await pages(`limit=1&${query}`)).toEqual(expected);
+  });
+
+  it("keeps its place where events are accepted between two pages", async () => {
+    const first = (await get("/events?limit=3&type=login")).body as Page;
+    const { sql } = service.db;
+    const id = await environmentId(sql, "app", "test");
+    await sql`
+      insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
+      values (${id}, 16, 'ann', 'login', '{}', now(), now()), (${id}, 17, 'ann', 'login', '{}', '2026-02-01Z', now())`;
+    const second = (await get(`/events?limit=3&type=login&cursor=${first.nextCursor}`)).body as Page;
+    await sql`delete from svc.events where event_seq in (16, 17)`;
+    expect([...first.data, ...second.data].map((event) => event.id.slice(-2))).toEqual(["0f", "0e", "0b", "0a", "11"]);
+    expect(second.nextCursor).toBeNull();
+  });
+
+  it("gives 20 unless it is asked for up to 200", async () => {
+    const { sql } = service.db;
+    const id = await environmentId(sql, "app", "live");
+    await sql`
+      insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
+      select ${id}, n, 'many', 'tick', '{}', '2026-01-01Z'::timestamptz + n * interval '1 second', now() from generate_series(1, 300) as n`;
+    expect(await ids("env=live")).toHaveLength(20);
+    expect(await ids("env=live&limit=200")).toHaveLength(200);
+    expect(await pages("env=live&limit=199")).toHaveLength(300);
+  });
+
+  it("goes on past a page whose events the filters do not pass, and finds what waits in a large backlog", async () => {
+    const { sql } = service.db;
+    const id = await environmentId(sql, "app", "live");
+    await sql`delete from svc.events where environment_id = ${id}`;
+    // A backlog of history: newer ones were evaluated, and among the newest one waits.
+    await sql`
+      insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
+      select ${id}, n, 'c' || n % 7, 'tick', '{}', '2026-01-01Z'::timestamptz + n * interval '1 second', now()
+      from generate_series(1, 7000) as n`;
+    await sql`
+      insert into svc.inbox (environment_id, customer_id, seq)
+      select ${id}, 'c' || n % 7, n from generate_series(1, 7000) as n where n <= 2500 or n = 6999`;
+    const first = (await get("/events?env=live&status=pending&limit=10")).body as Page;
+    expect(first.data.map(({ id }) => id)).toEqual(["evt_0000000000001b57"]);
+    expect(first.nextCursor).not.toBeNull();
+    expect(await pages("env=live&status=pending&limit=200")).toHaveLength(2501);
+    expect(await pages("env=live&status=processed&limit=200")).toHaveLength(4499);
+    expect(await pages("env=live&status=pending&limit=200&customer=c1")).toHaveLength(358);
+    // The last one that a customer has, seven thousand back.
+    await sql`update svc.events set event = 'first' where environment_id = ${id} and event_seq = 1`;
+    expect(await pages("env=live&type=first&customer=c1")).toEqual(["1"]);
+  });
+});

@@ -1,0 +1,138 @@
+import { once } from "node:events";
+import { request, type ClientRequest, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import Koa from "koa";
+import { pino } from "pino";
+import { afterEach, expect, it } from "vitest";
+import { drain } from "../../src/http/drain.js";
+import { openEventStream, type EventPage, type EventStreamOptions } from "../../src/http/event-stream.js";
+import { handleErrors } from "../../src/http/handle-errors.js";
+import { createHttpServer } from "../../src/http/server.js";
+
+const NOTHING: EventPage = { events: [], position: "0", more: false };
+
+const servers: Server[] = [];
+const requests: ClientRequest[] = [];
+afterEach(async () => {
+  for (const one of requests.splice(0)) one.destroy();
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    if (server.listening) await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+/** A server that answers every request with a stream. */
+async function serve(next: EventStreamOptions["next"], more: Partial<EventStreamOptions> = {}): Promise<Server> {
+  const app = new Koa();
+  app.silent = true;
+  app.use(handleErrors({ log: pino({ level: "silent" }) }));
+  app.use(async (ctx) => {
+    ctx.type = "text/event-stream";
+    ctx.body = await openEventStream(ctx, { organizationId: "org_1", next, position: null, pollMs: 1, ...more });
+  });
+  const server = createHttpServer(app.callback(), undefined);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return server;
+}
+
+async function ask(server: Server): Promise<IncomingMessage> {
+  const asked = request({ port: (server.address() as AddressInfo).port, host: "127.0.0.1" });
+  requests.push(asked);
+  asked.on("error", () => undefined); // of those that are destroyed
+  asked.end();
+  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  return response;
+}
+
+/** What has come so far. */
+function textOf(response: IncomingMessage): () => string {
+  let text = "";
+  response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+  return () => text;
+}
+
+it("says that it is alive where nothing happens", async () => {
+  const text = textOf(await ask(await serve(() => Promise.resolve(NOTHING), { heartbeatMs: 5 })));
+  await expect.poll(text).toMatch(/^retry: 1000\n\n(: heartbeat\n\n){2}/);
+});
+
+it("ends when the server stops, which need not wait for the client", async () => {
+  const server = await serve(() => Promise.resolve(NOTHING));
+  const response = await ask(server);
+  const text = textOf(response);
+  const ended = once(response, "end");
+  // Longer than a test may take: it ends because the stream does.
+  await drain(server, 100_000);
+  await ended;
+  expect(text()).toBe("retry: 1000\n\n");
+});
+
+it("asks for no more than a client that does not read has taken", async () => {
+  let asked = 0;
+  const item = JSON.stringify("x".repeat(100_000));
+  const server = await serve(() => {
+    asked += 1;
+    return Promise.resolve({ events: [[`${asked}`, item]], position: `${asked}`, more: true });
+  });
+  const response = await ask(server);
+  response.pause();
+  // The buffers of two sockets and a stream take a few megabytes; then the number of pages stands still.
+  let before = -1;
+  await expect
+    .poll(
+      () => {
+        const stands = asked === before;
+        before = asked;
+        return stands;
+      },
+      { interval: 200, timeout: 20_000 },
+    )
+    .toBe(true);
+  expect(asked).toBeLessThan(500);
+  const text = textOf(response);
+  response.resume();
+  const stoodAt = asked;
+  await expect.poll(() => asked).toBeGreaterThan(stoodAt);
+  // Each page once, in order.
+  const ids = [...text().matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+  expect(ids).toEqual(ids.map((_, index) => index + 1));
+});
+
+it("stops to ask when the client leaves", async () => {
+  let asked = 0;
+  const server = await serve(() => {
+    asked += 1;
+    return Promise.resolve(NOTHING);
+  });
+  const closed = new Promise((resolve) =>
+    server.once("connection", (socket: NodeJS.EventEmitter) => socket.once("close", resolve)),
+  );
+  const response = await ask(server);
+  await expect.poll(() => asked).toBeGreaterThan(2);
+  response.destroy();
+  await closed;
+  const stoodAt = asked;
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(asked - stoodAt).toBeLessThanOrEqual(1); // one that was under way
+});
+
+it("ends with what went wrong, and says nothing of an inner cause", async () => {
+  let asked = 0;
+  const server = await serve(() => {
+    asked += 1;
+    return asked === 1 ? Promise.resolve(NOTHING) : Promise.reject(new Error("inner text"));
+  });
+  const response = await ask(server);
+  const text = textOf(response);
+  await once(response, "end");
+  expect(text()).toMatch(/^retry: 1000\n\nevent: error\ndata: \{"error":\{"code":"INTERNAL_ERROR",.*\}\}\n\n$/);
+  expect(text()).not.toContain("inner text");
+});
+
+it("is refused like any other request where already the first page fails", async () => {
+  const response = await ask(await serve(() => Promise.reject(new Error("inner text"))));
+  expect(response.statusCode).toBe(500);
+  expect(response.headers["content-type"]).toMatch(/^application\/json/);
+  response.resume();
+});

@@ -1,0 +1,245 @@
+import type { Notice, Sql } from "postgres";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import * as calls from "../../src/db/calls-admin.js";
+import * as reads from "../../src/db/calls-reads.js";
+import { connect } from "../../src/db/connect.js";
+import { newAccessToken, newApiKey } from "../../src/http/credentials.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { populate } from "../support/population.js";
+
+const CUSTOMERS = 20_000;
+const EVENTS = 100_000;
+
+/** Tables that grow with customers and events: nothing reads one of them from end to end. */
+const LARGE = [
+  "customers",
+  "emissions",
+  "events",
+  "health_scores",
+  "idempotency_keys",
+  "ingest_batches",
+  "journey_runs",
+  "lifecycle_transitions",
+  "rule_executions",
+  "segment_memberships",
+  "signals",
+];
+
+interface PlanNode {
+  "Node Type": string;
+  "Relation Name"?: string;
+  "Shared Hit Blocks": number;
+  "Shared Read Blocks": number;
+  Plans?: PlanNode[];
+}
+
+let db: TestDatabase;
+let sql: Sql;
+let by: calls.AdminCredentials;
+const AT = { project: "app", environment: "test" } as const;
+const notices: Notice[] = [];
+
+beforeAll(async () => {
+  db = await createDatabase();
+  const token = newAccessToken();
+  const { organizationId } = JSON.parse(await calls.bootstrap(db.sql, "acme", "ann@acme.example", token.hash)) as {
+    organizationId: string;
+  };
+  by = { tokenHash: token.hash, organizationId, requestId: "req" };
+  const keys = { test: newApiKey("test"), live: newApiKey("live") };
+  await calls.createProject(db.sql, by, { name: "App", slug: "app" }, keys);
+  const [row] = await db.sql<[{ id: number }]>`select environment_id as id from svc.environments where name = 'test'`;
+  await populate(db.sql, row.id, { customers: CUSTOMERS, events: EVENTS });
+  sql = connect(db.url, { max: 1, applicationName: "svc test plans", onNotice: (notice) => notices.push(notice) });
+  await sql.unsafe(`
+    load 'auto_explain';
+    set auto_explain.log_min_duration = 0;
+    set auto_explain.log_analyze = on;
+    set auto_explain.log_timing = off;
+    set auto_explain.log_buffers = on;
+    set auto_explain.log_format = json;
+    set auto_explain.log_nested_statements = on;
+    set auto_explain.log_level = notice;
+    set client_min_messages = notice`);
+}, 300_000);
+afterAll(async () => {
+  await sql.end();
+  await db.drop();
+});
+
+/** Every plan of a call, the one of the call itself last. */
+async function plansOf(call: () => Promise<unknown>): Promise<PlanNode[]> {
+  notices.length = 0;
+  await call();
+  return notices
+    .map(({ message }) => /plan:\n(.*)$/s.exec(message ?? "")?.[1])
+    .filter((plan) => plan !== undefined)
+    .map((plan) => (JSON.parse(plan) as { Plan: PlanNode }).Plan);
+}
+
+function nodesOf(plan: PlanNode): PlanNode[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+}
+
+/** Which large tables a call reads from end to end, and how many pages of 8 KiB it reads in all. */
+async function cost(call: () => Promise<unknown>): Promise<{ scanned: unknown[]; buffers: number }> {
+  await call(); // what a connection reads of the catalog once
+  const plans = await plansOf(call);
+  const whole = plans.at(-1)!;
+  return {
+    scanned: plans
+      .flatMap(nodesOf)
+      .filter((node) => node["Node Type"] === "Seq Scan" && LARGE.includes(node["Relation Name"] ?? ""))
+      .map((node) => node["Relation Name"]),
+    buffers: whole["Shared Hit Blocks"] + whole["Shared Read Blocks"],
+  };
+}
+
+const day = 86_400;
+const week = new Date(Date.now() - 7 * day * 1000);
+const PAGE = { limit: 50 };
+const events = (filters: reads.EventFilters, page: calls.Page = PAGE) => reads.listEvents(sql, by, AT, filters, page);
+const rules = (filters: Partial<reads.RuleExecutionFilters>, page: calls.Page = PAGE) =>
+  reads.listRuleExecutions(sql, by, AT, { detail: true, ...filters }, page);
+const customers = (filters: calls.CustomerFilters, page: calls.Page = PAGE) =>
+  calls.listCustomers(sql, by, AT, filters, page);
+
+/** What a page of 50 costs where an index leads to its rows: a few pages of each table and index for each. */
+const FEW = 2_000;
+/** Where as many as 2,000 rows are looked at to find them. */
+const BOUNDED = 14_000;
+
+describe("the lists read by index, and not much more than they show:", () => {
+  it.each<[string, () => Promise<string>, number]>([
+    ["events", () => events({}), FEW],
+    ["events since", () => events({ since: week }), FEW],
+    ["events of a name", () => events({ event: "login" }), FEW],
+    ["events of a rare name", () => events({ event: "account_closed" }), FEW],
+    ["events of no name", () => events({ event: "nothing" }), 200],
+    ["events of a customer", () => events({ customer: "customer-000123" }), FEW],
+    ["events of a busy customer", () => events({ customer: "customer-000000" }), FEW],
+    ["a name of a busy customer", () => events({ customer: "customer-000000", event: "account_closed" }), BOUNDED],
+    ["processed events", () => events({ status: "processed" }), 4_000],
+    ["pending events", () => events({ status: "pending" }), 6_000],
+    ["pending events of a name", () => events({ status: "pending", event: "login", since: week }), 6_000],
+    ["pending events of a customer", () => events({ status: "pending", customer: "customer-000000" }), FEW],
+    ["rule executions", () => rules({}), FEW],
+    ["rule executions since", () => rules({ since: week }), FEW],
+    ["rule executions of a rule", () => rules({ rule: "rule_3" }), FEW],
+    ["rule executions of a rare rule", () => rules({ rule: "seldom" }), FEW],
+    ["rule executions of a result", () => rules({ result: "fail" }), FEW],
+    ["rule executions of a rare result", () => rules({ result: "error" }), FEW],
+    ["a result of a rule", () => rules({ rule: "rule_4", result: "error", since: week }), FEW],
+    ["rule executions of a customer", () => rules({ customer: "customer-000010" }), FEW],
+    [
+      "rule executions of a customer, rule and result",
+      () => rules({ customer: "customer-000010", rule: "rule_4", result: "fail" }),
+      FEW,
+    ],
+    ["customers", () => customers({}), FEW],
+    ["customers in a state", () => customers({ lifecycle: "active" }), FEW],
+    ["customers in a rare state", () => customers({ lifecycle: "trial" }), FEW],
+    ["customers in a segment", () => customers({ segment: "paying" }), FEW],
+    ["customers set aside", () => customers({ setAside: true }), FEW],
+    ["customers in a state and a segment", () => customers({ lifecycle: "active", segment: "paying" }), 4_000],
+    ["customers in a state and a small segment", () => customers({ lifecycle: "active", segment: "chosen" }), FEW],
+    [
+      "customers in a state and a segment that do not meet",
+      () => customers({ lifecycle: "new", segment: "paying" }),
+      BOUNDED,
+    ],
+    ["inactive customers", () => customers({ inactiveSeconds: day }), FEW],
+    ["inactive customers in a state", () => customers({ inactiveSeconds: day, lifecycle: "active" }), 4_000],
+    ["inactive customers in a rare state", () => customers({ inactiveSeconds: day, lifecycle: "trial" }), FEW],
+    ["inactive customers in a segment", () => customers({ inactiveSeconds: day, segment: "paying" }), 4_000],
+    ["inactive customers in a small segment", () => customers({ inactiveSeconds: day, segment: "chosen" }), FEW],
+    [
+      "inactive customers of a state and a segment that do not meet",
+      () => customers({ inactiveSeconds: day, lifecycle: "new", segment: "paying" }),
+      BOUNDED,
+    ],
+    ["inactive customers set aside", () => customers({ inactiveSeconds: day, setAside: true }), FEW],
+    ["members of a small segment", () => calls.getSegment(sql, by, AT, "chosen", PAGE), FEW],
+    ["a customer", () => calls.getCustomer(sql, by, AT, "customer-000123"), 100],
+    ["a customer's timeline", () => calls.customerTimeline(sql, by, AT, "customer-000123", PAGE), 200],
+    ["a customer's backlog", () => calls.customerBacklog(sql, by, AT, "customer-000123"), 100],
+    ["a customer's journey", () => reads.getJourney(sql, by, AT, "customer-000123", "onboarding"), 100],
+  ])("%s", async (_, call, buffersMax) => {
+    const { scanned, buffers } = await cost(call);
+    expect(scanned).toEqual([]);
+    expect(buffers).toBeLessThanOrEqual(buffersMax);
+  });
+
+  it("the pages after the first cost no more than it", async () => {
+    for (const list of [
+      (page: calls.Page) => events({}, page),
+      (page: calls.Page) => events({ event: "login" }, page),
+      (page: calls.Page) => rules({}, page),
+      (page: calls.Page) => rules({ rule: "rule_3" }, page),
+      (page: calls.Page) => customers({}, page),
+      (page: calls.Page) => customers({ inactiveSeconds: day }, page),
+    ]) {
+      let cursor: string | undefined;
+      for (let n = 0; n < 20; n++) {
+        const { nextCursor } = JSON.parse(await list({ ...PAGE, cursor })) as { nextCursor: string };
+        cursor = nextCursor;
+      }
+      const { scanned, buffers } = await cost(() => list({ ...PAGE, cursor }));
+      expect(scanned).toEqual([]);
+      expect(buffers).toBeLessThanOrEqual(FEW);
+    }
+  });
+
+  it("a page of the stream reads what it sends", async () => {
+    const { scanned, buffers } = await cost(() => reads.streamEvents(sql, by, AT, {}, "50000", 200));
+    expect(scanned).toEqual([]);
+    expect(buffers).toBeLessThanOrEqual(4_000);
+    const rare = await cost(() => reads.streamEvents(sql, by, AT, { event: "account_closed" }, "0", 200));
+    expect(rare.scanned).toEqual([]);
+    expect(rare.buffers).toBeLessThanOrEqual(FEW);
+  });
+
+  it("statistics of a large segment read what the index of all customers holds, and not the customers", async () => {
+    const { scanned, buffers } = await cost(() => calls.getSegment(sql, by, AT, "everyone", PAGE));
+    expect(scanned).toEqual([]);
+    const [{ pages }] = await db.sql<[{ pages: number }]>`
+      select relpages as pages from pg_class where oid = 'svc.customers'::regclass`;
+    expect(buffers).toBeLessThan(pages);
+  });
+});
+
+describe("a session", () => {
+  it("is checked by one query, which looks up by key", async () => {
+    // As many as make a table worth an index.
+    await db.sql`
+      insert into iam.users (user_id, email) select 'usr_' || n, 'u' || n || '@many.example' from generate_series(1, 5000) as n`;
+    await db.sql`
+      insert into iam.organizations (organization_id, slug) select 'org_' || n, 'many-' || n from generate_series(1, 5000) as n`;
+    await db.sql`
+      insert into iam.memberships (organization_id, user_id, role)
+      select 'org_' || n, 'usr_' || n, 'viewer' from generate_series(1, 5000) as n`;
+    await db.sql`
+      insert into iam.access_tokens (token_hash, token_id, kind, user_id, organization_id, label, expires_at)
+      select sha256(n::text::bytea), 'tok_' || n, 'headless', 'usr_' || n, 'org_' || n, 'many', now() + interval '1 day'
+      from generate_series(1, 5000) as n`;
+    await db.sql`vacuum (analyze)`;
+    const call = () =>
+      sql`select (iam.authorize(${by.tokenHash}, ${by.organizationId}, 'list_events', 'test')).role as role`;
+    await call();
+    const plans = await plansOf(call);
+    const ofTables = plans.filter((plan) => nodesOf(plan).some((node) => node["Relation Name"] !== undefined));
+    expect(ofTables).toHaveLength(1);
+    const scans = nodesOf(ofTables[0]!).filter((node) => node["Relation Name"] !== undefined);
+    // The table of plans has one row.
+    expect(scans.filter((node) => !node["Node Type"].startsWith("Index") && node["Relation Name"] !== "plans")).toEqual(
+      [],
+    );
+    expect(scans.map((node) => node["Relation Name"]).toSorted()).toEqual([
+      "access_tokens",
+      "memberships",
+      "organizations",
+      "plans",
+      "users",
+    ]);
+  });
+});
