@@ -1,5 +1,6 @@
+import { asWarnings } from "./diagnostics.js";
 import { UserError } from "./errors.js";
-import type { LocalCode } from "./errors.js";
+import type { ErrorDetails, LocalCode } from "./errors.js";
 import type { JsonText } from "./out.js";
 import type { Settings } from "./settings.js";
 import { printable } from "./text.js";
@@ -175,6 +176,11 @@ const FIXES: Readonly<Record<string, string>> = {
   CUSTOMER_NOT_FOUND: "check the id and --env; `svc customers list` shows whom there is",
   SEGMENT_NOT_FOUND: "check the id and --env; `svc overview` shows the segments",
   WEBHOOK_NOT_FOUND: "check the id and --env; `svc webhooks list` shows what there is",
+  KEY_NOT_FOUND: "check the id and --env",
+  KEY_REVOKED: "rotate the key that took its place, or create a new one",
+  VERSION_NOT_FOUND: "check its name; `svc config versions` shows what there is",
+  VERSION_CONFLICT: "look at `svc config versions`, then try again",
+  CONFIG_WARNINGS: "keep in the model what they name, or go on despite them with --force",
   SLUG_TAKEN: "choose another --slug",
   RATE_LIMIT_EXCEEDED: "try again in a moment",
   SERVICE_UNAVAILABLE: "try again in a moment",
@@ -188,5 +194,10 @@ function refusal(base: string, status: number, data: unknown): UserError {
   }
   const { code, message, fix, ...rest } = error as { code: string; message: string; fix?: string };
   if (code === "NOT_FOUND" || code === "METHOD_NOT_ALLOWED") return unexpected(base, status, `"${printable(message)}"`);
-  return new UserError(code, message, FIXES[code] ?? fix, rest);
+  return new UserError(code, message, FIXES[code] ?? fix, code === "CONFIG_WARNINGS" ? warningsIn(rest) : rest);
+}
+
+/** The service's warnings, told apart from its errors. */
+function warningsIn({ diagnostics, ...rest }: ErrorDetails): ErrorDetails {
+  return { ...rest, ...(diagnostics && { diagnostics: asWarnings(diagnostics) }) };
 }

@@ -4,7 +4,8 @@ import type { Model } from "./model.js";
 import type { CustomerState, HistorySource, Json } from "./types.js";
 import { Working } from "./working.js";
 
-type Explained = { [key: string]: Json };
+/** A part of a model with the conditions that are consulted in the present state. */
+export type Explained = { [key: string]: Json };
 
 /** Why a customer stands where it does: every part of the model with the conditions that are consulted in the present state. */
 export interface CustomerExplanation {
@@ -15,28 +16,44 @@ export interface CustomerExplanation {
   signals: Explained[];
 }
 
+export interface ExplainOptions {
+  /** The customer's evaluated events, as far as they are at hand. */
+  history?: HistorySource;
+  /** Whether to find out when conditions flip by time alone, which may take all events of a window; `flipsAt` is null otherwise. */
+  flips?: boolean;
+}
+
 /**
  * Explains a customer's state at its clock.
  *
  * @throws {HistoryNeeded} if evaluated events are needed that are not at hand: fetch them and call again
  * @throws {Error} if the state's memory is that of another model
  */
-export function explain(
-  model: Model,
-  state: CustomerState,
-  { history }: { history?: HistorySource } = {},
-): CustomerExplanation {
-  requireMemoryOf(model, state);
-  const explained = (name: string): Explained[] => {
-    const item = model.items.find((one) => one.name === name);
-    // Each on a copy of its own: reading on for when a sum changes may find that history has lost some of it.
-    return item === undefined ? [] : [item.explain(new Working(model, state, history))];
-  };
+export function explain(model: Model, state: CustomerState, options: ExplainOptions = {}): CustomerExplanation {
+  const explained = explainer(model, state, options);
+  const each = (names: string[]): Explained[] => names.map(explained).filter((one) => one !== null);
   return {
-    lifecycle: explained(LIFECYCLE_ITEM)[0] ?? null,
-    journeys: model.journeys.flatMap((id) => explained(journeyItem(id))),
-    segments: model.segments.flatMap((id) => explained(segmentItem(id))),
-    health: explained(HEALTH_ITEM)[0] ?? null,
-    signals: model.signals.flatMap(({ id }) => explained(signalItem(id))),
+    lifecycle: explained(LIFECYCLE_ITEM),
+    journeys: each(model.journeys.map(journeyItem)),
+    segments: each(model.segments.map(segmentItem)),
+    health: explained(HEALTH_ITEM),
+    signals: each(model.signals.map(({ id }) => signalItem(id))),
+  };
+}
+
+/** Explains the health alone, as `explain` does; null where the model has none. */
+export function explainHealth(model: Model, state: CustomerState, options: ExplainOptions = {}): Explained | null {
+  return explainer(model, state, options)(HEALTH_ITEM);
+}
+
+function explainer(model: Model, state: CustomerState, { history, flips = true }: ExplainOptions) {
+  requireMemoryOf(model, state);
+  return (name: string): Explained | null => {
+    const item = model.items.find((one) => one.name === name);
+    if (item === undefined) return null;
+    // Each on a copy of its own: reading on for when a sum changes may find that history has lost some of it.
+    const customer = new Working(model, state, history);
+    customer.looksAhead = flips;
+    return item.explain(customer);
   };
 }

@@ -6,7 +6,7 @@ export { corrections } from "./corrections.js";
 export { newCustomer, rebuildMemory } from "./customer.js";
 export { journeyProgress, stateDocument, type JourneyProgress, type StateDocument } from "./document.js";
 export { evaluate, type Evaluated, type EvaluateOptions } from "./evaluate.js";
-export { explain, type CustomerExplanation } from "./explain.js";
+export { explain, explainHealth, type CustomerExplanation, type Explained, type ExplainOptions } from "./explain.js";
 export { HistoryNeeded } from "./history.js";
 export { causeId, emissionId, eventId } from "./ids.js";
 export { compileModel, type Model } from "./model.js";

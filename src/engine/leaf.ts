@@ -43,7 +43,7 @@ export function compileLeaf(leaf: Leaf, changes: NextChange[]): CompiledConditio
         actual: leaf.actual(customer),
         met,
         missing: met ? null : leaf.missing === undefined ? expected : leaf.missing(customer),
-        flipsAt: isoTime(nextChange === undefined ? Infinity : nextChange(customer)),
+        flipsAt: isoTime(nextChange === undefined || !customer.looksAhead ? Infinity : nextChange(customer)),
       };
     },
   };
@@ -114,7 +114,7 @@ function testOfGroup(kind: "all" | "any", tests: readonly ConditionTest[]): Cond
 
 /** When a condition flips by time alone: tried at each instant at which one of its parts changes, or Infinity. */
 function findFlip(customer: Working, test: ConditionTest, changes: readonly NextChange[]): number {
-  if (changes.length === 0) return Infinity;
+  if (changes.length === 0 || !customer.looksAhead) return Infinity;
   return elsewhere(customer, () => {
     const present = test(customer);
     for (let step = 0; step < STEPS_MAX; step++) {

@@ -70,6 +70,8 @@ export class Working {
   readonly streams: StreamMemory[];
   readonly aggregates: WorkingAggregate[];
   awaitsEvaluation: boolean;
+  /** Whether explanations tell when conditions flip, which may take the history of a whole window. */
+  looksAhead = true;
 
   /** Operations ahead of the clock, in the order in which they will be due. */
   readonly waiting: TrackOperation[] = [];

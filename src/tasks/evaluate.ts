@@ -3,15 +3,17 @@ import type { Sql, TransactionSql } from "postgres";
 import {
   applyEvaluation,
   beginEvaluation,
+  loadSnapshot,
   setAsideCustomer,
   type ChunkLimits,
   type CustomerInput,
 } from "../db/calls-evaluation.js";
 import { HistoryNeeded, rebuildMemory } from "../engine/index.js";
-import { EvaluationBuilder, stateOf } from "./evaluation-result.js";
+import { HistoryAtHand } from "../evaluation/history-at-hand.js";
+import type { Models } from "../evaluation/models.js";
+import { stateOf } from "../evaluation/stored-state.js";
+import { EvaluationBuilder } from "./evaluation-result.js";
 import { eventsOf, fetchHistory, historiesOf, type Waiting } from "./histories.js";
-import { HistoryAtHand } from "./history-at-hand.js";
-import type { Models } from "./models.js";
 
 export interface EvaluateDependencies {
   sql: Sql;
@@ -112,7 +114,7 @@ class Chunk {
     const input = await beginEvaluation(tx, this.environmentId, this.limits, settleSeconds, at ?? null);
     this.customerIds = input.customers.map((customer) => customer.customerId);
     if (input.customers.length === 0) return;
-    const model = await models.get(tx, input);
+    const model = await models.get(input, (version) => loadSnapshot(tx, input.projectId, version));
     const builder = new EvaluationBuilder(model, input);
 
     // Condition memory that another version left behind is rebuilt from retained events.

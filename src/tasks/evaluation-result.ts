@@ -3,7 +3,6 @@ import {
   evaluate,
   eventId,
   heldUntil,
-  newCustomer,
   timersMayFire,
   type CustomerState,
   type HistorySource,
@@ -87,12 +86,6 @@ export class EvaluationBuilder {
       this.#result.deferred.push({ customerId, seq, notBefore: evaluatedThrough === null ? acceptedAt : occurredAt });
     }
   }
-}
-
-/** The engine's state of a customer as loaded; a new one where it was never evaluated. */
-export function stateOf(customer: CustomerInput): CustomerState {
-  if (customer.state === null) return newCustomer(customer.customerId, customer.createdAt);
-  return { ...customer.state, traits: customer.traits };
 }
 
 function operationOf([seq, acceptedAt, event, payload, occurredAt]: OperationRow): Operation {

@@ -2,7 +2,7 @@ import type { TransactionSql } from "postgres";
 import type { CustomerInput } from "../db/calls-evaluation.js";
 import { loadHistory, loadHistoryPages } from "../db/calls-history.js";
 import type { CustomerState, HistoryEvent, HistoryRequest, Model } from "../engine/index.js";
-import type { HistoryAtHand } from "./history-at-hand.js";
+import type { HistoryAtHand } from "../evaluation/history-at-hand.js";
 
 export interface CustomerHistory {
   customer: CustomerInput;

@@ -5,8 +5,9 @@ import pg from "pg";
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
 import { tick } from "../db/calls-evaluation.js";
+import { sweepIam } from "../db/calls-sign-in.js";
+import { Models } from "../evaluation/models.js";
 import { evaluateEnvironment } from "./evaluate.js";
-import { Models } from "./models.js";
 
 export interface WorkerOptions {
   databaseUrl: string;
@@ -30,6 +31,9 @@ export interface RunningWorker {
 const TICK_MS = 1_000;
 /** Longer than a database takes to fail over; a query that has no answer then has lost its connection without the driver knowing. */
 const SILENCE_MS_MAX = 120_000;
+
+/** What is over of sign-ins is swept every ten minutes, by one of all workers. */
+const CRONTAB = "*/10 * * * * sweep_iam ?jobKey=sweep_iam&max=3";
 
 /** A job that evaluated this many chunks goes to the end of the queue, so that a long backlog does not keep other environments waiting. */
 const CHUNKS_PER_JOB = 20;
@@ -60,7 +64,12 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     pollInterval: 1_000,
     events,
     logger: graphileLogger(logger),
+    crontab: CRONTAB,
     taskList: {
+      sweep_iam: async () => {
+        const rows = await sweepIam(sql);
+        logger.debug({ rows }, "what was over of sign-ins was swept");
+      },
       evaluate: async (payload, { addJob }) => {
         const { environmentId } = payload as { environmentId: number };
         let chunks = 0;

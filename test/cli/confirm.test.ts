@@ -15,7 +15,7 @@ const WITH_WARNING = `
   export default defineModel({ events: [event("paid")] });`;
 
 const DEPLOYED = json(
-  { version: "v3", hash: "0123456789abcdef", environment: "test", activated: true, created: true },
+  { version: "v3", hash: "0123456789abcdef", environment: "test", activated: true, created: true, warnings: [] },
   201,
 );
 
@@ -157,7 +157,7 @@ describe("diagnostics", () => {
         fix: use it in a condition, or remove it if nothing will
 
       ",
-        "stdout": "{"version":"v3","hash":"0123456789abcdef","environment":"test","activated":true,"created":true}
+        "stdout": "{"version":"v3","hash":"0123456789abcdef","environment":"test","activated":true,"created":true,"warnings":[]}
       ",
       }
     `);

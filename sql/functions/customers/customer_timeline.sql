@@ -17,7 +17,7 @@ declare
   _environment record := svc.find_environment(
     customer_timeline.organization_id, customer_timeline.project_slug, customer_timeline.environment_name
   );
-  _after constant bigint := coalesce(svc.decode_cursor('timeline', customer_timeline.cursor, '^\d{1,18}$')::bigint, 0);
+  _after constant bigint := coalesce(svc.decode_cursor('timeline', customer_timeline.cursor, '^[0-9]{1,18}$')::bigint, 0);
 begin
   perform svc.require_customer(_environment.environment_id, customer_timeline.customer_id);
   return (

@@ -10,13 +10,7 @@ begin
   perform from svc.customers as c
   where c.environment_id = require_customer.environment_id and c.customer_id = require_customer.customer_id;
   if not found then
-    raise exception using
-      errcode = 'SV004',
-      message = 'CUSTOMER_NOT_FOUND',
-      detail = jsonb_build_object(
-        'message', format('There is no customer "%s" in this environment.', left(require_customer.customer_id, 256)),
-        'reason', 'A customer exists from the evaluation of its first operation on.'
-      )::text;
+    perform svc.raise_customer_not_found(require_customer.customer_id);
   end if;
 end;
 $$;

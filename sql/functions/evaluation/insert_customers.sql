@@ -1,43 +1,73 @@
 -- Inserts the customers among those named that are not there yet, as many as a limit allows, in id order, and answers who they are. Each
--- was created when the first of its operations was accepted; they are all still in the inbox.
--- Raises nothing. Waits for others that insert the same customers.
+-- was created when the first of its operations was accepted; they are all still in the inbox. Whoever was being erased meanwhile, and
+-- has nothing in the inbox any more, is none of them.
+-- Raises nothing. Waits for others that insert the same customers, or erase them.
 create or replace function svc.insert_customers(environment_id integer, customer_ids text[], customer_limit integer)
 returns setof text
-language sql
+language plpgsql
 volatile
 set search_path = ''
 as $$
-  insert into svc.customers (environment_id, customer_id, created_at)
-  select insert_customers.environment_id, n.customer_id, b.accepted_at
-  from (
-    select w.customer_id
-    from unnest(insert_customers.customer_ids) as w (customer_id)
-    left join lateral (
-      select true as known
-      from svc.customers as k
-      where k.environment_id = insert_customers.environment_id and k.customer_id = w.customer_id
+#variable_conflict use_column
+declare
+  _inserted text[];
+  _erased text[];
+begin
+  with inserted as (
+    insert into svc.customers (environment_id, customer_id, created_at)
+    select insert_customers.environment_id, n.customer_id, b.accepted_at
+    from (
+      select w.customer_id
+      from unnest(insert_customers.customer_ids) as w (customer_id)
+      left join lateral (
+        select true as known
+        from svc.customers as k
+        where k.environment_id = insert_customers.environment_id and k.customer_id = w.customer_id
+        limit 1
+      ) as c on true
+      where c.known is null
+      order by w.customer_id collate "C"
+      limit insert_customers.customer_limit
+    ) as n
+    cross join lateral (
+      select i.seq
+      from svc.inbox as i
+      where i.environment_id = insert_customers.environment_id and i.customer_id = n.customer_id
+      order by i.seq
       limit 1
-    ) as c on true
-    where c.known is null
-    order by w.customer_id collate "C"
-    limit insert_customers.customer_limit
-  ) as n
-  cross join lateral (
-    select i.seq
+    ) as i
+    cross join lateral (
+      select k.accepted_at
+      from svc.ingest_batches as k
+      where k.environment_id = insert_customers.environment_id and k.batch_seq = i.seq / 1024
+      limit 1
+    ) as b
+    order by n.customer_id collate "C"
+    on conflict do nothing
+    returning customer_id
+  )
+  select array_agg(i.customer_id) into _inserted from inserted as i;
+  if _inserted is null then
+    return;
+  end if;
+
+  -- In a statement of its own: the insert may have waited for an erasure, whose deletions it does not see.
+  select array_agg(n.customer_id) into _erased
+  from unnest(_inserted) as n (customer_id)
+  left join lateral (
+    select true as waits
     from svc.inbox as i
     where i.environment_id = insert_customers.environment_id and i.customer_id = n.customer_id
-    order by i.seq
     limit 1
-  ) as i
-  cross join lateral (
-    select k.accepted_at
-    from svc.ingest_batches as k
-    where k.environment_id = insert_customers.environment_id and k.batch_seq = i.seq / 1024
-    limit 1
-  ) as b
-  order by n.customer_id collate "C"
-  on conflict do nothing
-  returning customer_id;
+  ) as p on true
+  where p.waits is null;
+  if _erased is not null then
+    delete from svc.customers as c
+    where c.environment_id = insert_customers.environment_id and c.customer_id = any(_erased);
+  end if;
+
+  return query select n.customer_id from unnest(_inserted) as n (customer_id) where n.customer_id <> all(coalesce(_erased, '{}'));
+end;
 $$;
 
 comment on function svc.insert_customers(integer, text[], integer) is 'Inserts customers that are new, in id order.';

@@ -3,7 +3,8 @@
 -- its first try; repeated = true says that an earlier try may have been accepted, whose outcome is then answered again.
 -- Raises SV001 INVALID_API_KEY, SV002 PLAN_REQUIRED, SV008 RATE_LIMIT_EXCEEDED; for a batch also SV007 (schema), SV009
 -- MONTHLY_QUOTA_EXCEEDED and SV005 IDEMPOTENCY_CONFLICT. With single = true those three, and a rate limit reached in the middle, are
--- outcomes of the events concerned. Locks its batch_id (advisory), and the key's usage last and for as short as can be; no customer row.
+-- outcomes of the events concerned. Serialization failure (40001), to be tried again, where a key is being erased with its customer.
+-- Locks its batch_id (advisory), and the key's usage last and for as short as can be; no customer row.
 create or replace function svc_api.ingest(key_hash bytea, batch_id uuid, body text, single boolean, repeated boolean default false)
 returns json
 language plpgsql
@@ -26,6 +27,7 @@ declare
   _taken integer;
   _keyed integer;
   _inserted integer;
+  _erased boolean;
   _tracked integer;
   _identified integer;
   _late boolean;
@@ -96,6 +98,10 @@ begin
       detail = svc.rate_failure(_request_size, _tokens, _key.rate_per_second, _key.rate_burst);
   end if;
 
+  -- For those who follow the events: a call is under way that will store numbers above this one (svc.accepted_through).
+  perform pg_advisory_xact_lock_shared(
+    -_key.environment_id, (coalesce(pg_sequence_last_value('svc.batch_seq'), 0) & 2147483647)::integer
+  );
   _batch_seq := nextval('svc.batch_seq');
   _first_seq := _batch_seq * 1024;
 
@@ -191,21 +197,25 @@ begin
         array_agg(case when o.fresh then coalesce(k.event_seq, o.seq) end order by o.n),
         array_agg(o.fresh and coalesce(k.event_seq = o.seq, true) order by o.n),
         _failures || coalesce(jsonb_object_agg(o.n - 1, svc.conflict_failure(o.idempotency_key, o.n - 1, ingest.single))
-          filter (where o.fresh and k.payload_hash <> o.payload_hash), '{}')
-      into _seqs, _fresh, _failures
+          filter (where o.fresh and k.payload_hash <> o.payload_hash), '{}'),
+        bool_or(o.fresh and o.idempotency_key is not null and k.event_seq is null)
+      into _seqs, _fresh, _failures, _erased
       from unnest(_keys, _hashes, _seqs, _fresh) with ordinality as o (idempotency_key, payload_hash, seq, fresh, n)
       left join svc.idempotency_keys as k
         on k.environment_id = _key.environment_id and k.idempotency_key = o.idempotency_key;
+      if _erased then
+        raise exception using errcode = '40001', message = 'An idempotency key was erased with its customer just now; call again.';
+      end if;
       if not ingest.single and _failures <> '{}' then
         raise exception using errcode = 'SV005', message = 'IDEMPOTENCY_CONFLICT', detail = svc.merged_failure(_failures);
       end if;
     end if;
   end if;
 
-  insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
-  select _key.environment_id, o.seq, o.customer_id, o.event, o.properties, coalesce(o.explicit_at, _now), _now
-  from unnest(_seqs, _customers, _events, _properties, _explicit, _identify, _fresh)
-    as o (seq, customer_id, event, properties, explicit_at, identify, fresh)
+  insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at, idempotency_key)
+  select _key.environment_id, o.seq, o.customer_id, o.event, o.properties, coalesce(o.explicit_at, _now), _now, o.idempotency_key
+  from unnest(_seqs, _customers, _events, _properties, _explicit, _keys, _identify, _fresh)
+    as o (seq, customer_id, event, properties, explicit_at, idempotency_key, identify, fresh)
   where o.fresh and not o.identify;
   get diagnostics _tracked = row_count;
 

@@ -1,10 +1,10 @@
 import Type from "typebox";
 import * as calls from "../../db/calls-admin.js";
-import { environmentQuery, KIB, listQuery, secondsOf } from "./parameters.js";
+import { environmentQuery, KIB, listQuery, nameFilter, secondsOf } from "./parameters.js";
 import { adminRoute } from "./route.js";
+import { backlog, customerList, customerState, released, timeline } from "./schemas-customer.js";
 
 const setAside = Type.Optional(Type.Literal("true"));
-const filter = Type.Optional(Type.String({ minLength: 1, maxLength: 256 }));
 
 /** Nothing to say but that it be done. */
 const release = { schema: Type.Object({}, { additionalProperties: false }), bytesMax: KIB };
@@ -16,6 +16,8 @@ export const getCustomer = adminRoute({
   path: "/projects/:project/customers/:customerId",
   summary: "The state of one customer",
   query: environmentQuery,
+  answers: { 200: customerState },
+  refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
   answer: async ({ deps, credentials, params, query }) => {
     const place = { project: params["project"]!, environment: query.env };
     return { status: 200, document: await calls.getCustomer(deps.sql, credentials, place, params["customerId"]!) };
@@ -29,6 +31,8 @@ export const getBacklog = adminRoute({
   path: "/projects/:project/customers/:customerId/backlog",
   summary: "What waits for the evaluation of one customer",
   query: environmentQuery,
+  answers: { 200: backlog },
+  refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
   answer: async ({ deps, credentials, params, query }) => {
     const place = { project: params["project"]!, environment: query.env };
     return { status: 200, document: await calls.customerBacklog(deps.sql, credentials, place, params["customerId"]!) };
@@ -38,11 +42,14 @@ export const getBacklog = adminRoute({
 /** Gives one customer that was set aside back to evaluation. */
 export const releaseCustomer = adminRoute({
   operation: "release_customers",
+  operationId: "releaseCustomer",
   method: "POST",
   path: "/projects/:project/customers/:customerId/release",
   summary: "Give one customer that was set aside back to evaluation",
   query: environmentQuery,
   body: release,
+  answers: { 200: released },
+  refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
   answer: async ({ deps, credentials, params, query }) => {
     const place = { project: params["project"]!, environment: query.env };
     const document = await calls.releaseCustomers(deps.sql, credentials, place, params["customerId"]!);
@@ -58,6 +65,7 @@ export const releaseCustomers = adminRoute({
   summary: "Give all customers that were set aside back to evaluation",
   query: environmentQuery,
   body: release,
+  answers: { 200: released },
   answer: async ({ deps, credentials, params, query }) => {
     const place = { project: params["project"]!, environment: query.env };
     return { status: 200, document: await calls.releaseCustomers(deps.sql, credentials, place, null) };
@@ -71,6 +79,8 @@ export const getTimeline = adminRoute({
   path: "/projects/:project/customers/:customerId/timeline",
   summary: "What evaluation emitted about one customer, oldest first",
   query: listQuery,
+  answers: { 200: timeline },
+  refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
   answer: async ({ deps, credentials, params, query: { env, ...page } }) => {
     const place = { project: params["project"]!, environment: env };
     const document = await calls.customerTimeline(deps.sql, credentials, place, params["customerId"]!, page);
@@ -78,16 +88,20 @@ export const getTimeline = adminRoute({
   },
 });
 
-/** Customers in the order of their ids. `inactive=7d`: without an event for that long; `setAside=true`: given up by evaluation. */
+/**
+ * Customers in the order of their ids; with `inactive=7d`, those without an event for that long, the longest inactive first. `setAside=true`:
+ * given up by evaluation. A page of rare filters may be short, even empty, and nextCursor go on all the same.
+ */
 export const listCustomers = adminRoute({
   operation: "list_customers",
   method: "GET",
   path: "/projects/:project/customers",
   summary: "Customers, filtered",
   query: Type.Object(
-    { ...listQuery.properties, lifecycle: filter, segment: filter, inactive: filter, setAside },
+    { ...listQuery.properties, lifecycle: nameFilter, segment: nameFilter, inactive: nameFilter, setAside },
     { additionalProperties: false },
   ),
+  answers: { 200: customerList },
   answer: async ({ deps, credentials, params, query: { env, lifecycle, segment, inactive, setAside, ...page } }) => {
     const filters = {
       lifecycle,

@@ -109,12 +109,13 @@ describe("GET /projects/:project/customers/:customerId", () => {
     const reply = await get("/customers/%00");
     expect(reply.status).toBe(400);
     expect(reply.body).toEqual(
-      envelope("VALIDATION_ERROR", "The request holds a value that cannot be stored.", {
-        reason: "Text must be UTF-8 and must not hold the character U+0000.",
+      envelope("VALIDATION_ERROR", "`customerId` is not valid text.", {
+        field: "customerId",
+        reason: "The character U+0000 cannot be stored in text.",
       }),
     );
     expect((await get(`/customers/${"x".repeat(5000)}`)).status).toBe(404);
-    expect((await get("/customers/%E0%A4%A")).status).toBe(404);
+    expect((await get("/customers/%E0%A4%A")).status).toBe(400);
   });
 });
 
@@ -161,6 +162,19 @@ describe("GET /projects/:project/customers", () => {
     return (reply.body as { data: { customerId: string }[] }).data.map((customer) => customer.customerId);
   };
 
+  /** Of all pages, of one customer each unless the query says otherwise. */
+  const pages = async (query: string) => {
+    const seen: string[] = [];
+    let cursor = "";
+    do {
+      const { body } = await get(`/customers?${query.includes("limit=") ? "" : "limit=1&"}${query}${cursor}`);
+      const page = body as { data: { customerId: string }[]; nextCursor: string | null };
+      seen.push(...page.data.map((customer) => customer.customerId));
+      cursor = page.nextCursor === null ? "" : `&cursor=${page.nextCursor}`;
+    } while (cursor !== "");
+    return seen;
+  };
+
   it("lists customers by id with their state", async () => {
     const reply = await get("/customers?limit=1");
     expect(reply.status).toBe(200);
@@ -194,15 +208,63 @@ describe("GET /projects/:project/customers", () => {
   });
 
   it("continues after the last customer of the page before", async () => {
-    const seen: string[] = [];
-    let cursor = "";
-    do {
-      const { body } = await get(`/customers?limit=1${cursor}`);
-      const page = body as { data: { customerId: string }[]; nextCursor: string | null };
-      seen.push(...page.data.map((customer) => customer.customerId));
-      cursor = page.nextCursor === null ? "" : `&cursor=${page.nextCursor}`;
-    } while (cursor !== "");
-    expect(seen).toEqual(["B/ä?", "b", "c"]);
+    expect(await pages("")).toEqual(["B/ä?", "b", "c"]);
+  });
+
+  it("lists those inactive the longest first where it is asked for the inactive, in pages", async () => {
+    const { sql } = service.db;
+    const id = await environmentId(sql, "app", "live");
+    // d never had an event; a and c were last seen at the same instant.
+    await sql`
+      insert into svc.customers (environment_id, customer_id, created_at, lifecycle, last_event_at, set_aside_at)
+      values
+        (${id}, 'a', '2026-01-01Z', 'new', '2026-02-03 00:00:00.000001Z', null),
+        (${id}, 'b', '2026-01-01Z', 'new', '2026-02-01Z', now()),
+        (${id}, 'c', '2026-01-01Z', 'active', '2026-02-03 00:00:00.000001Z', now()),
+        (${id}, 'd', '2026-02-02Z', 'new', null, null),
+        (${id}, 'e', '2026-01-01Z', 'new', now(), null)`;
+    await sql`
+      insert into svc.segment_memberships (environment_id, segment_id, customer_id, entered_at)
+      select ${id}, 'payers', k, now() from unnest('{a,c,d}'::text[]) as k`;
+    expect(await ids("env=live&inactive=1d")).toEqual(["b", "d", "a", "c"]);
+    expect(await ids("env=live&inactive=1d&lifecycle=new")).toEqual(["b", "d", "a"]);
+    expect(await ids("env=live&inactive=1d&segment=payers")).toEqual(["d", "a", "c"]);
+    expect(await ids("env=live&inactive=1d&segment=payers&lifecycle=new")).toEqual(["d", "a"]);
+    expect(await ids("env=live&inactive=1d&setAside=true")).toEqual(["b", "c"]);
+    expect(await pages("env=live&inactive=1d")).toEqual(["b", "d", "a", "c"]);
+    expect(await pages("env=live&inactive=1d&segment=payers")).toEqual(["d", "a", "c"]);
+  });
+
+  it("has everybody once in its pages whichever filter it is read by, and says where reading ended before a page was full", async () => {
+    const { sql } = service.db;
+    const id = await environmentId(sql, "app", "live");
+    // Large sets that hardly meet: every filter passes more than a page reads.
+    await sql`
+      insert into svc.customers (environment_id, customer_id, created_at, lifecycle, last_event_at)
+      select ${id}, 'many-' || lpad(n::text, 5, '0'), '2026-01-01Z', case when n % 2 = 0 then 'even' else 'odd' end, '2025-06-01Z'::timestamptz + n * interval '1 s'
+      from generate_series(1, 6000) as n`;
+    await sql`
+      insert into svc.segment_memberships (environment_id, segment_id, customer_id, entered_at)
+      select ${id}, 'odd_ones', 'many-' || lpad(n::text, 5, '0'), now() from generate_series(1, 6000) as n where n % 2 = 1 or n = 5000`;
+    for (const query of ["lifecycle=even&segment=odd_ones", "lifecycle=even&segment=odd_ones&inactive=1d"]) {
+      const first = (await get(`/customers?env=live&${query}`)).body as { data: unknown[]; nextCursor: string | null };
+      expect({ query, data: first.data, goesOn: first.nextCursor !== null }).toEqual({ query, data: [], goesOn: true });
+      expect(await pages(`env=live&${query}`)).toEqual(["many-05000"]);
+    }
+    expect(await pages("env=live&lifecycle=even&limit=200")).toHaveLength(3000);
+    expect(await pages("env=live&segment=odd_ones&inactive=1d&limit=200")).toHaveLength(3001);
+  });
+
+  it("refuses a cursor of the other order", async () => {
+    const { nextCursor } = (await get("/customers?limit=1")).body as { nextCursor: string };
+    const reply = await get(`/customers?limit=1&inactive=1d&cursor=${nextCursor}`);
+    expect(reply.status).toBe(400);
+    expect(reply.body).toEqual(
+      envelope("VALIDATION_ERROR", "The cursor is not one of this list.", {
+        field: "cursor",
+        fix: "Pass nextCursor of the page before, unchanged, with the same filters.",
+      }),
+    );
   });
 
   it("refuses what is no duration", async () => {
@@ -219,12 +281,18 @@ describe("GET /projects/:project/customers", () => {
 });
 
 describe("GET /projects/:project/segments/:segment", () => {
-  it("answers the size and the members in pages", async () => {
+  it("answers the size, statistics and the members, in pages", async () => {
     const first = await get("/segments/paying?limit=1");
     expect(first.status).toBe(200);
     expect(first.body).toEqual({
       segment: "paying",
       members: 2,
+      statistics: {
+        lifecycle: { active: 1, new: 1 },
+        health: { scored: 1, average: 66.5, bands: { at_risk: 1 } },
+        lastEvent: { within1d: 1, within7d: 1, within30d: 1, older: 1, never: 0 },
+        enteredWithin7d: 0,
+      },
       data: [{ customerId: "B/ä?", enteredAt: "2026-01-01T00:00:00.000Z" }],
       nextCursor: expect.any(String) as string,
     });
@@ -237,12 +305,37 @@ describe("GET /projects/:project/segments/:segment", () => {
     });
   });
 
+  it("has statistics of nobody for a segment without members", async () => {
+    expect((await get("/segments/nobody")).body).toMatchObject({ error: { code: "SEGMENT_NOT_FOUND" } });
+    const { sql } = service.db;
+    const id = await environmentId(sql, "app", "test");
+    await sql`update svc.segment_memberships set exited_at = now() where environment_id = ${id} and segment_id = 'chosen'`;
+    const reply = await get("/segments/chosen");
+    await sql`update svc.segment_memberships set exited_at = null where environment_id = ${id} and segment_id = 'chosen'`;
+    expect(reply.body).toEqual({
+      segment: "chosen",
+      members: 0,
+      statistics: {
+        lifecycle: {},
+        health: { scored: 0, average: null, bands: {} },
+        lastEvent: { within1d: 0, within7d: 0, within30d: 0, older: 0, never: 0 },
+        enteredWithin7d: 0,
+      },
+      data: [],
+      nextCursor: null,
+    });
+  });
+
   it("answers SEGMENT_NOT_FOUND where neither the model nor a customer knows it", async () => {
     for (const path of ["/segments/gone", "/segments/paying?env=live"]) {
       const reply = await get(path);
       const name = path.includes("gone") ? "gone" : "paying";
       expect(reply.status).toBe(404);
-      expect(reply.body).toEqual(envelope("SEGMENT_NOT_FOUND", `There is no segment "${name}" in this environment.`));
+      expect(reply.body).toEqual(
+        envelope("SEGMENT_NOT_FOUND", `There is no segment "${name}" in this environment.`, {
+          fix: "Check the id and the environment; the overview lists the segments.",
+        }),
+      );
     }
   });
 });

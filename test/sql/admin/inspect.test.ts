@@ -71,7 +71,8 @@ describe("svc_inspect", () => {
       { ...key, environment: "test", created_by: "ann@acme.example", month_events: 0 },
     ]);
     const [entry] = await reader`
-      select organization, actor, request_id, action, project, environment, target, details from svc_inspect.audit_log`;
+      select organization, actor, request_id, action, project, environment, target, details from svc_inspect.audit_log
+      where action = 'project.created'`;
     expect({ ...entry }).toEqual({
       organization: "acme",
       actor: "ann@acme.example",
@@ -89,15 +90,28 @@ describe("svc_inspect", () => {
       insert into svc.customers (environment_id, customer_id, created_at, traits, lifecycle)
       select environment_id, 'c', '2026-01-01Z', '{"a": 1.50}', 'new' from svc.environments where name = 'live'`;
     await db.sql`
-      insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
-      select environment_id, n, 'c', 'login', '{}', now(), now() from svc.environments, generate_series(1024, 1025) as n
+      insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at, idempotency_key)
+      select environment_id, n, 'c', 'login', '{}', now(), now(), case when n = 1024 then 'k' end
+      from svc.environments, generate_series(1024, 1025) as n
       where name = 'live'`;
     await db.sql`insert into svc.inbox select environment_id, 'c', 1025 from svc.environments where name = 'live'`;
     const events = await reader`
-      select project, environment, event_id, status from svc_inspect.events where environment = 'live' order by event_id`;
+      select project, environment, event_id, idempotency_key, status from svc_inspect.events where environment = 'live' order by event_id`;
     expect(events.map((row) => ({ ...row }))).toEqual([
-      { project: "app", environment: "live", event_id: "evt_0000000000000400", status: "processed" },
-      { project: "app", environment: "live", event_id: "evt_0000000000000401", status: "pending" },
+      {
+        project: "app",
+        environment: "live",
+        event_id: "evt_0000000000000400",
+        idempotency_key: "k",
+        status: "processed",
+      },
+      {
+        project: "app",
+        environment: "live",
+        event_id: "evt_0000000000000401",
+        idempotency_key: null,
+        status: "pending",
+      },
     ]);
     const [row] = await reader`select project, environment, state::text as state from svc_inspect.customer_states`;
     expect(row).toMatchObject({ project: "app", environment: "live" });

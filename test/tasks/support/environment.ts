@@ -14,7 +14,7 @@ import type { StateDocument } from "../../../src/engine/index.js";
 import { canonicalJson, hashSnapshot } from "../../../src/snapshot/canonical.js";
 import type { Field, Snapshot } from "../../../src/snapshot/types.js";
 import { evaluateEnvironment } from "../../../src/tasks/evaluate.js";
-import { Models } from "../../../src/tasks/models.js";
+import { Models } from "../../../src/evaluation/models.js";
 
 /** An operation of a test. Instants are ISO 8601. */
 export interface TestOperation {
@@ -99,6 +99,7 @@ export class TestEnvironment {
         snapshot: canonicalJson(snapshot),
         hash: hashSnapshot(snapshot),
         provenance: null,
+        force: true,
       },
     );
   }

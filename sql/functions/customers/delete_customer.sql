@@ -1,0 +1,196 @@
+-- Deletes everything that is held about one customer, and answers how many rows of each kind that was. What is accepted while it runs is
+-- either deleted with its inbox row or kept with it: one statement deletes both, and sees neither or both of a call. Whoever evaluates
+-- the customer is waited for, and passes over it until this transaction ends.
+-- Raises SV004 CUSTOMER_NOT_FOUND where nothing was evaluated and nothing waits. Locks the customer's row, its pending deliveries in key
+-- order, then all that it deletes, and last, in key order, the kinds of schema violations whose latest operation was the customer's.
+create or replace function svc.delete_customer(environment_id integer, customer_id text)
+returns json
+language plpgsql
+volatile
+set search_path = ''
+-- By key, whatever the statistics say; that is also why rows are looked up laterally with a limit.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+declare
+  _new integer;
+  _deleted json;
+  _seqs bigint[];
+begin
+  loop
+    -- Of a customer who has operations that wait only, a worker may be inserting the row: this waits for it.
+    insert into svc.customers (environment_id, customer_id, created_at)
+    values (delete_customer.environment_id, delete_customer.customer_id, now())
+    on conflict do nothing;
+    get diagnostics _new = row_count;
+    perform from svc.customers as c
+    where c.environment_id = delete_customer.environment_id and c.customer_id = delete_customer.customer_id
+    for update;
+    -- Another erasure may have ended in between.
+    exit when found;
+  end loop;
+
+  if _new = 1 then
+    perform from svc.inbox as i
+    where i.environment_id = delete_customer.environment_id and i.customer_id = delete_customer.customer_id
+    limit 1;
+    if not found then
+      perform svc.raise_customer_not_found(delete_customer.customer_id);
+    end if;
+  end if;
+
+  -- As svc_api.record_attempts does, so that neither waits for the other.
+  perform from svc.emissions as m
+  join svc.webhooks as w on w.environment_id = m.environment_id
+  cross join lateral (
+    select k.webhook_id, k.emission_seq
+    from svc.deliveries as k
+    where k.environment_id = m.environment_id and k.webhook_id = w.webhook_id and k.emission_seq = m.emission_seq
+      and k.status = 'pending'
+    limit 1
+  ) as p
+  join svc.deliveries as d
+    on d.environment_id = m.environment_id and d.webhook_id = p.webhook_id and d.emission_seq = p.emission_seq
+  where m.environment_id = delete_customer.environment_id and m.customer_id = delete_customer.customer_id
+  order by d.webhook_id, d.emission_seq
+  for update of d;
+
+  with deleted_events as (
+    delete from svc.events as e
+    where e.environment_id = delete_customer.environment_id and e.customer_id = delete_customer.customer_id
+    returning e.event_seq, e.idempotency_key
+  ),
+  deleted_identifies as (
+    delete from svc.trait_updates as t
+    where t.environment_id = delete_customer.environment_id and t.customer_id = delete_customer.customer_id
+    returning t.operation_seq
+  ),
+  deleted_inbox as (
+    delete from svc.inbox as i
+    where i.environment_id = delete_customer.environment_id and i.customer_id = delete_customer.customer_id
+    returning 1
+  ),
+  deleted_keys as (
+    delete from svc.idempotency_keys as k
+    where k.ctid = any(array(
+      select p.ctid
+      from deleted_events as e
+      cross join lateral (
+        select i.ctid
+        from svc.idempotency_keys as i
+        where i.environment_id = delete_customer.environment_id
+          and i.idempotency_key = e.idempotency_key
+          and i.event_seq = e.event_seq
+        limit 1
+      ) as p
+    ))
+    returning 1
+  ),
+  deleted_transitions as (
+    delete from svc.lifecycle_transitions as t
+    where t.environment_id = delete_customer.environment_id and t.customer_id = delete_customer.customer_id
+    returning 1
+  ),
+  deleted_blocked as (
+    delete from svc.blocked_transitions as b
+    where b.environment_id = delete_customer.environment_id and b.customer_id = delete_customer.customer_id
+    returning 1
+  ),
+  deleted_memberships as (
+    delete from svc.segment_memberships as m
+    where m.environment_id = delete_customer.environment_id and m.customer_id = delete_customer.customer_id
+    returning 1
+  ),
+  deleted_runs as (
+    delete from svc.journey_runs as j
+    where j.environment_id = delete_customer.environment_id and j.customer_id = delete_customer.customer_id
+    returning 1
+  ),
+  deleted_scores as (
+    delete from svc.health_scores as h
+    where h.environment_id = delete_customer.environment_id and h.customer_id = delete_customer.customer_id
+    returning 1
+  ),
+  deleted_executions as (
+    delete from svc.rule_executions as x
+    where x.environment_id = delete_customer.environment_id and x.customer_id = delete_customer.customer_id
+    returning 1
+  ),
+  deleted_signals as (
+    delete from svc.signals as s
+    where s.environment_id = delete_customer.environment_id and s.customer_id = delete_customer.customer_id
+    returning 1
+  ),
+  deleted_emissions as (
+    delete from svc.emissions as m
+    where m.environment_id = delete_customer.environment_id and m.customer_id = delete_customer.customer_id
+    returning m.emission_seq
+  ),
+  delivery as materialized (
+    select d.ctid, d.webhook_id, d.emission_seq
+    from deleted_emissions as m
+    cross join (
+      select k.webhook_id from svc.webhooks as k where k.environment_id = delete_customer.environment_id
+    ) as w
+    cross join lateral (
+      select k.ctid, k.webhook_id, k.emission_seq
+      from svc.deliveries as k
+      where k.environment_id = delete_customer.environment_id and k.webhook_id = w.webhook_id and k.emission_seq = m.emission_seq
+      limit 1
+    ) as d
+  ),
+  deleted_attempts as (
+    delete from svc.delivery_attempts as a
+    where a.ctid = any(array(
+      select k.ctid
+      from delivery as d
+      cross join lateral (
+        select i.ctid
+        from svc.delivery_attempts as i
+        where i.environment_id = delete_customer.environment_id
+          and i.webhook_id = d.webhook_id
+          and i.emission_seq = d.emission_seq
+        -- Keeps this a look-up by key, not a join.
+        offset 0
+      ) as k
+    ))
+    returning 1
+  ),
+  deleted_deliveries as (
+    delete from svc.deliveries as d
+    where d.ctid = any(array(select k.ctid from delivery as k))
+    returning 1
+  ),
+  deleted_customer as (
+    delete from svc.customers as c
+    where c.environment_id = delete_customer.environment_id and c.customer_id = delete_customer.customer_id
+    returning 1
+  )
+  select
+    json_build_object(
+      'events', (select count(*) from deleted_events),
+      'identifies', (select count(*) from deleted_identifies),
+      'pending', (select count(*) from deleted_inbox),
+      'idempotencyKeys', (select count(*) from deleted_keys),
+      'transitions', (select count(*) from deleted_transitions),
+      'blockedTransitions', (select count(*) from deleted_blocked),
+      'memberships', (select count(*) from deleted_memberships),
+      'journeyRuns', (select count(*) from deleted_runs),
+      'healthScores', (select count(*) from deleted_scores),
+      'ruleExecutions', (select count(*) from deleted_executions),
+      'signals', (select count(*) from deleted_signals),
+      'emissions', (select count(*) from deleted_emissions),
+      'deliveries', (select count(*) from deleted_deliveries),
+      'deliveryAttempts', (select count(*) from deleted_attempts)
+    ),
+    array(select e.event_seq from deleted_events as e union all select t.operation_seq from deleted_identifies as t)
+  into _deleted, _seqs
+  from deleted_customer;
+
+  perform svc.forget_violations(delete_customer.environment_id, _seqs);
+  return _deleted;
+end;
+$$;
+
+comment on function svc.delete_customer(integer, text) is
+  'Deletes everything that is held about one customer, and answers how many rows of each kind.';

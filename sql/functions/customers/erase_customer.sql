@@ -1,0 +1,31 @@
+-- Erases one customer: everything that is held about it goes, in this transaction; {erased: how many rows of each kind}. Later events of
+-- the id begin a new customer. The audit log keeps who did it and the numbers, not the customer's id.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks what svc.delete_customer locks.
+create or replace function svc_api.erase_customer(
+  token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, customer_id text
+)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    erase_customer.token_hash, erase_customer.organization_id, 'erase_customer', erase_customer.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    erase_customer.organization_id, erase_customer.project_slug, erase_customer.environment_name
+  );
+  _erased json;
+begin
+  _erased := svc.delete_customer(_environment.environment_id, erase_customer.customer_id);
+  perform iam.record_audit(
+    _actor, erase_customer.request_id, 'customer.erased', erase_customer.project_slug, erase_customer.environment_name, null,
+    _erased::jsonb
+  );
+  return json_build_object('erased', _erased);
+end;
+$$;
+
+comment on function svc_api.erase_customer(bytea, text, text, text, text, text) is 'Erases everything that is held about one customer.';

@@ -1,0 +1,29 @@
+-- Puts on record that everything held about a customer is about to be handed out, and makes sure that there is something: a state, or
+-- operations that wait. The audit log keeps who asked, not the customer's id.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks nothing.
+create or replace function svc_api.export_customer(
+  token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, customer_id text
+)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    export_customer.token_hash, export_customer.organization_id, 'export_customer', export_customer.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    export_customer.organization_id, export_customer.project_slug, export_customer.environment_name
+  );
+begin
+  perform svc.require_known_customer(_environment.environment_id, export_customer.customer_id);
+  perform iam.record_audit(
+    _actor, export_customer.request_id, 'customer.exported', export_customer.project_slug, export_customer.environment_name, null, null
+  );
+end;
+$$;
+
+comment on function svc_api.export_customer(bytea, text, text, text, text, text) is
+  'Puts on record that all that is held about a customer is handed out.';

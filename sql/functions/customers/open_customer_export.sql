@@ -1,0 +1,185 @@
+-- Opens one cursor for each kind of rows that is held about a customer, `export_` and the member of the document that it fills, all
+-- on the caller's snapshot; one row of each is {item: JSON text}. Answers the members that are no lists. What a cursor still has is read
+-- with `fetch`, so that neither side holds more than a part of it, however long the history is.
+-- Raises nothing. Locks nothing. The cursors end with the transaction.
+create or replace function svc.open_customer_export(environment_id integer, customer_id text)
+returns json
+language plpgsql
+-- Cursors are open afterwards.
+volatile
+set search_path = ''
+-- By key, whatever the statistics say, as in evaluation; the plans are made here.
+set enable_seqscan = off
+as $$
+declare
+  _id constant integer := open_customer_export.environment_id;
+  _customer constant text := open_customer_export.customer_id;
+  _identifies refcursor := 'export_identifies';
+  _events refcursor := 'export_events';
+  _transitions refcursor := 'export_transitions';
+  _blocked refcursor := 'export_blockedTransitions';
+  _memberships refcursor := 'export_memberships';
+  _journey_runs refcursor := 'export_journeyRuns';
+  _health_scores refcursor := 'export_healthScores';
+  _rule_executions refcursor := 'export_ruleExecutions';
+  _signals refcursor := 'export_signals';
+  _emissions refcursor := 'export_emissions';
+  _deliveries refcursor := 'export_deliveries';
+begin
+  open _identifies no scroll for
+  select json_build_object(
+    'acceptedAt', svc.iso(t.accepted_at), 'traits', t.traits, 'status', case when i.waits then 'pending' else 'processed' end
+  )::text as item
+  from svc.trait_updates as t
+  left join lateral (
+    select true as waits from svc.inbox as k
+    where k.environment_id = _id and k.customer_id = _customer and k.seq = t.operation_seq
+    limit 1
+  ) as i on true
+  where t.environment_id = _id and t.customer_id = _customer
+  order by t.operation_seq;
+
+  open _events no scroll for
+  select json_build_object(
+    'id', svc.event_id(e.event_seq), 'event', e.event, 'properties', e.properties, 'occurredAt', svc.iso(e.occurred_at),
+    'acceptedAt', svc.iso(e.accepted_at), 'idempotencyKey', k.idempotency_key,
+    'status', case when i.waits then 'pending' else 'processed' end
+  )::text as item
+  from svc.events as e
+  left join lateral (
+    select k.idempotency_key from svc.idempotency_keys as k
+    where k.environment_id = _id and k.idempotency_key = e.idempotency_key and k.event_seq = e.event_seq
+    limit 1
+  ) as k on true
+  left join lateral (
+    select true as waits from svc.inbox as k
+    where k.environment_id = _id and k.customer_id = _customer and k.seq = e.event_seq
+    limit 1
+  ) as i on true
+  where e.environment_id = _id and e.customer_id = _customer
+  order by e.occurred_at, e.event_seq;
+
+  open _transitions no scroll for
+  select json_build_object(
+    'from', t.from_state, 'to', t.to_state, 'at', svc.iso(t.transitioned_at),
+    'cause', json_build_object('type', t.cause_type, 'id', t.cause_id), 'configVersion', 'v' || t.config_version,
+    'generation', t.generation
+  )::text as item
+  from svc.lifecycle_transitions as t
+  where t.environment_id = _id and t.customer_id = _customer
+  order by t.transition_seq;
+
+  open _blocked no scroll for
+  select json_build_object('from', b.from_state, 'to', b.to_state, 'at', svc.iso(b.blocked_at))::text as item
+  from svc.blocked_transitions as b
+  where b.environment_id = _id and b.customer_id = _customer
+  order by b.from_state, b.to_state;
+
+  open _memberships no scroll for
+  select json_build_object(
+    'segment', m.segment_id, 'enteredAt', svc.iso(m.entered_at), 'exitedAt', svc.iso(m.exited_at)
+  )::text as item
+  from svc.segment_memberships as m
+  where m.environment_id = _id and m.customer_id = _customer
+  order by m.segment_id;
+
+  open _journey_runs no scroll for
+  select json_build_object(
+    'journeyId', j.journey_id, 'run', j.run, 'status', j.status, 'currentStep', j.current_step, 'stepsData', j.steps,
+    'startedAt', svc.iso(j.started_at), 'completedAt', svc.iso(j.completed_at), 'expiredAt', svc.iso(j.expired_at)
+  )::text as item
+  from svc.journey_runs as j
+  where j.environment_id = _id and j.customer_id = _customer
+  order by j.journey_id, j.run;
+
+  open _health_scores no scroll for
+  select json_build_object(
+    'overall', trim_scale(h.overall), 'components', h.components, 'band', h.band, 'at', svc.iso(h.scored_at),
+    'cause', json_build_object('type', h.cause_type, 'id', h.cause_id), 'configVersion', 'v' || h.config_version,
+    'generation', h.generation
+  )::text as item
+  from svc.health_scores as h
+  where h.environment_id = _id and h.customer_id = _customer
+  order by h.generation, h.score_seq;
+
+  open _rule_executions no scroll for
+  select json_build_object(
+    'ruleId', x.rule_id, 'result', x.result, 'triggeredBy', x.triggered_by, 'conditions', x.conditions, 'action', x.action,
+    'error', x.error, 'executedAt', svc.iso(x.executed_at),
+    'cause', json_build_object('type', x.cause_type, 'id', x.cause_id), 'configVersion', 'v' || x.config_version,
+    'generation', x.generation
+  )::text as item
+  from svc.rule_executions as x
+  where x.environment_id = _id and x.customer_id = _customer
+  order by x.generation, x.execution_seq;
+
+  open _signals no scroll for
+  select json_build_object(
+    'signalId', s.signal_id, 'severity', s.severity, 'message', s.message, 'raisedAt', svc.iso(s.raised_at),
+    'clearedAt', svc.iso(s.cleared_at)
+  )::text as item
+  from svc.signals as s
+  where s.environment_id = _id and s.customer_id = _customer
+  order by s.signal_id;
+
+  open _emissions no scroll for
+  select json_build_object(
+    'id', svc.emission_id(m.emission_seq), 'at', svc.iso(m.emitted_at), 'type', m.event_type, 'source', m.source,
+    'metadata', m.metadata, 'cause', json_build_object('type', m.cause_type, 'id', m.cause_id),
+    'configVersion', 'v' || m.config_version
+  )::text as item
+  from svc.emissions as m
+  where m.environment_id = _id and m.customer_id = _customer
+  order by m.emission_seq;
+
+  open _deliveries no scroll for
+  select json_build_object(
+    'id', svc.emission_id(d.emission_seq), 'webhookId', d.webhook_id, 'url', w.url, 'status', d.status,
+    'nextAttemptAt', case when d.status = 'pending' then svc.iso(d.next_attempt_at) end, 'finishedAt', svc.iso(d.finished_at),
+    'attempts', (
+      select coalesce(
+        json_agg(
+          json_build_object(
+            'attempt', a.attempt, 'at', svc.iso(a.attempted_at), 'latencyMs', a.latency_ms, 'statusCode', a.status_code,
+            'error', a.error, 'response', a.response
+          )
+          order by a.attempt
+        ),
+        '[]'
+      )
+      from svc.delivery_attempts as a
+      where a.environment_id = _id and a.webhook_id = d.webhook_id and a.emission_seq = d.emission_seq
+    )
+  )::text as item
+  from svc.emissions as m
+  cross join lateral (
+    select k.webhook_id, k.url from svc.webhooks as k where k.environment_id = _id order by k.webhook_id offset 0
+  ) as w
+  cross join lateral (
+    select k.* from svc.deliveries as k
+    where k.environment_id = _id and k.webhook_id = w.webhook_id and k.emission_seq = m.emission_seq
+    limit 1
+  ) as d
+  where m.environment_id = _id and m.customer_id = _customer
+  order by m.emission_seq;
+
+  return (
+    select json_build_object(
+      'customerId', _customer,
+      'environment', e.name,
+      'exportedAt', svc.iso(now()),
+      'customer', svc.state_document(_id, _customer),
+      'setAside', case when c.set_aside_at is not null
+        then json_build_object('at', svc.iso(c.set_aside_at), 'error', c.set_aside_error)
+      end,
+      'evaluation', c.state
+    )
+    from svc.environments as e
+    left join svc.customers as c on c.environment_id = e.environment_id and c.customer_id = _customer
+    where e.environment_id = _id
+  );
+end;
+$$;
+
+comment on function svc.open_customer_export(integer, text) is
+  'Opens cursors on all that is held about a customer; answers the members of the document that are no lists.';

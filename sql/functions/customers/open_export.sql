@@ -1,0 +1,27 @@
+-- Opens the cursors that a customer's export is read from (svc.open_customer_export), on the caller's snapshot, and answers the members
+-- of the document that are no lists. svc_api.export_customer has put it on record.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or CUSTOMER_NOT_FOUND. Locks nothing.
+create or replace function svc_api.open_export(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, customer_id text
+)
+returns json
+language plpgsql
+-- Cursors are open afterwards.
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    open_export.token_hash, open_export.organization_id, 'export_customer', open_export.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    open_export.organization_id, open_export.project_slug, open_export.environment_name
+  );
+begin
+  perform svc.require_known_customer(_environment.environment_id, open_export.customer_id);
+  return svc.open_customer_export(_environment.environment_id, open_export.customer_id);
+end;
+$$;
+
+comment on function svc_api.open_export(bytea, text, text, text, text) is 'Opens the cursors that a customer''s export is read from.';

@@ -1,0 +1,28 @@
+-- WEBHOOKS_DISABLED where webhooks are disabled, with up to 50 of them and why; else null.
+-- Raises nothing, locks nothing.
+create or replace function svc.check_disabled_webhooks(environment_id integer)
+returns json
+language sql
+stable
+set search_path = ''
+begin atomic
+  select svc.finding(
+    'WEBHOOKS_DISABLED',
+    'warning',
+    svc.counted(count(*), 'webhook is', 'webhooks are') || ' disabled: nothing is delivered there.',
+    'Correct the receiver and create the webhook again, or delete it.',
+    count(*),
+    json_build_object('webhooks', json_agg(
+      json_build_object('webhookId', w.webhook_id, 'url', w.url, 'disabledAt', svc.iso(w.disabled_at), 'reason', w.disabled_reason)
+      order by w.disabled_at desc, w.webhook_id
+    ) filter (where w.turn <= 50))
+  )
+  from (
+    select k.webhook_id, k.url, k.disabled_at, k.disabled_reason, row_number() over (order by k.disabled_at desc, k.webhook_id) as turn
+    from svc.webhooks as k
+    where k.environment_id = check_disabled_webhooks.environment_id and k.disabled_at is not null
+  ) as w
+  having count(*) > 0;
+end;
+
+comment on function svc.check_disabled_webhooks(integer) is 'Diagnostics: webhooks that are disabled.';

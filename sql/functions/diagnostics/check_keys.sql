@@ -1,0 +1,40 @@
+-- KEYS_NEVER_USED where API keys that are good were never used: a warning where none of the environment's ever was; else null.
+-- Raises nothing, locks nothing.
+create or replace function svc.check_keys(environment_id integer, environment_name text)
+returns json
+language sql
+stable
+set search_path = ''
+begin atomic
+  select svc.finding(
+    'KEYS_NEVER_USED',
+    case when bool_or(k.used) then 'info' else 'warning' end,
+    case
+      when bool_or(k.used)
+        then svc.counted(count(*) filter (where not k.used), 'API key of this environment was', 'API keys of this environment were')
+          || ' never used.'
+      else 'no API key of this environment was ever used: nothing was sent to it.'
+    end,
+    case
+      when bool_or(k.used) then 'Revoke what nobody needs: a key that is not used is one more to lose.'
+      else format(
+        'Send an event with a key of %1$s: svc events send <event> --customer <id> --env %1$s', check_keys.environment_name
+      )
+    end,
+    count(*) filter (where not k.used),
+    json_build_object('keys', json_agg(
+      json_build_object('id', k.api_key_id, 'name', k.name, 'hint', k.hint, 'createdAt', svc.iso(k.created_at))
+      order by k.created_at, k.api_key_id
+    ) filter (where not k.used))
+  )
+  from (
+    -- Its first use moves the bucket of a key.
+    select a.api_key_id, a.name, a.hint, a.created_at, coalesce(u.refilled_at > a.created_at, false) as used
+    from svc.api_keys as a
+    left join svc.key_usage as u on u.key_hash = a.key_hash
+    where a.environment_id = check_keys.environment_id and (a.revoked_at is null or a.revoked_at > now())
+  ) as k
+  having bool_or(not k.used);
+end;
+
+comment on function svc.check_keys(integer, text) is 'Diagnostics: API keys that were never used.';

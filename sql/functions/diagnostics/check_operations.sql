@@ -1,0 +1,48 @@
+-- OPERATIONS_WAITING where an operation that could be evaluated has waited for ten seconds, a problem after a minute; else null.
+-- Raises nothing, locks nothing.
+create or replace function svc.check_operations(environment_id integer)
+returns json
+language sql
+stable
+set search_path = ''
+begin atomic
+  select svc.finding(
+    'OPERATIONS_WAITING',
+    case when o.waited >= interval '1 minute' then 'problem' else 'warning' end,
+    format(
+      '%s to be evaluated, the oldest for %s.',
+      svc.counted(n.operations, 'operation waits', 'operations wait'),
+      svc.counted(floor(extract(epoch from o.waited))::bigint, 'second', 'seconds')
+    ),
+    'After a large import this takes its time. If the number does not fall, check that a worker runs: GET /readyz of the service says so.',
+    n.operations,
+    json_build_object('oldestAcceptedAt', svc.iso(o.accepted_at), 'seconds', floor(extract(epoch from o.waited))::bigint)
+  )
+  from (
+    select b.accepted_at, now() - b.accepted_at as waited
+    from (
+      select k.seq
+      from svc.inbox as k
+      where k.environment_id = check_operations.environment_id and k.not_before is null
+      order by k.seq
+      limit 1
+    ) as i
+    cross join lateral (
+      select k.accepted_at
+      from svc.ingest_batches as k
+      where k.environment_id = check_operations.environment_id and k.batch_seq = i.seq / 1024
+      limit 1
+    ) as b
+  ) as o
+  cross join lateral (
+    select count(*) as operations
+    from (
+      select from svc.inbox as k
+      where k.environment_id = check_operations.environment_id and k.not_before is null
+      limit 10001
+    ) as i
+  ) as n
+  where o.waited >= interval '10 seconds';
+end;
+
+comment on function svc.check_operations(integer) is 'Diagnostics: operations that wait for their evaluation.';

@@ -1,0 +1,36 @@
+-- STATES_NEVER_REACHED where nobody ever entered some of the active version's lifecycle states although there are customers; else null.
+-- Raises nothing, locks nothing.
+create or replace function svc.check_states(environment_id integer, project_id integer, active_version integer)
+returns json
+language sql
+stable
+set search_path = ''
+begin atomic
+  select svc.finding(
+    'STATES_NEVER_REACHED',
+    'info',
+    svc.counted(count(*), 'lifecycle state was', 'lifecycle states were') || ' never reached by any customer.',
+    'Where that is not to be expected, look at the conditions of the transitions that lead there: '
+    'GET /projects/:project/customers/:customerId/explanation tells for one customer what lacks.',
+    count(*),
+    json_build_object('states', json_agg(s.state order by s.position))
+  )
+  from (
+    select d.state ->> 'name' as state, d.position
+    from svc.config_versions as v
+    cross join lateral json_array_elements(v.snapshot -> 'lifecycle' -> 'states') with ordinality as d (state, position)
+    where v.project_id = check_states.project_id
+      and v.version = check_states.active_version
+      and json_typeof(v.snapshot -> 'lifecycle') = 'object'
+  ) as s
+  left join lateral (
+    select true as reached
+    from svc.lifecycle_transitions as t
+    where t.environment_id = check_states.environment_id and t.to_state = s.state
+    limit 1
+  ) as r on true
+  where r.reached is null
+  having count(*) > 0 and exists (select from svc.customers as c where c.environment_id = check_states.environment_id);
+end;
+
+comment on function svc.check_states(integer, integer, integer) is 'Diagnostics: lifecycle states that nobody reached.';

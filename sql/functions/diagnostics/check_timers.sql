@@ -1,0 +1,31 @@
+-- TIMERS_OVERDUE where customers should have been evaluated more than a minute ago because something was due, whatever the settling
+-- time after late events; else null.
+-- Raises nothing, locks nothing.
+create or replace function svc.check_timers(environment_id integer)
+returns json
+language sql
+stable
+set search_path = ''
+begin atomic
+  select svc.finding(
+    'TIMERS_OVERDUE',
+    'problem',
+    'for ' || svc.counted(n.customers, 'customer', 'customers') || ' something has been due for more than a minute by time alone.',
+    'If the number does not fall, check that a worker runs: GET /readyz of the service says so.',
+    n.customers,
+    json_build_object('oldestDueAt', svc.iso(n.due_at))
+  )
+  from (
+    select count(*) as customers, min(c.next_due_at) as due_at
+    from svc.due_customers(check_timers.environment_id, now() - interval '1 minute', false, 10001) as d (customer_id)
+    cross join lateral (
+      select k.next_due_at
+      from svc.customers as k
+      where k.environment_id = check_timers.environment_id and k.customer_id = d.customer_id
+      limit 1
+    ) as c
+  ) as n
+  where n.customers > 0;
+end;
+
+comment on function svc.check_timers(integer) is 'Diagnostics: customers to whom something is overdue.';

@@ -1,0 +1,64 @@
+-- STATE_OUTDATED where the state of customers was computed under another version than the active one, with how many there are of each;
+-- else null. Versions are looked for one by one, so that the customers of the active one are not read.
+-- Raises nothing, locks nothing.
+create or replace function svc.check_versions(environment_id integer, environment_name text, active_version integer)
+returns json
+language sql
+stable
+set search_path = ''
+begin atomic
+  with recursive version as (
+    select (
+      select min(coalesce(c.config_version, 0))
+      from svc.customers as c
+      where c.environment_id = check_versions.environment_id and coalesce(c.config_version, 0) >= 0
+    ) as number
+    union all
+    select (
+      select min(coalesce(c.config_version, 0))
+      from svc.customers as c
+      where c.environment_id = check_versions.environment_id and coalesce(c.config_version, 0) > v.number
+        and coalesce(c.config_version, 0) >= 0
+    )
+    from version as v
+    where v.number is not null
+  ),
+  outdated as (
+    select v.number, n.customers
+    from version as v
+    cross join lateral (
+      select count(*) as customers
+      from (
+        select from svc.customers as c
+        where c.environment_id = check_versions.environment_id and coalesce(c.config_version, 0) = v.number
+          and coalesce(c.config_version, 0) >= 0
+        limit 10001
+      ) as k
+    ) as n
+    where v.number <> check_versions.active_version
+  )
+  select svc.finding(
+    'STATE_OUTDATED',
+    'warning',
+    format(
+      'the state of %s was computed under another version than the active v%s.',
+      svc.counted(sum(o.customers)::bigint, 'customer', 'customers'), check_versions.active_version
+    ),
+    format(
+      'Their next event or timer brings them up to the active version; what was derived before stays. '
+      'To derive all of it anew: svc recompute --all --env %s',
+      check_versions.environment_name
+    ),
+    sum(o.customers)::bigint,
+    json_build_object(
+      'activeVersion', 'v' || check_versions.active_version,
+      'versions', json_agg(
+        json_build_object('configVersion', 'v' || nullif(o.number, 0), 'customers', least(o.customers, 10000)) order by o.number desc
+      )
+    )
+  )
+  from outdated as o
+  having count(*) > 0;
+end;
+
+comment on function svc.check_versions(integer, text, integer) is 'Diagnostics: state computed under another version than the active one.';

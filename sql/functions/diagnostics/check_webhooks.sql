@@ -1,0 +1,64 @@
+-- WEBHOOKS_FAILING where of the latest hundred deliveries to a webhook some were given up, or the newest that was tried is still to
+-- succeed; else null. Webhooks that are disabled are for svc.check_disabled_webhooks to tell; at most a hundred are looked at.
+-- Raises nothing, locks nothing.
+create or replace function svc.check_webhooks(environment_id integer)
+returns json
+language sql
+stable
+set search_path = ''
+begin atomic
+  select svc.finding(
+    'WEBHOOKS_FAILING',
+    'problem',
+    svc.counted(count(*), 'webhook does', 'webhooks do') || ' not take what is delivered.',
+    'See what it answers: svc webhooks deliveries <webhook>. Correct the receiver; what is still to be delivered is tried again.',
+    count(*),
+    json_build_object('webhooks', json_agg(
+      json_build_object(
+        'webhookId', f.webhook_id, 'url', f.url, 'delivered', f.delivered, 'retrying', f.retrying, 'failed', f.failed,
+        'lastFailure', f.last_failure
+      )
+      order by f.webhook_id
+    ))
+  )
+  from (
+    select w.webhook_id, w.url, d.delivered, d.retrying, d.failed, a.last_failure
+    from (
+      select k.webhook_id, k.url
+      from svc.webhooks as k
+      where k.environment_id = check_webhooks.environment_id and k.disabled_at is null
+      order by k.webhook_id
+      limit 100
+    ) as w
+    cross join lateral (
+      select
+        count(*) filter (where l.status = 'delivered') as delivered,
+        count(*) filter (where l.status = 'pending' and l.attempts > 0) as retrying,
+        count(*) filter (where l.status = 'failed') as failed,
+        max(l.emission_seq) filter (where l.attempts > 0) as newest,
+        max(l.emission_seq) filter (where l.attempts > 0 and l.status <> 'delivered') as newest_failing
+      from (
+        select k.emission_seq, k.status, k.attempts
+        from svc.deliveries as k
+        where k.environment_id = check_webhooks.environment_id and k.webhook_id = w.webhook_id
+        order by k.emission_seq desc
+        limit 100
+      ) as l
+    ) as d
+    left join lateral (
+      select json_build_object(
+        'id', svc.emission_id(k.emission_seq), 'at', svc.iso(k.attempted_at), 'statusCode', k.status_code, 'error', k.error
+      ) as last_failure
+      from svc.delivery_attempts as k
+      where k.environment_id = check_webhooks.environment_id
+        and k.webhook_id = w.webhook_id
+        and k.emission_seq = d.newest_failing
+      order by k.attempt desc
+      limit 1
+    ) as a on true
+    where d.failed > 0 or d.newest = d.newest_failing
+  ) as f
+  having count(*) > 0;
+end;
+
+comment on function svc.check_webhooks(integer) is 'Diagnostics: webhooks that do not take what is delivered.';

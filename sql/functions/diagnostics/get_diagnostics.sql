@@ -1,0 +1,56 @@
+-- The common problems of an environment, most severe first: {data: [{code, severity, message, fix, count, details}]}, empty where all is
+-- well. Each check reads by index and so much at most, however large the environment is.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
+create or replace function svc_api.get_diagnostics(token_hash bytea, organization_id text, project_slug text, environment_name text)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+-- Statistics lag behind a backfill, and what is small now may be large when the plan is used again.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    get_diagnostics.token_hash, get_diagnostics.organization_id, 'get_diagnostics', get_diagnostics.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    get_diagnostics.organization_id, get_diagnostics.project_slug, get_diagnostics.environment_name
+  );
+  _id constant integer := _environment.environment_id;
+  _project constant integer := _environment.project_id;
+  _version constant integer := _environment.active_version;
+  _name constant text := get_diagnostics.environment_name;
+begin
+  return (
+    select json_build_object(
+      'data',
+      coalesce(
+        json_agg(f.finding order by array_position(array['problem', 'warning', 'info'], f.finding ->> 'severity'), f.n)
+          filter (where f.finding is not null),
+        '[]'
+      )
+    )
+    from unnest(array[
+      svc.check_workers(),
+      svc.check_configuration(_name, _version),
+      svc.check_set_aside(_id, _name),
+      svc.check_operations(_id),
+      svc.check_timers(_id),
+      svc.check_webhooks(_id),
+      svc.check_rules(_id),
+      svc.check_disabled_webhooks(_id),
+      svc.check_versions(_id, _name, _version),
+      svc.check_undeclared_events(_id, _project, _version),
+      svc.check_violations(_id, _version),
+      svc.check_declared_events(_id, _project, _version),
+      svc.check_keys(_id, _name),
+      svc.check_states(_id, _project, _version)
+    ]) with ordinality as f (finding, n)
+  );
+end;
+$$;
+
+comment on function svc_api.get_diagnostics(bytea, text, text, text) is 'The common problems of an environment, most severe first.';

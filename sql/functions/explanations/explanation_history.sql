@@ -1,0 +1,43 @@
+-- What the engine asked for of one customer's evaluated events to explain its state: svc_api.load_history_pages, of this customer only.
+-- A request is {event, after: {occurredAt, seq}, until: {occurredAt, seq} or null}; of 100 requests and 20,000 events a page at most.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
+create or replace function svc_api.explanation_history(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, customer_id text, explained text, requests json,
+  page_size integer
+)
+returns table (request integer, events json, complete boolean)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    explanation_history.token_hash, explanation_history.organization_id, 'explain_' || explanation_history.explained,
+    explanation_history.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    explanation_history.organization_id, explanation_history.project_slug, explanation_history.environment_name
+  );
+begin
+  return query
+  select p.request, p.events, p.complete
+  from svc_api.load_history_pages(
+    _environment.environment_id,
+    (
+      select json_agg(
+        json_build_object(
+          'customerId', explanation_history.customer_id, 'event', r.item -> 'event', 'after', r.item -> 'after', 'until', r.item -> 'until'
+        )
+        order by r.n
+      )
+      from json_array_elements(explanation_history.requests) with ordinality as r (item, n)
+      where r.n <= 100
+    ),
+    least(explanation_history.page_size, 20000)
+  ) as p;
+end;
+$$;
+
+comment on function svc_api.explanation_history(bytea, text, text, text, text, text, json, integer) is
+  'Pages of a customer''s evaluated events, for an explanation.';

@@ -1,0 +1,26 @@
+-- The snapshot of a version of a project, for who explains a state that was computed under it and does not have it compiled yet.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing.
+create or replace function svc_api.explanation_snapshot(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, version integer, explained text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    explanation_snapshot.token_hash, explanation_snapshot.organization_id, 'explain_' || explanation_snapshot.explained,
+    explanation_snapshot.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    explanation_snapshot.organization_id, explanation_snapshot.project_slug, explanation_snapshot.environment_name
+  );
+begin
+  return svc_api.load_snapshot(_environment.project_id, explanation_snapshot.version);
+end;
+$$;
+
+comment on function svc_api.explanation_snapshot(bytea, text, text, text, integer, text) is
+  'The snapshot of a version, for an explanation.';

@@ -1,0 +1,38 @@
+import type { Sql, TransactionSql } from "postgres";
+
+/**
+ * Reads within one snapshot of the database, which is held until `work` has ended.
+ *
+ * Where the connection is lost, `work` is left alone and never heard of again: the driver would send a rollback, or a commit, on the
+ * connection that is gone, and fall over it with an error that nobody can catch.
+ *
+ * @throws what `work` throws, and the driver's error where the connection is lost; also while `work` waits for something else
+ */
+export async function onSnapshot<T>(sql: Sql, work: (tx: TransactionSql) => Promise<T>): Promise<T> {
+  let isLost = false;
+  let result: T | undefined;
+  try {
+    await sql.begin("isolation level repeatable read read only", async (tx) => {
+      try {
+        result = await work(tx);
+      } catch (error) {
+        if (!isLost && !isConnectionError(error)) throw error;
+        isLost = true;
+      }
+
+      if (isLost) await forever();
+    });
+  } catch (error) {
+    isLost = true;
+    throw error;
+  }
+  return result as T;
+}
+
+function forever(): Promise<never> {
+  return new Promise(() => undefined);
+}
+
+function isConnectionError(error: unknown): boolean {
+  return String((error as { code?: unknown }).code).startsWith("CONNECTION_");
+}

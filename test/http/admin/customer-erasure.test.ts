@@ -1,0 +1,269 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { connect } from "../../../src/db/connect.js";
+import { recordAttempts } from "../../../src/db/calls-deliveries.js";
+import { startWorker } from "../../../src/tasks/worker.js";
+import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";
+import { environmentId, envelope, snapshot } from "../../support/service.js";
+
+let fixture: SpecFixture;
+let environment: number;
+const erase = (customer: string) => fixture.admin("DELETE", `/projects/app/customers/${encodeURIComponent(customer)}`);
+const login = (customerId: string, more: object = {}) => ({
+  customerId,
+  event: "login",
+  properties: { seats: 1 },
+  ...more,
+});
+
+beforeAll(async () => {
+  fixture = await startSpec();
+  environment = await environmentId(fixture.service.db.sql, "app", "test");
+  await fixture.deploy(snapshot({ strictSchema: false }));
+});
+afterAll(() => fixture.service.stop());
+
+it("erases a customer, answers how much that was, and leaves who did it on record without the customer's id", async () => {
+  await fixture.batch([
+    login("ann", { idempotencyKey: "k1" }),
+    login("ann"),
+    { type: "identify", customerId: "ann", traits: { plan: "pro" } },
+  ]);
+  await fixture.evaluate();
+  const erased = {
+    events: 2,
+    identifies: 1,
+    pending: 0,
+    idempotencyKeys: 1,
+    transitions: 2,
+    blockedTransitions: 0,
+    memberships: 1,
+    journeyRuns: 0,
+    healthScores: 0,
+    ruleExecutions: 0,
+    signals: 0,
+    emissions: 3,
+    deliveries: 0,
+    deliveryAttempts: 0,
+  };
+  const reply = await erase("ann");
+  expect({ status: reply.status, body: reply.body }).toEqual({ status: 200, body: { erased } });
+  expect(
+    await fixture.service.db.sql`
+      select actor, project, environment, target, details, request_id from iam.audit_log where action = 'customer.erased'`,
+  ).toEqual([
+    {
+      actor: "owner@acme.example",
+      project: "app",
+      environment: "test",
+      target: null,
+      details: erased,
+      request_id: "req",
+    },
+  ]);
+});
+
+it("does not know a customer that was erased, or that never was", async () => {
+  for (const customer of ["ann", "nobody"]) {
+    const reply = await erase(customer);
+    expect(reply.status).toBe(404);
+    expect(reply.body).toEqual(
+      envelope("CUSTOMER_NOT_FOUND", `There is no customer "${customer}" in this environment.`, {
+        reason: "A customer exists from the evaluation of its first operation on.",
+      }),
+    );
+  }
+});
+
+it("an idempotency key of an erased customer is new", async () => {
+  const event = login("ann", { idempotencyKey: "k2" });
+  const first = (await fixture.single(event)).body as { eventId: string };
+  await erase("ann");
+  const second = (await fixture.single(event)).body as { eventId: string; duplicate: boolean };
+  expect(second.duplicate).toBe(false);
+  expect(second.eventId > first.eventId).toBe(true);
+  expect((await fixture.single(event)).body).toMatchObject({ eventId: second.eventId, duplicate: true });
+});
+
+it("a key that is erased while it is looked at is stored again with its event", async () => {
+  const { sql } = fixture.service.db;
+  await fixture.single(login("ann", { idempotencyKey: "a" }));
+  let sent: Promise<unknown> = Promise.resolve();
+  await sql
+    .begin(async (tx) => {
+      // The call finds "a" taken, and then waits for this one.
+      await tx`insert into svc.idempotency_keys values (${environment}, 'b', 1, 1, now())`;
+      sent = fixture.batch([login("ann", { idempotencyKey: "a" }), login("ann", { idempotencyKey: "b" })]);
+      await expect
+        .poll(async () => {
+          const rows = await sql`
+            select from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock' and query like '%svc_api.ingest%'`;
+          return rows.length;
+        })
+        .toBe(1);
+      await erase("ann");
+      throw new Error("rolled back");
+    })
+    .catch((error: unknown) => expect(error).toMatchObject({ message: "rolled back" }));
+  expect(await sent).toMatchObject({ status: 202, body: { accepted: 2 } });
+  const keys = await sql`
+    select k.idempotency_key, e.customer_id
+    from svc.idempotency_keys as k join svc.events as e using (environment_id, event_seq) order by 1`;
+  expect(keys).toEqual([
+    { idempotency_key: "a", customer_id: "ann" },
+    { idempotency_key: "b", customer_id: "ann" },
+  ]);
+});
+
+it("a delivery that is under way is recorded nowhere, and harms no other", async () => {
+  const { sql } = fixture.service.db;
+  await sql`
+    insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
+    values (${environment}, 'whk_1', 'https://receiver.example/hook', '{customer.active}', '')`;
+  await fixture.batch([login("dora"), login("emil")]);
+  await fixture.evaluate();
+  const claimed = await sql<{ emission_seq: string; attempt: number; body: string }[]>`
+    select emission_seq, attempt, body from svc_api.claim_deliveries('w', 10, 10) order by emission_seq`;
+  const attempts = claimed.map(({ emission_seq, attempt }) => ({
+    environmentId: environment,
+    webhookId: "whk_1",
+    emissionSeq: emission_seq,
+    attempt,
+    attemptedAt: new Date().toISOString(),
+    latencyMs: 1,
+    statusCode: 200,
+    error: null,
+    response: "dora was here",
+    retryAfterSeconds: null,
+  }));
+  expect((await erase("dora")).body).toMatchObject({ erased: { deliveries: 1, emissions: 2 } });
+  await recordAttempts(sql, attempts);
+  const recorded = await sql`
+    select m.customer_id, d.status, d.attempts, a.attempt
+    from svc.deliveries as d
+    left join svc.delivery_attempts as a using (environment_id, webhook_id, emission_seq)
+    left join svc.emissions as m using (environment_id, emission_seq)
+    where m.customer_id is distinct from 'ann'`;
+  expect(recorded).toEqual([{ customer_id: "emil", status: "delivered", attempts: 1, attempt: 1 }]);
+});
+
+it("what is kept of schema violations forgets the customer's operations", async () => {
+  const { sql } = fixture.service.db;
+  const violations = () => sql`select path, operations, last_seq from svc.schema_violations order by path`;
+  await fixture.batch([
+    login("gil", { properties: { seats: 1, gil: 1 } }),
+    login("hal", { properties: { seats: 1, both: 1 } }),
+    login("gil", { properties: { seats: 1, both: 1 } }),
+  ]);
+  expect(await violations()).toMatchObject([{ path: "properties.both" }, { path: "properties.gil" }]);
+  await erase("gil");
+  expect(await violations()).toEqual([{ path: "properties.both", operations: "2", last_seq: null }]);
+  const list = await fixture.admin("GET", "/projects/app/schema-violations");
+  expect(list.body).toMatchObject({ data: [{ path: "properties.both", lastEventId: null, lastCustomerId: null }] });
+});
+
+it("no line of the log says who was erased, also where it fails", async () => {
+  const lines: string[] = [];
+  const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(line) });
+  const other = await startSpec({ log });
+  try {
+    await other.batch([login("secret-person")]);
+    const path = "/projects/app/customers/secret-person";
+    expect(await other.admin("DELETE", path)).toMatchObject({ status: 200 });
+    expect(await other.admin("DELETE", path)).toMatchObject({ status: 404 });
+    expect(await other.admin("PUT", path)).toMatchObject({ status: 405 });
+    await other.service.db.sql`alter table svc.signals rename to hidden`;
+    await other.batch([login("secret-person")]);
+    expect(await other.admin("DELETE", path)).toMatchObject({ status: 500 });
+    expect(lines.join("")).toContain("/projects/app/customers/:customerId");
+    expect(lines.join("")).not.toContain("secret-person");
+  } finally {
+    await other.service.stop();
+  }
+});
+
+it("while events come in and a worker evaluates, every event is evaluated and there, or gone without a trace", async () => {
+  const { sql } = fixture.service.db;
+  await sql`delete from svc.webhooks`;
+  const workerSql = connect(fixture.service.db.url, { max: 8, applicationName: "svc test worker" });
+  const worker = await startWorker({
+    databaseUrl: fixture.service.db.url,
+    useRoles: false,
+    sql: workerSql,
+    settleSeconds: 0,
+    concurrency: 3,
+    logger: pino({ level: "silent" }),
+    onStalled: (error) => {
+      throw error;
+    },
+  });
+  const customers = Array.from({ length: 8 }, (_, n) => `busy-${n}`);
+  const outcomes = new Map<number, number>();
+  let sending = true;
+  const send = async (from: number): Promise<void> => {
+    for (let n = 0; n < 60; n++) {
+      const events = customers.map((customer) => login(customer, { idempotencyKey: `${from} ${n} ${customer}` }));
+      expect(await fixture.batch(events)).toMatchObject({ status: 202 });
+    }
+  };
+  const eraseAll = async (): Promise<void> => {
+    while (sending) {
+      for (const customer of customers) {
+        const { status } = await erase(customer);
+        outcomes.set(status, (outcomes.get(status) ?? 0) + 1);
+      }
+    }
+  };
+  const erasing = Promise.all([eraseAll(), eraseAll()]);
+  await Promise.all([send(1), send(2), send(3)]);
+  sending = false;
+  await erasing;
+  // What came last.
+  await fixture.batch(customers.map((customer) => login(customer)));
+  const count = async (rows: Promise<readonly unknown[]>) => (await rows).length;
+  await expect.poll(() => count(sql`select from svc.inbox limit 1`), { timeout: 60_000 }).toBe(0);
+  await worker.stop();
+  await workerSql.end();
+
+  expect([...outcomes.keys()].every((status) => status === 200 || status === 404)).toBe(true);
+  expect(outcomes.get(200)).toBeGreaterThan(10);
+  expect(await count(sql`select from svc.customers where set_aside_at is not null`)).toBe(0);
+  const states = await sql<{ customer: string; remembered: number; kept: number; created: boolean }[]>`
+    select
+      c.customer_id as customer, (c.state -> 'memory' -> 'streams' -> 0 ->> 'count')::integer as remembered,
+      count(e.event_seq)::integer as kept, c.created_at = min(e.accepted_at) as created
+    from svc.customers as c join svc.events as e using (environment_id, customer_id)
+    where c.customer_id like 'busy-%'
+    group by c.environment_id, c.customer_id, c.created_at, c.state::text, c.state -> 'memory' -> 'streams' -> 0 ->> 'count'
+    order by 1`;
+  // No state remembers an event that is gone or misses one that is there, and each began with its first event.
+  expect(states.map(({ customer }) => customer)).toEqual(customers);
+  for (const state of states) expect(state).toEqual({ ...state, remembered: state.kept, created: true });
+  // Nothing is about a customer that has no state, and no key stands for an event that is gone.
+  for (const table of [
+    "events",
+    "trait_updates",
+    "inbox",
+    "lifecycle_transitions",
+    "segment_memberships",
+    "emissions",
+  ]) {
+    const orphans = sql`
+      select from ${sql(`svc.${table}`)} as o
+      where o.customer_id like 'busy-%' and not exists (
+        select from svc.customers as c where c.environment_id = o.environment_id and c.customer_id = o.customer_id
+      )`;
+    expect(await count(orphans), table).toBe(0);
+  }
+  const strayKeys = sql`
+    select from svc.idempotency_keys as k
+    where not exists (select from svc.events as e where e.environment_id = k.environment_id and e.event_seq = k.event_seq)`;
+  expect(await count(strayKeys)).toBe(0);
+  const unkeyed = sql`
+    select from svc.events as e
+    where e.customer_id like 'busy-%'
+      and not exists (select from svc.idempotency_keys as k where k.environment_id = e.environment_id and k.event_seq = e.event_seq)`;
+  // Those that came last have none.
+  expect(await count(unkeyed)).toBe(customers.length);
+}, 120_000);

@@ -1,0 +1,275 @@
+import { once } from "node:events";
+import { connect as connectSocket } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { connect } from "../../../src/db/connect.js";
+import { createCustomerWork } from "../../../src/http/admin/customer-work.js";
+import { streamExport } from "../../../src/http/admin/stream-export.js";
+import { hashCredential } from "../../../src/http/credentials.js";
+import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";
+import { environmentId, envelope, snapshot } from "../../support/service.js";
+
+const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
+const EVENT_ID = expect.stringMatching(/^evt_[0-9a-f]{16}$/) as string;
+const EMISSION_ID = expect.stringMatching(/^emi_[0-9a-f]{16}$/) as string;
+
+let fixture: SpecFixture;
+let environment: number;
+const get = (customer: string, query = "") =>
+  fixture.admin("GET", `/projects/app/customers/${encodeURIComponent(customer)}/export${query}`);
+
+beforeAll(async () => {
+  fixture = await startSpec();
+  environment = await environmentId(fixture.service.db.sql, "app", "test");
+  await fixture.deploy(
+    snapshot({
+      strictSchema: false,
+      health: {
+        components: [
+          {
+            id: "usage",
+            weight: 1,
+            score: { kind: "scale", of: { kind: "count", of: { event: "login" } }, from: 0, to: 1 },
+          },
+        ],
+        bands: [
+          { id: "good", from: 50 },
+          { id: "poor", from: 0 },
+        ],
+      },
+    }),
+  );
+});
+afterAll(() => fixture.service.stop());
+
+it("holds everything that is known about a customer, in one document", async () => {
+  const { sql } = fixture.service.db;
+  await sql`
+    insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
+    values (${environment}, 'whk_1', 'https://receiver.example/hook', '{customer.*}', '')`;
+  await fixture.batch([
+    {
+      customerId: "ann",
+      event: "login",
+      properties: { seats: 3 },
+      timestamp: "2026-03-01T10:00:00Z",
+      idempotencyKey: "k1",
+    },
+    { type: "identify", customerId: "ann", traits: { plan: "pro" } },
+  ]);
+  await fixture.evaluate();
+  await fixture.batch([{ customerId: "ann", event: "login" }]);
+  await sql`
+    insert into svc.delivery_attempts
+    select environment_id, webhook_id, emission_seq, 1, '2026-03-02Z', 12, 500, null, 'no' from svc.deliveries
+    where environment_id = ${environment} order by emission_seq limit 1`;
+
+  const reply = await get("ann");
+  expect(reply.status).toBe(200);
+  expect(reply.headers.get("Content-Type")).toBe("application/json; charset=utf-8");
+  expect(reply.headers.get("Content-Disposition")).toBe('attachment; filename="customer-ann.json"');
+  expect(reply.headers.get("Cache-Control")).toBe("no-store");
+  const timer = { type: expect.any(String) as string, id: expect.toBeOneOf([null, EVENT_ID]) as null };
+  expect(reply.body).toEqual({
+    customerId: "ann",
+    environment: "test",
+    exportedAt: INSTANT,
+    customer: await fixture.customer("ann"),
+    setAside: null,
+    evaluation: expect.objectContaining({
+      customerId: "ann",
+      segments: { paying: { enteredAt: expect.any(Number) as number } },
+    }) as object,
+    identifies: [{ acceptedAt: INSTANT, traits: { plan: "pro" }, status: "processed" }],
+    events: [
+      {
+        id: EVENT_ID,
+        event: "login",
+        properties: { seats: 3 },
+        occurredAt: "2026-03-01T10:00:00.000Z",
+        acceptedAt: INSTANT,
+        idempotencyKey: "k1",
+        status: "processed",
+      },
+      {
+        id: EVENT_ID,
+        event: "login",
+        properties: {},
+        occurredAt: INSTANT,
+        acceptedAt: INSTANT,
+        idempotencyKey: null,
+        status: "pending",
+      },
+    ],
+    transitions: [
+      { from: null, to: "new", at: INSTANT, cause: timer, configVersion: "v1", generation: 0 },
+      { from: "new", to: "active", at: INSTANT, cause: timer, configVersion: "v1", generation: 0 },
+    ],
+    blockedTransitions: [],
+    memberships: [{ segment: "paying", enteredAt: INSTANT, exitedAt: null }],
+    journeyRuns: [],
+    healthScores: [
+      {
+        overall: 100,
+        components: { usage: 100 },
+        band: "good",
+        at: INSTANT,
+        cause: timer,
+        configVersion: "v1",
+        generation: 0,
+      },
+    ],
+    ruleExecutions: [],
+    signals: [],
+    emissions: expect.arrayContaining([
+      {
+        id: EMISSION_ID,
+        at: INSTANT,
+        type: "customer.active",
+        source: "lifecycle",
+        metadata: { previous_lifecycle: "new", new_lifecycle: "active" },
+        cause: timer,
+        configVersion: "v1",
+      },
+    ]) as object[],
+    deliveries: expect.any(Array) as object[],
+  });
+  const { deliveries } = reply.body as { deliveries: object[] };
+  expect(deliveries[0]).toEqual({
+    id: EMISSION_ID,
+    webhookId: "whk_1",
+    url: "https://receiver.example/hook",
+    status: "pending",
+    nextAttemptAt: INSTANT,
+    finishedAt: null,
+    attempts: [
+      { attempt: 1, at: "2026-03-02T00:00:00.000Z", latencyMs: 12, statusCode: 500, error: null, response: "no" },
+    ],
+  });
+});
+
+it("is on record without the customer's id", async () => {
+  const rows = await fixture.service.db.sql`
+    select action, project, environment, target, details, request_id from iam.audit_log where action = 'customer.exported'`;
+  expect(rows).toEqual([
+    { action: "customer.exported", project: "app", environment: "test", target: null, details: {}, request_id: "req" },
+  ]);
+});
+
+it("keeps numbers that JavaScript would not", async () => {
+  await fixture.post(
+    "/v1/events/batch",
+    '{"events":[{"customerId":"exact","event":"login","properties":{"seats":12345678901234567890}}]}',
+  );
+  const { token, organizationId } = fixture.owner;
+  const response = await fetch(`${fixture.service.url}/projects/app/customers/exact/export`, {
+    headers: { Authorization: `Bearer ${token}`, "X-Svc-Organization": organizationId },
+  });
+  expect(await response.text()).toContain('"properties" : {"seats": 12345678901234567890}');
+});
+
+it("holds what waits of a customer that was never evaluated, and knows none of whom there is nothing", async () => {
+  await fixture.batch([{ customerId: "bob", event: "login" }]);
+  expect(await get("bob")).toMatchObject({ status: 200, body: { customer: null, events: [{ status: "pending" }] } });
+  const message = 'There is no customer "nobody" in this environment.';
+  const reply = await get("nobody");
+  expect(reply.status).toBe(404);
+  expect(reply.body).toEqual(
+    envelope("CUSTOMER_NOT_FOUND", message, {
+      reason: "A customer exists from the evaluation of its first operation on.",
+    }),
+  );
+  expect(reply.headers.get("Content-Disposition")).toBeNull();
+});
+
+it("has a file name that says nothing to a shell, a header or a file system", async () => {
+  const customer = '../a"\r\nX: b; ä\\' + "x".repeat(200);
+  await fixture.batch([{ customerId: customer, event: "login" }]);
+  const reply = await get(customer);
+  expect(reply.status).toBe(200);
+  expect(reply.headers.get("Content-Disposition")).toMatch(
+    /^attachment; filename="customer-\.\._a___X__b____x{47,}\.json"$/,
+  );
+});
+
+it("reads as fast as it is read, from one snapshot, in parts", async () => {
+  const { sql } = fixture.service.db;
+  await fixture.batch([{ customerId: "large", event: "login" }]);
+  await sql`
+    insert into svc.events
+    select ${environment}, 1000000 + n, 'large', 'login', jsonb_build_object('n', n, 'text', repeat('x', 400)), '2020-01-01', '2020-01-01'
+    from generate_series(1, 20000) as n`;
+  const work = createCustomerWork(
+    connect(fixture.service.db.url, { max: 2, applicationName: "svc test export", role: "svc_http" }),
+  );
+  const by = {
+    tokenHash: hashCredential(fixture.owner.token),
+    organizationId: fixture.owner.organizationId,
+    requestId: "req",
+  };
+  const stream = await streamExport(work, by, { project: "app", environment: "test" }, "large");
+  // What came meanwhile is not in it.
+  await fixture.batch([{ customerId: "large", event: "login" }]);
+  expect(stream.readableLength).toBeLessThan(1024 * 1024);
+  const document = JSON.parse(await text(stream)) as { events: { properties: { n?: number } }[] };
+  expect(document.events).toHaveLength(20_001);
+  expect(document.events.slice(0, 20_000).map(({ properties }) => properties.n)).toEqual(
+    Array.from({ length: 20_000 }, (_, n) => n + 1),
+  );
+  await work.sql.end();
+});
+
+it("breaks the connection where it cannot be read to its end", async () => {
+  const { sql } = fixture.service.db;
+  await fixture.batch([{ customerId: "huge", event: "login" }]);
+  // More than the buffers of a connection hold.
+  await sql`
+    insert into svc.events
+    select ${environment}, 2000000 + n, 'huge', 'login', jsonb_build_object('text', repeat('x', 60000)), '2020-01-01', '2020-01-01'
+    from generate_series(1, 2000) as n`;
+  const { hostname, port } = new URL(fixture.service.url);
+  const socket = connectSocket(Number(port), hostname);
+  socket.pause();
+  const { token, organizationId } = fixture.owner;
+  socket.write(
+    `GET /projects/app/customers/huge/export HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nX-Svc-Organization: ${organizationId}\r\n\r\n`,
+  );
+  const exporting = () => sql<{ pid: number }[]>`
+    select pid from pg_stat_activity
+    where datname = current_database() and application_name = 'svc test http work' and state = 'idle in transaction'
+      and state_change < now() - interval '0.5 seconds'`;
+  // The reader does not read, so the export waits for it.
+  await expect.poll(async () => (await exporting()).length, { timeout: 10_000 }).toBe(1);
+  await sql`select pg_terminate_backend(${(await exporting())[0]!.pid})`;
+  let received = "";
+  socket.setEncoding("utf8").on("data", (part: string) => (received += part));
+  socket.on("error", () => undefined); // a reset is as good an end
+  socket.resume();
+  await once(socket, "close");
+  expect(received).toMatch(/^HTTP\/1\.1 200 /);
+  expect(received).not.toMatch(/\r\n0\r\n\r\n$/);
+  expect(received).not.toContain('"deliveries"');
+});
+
+it("frees its place and its connection where the reader goes away", async () => {
+  const { token, organizationId } = fixture.owner;
+  const headers = { Authorization: `Bearer ${token}`, "X-Svc-Organization": organizationId };
+  for (let n = 0; n < 4; n++) {
+    const stop = new AbortController();
+    const response = await fetch(`${fixture.service.url}/projects/app/customers/huge/export`, {
+      headers,
+      signal: stop.signal,
+    });
+    expect(response.status).toBe(200);
+    stop.abort();
+  }
+  expect(await get("bob")).toMatchObject({ status: 200 });
+  await expect
+    .poll(async () => {
+      const rows = await fixture.service.db.sql`
+        select from pg_stat_activity
+        where datname = current_database() and application_name = 'svc test http work' and state <> 'idle'`;
+      return rows.length;
+    })
+    .toBe(0);
+});

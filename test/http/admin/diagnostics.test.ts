@@ -1,0 +1,362 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { connect } from "../../../src/db/connect.js";
+import { hashCredential } from "../../../src/http/credentials.js";
+import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";
+import { environmentId, envelope, snapshot } from "../../support/service.js";
+
+interface Finding {
+  code: string;
+  severity: string;
+  message: string;
+  fix: string;
+  count: number;
+  details: Record<string, unknown>;
+}
+
+const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
+const TEXT = expect.stringMatching(/^[^a-z\s].*[.a-z>]$/) as string;
+
+let fixture: SpecFixture;
+let environment: number;
+
+async function diagnose(): Promise<Finding[]> {
+  const { status, body } = await fixture.admin("GET", "/projects/app/diagnostics");
+  expect(status).toBe(200);
+  return (body as { data: Finding[] }).data;
+}
+
+/** The finding of a code; all of them are whole, whichever is asked for. */
+async function find(code: string): Promise<Finding | undefined> {
+  const findings = await diagnose();
+  for (const finding of findings) expect(finding).toMatchObject({ message: TEXT, fix: TEXT });
+  return findings.find((finding) => finding.code === code);
+}
+
+const login = (customerId: string, more: object = {}) => ({
+  customerId,
+  event: "login",
+  properties: { seats: 1 },
+  ...more,
+});
+const sql = () => fixture.service.db.sql;
+
+beforeAll(async () => {
+  fixture = await startSpec();
+  environment = await environmentId(sql(), "app", "test");
+});
+beforeEach(async () => {
+  // A worker lives.
+  await sql()`insert into svc.workers (worker_id) values ('w') on conflict (worker_id) do update set seen_at = now()`;
+});
+afterAll(() => fixture.service.stop());
+
+it("of a new project it tells that there is no configuration and that nothing is sent", async () => {
+  expect(await diagnose()).toEqual([
+    {
+      code: "CONFIGURATION_MISSING",
+      severity: "problem",
+      message:
+        "No configuration is deployed in test: any event and any trait is taken, and nothing is derived of them.",
+      fix: "Deploy a model: svc deploy --env test",
+      count: 1,
+      details: {},
+    },
+    {
+      code: "KEYS_NEVER_USED",
+      severity: "warning",
+      message: "No API key of this environment was ever used: nothing was sent to it.",
+      fix: "Send an event with a key of test: svc events send <event> --customer <id> --env test",
+      count: 1,
+      details: {
+        keys: [
+          {
+            id: expect.stringMatching(/^key_/) as string,
+            name: "default",
+            hint: expect.any(String) as string,
+            createdAt: INSTANT,
+          },
+        ],
+      },
+    },
+  ]);
+});
+
+it("is empty where all is well", async () => {
+  await fixture.deploy(snapshot({ strictSchema: false }));
+  await fixture.batch([login("ann")]);
+  await fixture.evaluate();
+  expect(await diagnose()).toEqual([]);
+});
+
+it("puts what is worst first", async () => {
+  await sql()`delete from svc.workers`;
+  await sql()`
+    insert into svc.customers (environment_id, customer_id, created_at, config_version, set_aside_at, set_aside_error)
+    values (${environment}, 'aside', now(), 7, now(), 'Error: no')`;
+  expect((await diagnose()).map(({ severity, code }) => `${severity} ${code}`)).toEqual([
+    "problem WORKER_MISSING",
+    "problem CUSTOMERS_SET_ASIDE",
+    "warning STATE_OUTDATED",
+  ]);
+  await sql()`delete from svc.customers where customer_id = 'aside'`;
+});
+
+it("tells where no worker lives", async () => {
+  await sql()`update svc.workers set seen_at = now() - interval '31 seconds'`;
+  expect(await find("WORKER_MISSING")).toMatchObject({ severity: "problem", details: { lastSeenAt: INSTANT } });
+});
+
+it("tells who was set aside, and counts no further than ten thousand", async () => {
+  await sql()`
+    insert into svc.customers (environment_id, customer_id, created_at, config_version, set_aside_at, set_aside_error)
+    select ${environment}, 'aside ' || to_char(n, 'FM00000'), now(), 1, '2026-03-01Z', 'Error: no' from generate_series(1, 10001) as n`;
+  const finding = await find("CUSTOMERS_SET_ASIDE");
+  expect(finding).toMatchObject({
+    severity: "problem",
+    message: "More than 10,000 customers are set aside because evaluation failed; what was sent of them waits.",
+    count: 10_000,
+  });
+  const { customers } = finding!.details as { customers: object[] };
+  expect(customers).toHaveLength(10);
+  expect(customers[0]).toEqual({ customerId: "aside 00001", at: "2026-03-01T00:00:00.000Z", error: "Error: no" });
+  await sql()`delete from svc.customers where customer_id like 'aside %'`;
+});
+
+it("tells of events that are not in the schema, and of schema violations, each once", async () => {
+  await fixture.batch([
+    login("ann", { event: "logn" }),
+    login("ann", { properties: { seats: "one" } }),
+    login("ann", { properties: { seats: "two" } }),
+  ]);
+  await fixture.evaluate();
+  expect(await find("EVENTS_UNDECLARED")).toMatchObject({
+    severity: "warning",
+    message: "1 event came in whose name the active version v1 does not declare; nothing is derived of them.",
+    count: 1,
+    details: {
+      events: [
+        {
+          event: "logn",
+          lastEventId: expect.stringMatching(/^evt_/) as string,
+          lastOccurredAt: INSTANT,
+          lastAcceptedAt: INSTANT,
+        },
+      ],
+    },
+  });
+  expect(await find("SCHEMA_VIOLATIONS")).toMatchObject({
+    severity: "warning",
+    message: "Accepted operations violate the schema of the active version v1 in 1 way.",
+    count: 1,
+    details: {
+      operations: 2,
+      violations: [
+        {
+          event: "login",
+          code: "INVALID_PROPERTY_TYPE",
+          path: "properties.seats",
+          operations: 2,
+          firstSeenAt: INSTANT,
+          lastSeenAt: INSTANT,
+          lastEventId: expect.stringMatching(/^evt_/) as string,
+          lastCustomerId: "ann",
+        },
+      ],
+    },
+  });
+});
+
+it("tells of declared events that never came and states that nobody reached, and what an earlier version left", async () => {
+  const states = ["new", "active", "gone"].map((name) => ({ name, transitions: [] }));
+  const { events } = snapshot();
+  await fixture.deploy(
+    snapshot({
+      strictSchema: true,
+      events: { ...events, order: { properties: {} }, aa: { properties: {} } },
+      lifecycle: {
+        initial: "new",
+        states: [
+          {
+            name: "new",
+            transitions: states.slice(1).map(({ name }) => ({
+              to: name,
+              when: { kind: "count", of: { event: "order" }, operator: "gte", value: 1 },
+            })),
+          },
+          ...states.slice(1),
+        ],
+      },
+    }),
+  );
+  expect(await find("EVENTS_NEVER_RECEIVED")).toMatchObject({
+    severity: "warning",
+    count: 2,
+    details: { events: ["aa", "order"] },
+  });
+  expect(await find("STATES_NEVER_REACHED")).toMatchObject({
+    severity: "info",
+    count: 1,
+    details: { states: ["gone"] },
+  });
+  expect(await find("STATE_OUTDATED")).toMatchObject({
+    severity: "warning",
+    message: "The state of 1 customer was computed under another version than the active v2.",
+    count: 1,
+    details: { activeVersion: "v2", versions: [{ configVersion: "v1", customers: 1 }] },
+  });
+  // What violates a strict schema is refused, so what came before is nothing that goes on.
+  expect(await find("EVENTS_UNDECLARED")).toBeUndefined();
+  expect(await find("SCHEMA_VIOLATIONS")).toBeUndefined();
+  await fixture.batch([login("ann")]);
+  await fixture.evaluate();
+  expect(await find("STATE_OUTDATED")).toBeUndefined();
+});
+
+it("tells of state from before the first deploy", async () => {
+  await sql()`update svc.customers set config_version = null where customer_id = 'ann'`;
+  expect(await find("STATE_OUTDATED")).toMatchObject({
+    details: { versions: [{ configVersion: null, customers: 1 }] },
+  });
+  await sql()`update svc.customers set config_version = 2 where customer_id = 'ann'`;
+});
+
+it("tells how long the oldest operation has waited", async () => {
+  await fixture.batch([login("bob"), login("bob")]);
+  expect(await find("OPERATIONS_WAITING")).toBeUndefined();
+  const age = (seconds: number) =>
+    sql()`update svc.ingest_batches set accepted_at = now() - make_interval(secs => ${seconds}) where batch_seq = (select max(batch_seq) from svc.ingest_batches)`;
+  await age(20);
+  expect(await find("OPERATIONS_WAITING")).toMatchObject({
+    severity: "warning",
+    message: "2 operations wait to be evaluated, the oldest for 20 seconds.",
+    count: 2,
+    details: { oldestAcceptedAt: INSTANT, seconds: 20 },
+  });
+  await age(90);
+  expect(await find("OPERATIONS_WAITING")).toMatchObject({ severity: "problem" });
+  await fixture.evaluate();
+});
+
+it("tells of timers that are overdue", async () => {
+  await sql()`update svc.customers set next_due_at = now() - interval '59 seconds', held_until = null where customer_id = 'bob'`;
+  expect(await find("TIMERS_OVERDUE")).toBeUndefined();
+  await sql()`update svc.customers set next_due_at = now() - interval '61 seconds' where customer_id = 'bob'`;
+  expect(await find("TIMERS_OVERDUE")).toMatchObject({
+    severity: "problem",
+    count: 1,
+    details: { oldestDueAt: INSTANT },
+  });
+  await sql()`update svc.customers set next_due_at = null where customer_id = 'bob'`;
+});
+
+it("tells of webhooks that do not take what is delivered, and of those that are disabled", async () => {
+  await sql()`
+    insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret, disabled_at, disabled_reason)
+    values
+      (${environment}, 'whk_fails', 'https://a.example', '{*}', '', null, null),
+      (${environment}, 'whk_recovered', 'https://b.example', '{*}', '', null, null),
+      (${environment}, 'whk_gone', 'https://c.example', '{*}', '', '2026-03-01Z', 'The endpoint answered 410 Gone.')`;
+  await sql()`
+    insert into svc.deliveries (environment_id, webhook_id, emission_seq, status, attempts, finished_at)
+    values
+      (${environment}, 'whk_fails', 1, 'delivered', 1, now()), (${environment}, 'whk_fails', 2, 'pending', 3, null),
+      (${environment}, 'whk_fails', 3, 'pending', 0, null),
+      (${environment}, 'whk_recovered', 1, 'pending', 1, null), (${environment}, 'whk_recovered', 2, 'delivered', 1, now()),
+      (${environment}, 'whk_gone', 1, 'failed', 1, now())`;
+  await sql()`
+    insert into svc.delivery_attempts
+    values (${environment}, 'whk_fails', 2, 2, '2026-03-01Z', 5, 500, null, 'no'), (${environment}, 'whk_fails', 2, 3, '2026-03-02Z', 5, null, 'timeout', null)`;
+  expect(await find("WEBHOOKS_FAILING")).toMatchObject({
+    severity: "problem",
+    message: "1 webhook does not take what is delivered.",
+    count: 1,
+    details: {
+      webhooks: [
+        {
+          webhookId: "whk_fails",
+          url: "https://a.example",
+          delivered: 1,
+          retrying: 1,
+          failed: 0,
+          lastFailure: {
+            id: "emi_0000000000000002",
+            at: "2026-03-02T00:00:00.000Z",
+            statusCode: null,
+            error: "timeout",
+          },
+        },
+      ],
+    },
+  });
+  expect(await find("WEBHOOKS_DISABLED")).toMatchObject({
+    severity: "warning",
+    count: 1,
+    details: {
+      webhooks: [
+        {
+          webhookId: "whk_gone",
+          url: "https://c.example",
+          disabledAt: "2026-03-01T00:00:00.000Z",
+          reason: "The endpoint answered 410 Gone.",
+        },
+      ],
+    },
+  });
+  await sql()`delete from svc.webhooks`;
+});
+
+it("tells of rules that end in error, with the last one of each", async () => {
+  await sql()`
+    insert into svc.rule_executions (
+      environment_id, customer_id, rule_id, result, triggered_by, conditions, action, error, executed_at, cause_type, config_version
+    )
+    values
+      (${environment}, 'ann', 'welcome', 'error', 'traits', '{}', '{}', 'the first', now() - interval '2 days', 'timer', 1),
+      (${environment}, 'bob', 'welcome', 'error', 'traits', '{}', '{}', 'the last', now() - interval '1 day', 'timer', 2),
+      (${environment}, 'bob', 'welcome', 'pass', 'traits', '{}', '{}', null, now(), 'timer', 2),
+      (${environment}, 'ann', 'old', 'error', 'traits', '{}', '{}', 'long ago', now() - interval '8 days', 'timer', 1)`;
+  expect(await find("RULES_FAILING")).toMatchObject({
+    severity: "problem",
+    message: "2 runs of rules ended in error in the last seven days.",
+    count: 2,
+    details: {
+      rules: [{ ruleId: "welcome", errors: 2, lastError: "the last", lastExecutedAt: INSTANT, configVersion: "v2" }],
+    },
+  });
+  await sql()`delete from svc.rule_executions`;
+});
+
+it("tells of keys that were never used beside one that was", async () => {
+  await sql()`
+    insert into svc.api_keys (key_hash, api_key_id, environment_id, name, hint, created_by, revoked_at)
+    values
+      ('\\x01', 'key_1', ${environment}, 'spare', 'svc_test_ab', 'a@b', null),
+      ('\\x02', 'key_2', ${environment}, 'revoked', 'svc_test_cd', 'a@b', now() - interval '1 second')`;
+  expect(await find("KEYS_NEVER_USED")).toMatchObject({
+    severity: "info",
+    message: "1 API key of this environment was never used.",
+    count: 1,
+    details: { keys: [{ id: "key_1", name: "spare", hint: "svc_test_ab", createdAt: INSTANT }] },
+  });
+});
+
+it("reads no table that grows from end to end", async () => {
+  const { token, organizationId } = fixture.owner;
+  // What a session did before may still be counted, so it is a new one.
+  const session = connect(fixture.service.db.url, { max: 1, applicationName: "svc test plans" });
+  const read = await session.begin(async (tx) => {
+    await tx`select svc_api.get_diagnostics(${hashCredential(token)}, ${organizationId}, 'app', 'test')`;
+    return tx<{ name: string }[]>`
+      select relname as name from pg_stat_xact_user_tables where schemaname = 'svc' and seq_scan > 0 order by 1`;
+  });
+  await session.end();
+  const small = ["api_keys", "config_versions", "environments", "key_usage", "projects", "webhooks", "workers"];
+  expect(read.map(({ name }) => name).filter((name) => !small.includes(name))).toEqual([]);
+});
+
+it("knows no project of another organization", async () => {
+  const by = await fixture.service.owner("other");
+  const reply = await fixture.service.request("GET", "/projects/app/diagnostics", { by });
+  expect(reply.status).toBe(404);
+  expect(reply.body).toEqual(envelope("PROJECT_NOT_FOUND", 'There is no project "app" in this organization.'));
+});

@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Health } from "../../../src/snapshot/types.js";
+import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";
+import { environmentId, envelope, snapshot } from "../../support/service.js";
+
+const HEALTH: Health = {
+  components: [
+    {
+      id: "usage",
+      weight: 3,
+      score: { kind: "scale", of: { kind: "count", of: { event: "login" }, within: "30d" }, from: 0, to: 4 },
+    },
+    {
+      id: "seats",
+      weight: 1,
+      score: {
+        kind: "scale",
+        of: { kind: "aggregate", function: "sum", property: "seats", of: { event: "login" }, within: "90d" },
+        from: 0,
+        to: 100_000,
+      },
+    },
+  ],
+  bands: [
+    { id: "good", from: 50 },
+    { id: "poor", from: 0 },
+  ],
+};
+const NOBODY = { pending: 0, setAside: null, unavailable: null, flipsKnown: true };
+
+let fixture: SpecFixture;
+let environment: number;
+const get = async (customer: string, what: "health" | "explanation") =>
+  fixture.admin("GET", `/projects/app/customers/${customer}/${what}`);
+const login = (customerId: string, at: Date = new Date(), seats = 5) => ({
+  customerId,
+  event: "login",
+  properties: { seats },
+  timestamp: at.toISOString(),
+});
+const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
+
+beforeAll(async () => {
+  fixture = await startSpec();
+  environment = await environmentId(fixture.service.db.sql, "app", "test");
+  await fixture.batch([login("before")]);
+  await fixture.evaluate();
+  await fixture.deploy(snapshot({ health: HEALTH }));
+  await fixture.batch([
+    login("ann", daysAgo(2)),
+    login("ann", daysAgo(1)),
+    { type: "identify", customerId: "ann", traits: { plan: "pro" } },
+  ]);
+  await fixture.evaluate();
+});
+afterAll(() => fixture.service.stop());
+
+it("names the factors behind the present score, what each measures, and when that changes", async () => {
+  const { status, body } = await get("ann", "health");
+  expect(status).toBe(200);
+  const { evaluatedThrough, health } = await fixture.customer("ann");
+  expect(body).toEqual({
+    customerId: "ann",
+    ...NOBODY,
+    asOf: evaluatedThrough,
+    configVersion: "v1",
+    activeVersion: "v1",
+    score: {
+      ...health,
+      scoredAt: expect.any(String) as string,
+      configVersion: "v1",
+      cause: { type: "event", id: expect.stringMatching(/^evt_/) as string },
+    },
+    factors: {
+      overall: health!.overall,
+      band: "poor",
+      components: [
+        {
+          component: "usage",
+          weight: 3,
+          score: 50,
+          measure: expect.objectContaining({ actual: 2 }) as object,
+        },
+        {
+          component: "seats",
+          weight: 1,
+          score: 0.01,
+          measure: expect.objectContaining({ actual: 10 }) as object,
+        },
+      ],
+    },
+  });
+});
+
+it("tells of every part of the model why the customer stands where it does", async () => {
+  const { status, body } = await get("ann", "explanation");
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    customerId: "ann",
+    ...NOBODY,
+    asOf: (await fixture.customer("ann")).evaluatedThrough,
+    configVersion: "v1",
+    activeVersion: "v1",
+    lifecycle: expect.objectContaining({ state: "active", transitions: [] }) as object,
+    journeys: [],
+    segments: [expect.objectContaining({ segment: "paying", member: true }) as object],
+    health: expect.objectContaining({ band: "poor" }) as object,
+    signals: [],
+  });
+});
+
+it("explains a state that an earlier version computed under that version, and says so", async () => {
+  await fixture.deploy(snapshot());
+  expect((await get("ann", "health")).body).toMatchObject({
+    configVersion: "v1",
+    activeVersion: "v2",
+    unavailable: null,
+    factors: { components: [{ component: "usage" }, { component: "seats" }] },
+  });
+  await fixture.batch([login("cleo")]);
+  await fixture.evaluate();
+  expect((await get("cleo", "health")).body).toMatchObject({
+    configVersion: "v2",
+    activeVersion: "v2",
+    score: null,
+    factors: null,
+    unavailable: {
+      code: "no_health",
+      message: "The version v2, under which the customer's state was computed, has no health score.",
+    },
+  });
+  expect((await get("before", "health")).body).toMatchObject({
+    configVersion: null,
+    activeVersion: "v2",
+    unavailable: { code: "no_health", message: "The customer was evaluated before a configuration was deployed." },
+  });
+  expect((await get("before", "explanation")).body).toMatchObject({ unavailable: null, lifecycle: null, segments: [] });
+});
+
+it("is clear about a customer that was set aside, with a state or without", async () => {
+  const { sql } = fixture.service.db;
+  await sql`
+    insert into svc.customers (environment_id, customer_id, created_at, set_aside_at, set_aside_error, config_version, state)
+    values
+      (${environment}, 'never', now(), '2026-03-01Z', 'Error: no', null, null),
+      (${environment}, 'broken', now(), '2026-03-01Z', 'Error: no', 1, '{"memory": {"model": "another"}}')`;
+  const setAside = { at: "2026-03-01T00:00:00.000Z", error: "Error: no" };
+  expect((await get("never", "health")).body).toEqual({
+    customerId: "never",
+    pending: 0,
+    asOf: null,
+    configVersion: null,
+    activeVersion: "v2",
+    setAside,
+    flipsKnown: true,
+    unavailable: {
+      code: "not_evaluated",
+      message: "The customer's first evaluation failed, and it was set aside; it has no state.",
+    },
+    score: null,
+    factors: null,
+  });
+  expect((await get("broken", "explanation")).body).toMatchObject({
+    setAside,
+    unavailable: { code: "evaluation_failed" },
+    lifecycle: null,
+    segments: [],
+  });
+  // Its row may be there before its first evaluation.
+  await sql`insert into svc.customers (environment_id, customer_id, created_at) values (${environment}, 'new', now())`;
+  expect((await get("new", "explanation")).body).toMatchObject({
+    setAside: null,
+    unavailable: { code: "not_evaluated", message: "The customer was not evaluated yet." },
+  });
+});
+
+it.each(["health", "explanation"] as const)("knows no %s of a customer that is not there", async (what) => {
+  const reply = await get("nobody", what);
+  expect(reply.status).toBe(404);
+  expect(reply.body).toEqual(
+    envelope("CUSTOMER_NOT_FOUND", 'There is no customer "nobody" in this environment.', {
+      reason: "A customer exists from the evaluation of its first operation on.",
+    }),
+  );
+});
+
+it("reads history where the state alone does not tell, and says where that would be too much", async () => {
+  const { sql } = fixture.service.db;
+  const rich = {
+    kind: "aggregate",
+    function: "sum",
+    property: "seats",
+    of: { event: "login" },
+    within: "90d",
+    operator: "gte",
+    value: 10,
+  } as const;
+  await fixture.deploy(snapshot({ segments: [...snapshot().segments, { id: "rich", when: rich }] }));
+  const start = daysAgo(50).getTime();
+  await fixture.batch(Array.from({ length: 100 }, (_, n) => login("dora", new Date(start + n * 60_000), 1)));
+  await fixture.evaluate();
+  const flips = new Date(start + 90 * 60_000 + 90 * 86_400_000).toISOString();
+  expect((await get("dora", "explanation")).body).toMatchObject({
+    flipsKnown: true,
+    segments: [
+      { segment: "paying" },
+      { segment: "rich", member: true, condition: { met: true, actual: 100, flipsAt: flips } },
+    ],
+  });
+
+  await sql`
+    insert into svc.events
+    select ${environment}, 1000000 + n, 'dora', 'login', '{"seats": 0}', ${new Date(start + 50.5 * 60_000).toISOString()}::timestamptz, now()
+    from generate_series(1, 30000) as n`;
+  await sql`
+    update svc.customers set state = replace(replace(state::text, '"others":68', '"others":30068'), '"count":100', '"count":30100')::json where customer_id = 'dora'`;
+  expect((await get("dora", "explanation")).body).toMatchObject({
+    flipsKnown: false,
+    segments: [
+      { segment: "paying" },
+      { segment: "rich", member: true, condition: { met: true, actual: 100, flipsAt: null } },
+    ],
+  });
+});
+
+it("answers more at once than it has places for, and never waits for another's", async () => {
+  const replies = await Promise.all(Array.from({ length: 20 }, () => get("ann", "health")));
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+});

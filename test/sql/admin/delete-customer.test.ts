@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { count, happened, snapshotOf } from "../../engine/support/builders.js";
+import { connect } from "../../../src/db/connect.js";
+import { createDatabase, type TestDatabase } from "../../support/database.js";
+import { TestEnvironment } from "../../tasks/support/environment.js";
+
+const MODEL = snapshotOf({
+  states: { new: [["activated", happened("login")]], activated: [] },
+  segments: { frequent: count("login", "gte", 2) },
+});
+const AT = "2026-03-01T10:00:00.000Z";
+const LATER = "2026-03-02T10:00:00.000Z";
+
+let db: TestDatabase;
+let environment: TestEnvironment;
+
+beforeAll(async () => {
+  db = await createDatabase();
+});
+beforeEach(async () => {
+  environment = await TestEnvironment.create(db.sql, MODEL);
+});
+afterAll(() => db.drop());
+
+const login = (customer: string, at = AT) => ({ customer, at, event: "login" });
+
+async function erase(customer: string, sql = db.sql): Promise<Record<string, number>> {
+  const [row] = await sql<[{ erased: Record<string, number> }]>`
+    select svc.delete_customer(${environment.environmentId}, ${customer}) as erased`;
+  return row.erased;
+}
+
+/** Every table that says which customer a row is about, so that a new one cannot be forgotten. */
+async function rowsOf(customer: string): Promise<string[]> {
+  const tables = await db.sql<{ name: string }[]>`
+    select c.table_schema || '.' || c.table_name as name
+    from information_schema.columns as c
+    join information_schema.tables as t using (table_schema, table_name)
+    where c.column_name = 'customer_id' and t.table_type = 'BASE TABLE'
+    order by 1`;
+  expect(tables.length).toBeGreaterThan(10);
+  const found = await Promise.all(
+    tables.map(async ({ name }) => {
+      const rows = await db.sql.unsafe(`select 1 from ${name} where environment_id = $1 and customer_id = $2`, [
+        environment.environmentId,
+        customer,
+      ]);
+      return rows.length === 0 ? [] : [name];
+    }),
+  );
+  return found.flat();
+}
+
+/** Whether the statement waits for a lock. */
+async function waits(pid: number): Promise<boolean> {
+  const [row] = await db.sql<[{ waits: boolean }]>`
+    select wait_event_type = 'Lock' as waits from pg_stat_activity where pid = ${pid}`;
+  return row.waits;
+}
+
+it("deletes everything of one customer and nothing of another", async () => {
+  await environment.ingest([login("ann"), login("bob"), { customer: "ann", at: AT, traits: { plan: "pro" } }]);
+  await environment.evaluate({ at: AT });
+  await environment.ingest([login("ann", LATER), login("bob", LATER)]);
+  const before = await rowsOf("bob");
+  expect(await erase("ann")).toMatchObject({ events: 2, identifies: 1, pending: 1, transitions: 2 });
+  expect(await rowsOf("ann")).toEqual([]);
+  expect(await rowsOf("bob")).toEqual(before);
+});
+
+it("deletes the keys of the events, but no key that made another event since", async () => {
+  await environment.ingest([login("ann"), login("ann"), login("bob")]);
+  const id = environment.environmentId;
+  // "a" made ann's first event, "b" her second, and later, itself forgotten meanwhile, bob's.
+  await db.sql`
+    update svc.events as e set idempotency_key = n.key
+    from (
+      select event_seq, (array['a', 'b', 'b'])[row_number() over (order by event_seq)] as key
+      from svc.events where environment_id = ${id}
+    ) as n
+    where e.environment_id = ${id} and e.event_seq = n.event_seq`;
+  await db.sql`
+    insert into svc.idempotency_keys
+    select environment_id, idempotency_key, 1, max(event_seq), now() from svc.events where environment_id = ${id} group by 1, 2`;
+  expect(await erase("ann")).toMatchObject({ events: 2, idempotencyKeys: 1 });
+  const keys = await db.sql`select idempotency_key from svc.idempotency_keys where environment_id = ${id}`;
+  expect([...keys]).toEqual([{ idempotency_key: "b" }]);
+});
+
+it("later events of the id begin a new customer", async () => {
+  await environment.ingest([login("ann"), login("ann")]);
+  await environment.evaluate({ at: AT });
+  expect(await environment.document("ann")).toMatchObject({ segments: ["frequent"] });
+  await erase("ann");
+  await environment.ingest([login("ann", LATER)]);
+  await environment.evaluate({ at: LATER });
+  expect(await environment.document("ann")).toMatchObject({ createdAt: LATER, lastEventAt: LATER, segments: [] });
+});
+
+it("a customer whose operations wait only can be erased, and one of whom nothing is known cannot", async () => {
+  await environment.ingest([login("ann")]);
+  expect(await erase("ann")).toMatchObject({ events: 1, pending: 1 });
+  expect(await rowsOf("ann")).toEqual([]);
+  for (const customer of ["ann", "nobody"]) {
+    await expect(erase(customer)).rejects.toMatchObject({ code: "SV004", message: "CUSTOMER_NOT_FOUND" });
+    expect(await rowsOf(customer)).toEqual([]);
+  }
+});
+
+it.each([
+  ["for the first time", []],
+  ["again", [login("ann")]],
+])("waits for the worker that evaluates the customer %s", async (_, before) => {
+  if (before.length > 0) {
+    await environment.ingest(before);
+    await environment.evaluate({ at: AT });
+  }
+  await environment.ingest([login("ann", LATER)]);
+  const eraser = await db.sql.reserve();
+  const [{ pid }] = await eraser<[{ pid: number }]>`select pg_backend_pid() as pid`;
+  let erasing: Promise<Record<string, number>> | undefined;
+  await db.sql.begin(async (tx) => {
+    const [{ input }] = await tx<[{ input: { customers: object[] } }]>`
+      select svc_api.begin_evaluation(${environment.environmentId}, 10, 10, '0', ${LATER}::text::timestamptz) as input`;
+    expect(input.customers).toHaveLength(1);
+    erasing = erase("ann", eraser);
+    await expect.poll(() => waits(pid)).toBe(true);
+  });
+  expect(await erasing).toMatchObject({ events: before.length + 1 });
+  eraser.release();
+  expect(await rowsOf("ann")).toEqual([]);
+});
+
+it("a worker that waited for the erasure to take the customer's first operations leaves nothing behind", async () => {
+  await environment.ingest([login("ann"), login("bob")]);
+  let evaluated: Promise<void> | undefined;
+  await db.sql.begin(async (tx) => {
+    await tx`select svc.delete_customer(${environment.environmentId}, 'ann')`;
+    evaluated = environment.evaluate({ at: AT });
+    await expect
+      .poll(async () => {
+        const [row] = await db.sql<[{ waiting: number }]>`
+          select count(*)::integer as waiting from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query like '%begin_evaluation%'`;
+        return row.waiting;
+      })
+      .toBe(1);
+  });
+  await evaluated;
+  expect(await rowsOf("ann")).toEqual([]);
+  expect(await environment.document("bob")).toMatchObject({ lifecycle: "activated" });
+});
+
+it("what is accepted while it runs begins a new customer, with its event and its inbox row", async () => {
+  await environment.ingest([login("ann")]);
+  await environment.evaluate({ at: AT });
+  await db.sql.begin(async (tx) => {
+    await tx`select svc.delete_customer(${environment.environmentId}, 'ann')`;
+    await environment.ingest([login("ann", LATER)]);
+  });
+  expect(await rowsOf("ann")).toEqual(["svc.events", "svc.inbox"]);
+  await environment.evaluate({ at: LATER });
+  expect(await environment.document("ann")).toMatchObject({ createdAt: LATER, lifecycle: "activated" });
+});
+
+it("neither the erasure nor the export reads a table that grows from end to end", async () => {
+  await environment.ingest([login("ann")]);
+  await environment.evaluate({ at: AT });
+  // What a session did before may still be counted, so it is a new one.
+  const session = connect(db.url, { max: 1, applicationName: "svc test plans" });
+  const read = await session.begin(async (tx) => {
+    await tx`select svc.open_customer_export(${environment.environmentId}, 'ann')`;
+    const cursors = await tx<{ name: string }[]>`select name from pg_cursors where name like 'export%'`;
+    expect(cursors).toHaveLength(11);
+    for (const { name } of cursors) await tx.unsafe(`fetch all from "${name}"`);
+    await tx`select svc.delete_customer(${environment.environmentId}, 'ann')`;
+    return tx<{ name: string }[]>`
+      select relname as name from pg_stat_xact_user_tables where schemaname = 'svc' and seq_scan > 0 order by 1`;
+  });
+  await session.end();
+  const small = ["environments", "projects", "webhooks", "config_versions"];
+  expect(read.map(({ name }) => name).filter((name) => !small.includes(name))).toEqual([]);
+});
