@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:e76500da5c65168a241009a5b775ff5a433c53ce
+--! Hash: sha1:75769916b96cf3579eae87fe268dae6db54f572e
 
 -- sql/schema/010_schemas.sql
 
@@ -293,6 +293,9 @@ comment on column iam.audit_log.project is 'Slug of the project, where there is 
 comment on column iam.audit_log.environment is 'test or live, where there is one.';
 comment on column iam.audit_log.target is 'What it was done to: the id or name of a thing, never of a customer.';
 comment on column iam.audit_log.details is 'What more there is to say of it, depending on the action.';
+create index audit_log_at_idx on iam.audit_log (organization_id, at, audit_seq);
+create index audit_log_action_idx on iam.audit_log (organization_id, action, at, audit_seq);
+create index audit_log_actor_idx on iam.audit_log (organization_id, actor, at, audit_seq);
 
 -- sql/schema/030_projects.sql
 
@@ -467,6 +470,7 @@ create table svc.events (
   properties jsonb not null,
   occurred_at timestamptz not null,
   accepted_at timestamptz not null,
+  idempotency_key text collate "C",
   primary key (environment_id, event_seq)
 );
 comment on table svc.events is
@@ -478,7 +482,13 @@ comment on column svc.events.event is 'Event name.';
 comment on column svc.events.properties is 'Event properties.';
 comment on column svc.events.occurred_at is 'When it happened: the explicit timestamp, else accepted_at.';
 comment on column svc.events.accepted_at is 'When it was accepted.';
+comment on column svc.events.idempotency_key is
+  'The caller''s key, for export and erasure to find it by; svc.idempotency_keys decides what is a repetition.';
 create index events_customer_idx on svc.events (environment_id, customer_id, occurred_at, event_seq);
+-- For lists. Every event passes their predicates, but only the statements that state one may take that index: whatever the statistics
+-- say, a look-up by customer never reads an environment from its end, and a list of one event name never the others.
+create index events_occurred_idx on svc.events (environment_id, occurred_at, event_seq) where event_seq >= 0;
+create index events_event_idx on svc.events (environment_id, event, occurred_at, event_seq) where event <> '';
 
 create table svc.trait_updates (
   environment_id integer not null,
@@ -494,6 +504,7 @@ comment on column svc.trait_updates.operation_seq is 'Order of acceptance, share
 comment on column svc.trait_updates.customer_id is 'Customer id of the caller''s system.';
 comment on column svc.trait_updates.traits is 'Traits to merge by key; null removes one.';
 comment on column svc.trait_updates.accepted_at is 'When it was accepted.';
+create index trait_updates_customer_idx on svc.trait_updates (environment_id, customer_id, operation_seq);
 
 create table svc.idempotency_keys (
   environment_id integer not null,
@@ -536,7 +547,7 @@ create table svc.schema_violations (
   operations bigint not null,
   first_seen_at timestamptz not null,
   last_seen_at timestamptz not null,
-  last_seq bigint not null,
+  last_seq bigint,
   primary key (environment_id, version, event, code, path)
 );
 comment on table svc.schema_violations is
@@ -551,7 +562,8 @@ comment on column svc.schema_violations.operations is
   'How many stored operations have violated it so, at least: of a call with thousands of violations not all are counted.';
 comment on column svc.schema_violations.first_seen_at is 'When the first of them was accepted.';
 comment on column svc.schema_violations.last_seen_at is 'When the last of them was accepted.';
-comment on column svc.schema_violations.last_seq is 'The last of them: event_seq of svc.events or operation_seq of svc.trait_updates.';
+comment on column svc.schema_violations.last_seq is
+  'The last of them: event_seq of svc.events or operation_seq of svc.trait_updates; null once its customer was erased.';
 
 -- sql/schema/050_customers.sql
 
@@ -569,6 +581,8 @@ create table svc.customers (
   config_version integer,
   -- json, not jsonb: components are shown in the author's order.
   health json,
+  health_overall numeric(5, 2) generated always as ((health ->> 'overall')::numeric) stored,
+  health_band text collate "C" generated always as (health ->> 'band') stored,
   state json,
   set_aside_at timestamptz,
   set_aside_error text,
@@ -591,6 +605,8 @@ wait for the environment to settle.';
 comment on column svc.customers.config_version is 'The version that the state was last evaluated under.';
 comment on column svc.customers.health is
   'Present health score: overall, components and band; null where there is none. Earlier ones are in svc.health_scores.';
+comment on column svc.customers.health_overall is 'The overall score of health.';
+comment on column svc.customers.health_band is 'The band of health.';
 comment on column svc.customers.state is 'The engine''s working state. Not an interface.';
 comment on column svc.customers.set_aside_at is
   'When evaluation of the customer was given up after repeated failure; its events stay pending.';
@@ -605,6 +621,14 @@ where next_due_at is not null and held_until is not null and set_aside_at is nul
 create index customers_set_aside_idx on svc.customers (environment_id, customer_id) where set_aside_at is not null;
 -- Partial, so that a look-up by customer never takes it for the primary key.
 create index customers_lifecycle_idx on svc.customers (environment_id, lifecycle, customer_id) where lifecycle is not null;
+-- Which versions the present states were computed under, 0 before the first deploy. Every customer passes the predicate; only a statement
+-- that states it may take the index.
+create index customers_version_idx on svc.customers (environment_id, coalesce(config_version, 0)) where coalesce(config_version, 0) >= 0;
+-- Longest inactive first; with what statistics of many customers need, which is a tenth of what they are. Every customer passes the
+-- predicate; only a statement that states it may take the index.
+create index customers_inactive_idx on svc.customers (environment_id, coalesce(last_event_at, created_at), customer_id)
+include (lifecycle, last_event_at, health_overall, health_band)
+where coalesce(last_event_at, created_at) is not null;
 
 create table svc.lifecycle_transitions (
   environment_id integer not null,
@@ -665,7 +689,7 @@ comment on column svc.segment_memberships.segment_id is 'The segment.';
 comment on column svc.segment_memberships.customer_id is 'The customer.';
 comment on column svc.segment_memberships.entered_at is 'When the customer entered.';
 comment on column svc.segment_memberships.exited_at is 'When the customer left; null for a member.';
-create index segment_memberships_members_idx on svc.segment_memberships (environment_id, segment_id, customer_id)
+create index segment_memberships_members_idx on svc.segment_memberships (environment_id, segment_id, customer_id) include (entered_at)
 where exited_at is null;
 
 -- sql/schema/052_journeys.sql
@@ -700,6 +724,7 @@ comment on column svc.journey_runs.steps is 'The completed steps by id: when (IS
 comment on column svc.journey_runs.started_at is 'When the run started.';
 comment on column svc.journey_runs.completed_at is 'When the last step was completed.';
 comment on column svc.journey_runs.expired_at is 'When the time for the run was over.';
+create index journey_runs_active_idx on svc.journey_runs (environment_id, journey_id, customer_id) where status = 'active';
 
 -- sql/schema/054_health.sql
 
@@ -752,7 +777,8 @@ create table svc.rule_executions (
   cause_id text,
   config_version integer,
   generation integer not null default 0,
-  primary key (environment_id, execution_seq),
+  -- Every read is of a customer's newest generation or by one of the indexes below.
+  primary key (environment_id, customer_id, generation, executed_at, execution_seq),
   constraint rule_executions_result_known check (result in ('pass', 'fail', 'skip', 'error')),
   constraint rule_executions_error_said check ((error is not null) = (result = 'error')),
   constraint rule_executions_cause_known check (cause_type in ('event', 'identify', 'timer', 'job'))
@@ -773,8 +799,11 @@ comment on column svc.rule_executions.cause_type is 'event, identify, timer or j
 comment on column svc.rule_executions.cause_id is 'Id of the event or job.';
 comment on column svc.rule_executions.config_version is 'The version evaluated.';
 comment on column svc.rule_executions.generation is '0 for live evaluation; a recompute writes the next.';
-create index rule_executions_customer_idx on svc.rule_executions (environment_id, customer_id, generation, execution_seq);
-create index rule_executions_rule_idx on svc.rule_executions (environment_id, rule_id, execution_seq);
+-- A list asks once for each result and merges. Every row passes the predicates, but only a statement that states one may take that index.
+create index rule_executions_result_idx on svc.rule_executions (environment_id, result, executed_at, execution_seq)
+where execution_seq >= 0;
+create index rule_executions_rule_idx on svc.rule_executions (environment_id, rule_id, result, executed_at, execution_seq)
+where rule_id <> '';
 
 -- sql/schema/058_signals.sql
 
@@ -797,6 +826,7 @@ comment on column svc.signals.severity is 'info, warning or critical, as declare
 comment on column svc.signals.message is 'The message declared when it was raised.';
 comment on column svc.signals.raised_at is 'When it was raised.';
 comment on column svc.signals.cleared_at is 'When it was cleared; null while it is raised.';
+create index signals_raised_idx on svc.signals (environment_id, signal_id, customer_id) where cleared_at is null;
 
 -- sql/schema/060_emissions.sql
 

@@ -11,6 +11,7 @@ grant execute on function
   svc_api.load_snapshot(integer, integer),
   svc_api.record_attempts(jsonb),
   svc_api.set_aside_customer(integer, text, text),
+  svc_api.sweep_iam(),
   svc_api.tick(text, interval)
 to svc_worker;
 

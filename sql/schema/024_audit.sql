@@ -27,3 +27,6 @@ comment on column iam.audit_log.project is 'Slug of the project, where there is 
 comment on column iam.audit_log.environment is 'test or live, where there is one.';
 comment on column iam.audit_log.target is 'What it was done to: the id or name of a thing, never of a customer.';
 comment on column iam.audit_log.details is 'What more there is to say of it, depending on the action.';
+create index audit_log_at_idx on iam.audit_log (organization_id, at, audit_seq);
+create index audit_log_action_idx on iam.audit_log (organization_id, action, at, audit_seq);
+create index audit_log_actor_idx on iam.audit_log (organization_id, actor, at, audit_seq);

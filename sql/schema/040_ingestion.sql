@@ -33,6 +33,7 @@ create table svc.events (
   properties jsonb not null,
   occurred_at timestamptz not null,
   accepted_at timestamptz not null,
+  idempotency_key text collate "C",
   primary key (environment_id, event_seq)
 );
 comment on table svc.events is
@@ -44,7 +45,13 @@ comment on column svc.events.event is 'Event name.';
 comment on column svc.events.properties is 'Event properties.';
 comment on column svc.events.occurred_at is 'When it happened: the explicit timestamp, else accepted_at.';
 comment on column svc.events.accepted_at is 'When it was accepted.';
+comment on column svc.events.idempotency_key is
+  'The caller''s key, for export and erasure to find it by; svc.idempotency_keys decides what is a repetition.';
 create index events_customer_idx on svc.events (environment_id, customer_id, occurred_at, event_seq);
+-- For lists. Every event passes their predicates, but only the statements that state one may take that index: whatever the statistics
+-- say, a look-up by customer never reads an environment from its end, and a list of one event name never the others.
+create index events_occurred_idx on svc.events (environment_id, occurred_at, event_seq) where event_seq >= 0;
+create index events_event_idx on svc.events (environment_id, event, occurred_at, event_seq) where event <> '';
 
 create table svc.trait_updates (
   environment_id integer not null,
@@ -60,6 +67,7 @@ comment on column svc.trait_updates.operation_seq is 'Order of acceptance, share
 comment on column svc.trait_updates.customer_id is 'Customer id of the caller''s system.';
 comment on column svc.trait_updates.traits is 'Traits to merge by key; null removes one.';
 comment on column svc.trait_updates.accepted_at is 'When it was accepted.';
+create index trait_updates_customer_idx on svc.trait_updates (environment_id, customer_id, operation_seq);
 
 create table svc.idempotency_keys (
   environment_id integer not null,
@@ -102,7 +110,7 @@ create table svc.schema_violations (
   operations bigint not null,
   first_seen_at timestamptz not null,
   last_seen_at timestamptz not null,
-  last_seq bigint not null,
+  last_seq bigint,
   primary key (environment_id, version, event, code, path)
 );
 comment on table svc.schema_violations is
@@ -117,4 +125,5 @@ comment on column svc.schema_violations.operations is
   'How many stored operations have violated it so, at least: of a call with thousands of violations not all are counted.';
 comment on column svc.schema_violations.first_seen_at is 'When the first of them was accepted.';
 comment on column svc.schema_violations.last_seen_at is 'When the last of them was accepted.';
-comment on column svc.schema_violations.last_seq is 'The last of them: event_seq of svc.events or operation_seq of svc.trait_updates.';
+comment on column svc.schema_violations.last_seq is
+  'The last of them: event_seq of svc.events or operation_seq of svc.trait_updates; null once its customer was erased.';

@@ -28,3 +28,4 @@ comment on column svc.journey_runs.steps is 'The completed steps by id: when (IS
 comment on column svc.journey_runs.started_at is 'When the run started.';
 comment on column svc.journey_runs.completed_at is 'When the last step was completed.';
 comment on column svc.journey_runs.expired_at is 'When the time for the run was over.';
+create index journey_runs_active_idx on svc.journey_runs (environment_id, journey_id, customer_id) where status = 'active';

@@ -14,7 +14,8 @@ create table svc.rule_executions (
   cause_id text,
   config_version integer,
   generation integer not null default 0,
-  primary key (environment_id, execution_seq),
+  -- Every read is of a customer's newest generation or by one of the indexes below.
+  primary key (environment_id, customer_id, generation, executed_at, execution_seq),
   constraint rule_executions_result_known check (result in ('pass', 'fail', 'skip', 'error')),
   constraint rule_executions_error_said check ((error is not null) = (result = 'error')),
   constraint rule_executions_cause_known check (cause_type in ('event', 'identify', 'timer', 'job'))
@@ -35,5 +36,8 @@ comment on column svc.rule_executions.cause_type is 'event, identify, timer or j
 comment on column svc.rule_executions.cause_id is 'Id of the event or job.';
 comment on column svc.rule_executions.config_version is 'The version evaluated.';
 comment on column svc.rule_executions.generation is '0 for live evaluation; a recompute writes the next.';
-create index rule_executions_customer_idx on svc.rule_executions (environment_id, customer_id, generation, execution_seq);
-create index rule_executions_rule_idx on svc.rule_executions (environment_id, rule_id, execution_seq);
+-- A list asks once for each result and merges. Every row passes the predicates, but only a statement that states one may take that index.
+create index rule_executions_result_idx on svc.rule_executions (environment_id, result, executed_at, execution_seq)
+where execution_seq >= 0;
+create index rule_executions_rule_idx on svc.rule_executions (environment_id, rule_id, result, executed_at, execution_seq)
+where rule_id <> '';

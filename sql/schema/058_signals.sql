@@ -17,3 +17,4 @@ comment on column svc.signals.severity is 'info, warning or critical, as declare
 comment on column svc.signals.message is 'The message declared when it was raised.';
 comment on column svc.signals.raised_at is 'When it was raised.';
 comment on column svc.signals.cleared_at is 'When it was cleared; null while it is raised.';
+create index signals_raised_idx on svc.signals (environment_id, signal_id, customer_id) where cleared_at is null;

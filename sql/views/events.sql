@@ -1,7 +1,7 @@
 create or replace view svc_inspect.events as
 select
   p.slug as project, e.name as environment, svc.event_id(v.event_seq) as event_id, v.customer_id, v.event, v.properties, v.occurred_at,
-  v.accepted_at,
+  v.accepted_at, v.idempotency_key,
   case when i.seq is null then 'processed' else 'pending' end as status
 from svc.events as v
 join svc.environments as e on e.environment_id = v.environment_id
@@ -17,4 +17,5 @@ comment on column svc_inspect.events.event is 'Event name.';
 comment on column svc_inspect.events.properties is 'Event properties.';
 comment on column svc_inspect.events.occurred_at is 'When it happened.';
 comment on column svc_inspect.events.accepted_at is 'When it was accepted.';
+comment on column svc_inspect.events.idempotency_key is 'The caller''s key; null where the event was sent without one.';
 comment on column svc_inspect.events.status is 'pending until it is evaluated, then processed.';

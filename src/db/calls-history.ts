@@ -32,7 +32,7 @@ export interface CustomerRequest {
   request: HistoryRequest;
 }
 
-interface PageRow {
+export interface PageRow {
   events: [seq: number, occurredAt: number, properties: Record<string, Json>][];
   complete: boolean;
 }
@@ -53,8 +53,16 @@ export async function loadHistoryPages(
     select p.events, p.complete
     from svc_api.load_history_pages(${environmentId}, ${asked}::text::json, ${pageSize}) as p
     order by p.request`;
+  return pagesOf(
+    rows,
+    requests.map(({ request }) => request),
+  );
+}
+
+/** The rows of an answer as pages, by the requests' positions. */
+export function pagesOf(rows: readonly PageRow[], requests: readonly HistoryRequest[]): HistoryPage[] {
   return rows.map(({ events, complete }, position) => {
-    const { event } = requests[position]!.request;
+    const { event } = requests[position]!;
     const read = events.map(([seq, occurredAt, properties]): HistoryEvent => ({ event, seq, occurredAt, properties }));
     return { events: read, complete };
   });

@@ -2,10 +2,15 @@ import Router from "@koa/router";
 import Koa from "koa";
 import type { Logger } from "pino";
 import { adminRoutes, type AdminDeps } from "./admin/routes.js";
+import { TokenUse } from "./admin/token-use.js";
 import { BodyBudget, limitBodies } from "./body-budget.js";
 import { docsRoutes } from "./docs/routes.js";
 import type { DocsUrl } from "./errors.js";
 import { handleErrors } from "./handle-errors.js";
+import { oauthRoutes } from "./oauth/routes.js";
+import { openApiRoutes } from "./openapi/routes.js";
+import type { PageDeps } from "./pages/deps.js";
+import { pageRoutes } from "./pages/routes.js";
 import { probeRoutes, starting, type ProbeChecks } from "./probes.js";
 import { assignRequestId } from "./request-id.js";
 import { requireHost } from "./require-host.js";
@@ -18,6 +23,9 @@ export interface AppDeps {
   docsUrl?: DocsUrl;
   probes: ProbeChecks;
   admin: AdminDeps;
+  pages: PageDeps;
+  /** SVC_TRUSTED_PROXIES: how many proxies in front of us say where a request came from; none unless given. */
+  trustedProxies?: number;
   /** How many bytes of request bodies the process may hold; 192 MiB unless given. */
   bodyBytesMax?: number;
   /** Routes of the other parts, for example ingestion. */
@@ -30,12 +38,26 @@ const BODY_BYTES_MAX = 192 * 1024 * 1024;
 /** The whole HTTP surface. The composition of routes is here and nowhere else. */
 export function createApp(deps: AppDeps): Koa {
   const app = createBareApp(deps);
+  trustProxies(app, deps.trustedProxies ?? 0);
   app.use(limitBodies(new BodyBudget(deps.bodyBytesMax ?? BODY_BYTES_MAX)));
-  const routes = [...probeRoutes(deps.probes), ...docsRoutes(), ...(deps.routes ?? []), ...adminRoutes(deps.admin)];
-  const router = routerOf(routes);
+  const router = routerOf(appRoutes(deps));
   app.use(router.routes());
   app.use(refuseUnmatched(router));
   return app;
+}
+
+/** Every route of the surface. */
+export function appRoutes(deps: AppDeps): Route[] {
+  const tokenUse = new TokenUse(deps.admin.sql, deps.log);
+  const routes = [
+    ...probeRoutes(deps.probes),
+    ...docsRoutes(),
+    ...pageRoutes(deps.pages),
+    ...oauthRoutes(deps.pages),
+    ...(deps.routes ?? []),
+    ...adminRoutes(deps.admin).map((route) => tokenUse.count(route)),
+  ];
+  return [...routes, ...openApiRoutes({ publicUrl: deps.pages.publicUrl, routes })];
 }
 
 /** What is answered until the whole surface is there: the process lives, has not started, and takes nothing yet. */
@@ -59,6 +81,12 @@ function createBareApp({ log, docsUrl }: Pick<AppDeps, "log" | "docsUrl">): Koa 
   // Failures while an answer is being sent; everything else was handled above.
   app.on("error", (err: unknown) => log.debug({ err }, "an answer could not be sent"));
   return app;
+}
+
+/** Each proxy appends to X-Forwarded-For where it got the request from; what stands before those is the client's own say. */
+function trustProxies(app: Koa, count: number): void {
+  app.proxy = count > 0;
+  app.maxIpsCount = count;
 }
 
 function routerOf(routes: readonly Route[]): Router {

@@ -35,6 +35,26 @@ export function newAccessToken(): NewCredential {
   return newCredential("svc_token_");
 }
 
+/** What a device that asks to be signed in polls with. */
+export function newDeviceCode(): NewCredential {
+  return newCredential("svc_device_");
+}
+
+/** A new session of a browser. */
+export function newSession(): NewCredential {
+  return newCredential("svc_session_");
+}
+
+/** What stands for a browser before anybody signed in there; nothing of it is stored. */
+export function newVisit(): NewCredential {
+  return newCredential("svc_visit_");
+}
+
+/** The secret of a one-time link, by which an invitation is accepted or a password set. */
+export function newLinkSecret(): NewCredential {
+  return newCredential("svc_link_");
+}
+
 function newCredential(prefix: string): NewCredential {
   const text = prefix + randomBytes(RANDOM_BYTES).toString("hex");
   return { text, hash: hashCredential(text), hint: text.slice(0, prefix.length + HINT_RANDOM_CHARACTERS) };

@@ -65,6 +65,14 @@ const TEXTS: Readonly<Record<string, ErrorText>> = {
     message: "This organization already has a project of this slug.",
     fix: "Choose another slug.",
   },
+  LAST_OWNER: {
+    message: "The organization would have no owner left.",
+    fix: "Make another member owner first.",
+  },
+  ALREADY_MEMBER: {
+    message: "This address belongs to a member of the organization already.",
+    fix: "Change the member's role instead: PATCH /organization/members/<userId>.",
+  },
   RATE_LIMIT_EXCEEDED: {
     message: "The API key's rate limit is exceeded.",
     fix: "Send the request again after the number of seconds in Retry-After.",

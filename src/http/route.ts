@@ -1,4 +1,5 @@
 import type { Context } from "koa";
+import type { Declaration } from "./openapi/administrative.js";
 
 /** An endpoint as data: app.ts gives it to the router. */
 export interface Route {
@@ -6,6 +7,8 @@ export interface Route {
   /** For example `/projects/:project/customers`; parameters are decoded. */
   path: string;
   handle(ctx: Context): void | Promise<void>;
+  /** What an administrative endpoint says of itself. */
+  declaration?: Declaration;
 }
 
 /** The decoded parameters of a request's path. */

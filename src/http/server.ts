@@ -22,6 +22,14 @@ export const CLIENT_LIMITS: ClientLimits = {
   checkMs: 2_000,
 };
 
+/** The server of each request, for answers that go on as long as it does. */
+const servers = new WeakMap<IncomingMessage, Server>();
+
+/** Whether the server of a request no longer listens: it stops as soon as what it has at hand is answered. */
+export function isStopping(request: IncomingMessage): boolean {
+  return servers.get(request)?.listening === false;
+}
+
 /** Answers one request; of an application, its `callback()`. */
 export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -36,6 +44,7 @@ export function createHttpServer(handle: Handle, docsUrl: DocsUrl, limits: Clien
     requireHostHeader: false,
   };
   const server = createServer(options, (request: IncomingMessage, response: ServerResponse) => {
+    servers.set(request, server);
     // A client would keep its connection, and a server that stops wait for it.
     response.once("finish", () => server.listening || request.socket.destroySoon());
     void handle(request, response);

@@ -4,7 +4,7 @@ import { explain, join, shown, type ShapeProblem } from "./shape-problem.js";
 import { timestampProblem } from "./timestamp.js";
 import { LENGTH_MARK } from "./unusual-numbers.js";
 
-const CHARACTERS_MAX = 256;
+export const CHARACTERS_MAX = 256;
 export const DOCUMENT_BYTES_MAX = 64 * 1024;
 const DEPTH_MAX = 100;
 const MARK_IN_JSON = JSON.stringify(LENGTH_MARK).slice(1, -1);
@@ -14,7 +14,7 @@ const Name = Type.String({ minLength: 1, description: `1 to ${CHARACTERS_MAX} ch
 const Document = Type.Record(Type.String(), Type.Unknown());
 
 /** A track operation: the body of POST /v1/events and an element of a batch. */
-const TrackOperation = Type.Object(
+export const TrackOperation = Type.Object(
   {
     type: Type.Optional(Type.Literal("track")),
     customerId: Name,
@@ -27,7 +27,7 @@ const TrackOperation = Type.Object(
 );
 
 /** An identify operation: an element of a batch only. */
-const IdentifyOperation = Type.Object(
+export const IdentifyOperation = Type.Object(
   { type: Type.Literal("identify"), customerId: Name, traits: Document },
   { additionalProperties: false },
 );

@@ -1,9 +1,9 @@
 import { bootstrap } from "../db/calls-admin.js";
-import { connect } from "../db/connect.js";
 import { newAccessToken } from "../http/credentials.js";
 import { ConfigError, type ServerConfig } from "./config.js";
-import { openDatabase } from "./database.js";
+import { credentialsInWords } from "./credentials-in-words.js";
 import type { Logger } from "./log.js";
+import { asOperator } from "./operator.js";
 
 export interface BootstrapOptions {
   organization: string;
@@ -17,17 +17,13 @@ export interface BootstrapOptions {
  */
 export async function bootstrapCommand(config: ServerConfig, logger: Logger, options: BootstrapOptions): Promise<void> {
   checkOptions(options);
-  const database = await openDatabase(config, logger);
-  try {
-    const sql = connect(database.url, { max: 1, applicationName: "svc bootstrap" });
-    const token = newAccessToken();
-    const document = await bootstrap(sql, options.organization, options.email, token.hash).finally(() => sql.end());
-    const { organizationId } = JSON.parse(document) as { organizationId: string };
-    const credentials = { organizationId, accessToken: token.text };
-    process.stdout.write(options.json ? `${JSON.stringify(credentials)}\n` : inWords(credentials));
-  } finally {
-    await database.release();
-  }
+  const token = newAccessToken();
+  const document = await asOperator(config, logger, (sql) =>
+    bootstrap(sql, options.organization, options.email, token.hash),
+  );
+  const { organizationId } = JSON.parse(document) as { organizationId: string };
+  const credentials = { organizationId, accessToken: token.text };
+  process.stdout.write(options.json ? `${JSON.stringify(credentials)}\n` : credentialsInWords(credentials));
 }
 
 function checkOptions({ organization, email }: BootstrapOptions): void {
@@ -38,14 +34,4 @@ function checkOptions({ organization, email }: BootstrapOptions): void {
     ...(/^[^\s@]+@[^\s@]+$/.test(email) ? [] : [`--email must be an address, not \`${email}\``]),
   ];
   if (problems.length > 0) throw new ConfigError(problems);
-}
-
-/** For people to read and for a shell to evaluate. */
-function inWords({ organizationId, accessToken }: { organizationId: string; accessToken: string }): string {
-  return [
-    "# The token is shown only now. These variables let svc use it:",
-    `export SVC_ORGANIZATION=${organizationId}`,
-    `export SVC_ACCESS_TOKEN=${accessToken}`,
-    "",
-  ].join("\n");
 }

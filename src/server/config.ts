@@ -14,12 +14,16 @@ export interface ServerConfig {
   port: number;
   /** Without a slash at the end. Null: the address it listens on. */
   publicUrl: string | null;
+  /** How many reverse proxies stand in front and append to X-Forwarded-For. */
+  trustedProxies: number;
   /** At least 32 characters. Null: the one kept in `dataDir` (src/server/secret.ts). */
   secret: string | null;
   metricsToken: string | null;
   /** Without a slash at the end; errors link to it. Null: the pages of the service itself (`docsUrlOf`). */
   docsUrl: string | null;
   webhookAllowPrivate: boolean;
+  /** The server that takes mail, and who it is from; null: links are only shown to who asks for them. */
+  mail: { url: string; from: string } | null;
   /** An OpenAI-compatible endpoint; null where none is set. */
   ai: { baseUrl: string; apiKey: string | null; model: string } | null;
   /** How long live evaluation waits for events that are still under way. */
@@ -42,10 +46,13 @@ const SERVER_NAMES = [
   "SVC_HOST",
   "SVC_PORT",
   "SVC_PUBLIC_URL",
+  "SVC_TRUSTED_PROXIES",
   "SVC_SECRET",
   "SVC_METRICS_TOKEN",
   "SVC_DOCS_URL",
   "SVC_WEBHOOK_ALLOW_PRIVATE",
+  "SVC_SMTP_URL",
+  "SVC_MAIL_FROM",
   "SVC_AI_BASE_URL",
   "SVC_AI_API_KEY",
   "SVC_AI_MODEL",
@@ -54,6 +61,7 @@ const SERVER_NAMES = [
 
 const SECRET_LENGTH_MIN = 32;
 const SETTLE_SECONDS_MAX = 3600;
+const TRUSTED_PROXIES_MAX = 10;
 
 /** One line for every variable that has a bad value, in the order of the documentation. */
 export class ConfigError extends Error {
@@ -77,10 +85,12 @@ export function readConfig(env: Environment): { config: ServerConfig; warnings: 
     host: reader.host("SVC_HOST") ?? "127.0.0.1",
     port: reader.integer("SVC_PORT", 0, 65_535) ?? 4400,
     publicUrl: reader.url("SVC_PUBLIC_URL", ["http:", "https:"]),
+    trustedProxies: reader.integer("SVC_TRUSTED_PROXIES", 0, TRUSTED_PROXIES_MAX) ?? 0,
     secret: reader.secret("SVC_SECRET"),
     metricsToken: reader.token("SVC_METRICS_TOKEN"),
     docsUrl: reader.url("SVC_DOCS_URL", ["http:", "https:"]),
     webhookAllowPrivate: reader.flag("SVC_WEBHOOK_ALLOW_PRIVATE"),
+    mail: reader.mail(),
     ai: reader.ai(),
     settleSeconds: reader.integer("SVC_SETTLE_SECONDS", 0, SETTLE_SECONDS_MAX) ?? 30,
     logLevel: reader.choice("LOG_LEVEL", LOG_LEVELS) ?? "info",
@@ -90,14 +100,24 @@ export function readConfig(env: Environment): { config: ServerConfig; warnings: 
 }
 
 /** An address that stands for all of the machine's is none that a client can follow. */
-function unreachableLinks({ host, publicUrl, docsUrl }: ServerConfig): string[] {
-  if (!/^(0\.0\.0\.0|::)$/.test(host) || publicUrl !== null || docsUrl !== null) return [];
-  return [`errors link to the pages of this service at ${host}; set SVC_PUBLIC_URL to where clients reach it`];
+function unreachableLinks({ host, publicUrl }: ServerConfig): string[] {
+  if (!/^(0\.0\.0\.0|::)$/.test(host) || publicUrl !== null) return [];
+  return [`links lead to the pages of this service at ${host}; set SVC_PUBLIC_URL to where people reach it`];
 }
 
-/** Where errors link to: SVC_DOCS_URL, else the service's own pages at its public address, else at the `address` it listens on. */
-export function docsUrlOf({ docsUrl, publicUrl }: ServerConfig, address: string): string {
-  return docsUrl ?? `${publicUrl ?? address}/docs`;
+/** Where errors link to: SVC_DOCS_URL, else the service's own pages. */
+export function docsUrlOf(config: ServerConfig, address: string): string {
+  return config.docsUrl ?? `${publicUrlOf(config, address)}/docs`;
+}
+
+/** What listens at a host and port. */
+export function addressOf(host: string, port: number): string {
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+}
+
+/** Where people reach the service: SVC_PUBLIC_URL, else the `address` it listens on. */
+export function publicUrlOf({ publicUrl }: ServerConfig, address: string): string {
+  return publicUrl ?? address;
 }
 
 function unknownNames(env: Environment): string[] {
@@ -174,6 +194,28 @@ class Reader {
     const value = this.text(name);
     if (value === null || /^[\x21-\x7e]+$/.test(value)) return value;
     return this.#refuse(name, "must consist of visible ASCII characters");
+  }
+
+  /** Server and sender go together. */
+  mail(): ServerConfig["mail"] {
+    const url = this.url("SVC_SMTP_URL", ["smtp:", "smtps:"]);
+    const from = this.sender("SVC_MAIL_FROM");
+    if (url !== null && from !== null) return { url, from };
+    if (this.text("SVC_SMTP_URL") === null && from !== null) {
+      return this.#refuse("SVC_SMTP_URL", "must be set where SVC_MAIL_FROM is");
+    }
+    if (url !== null && this.text("SVC_MAIL_FROM") === null) {
+      return this.#refuse("SVC_MAIL_FROM", "must be set where SVC_SMTP_URL is");
+    }
+    return null;
+  }
+
+  /** `svc@example.com`, or `Acme service <svc@example.com>`. */
+  sender(name: string): string | null {
+    const value = this.text(name);
+    const [, named = value] = /^[^\p{Cc}<>"]+ <(.*)>$/u.exec(value ?? "") ?? [];
+    if (named === null || /^[^\s@<>",;]+@[^\s@<>",;]+$/.test(named)) return value;
+    return this.#refuse(name, `must be an address, alone or as \`Name <address>\`, not \`${value}\``);
   }
 
   /** Address and model go together; the key is optional, as for a model server on one's own machine. */

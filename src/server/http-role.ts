@@ -4,6 +4,7 @@ import type Koa from "koa";
 import type { Sql } from "postgres";
 import { unreadyReasons } from "../db/calls-probe.js";
 import { connect } from "../db/connect.js";
+import { CUSTOMER_WORK_CONNECTIONS, createCustomerWork, type CustomerWork } from "../http/admin/customer-work.js";
 import { createApp, createStartingApp } from "../http/app.js";
 import { drain } from "../http/drain.js";
 import type { DocsUrl } from "../http/errors.js";
@@ -11,10 +12,12 @@ import { Ingestor } from "../http/ingest/ingestor.js";
 import { KeyCheck } from "../http/ingest/key-check.js";
 import { ingestRoutes } from "../http/ingest/routes.js";
 import type { ProbeChecks } from "../http/probes.js";
+import { formKey } from "../http/pages/form-token.js";
 import { createHttpServer } from "../http/server.js";
 import { within } from "../http/unavailable.js";
+import { openMailer, type Mailer } from "../mail/mailer.js";
 import { sealingKey } from "../webhooks/secret.js";
-import { docsUrlOf, type ServerConfig } from "./config.js";
+import { addressOf, docsUrlOf, publicUrlOf, type ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 
 /** A server that listens already, for the probes, and answers everything else with SERVICE_UNAVAILABLE until it serves. */
@@ -42,33 +45,47 @@ const DRAIN_MS_MAX = 10_000;
 /** Longer than a connection is idle and a statement may then take. */
 const SILENT_MS_MAX = 60_000;
 const PROBE_MS_MAX = 5_000;
+/** A customer of a million events is erased in one statement. */
+const WORK_STATEMENT_MS_MAX = 5 * 60_000;
 
 /** Opens the server of an HTTP process, before there is a database to serve from. Resolves once it listens. */
 export async function openHttp(config: ServerConfig, logger: Logger): Promise<OpenHttp> {
   // Known once the server listens, and no longer once it has stopped.
   let address = "";
+  const publicUrl = () => publicUrlOf(config, address);
   const docsUrl = () => docsUrlOf(config, address);
   let handle = createStartingApp({ log: logger, docsUrl }).callback();
   let stopping = false;
   let sql: Sql | undefined;
+  let work: CustomerWork | undefined;
   const server = createHttpServer((request, response) => handle(request, response), docsUrl);
   await listen(server, config);
-  address = addressOf(server, config.host);
+  address = addressOf(config.host, (server.address() as AddressInfo).port);
   return {
     address,
     serve(options) {
       sql = connectAs(options);
+      work = createCustomerWork(connectForWork(options));
       const unready = readiness(sql, logger);
       const probes: ProbeChecks = {
         started: () => true,
         unready: async () => (stopping ? ["The service is stopping."] : unready()),
       };
-      handle = createServiceApp({ sql, secret: options.secret, probes, config, logger, docsUrl }).callback();
+      handle = createServiceApp({
+        sql,
+        work,
+        secret: options.secret,
+        probes,
+        config,
+        logger,
+        publicUrl,
+        docsUrl,
+      }).callback();
     },
     async stop() {
       stopping = true;
       await drain(server, DRAIN_MS_MAX);
-      await sql?.end({ timeout: 5 });
+      await Promise.all([sql?.end({ timeout: 5 }), work?.sql.end({ timeout: 5 })]);
     },
   };
 }
@@ -83,28 +100,57 @@ function connectAs({ databaseUrl, useRoles }: HttpRoleOptions): Sql {
   });
 }
 
+/** Apart, because it opens transactions, which a pool without a pipeline does not, and because nothing else may wait for it. */
+function connectForWork({ databaseUrl, useRoles }: HttpRoleOptions): Sql {
+  return connect(databaseUrl, {
+    max: CUSTOMER_WORK_CONNECTIONS,
+    applicationName: "svc http work",
+    statementTimeoutMs: WORK_STATEMENT_MS_MAX,
+    ...(useRoles ? { role: "svc_http" } : {}),
+  });
+}
+
 interface ServiceAppParts {
   sql: Sql;
+  work: CustomerWork;
   secret: string;
   probes: ProbeChecks;
   config: ServerConfig;
   logger: Logger;
+  publicUrl: () => string;
   docsUrl: DocsUrl;
 }
 
-function createServiceApp({ sql, secret, probes, config, logger, docsUrl }: ServiceAppParts): Koa {
+function createServiceApp({ sql, work, secret, probes, config, logger, publicUrl, docsUrl }: ServiceAppParts): Koa {
   const keys = new KeyCheck(sql);
   return createApp({
     log: logger,
     docsUrl,
     probes,
-    admin: { sql, sealingKey: sealingKey(secret), allowPrivateWebhooks: config.webhookAllowPrivate },
+    pages: { sql, publicUrl, anyHost: config.publicUrl === null, key: formKey(secret), log: logger },
+    trustedProxies: config.trustedProxies,
+    admin: {
+      sql,
+      sealingKey: sealingKey(secret),
+      allowPrivateWebhooks: config.webhookAllowPrivate,
+      publicUrl,
+      mailer: mailerOf(config, logger),
+      work,
+    },
     routes: ingestRoutes({
       backend: new Ingestor(sql, { concurrency: SINGLE_CALLS, waitingMax: WAITING_MAX }),
       requireKey: (keyHash) => keys.require(keyHash),
       log: logger,
     }),
   });
+}
+
+/** Null where no mail is set up. */
+function mailerOf({ mail }: ServerConfig, logger: Logger): Mailer | null {
+  if (mail === null) return null;
+  const onFailure = (requestId: string, reason: string) =>
+    logger.warn({ requestId, reason }, "a link could not be mailed; whoever asked for it has it");
+  return openMailer({ ...mail, onFailure });
 }
 
 /** Asks the database once for all who want to know meanwhile: the probes are open to everybody. */
@@ -129,9 +175,4 @@ function listen(server: Server, { host, port }: ServerConfig): Promise<void> {
       resolve();
     });
   });
-}
-
-function addressOf(server: Server, host: string): string {
-  const { port } = server.address() as AddressInfo;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

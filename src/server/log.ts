@@ -20,11 +20,11 @@ const REDACTED = SECRET_NAMES.flatMap((name) =>
   name.startsWith("[") ? [name, `*${name}`, `*.*${name}`] : [name, `*.${name}`, `*.*.${name}`],
 );
 
-/** Secrets inside texts, which no path reaches: our keys and webhook secrets, bearer tokens, passwords in database URLs. */
+/** Secrets inside texts, which no path reaches: our keys, tokens, links, codes, cookies and webhook secrets, bearer tokens, passwords in URLs. */
 const SECRET_TEXTS: [RegExp, string][] = [
-  [/\b(svc_(?:test|live)_|whsec_)[A-Za-z0-9+/_=-]+/g, "$1[redacted]"],
+  [/\b(svc_(?:test|live|token|link|session|device|visit)_|whsec_)[A-Za-z0-9+/_=-]+/g, "$1[redacted]"],
   [/\b(Bearer )[A-Za-z0-9._~+/=-]{8,}/gi, "$1[redacted]"],
-  [/(\bpostgres(?:ql)?:\/\/[^:@/\s"]*:)[^@\s"]+@/g, "$1[redacted]@"],
+  [/(\b(?:postgres(?:ql)?|smtps?):\/\/[^:@/\s"]*:)[^@\s"]+@/g, "$1[redacted]@"],
 ];
 
 /** `level` is one of LOG_LEVELS (config.ts). JSON lines on stderr, or where told; stdout belongs to what commands print. Secrets are taken out of both fields and texts. */

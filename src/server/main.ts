@@ -4,6 +4,8 @@ import { bootstrapCommand } from "./bootstrap.js";
 import { ConfigError, readConfig, type ServerConfig } from "./config.js";
 import { createLogger, type Logger } from "./log.js";
 import { migrateCommand } from "./migrate.js";
+import { OperatorError } from "./operator.js";
+import { tokensCommands, usersCommands } from "./operator-commands.js";
 import { ROLES, startCommand } from "./start.js";
 
 const DONE = 0;
@@ -55,8 +57,12 @@ async function parse(args: string[]): Promise<void> {
           .example("svc-server bootstrap --organization acme --email ada@example.com --json", ""),
       async ({ organization, email, json }) => bootstrapCommand(...configure(), { organization, email, json }),
     )
+    .command("users", "The users of this installation", usersCommands(configure))
+    .command("tokens", "The headless access tokens of an organization", tokensCommands(configure))
     .demandCommand(1, "Name a command.")
     .strict()
+    // Of an option given twice the last one counts.
+    .parserConfiguration({ "duplicate-arguments-array": false })
     .recommendCommands()
     .exitProcess(false)
     .help()
@@ -76,7 +82,7 @@ function configure(): [ServerConfig, Logger] {
 
 /** What the operator can mend needs no stack. */
 function isOperatorsMistake(error: unknown): boolean {
-  if (error instanceof ConfigError || error instanceof MigrateError) return true;
+  if (error instanceof ConfigError || error instanceof MigrateError || error instanceof OperatorError) return true;
   return /^(EADDRINUSE|EACCES|EADDRNOTAVAIL|ECONNREFUSED|ENOTFOUND|28P01|3D000)/.test(
     (error as { code?: string }).code ?? "",
   );

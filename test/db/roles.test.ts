@@ -72,7 +72,7 @@ describe.each(ROLES)("%s", (role) => {
 });
 
 describe("functions of svc_api", () => {
-  it("are each granted to the processes that need them, and bootstrap to none", async () => {
+  it("are each granted to the processes that need them, and the operator's to none", async () => {
     const rows = await database.sql<{ name: string; roles: string[] }[]>`
       select
         p.proname::text as name,
@@ -90,12 +90,20 @@ describe("functions of svc_api", () => {
       "load_snapshot",
       "record_attempts",
       "set_aside_customer",
+      "sweep_iam",
       "tick",
     ]);
     expect(byRole("svc_http")).not.toContain("apply_evaluation");
     expect(byRole("svc_http")).toContain("ingest");
     expect(byRole("svc_reader")).toEqual([]);
-    expect(rows.filter(({ roles }) => roles.length === 0).map(({ name }) => name)).toEqual(["bootstrap"]);
+    expect(rows.filter(({ roles }) => roles.length === 0).map(({ name }) => name)).toEqual([
+      "bootstrap",
+      "operator_create_password_link",
+      "operator_create_token",
+      "operator_list_tokens",
+      "operator_list_users",
+      "operator_revoke_token",
+    ]);
   });
 
   it("answer to svc_http and refuse svc_reader", async () => {

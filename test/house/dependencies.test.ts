@@ -10,12 +10,14 @@ const arrows: Record<string, string[]> = {
   "dsl-compiler": ["dsl", "snapshot"],
   db: ["engine", "snapshot"],
   webhooks: ["db"],
-  http: ["db", "operations", "snapshot", "webhooks"],
-  tasks: ["db", "engine", "snapshot", "webhooks"],
+  mail: [],
+  evaluation: ["engine", "snapshot"],
+  http: ["db", "engine", "evaluation", "mail", "operations", "snapshot", "webhooks"],
+  tasks: ["db", "engine", "evaluation", "snapshot", "webhooks"],
   client: ["snapshot"],
   local: ["dsl-compiler", "engine", "http", "operations", "snapshot"],
   cli: ["client", "dsl-compiler", "engine", "local", "snapshot"],
-  server: ["db", "http", "tasks", "snapshot", "webhooks"],
+  server: ["db", "http", "mail", "tasks", "snapshot", "webhooks"],
   demo: ["dsl-compiler", "snapshot"],
 };
 const parts = Object.keys(arrows);

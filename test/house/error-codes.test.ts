@@ -22,13 +22,21 @@ const sources: Source[] = ["src/http", "src/operations", "src/local", "sql/funct
   )
   .concat(PAYLOAD)
   .filter((file) => /\.(ts|sql)$/.test(file))
+  // Codes of findings, which are no errors.
+  .filter((file) => !file.startsWith("sql/functions/diagnostics/check_"))
   .map((file) => ({ file, text: readFileSync(path.join(repository, file), "utf8") }));
 
 /** Names of that form which no answer has as its code. */
 const NO_CODES = new Set([
   "EVALUATION_FAILED", // what `svc dev` prints of an evaluation that failed
+  "USER_NOT_FOUND", // raised to svc-server
   "TRANSACTION_LOST", // raised to the worker
 ]);
+
+/** Codes of diagnostics that warn of stranded data. */
+const WARNINGS = sources
+  .filter(({ file }) => /^sql\/functions\/config\/stranded_/.test(file))
+  .flatMap(({ text }) => matches(text, /'([A-Z]+(?:_[A-Z]+)+)'/g));
 
 /** `INVALID_${"A" | "B"}_${"C" | "D"}` as the four codes that it stands for; a template of anything else as none. */
 function expand(template: string): string[] {
@@ -48,7 +56,7 @@ function codesOf({ file, text }: Source): string[] {
     ...matches(text, /(?:code: |[45]\d\d, |message = )["']([A-Z]+)["']/g), // of one word, where a code stands
     ...matches(text, /`([A-Z_]+\$\{[^`\n]*)`/g).flatMap(expand),
     ...(file === TEXTS ? matches(text, /^ {2}([A-Z_]+): \{/gm) : []), // a key of the table
-  ].filter((name) => !NO_CODES.has(name));
+  ].filter((name) => !NO_CODES.has(name) && !WARNINGS.includes(name));
 }
 
 /** The codes that a source names with their statuses, as `CODE 404`, as far as both stand together. */
@@ -113,6 +121,12 @@ describe("docs/errors.md", () => {
   test("shows a body of each, which leads to its section", () => {
     const shown = documentedErrors.map(({ body }) => `${body.error["code"]} ${body.error["docs"]}`);
     expect(shown).toEqual(documentedErrors.map(({ code }) => `${code} https://svc.example.com/docs/api#${code}`));
+  });
+
+  test("explains the codes of warnings about stranded data", () => {
+    const { text } = documentedErrors.find(({ code }) => code === "CONFIG_WARNINGS")!;
+    const table = text.slice(text.indexOf("| codes"));
+    expect([...table.matchAll(/`([A-Z_]+)`/g)].map(([, code]) => code).sort()).toEqual([...new Set(WARNINGS)].sort());
   });
 
   test("explains the codes of a configuration's problems", () => {

@@ -4,8 +4,8 @@ import { connect, type AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { answerClientErrors } from "../../src/http/client-error.js";
-import type { Snapshot } from "../../src/snapshot/types.js";
-import { DOCS_URL } from "../support/service.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/snapshot/types.js";
+import { DOCS_URL, environmentId } from "../support/service.js";
 import { startIngest, type IngestFixture } from "./ingest/fixture.js";
 
 /** An error as docs/errors.md shows it. */
@@ -57,7 +57,11 @@ const order = (properties: object = {}, more: object = {}) => ({
   ...more,
 });
 const identify = (traits: object) => [{ type: "identify", customerId: "globex", traits }];
+const administer = (method: string, path: string, body?: object) =>
+  fixture.service.request(method, `/organization/${path}`, { by: fixture.owner, body });
 const read = (path: string) => fixture.service.request("GET", `/projects/${path}`, { by: fixture.owner });
+const change = (path: string, body: unknown) =>
+  fixture.service.request("POST", `/projects/${path}`, { by: fixture.owner, body });
 
 /** Makes the request while the database is changed, and changes it back. */
 async function meanwhile(change: string, request: () => Promise<Answered>, back: string): Promise<Answered> {
@@ -136,10 +140,48 @@ const requests: Record<string, () => Promise<Answered>> = {
   },
   PROJECT_NOT_FOUND: () => read("shop/overview"),
   CUSTOMER_NOT_FOUND: () => read("app/customers/globex-2"),
+  JOURNEY_NOT_FOUND: async () => {
+    await fixture.service.db.sql`
+      insert into svc.customers (environment_id, customer_id, created_at)
+      select environment_id, 'initech', now() from svc.environments where name = 'test'`;
+    return read("app/customers/initech/journeys/onboarding");
+  },
   SEGMENT_NOT_FOUND: () => read("app/segments/power_users"),
   WEBHOOK_NOT_FOUND: () => read("app/webhooks/whk_1/deliveries"),
+  KEY_NOT_FOUND: () => change("app/keys/key_1/rotate", {}),
+  VERSION_NOT_FOUND: () => read("app/config-versions/v9"),
+  MEMBER_NOT_FOUND: () => administer("DELETE", "members/usr_1"),
+  INVITATION_NOT_FOUND: () => administer("DELETE", "invitations/inv_1"),
+  TOKEN_NOT_FOUND: () => administer("DELETE", "tokens/tok_1"),
   SLUG_TAKEN: () =>
     fixture.service.request("POST", "/projects", { by: fixture.owner, body: { name: "App", slug: "app" } }),
+  KEY_REVOKED: async () => {
+    const { body } = await change("app/keys", { name: "old" });
+    await fixture.service.db.sql`
+      update svc.api_keys set api_key_id = 'key_5d0c2b6e4f1a4c7f9b3e', revoked_at = '2026-03-02T10:00:00Z'
+      where api_key_id = ${(body as { key: { id: string } }).key.id}`;
+    return change("app/keys/key_5d0c2b6e4f1a4c7f9b3e/rotate", {});
+  },
+  VERSION_CONFLICT: () => change("app/config-versions", { snapshot: EMPTY_SNAPSHOT, expected: "v2" }),
+  CONFIG_WARNINGS: async () => {
+    const { sql } = fixture.service.db;
+    await fixture.deploy({ ...MODEL, segments: [{ id: "power_users" }] });
+    await sql`
+      insert into svc.segment_memberships (environment_id, segment_id, customer_id, entered_at)
+      values (${await environmentId(sql, "app", "test")}, 'power_users', 'globex', now())`;
+    return change("app/config-versions", { snapshot: { ...EMPTY_SNAPSHOT, ...MODEL } });
+  },
+  LAST_OWNER: async () => {
+    const { body } = await administer("GET", "members");
+    const { data } = body as { data: { userId: string; role: string }[] };
+    return administer("DELETE", `members/${data.find(({ role }) => role === "owner")!.userId}`);
+  },
+  ALREADY_MEMBER: () =>
+    meanwhile(
+      "update iam.users set email = 'ada@example.com' where email like 'owner@%'",
+      () => administer("POST", "invitations", { email: "Ada@example.com", role: "viewer" }),
+      "update iam.users set email = 'owner@acme.example' where email = 'ada@example.com'",
+    ),
   CONFIG_INVALID: () =>
     fixture.service.request("POST", "/projects/app/config-versions", {
       by: fixture.owner,

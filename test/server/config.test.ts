@@ -9,10 +9,12 @@ test("without any variable the service runs on the embedded database, on loopbac
       host: "127.0.0.1",
       port: 4400,
       publicUrl: null,
+      trustedProxies: 0,
       secret: null,
       metricsToken: null,
       docsUrl: null,
       webhookAllowPrivate: false,
+      mail: null,
       ai: null,
       settleSeconds: 30,
       logLevel: "info",
@@ -28,10 +30,13 @@ test("every variable is read", () => {
     SVC_HOST: "::",
     SVC_PORT: "0",
     SVC_PUBLIC_URL: "https://svc.example.com/",
+    SVC_TRUSTED_PROXIES: "2",
     SVC_SECRET: "0123456789abcdef0123456789abcdef",
     SVC_METRICS_TOKEN: "scrape",
     SVC_DOCS_URL: "https://docs.example.com//",
     SVC_WEBHOOK_ALLOW_PRIVATE: "1",
+    SVC_SMTP_URL: "smtps://mail:hunter2@smtp.example.com:465/",
+    SVC_MAIL_FROM: "Acme service <svc@example.com>",
     SVC_AI_BASE_URL: "http://127.0.0.1:11434/v1",
     SVC_AI_MODEL: "small",
     SVC_SETTLE_SECONDS: "0",
@@ -43,10 +48,12 @@ test("every variable is read", () => {
     host: "::",
     port: 0,
     publicUrl: "https://svc.example.com",
+    trustedProxies: 2,
     secret: "0123456789abcdef0123456789abcdef",
     metricsToken: "scrape",
     docsUrl: "https://docs.example.com",
     webhookAllowPrivate: true,
+    mail: { url: "smtps://mail:hunter2@smtp.example.com:465", from: "Acme service <svc@example.com>" },
     ai: { baseUrl: "http://127.0.0.1:11434/v1", apiKey: null, model: "small" },
     settleSeconds: 0,
     logLevel: "warn",
@@ -66,10 +73,21 @@ describe("a bad value stops the start", () => {
     ["SVC_PORT", "-1", "SVC_PORT must be a whole number from 0 to 65535, not `-1`"],
     ["SVC_PORT", "0x10", "SVC_PORT must be a whole number from 0 to 65535, not `0x10`"],
     ["SVC_PUBLIC_URL", "svc.example.com", "SVC_PUBLIC_URL must be a URL, http://… or https://…"],
+    ["SVC_TRUSTED_PROXIES", "11", "SVC_TRUSTED_PROXIES must be a whole number from 0 to 10, not `11`"],
+    ["SVC_TRUSTED_PROXIES", "10.0.0.0/8", "SVC_TRUSTED_PROXIES must be a whole number from 0 to 10, not `10.0.0.0/8`"],
     ["SVC_SECRET", "short", "SVC_SECRET must have at least 32 characters, it has 5"],
     ["SVC_METRICS_TOKEN", "with space", "SVC_METRICS_TOKEN must consist of visible ASCII characters"],
     ["SVC_DOCS_URL", "file:///docs", "SVC_DOCS_URL must be a URL, http://… or https://…"],
     ["SVC_WEBHOOK_ALLOW_PRIVATE", "yes", "SVC_WEBHOOK_ALLOW_PRIVATE must be 1 or 0, not `yes`"],
+    ["SVC_SMTP_URL", "smtp://127.0.0.1", "SVC_MAIL_FROM must be set where SVC_SMTP_URL is"],
+    ["SVC_SMTP_URL", "smtp.example.com:25", "SVC_SMTP_URL must be a URL, smtp://… or smtps://…"],
+    ["SVC_MAIL_FROM", "svc@example.com", "SVC_SMTP_URL must be set where SVC_MAIL_FROM is"],
+    ["SVC_MAIL_FROM", "nobody", "SVC_MAIL_FROM must be an address, alone or as `Name <address>`, not `nobody`"],
+    [
+      "SVC_MAIL_FROM",
+      "a@b.example, c@d.example",
+      "SVC_MAIL_FROM must be an address, alone or as `Name <address>`, not `a@b.example, c@d.example`",
+    ],
     ["SVC_AI_BASE_URL", "http://127.0.0.1/v1", "SVC_AI_MODEL must be set where SVC_AI_BASE_URL is"],
     ["SVC_AI_MODEL", "small", "SVC_AI_BASE_URL must be set where SVC_AI_API_KEY or SVC_AI_MODEL is"],
     ["SVC_AI_BASE_URL", "nowhere", "SVC_AI_BASE_URL must be a URL, http://… or https://…"],
@@ -84,9 +102,9 @@ describe("a bad value stops the start", () => {
   });
 
   test("without the value where it may hold a secret", () => {
-    expect(() => readConfig({ DATABASE_URL: "http://user:hunter2@db", SVC_SECRET: "hunter2" })).toThrow(
-      expect.not.objectContaining({ message: expect.stringContaining("hunter2") }) as Error,
-    );
+    expect(() =>
+      readConfig({ DATABASE_URL: "http://user:hunter2@db", SVC_SECRET: "hunter2", SVC_SMTP_URL: "http://u:hunter2@h" }),
+    ).toThrow(expect.not.objectContaining({ message: expect.stringContaining("hunter2") }) as Error);
   });
 });
 
@@ -103,4 +121,11 @@ test("an unknown name is warned about with the nearest known one, a client's is 
     "SVC_PROT is not a variable of this program; did you mean SVC_PORT?",
     "SVC_UTTERLY_ELSE is not a variable of this program",
   ]);
+});
+
+test("links to all addresses of the machine are warned about, unless it is said where people reach it", () => {
+  const warning = "links lead to the pages of this service at 0.0.0.0; set SVC_PUBLIC_URL to where people reach it";
+  const env = { SVC_HOST: "0.0.0.0", SVC_DOCS_URL: "https://docs.example.com" };
+  expect(readConfig(env).warnings).toEqual([warning]);
+  expect(readConfig({ ...env, SVC_PUBLIC_URL: "https://svc.example.com" }).warnings).toEqual([]);
 });

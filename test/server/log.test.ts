@@ -25,6 +25,8 @@ test.each([
 
 test.each([
   ["an API key", "bad key svc_live_hunter2abc"],
+  ["an access token", "bad token svc_token_hunter2abc"],
+  ["the secret of a link", "GET https://svc.example.com/password?token=svc_link_hunter2abc"],
   ["a webhook secret", "signed with whsec_hunter2/abc+d=="],
   ["a bearer token", "header was Bearer hunter2abc.def"],
   ["a database password", "cannot reach postgres://svc:hunter2@127.0.0.1:5432/svc"],

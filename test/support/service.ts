@@ -4,16 +4,21 @@ import { pino } from "pino";
 import type { Sql } from "postgres";
 import { bootstrap } from "../../src/db/calls-admin.js";
 import { connect } from "../../src/db/connect.js";
-import { createApp, type AppDeps } from "../../src/http/app.js";
+import { appRoutes, createApp, type AppDeps } from "../../src/http/app.js";
+import { CUSTOMER_WORK_CONNECTIONS, createCustomerWork } from "../../src/http/admin/customer-work.js";
 import { newAccessToken } from "../../src/http/credentials.js";
 import { Ingestor, type IngestorOptions } from "../../src/http/ingest/ingestor.js";
 import { KeyCheck } from "../../src/http/ingest/key-check.js";
 import { ingestRoutes } from "../../src/http/ingest/routes.js";
+import { formKey } from "../../src/http/pages/form-token.js";
 import { CLIENT_LIMITS, createHttpServer, type ClientLimits } from "../../src/http/server.js";
+import type { Mailer } from "../../src/mail/mailer.js";
+import type { Route } from "../../src/http/route.js";
 import type { Snapshot } from "../../src/snapshot/types.js";
 import { EMPTY_SNAPSHOT } from "../../src/snapshot/types.js";
 import { sealingKey } from "../../src/webhooks/secret.js";
 import { createDatabase, type TestDatabase } from "./database.js";
+import { DeclaredAnswers } from "./declared-answers.js";
 
 /** Who asks: an access token and its organization. */
 export interface Actor {
@@ -38,7 +43,8 @@ export interface Reply {
 export interface Service {
   db: TestDatabase;
   url: string;
-  /** Sends a request with the id "req" and reads the answer. */
+  routes: readonly Route[];
+  /** Sends a request with the id "req" and reads the answer, but for one that is a stream of events. Fails where an administrative route answers what it does not declare. */
   request(method: string, path: string, options?: RequestOptions): Promise<Reply>;
   /** A new organization with its owner. */
   owner(slug: string): Promise<Actor>;
@@ -48,6 +54,8 @@ export interface Service {
 }
 
 export const DOCS_URL = "https://docs.example.com";
+/** Where links lead. */
+const PUBLIC_URL = "https://svc.example.com";
 
 /** What a test sets apart from the application's parts. */
 export interface ServiceOptions {
@@ -57,8 +65,12 @@ export interface ServiceOptions {
   /** How long a request waits for the check of its key. */
   keyMsMax?: number;
   limits?: Partial<ClientLimits>;
+  /** SVC_PUBLIC_URL; the address it listens on unless given. */
+  publicUrl?: string;
   /** After which silence of the server a connection is given up. */
   silentMsMax?: number;
+  /** None unless given. */
+  mailer?: Mailer;
 }
 
 export async function startService(overrides: Partial<AppDeps> = {}, options: ServiceOptions = {}): Promise<Service> {
@@ -71,32 +83,59 @@ export async function startService(overrides: Partial<AppDeps> = {}, options: Se
     pipelineMax: 0,
     ...(silentMsMax === undefined ? {} : { silentMsMax }),
   });
+  const work = connect(db.url, {
+    max: CUSTOMER_WORK_CONNECTIONS,
+    applicationName: "svc test http work",
+    role: "svc_http",
+  });
   const log = overrides.log ?? pino({ level: "silent" });
   const keys = new KeyCheck(sql, options.keyMsMax);
-  const app = createApp({
+  let url = "";
+  const deps: AppDeps = {
     log,
     docsUrl: DOCS_URL,
     probes: { started: () => true, unready: () => Promise.resolve([]) },
-    admin: { sql, sealingKey: sealingKey("a secret of the tests"), allowPrivateWebhooks: false },
+    pages: {
+      sql,
+      publicUrl: () => options.publicUrl ?? url,
+      anyHost: options.publicUrl === undefined,
+      key: formKey("a secret of the tests"),
+      log,
+    },
+    admin: {
+      sql,
+      sealingKey: sealingKey("a secret of the tests"),
+      allowPrivateWebhooks: false,
+      publicUrl: () => PUBLIC_URL,
+      mailer: options.mailer ?? null,
+      work: createCustomerWork(work),
+    },
     routes: ingestRoutes({
       backend: new Ingestor(sql, { concurrency: 2, waitingMax: 10_000, ...options.ingestor }),
       requireKey: (keyHash) => keys.require(keyHash),
       log,
     }),
     ...overrides,
-  });
-  const server = createHttpServer(app.callback(), DOCS_URL, { ...CLIENT_LIMITS, ...options.limits });
+  };
+  const server = createHttpServer(createApp(deps).callback(), DOCS_URL, { ...CLIENT_LIMITS, ...options.limits });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const routes = appRoutes(deps);
+  const declared = new DeclaredAnswers(routes);
   return {
     db,
     url,
-    request: (method, path, options = {}) => send(url + path, method, options),
+    routes,
+    request: async (method, path, options = {}) => {
+      const reply = await send(url + path, method, options);
+      declared.check(method, path, reply.status, reply.body);
+      return reply;
+    },
     owner: (slug) => createOwner(db.sql, slug),
     member: (of, role) => createMember(db.sql, of, role),
     stop: async () => {
       await close(server);
-      await sql.end({ timeout: 5 });
+      await Promise.all([sql.end({ timeout: 5 }), work.end({ timeout: 5 })]);
       await db.drop();
     },
   };
@@ -114,6 +153,10 @@ async function send(url: string, method: string, { by, headers, body }: RequestO
     },
     ...(body === undefined ? {} : { body: raw ? (body as string | Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
   });
+  if (response.headers.get("Content-Type")?.startsWith("text/event-stream") === true) {
+    await response.body?.cancel();
+    return { status: response.status, headers: response.headers, body: undefined };
+  }
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
 }
@@ -143,7 +186,7 @@ function close(server: Server): Promise<void> {
   return new Promise((resolve, reject) => server.close((error) => (error ? reject(error) : resolve())));
 }
 
-/** What errors say to do that say nothing of their own. */
+/** What errors say to do, where it is the same for all of a code. */
 const FIXES: Readonly<Record<string, string>> = {
   INVALID_API_KEY: "Send the header `Authorization: Bearer <API key>` with a key of this project that is not revoked.",
   INVALID_SESSION: "Sign in again, or check SVC_ACCESS_TOKEN.",
@@ -152,6 +195,10 @@ const FIXES: Readonly<Record<string, string>> = {
   ORGANIZATION_REQUIRED: "Send the organization's ID in it.",
   PLAN_REQUIRED: "Ask the operator of this service for a plan with cloud execution; the data stays where it is.",
   FORBIDDEN: "Ask an owner or administrator of the organization for a role that may, or to do it.",
+  PROJECT_NOT_FOUND: "Check the slug and the organization; GET /projects lists its projects.",
+  CUSTOMER_NOT_FOUND:
+    "Check the id, which is case-sensitive, and the environment; GET /projects/:project/customers lists all of them.",
+  WEBHOOK_NOT_FOUND: "Check the id and the environment; GET /projects/:project/webhooks lists all of them.",
   NOT_FOUND: "Check the path. Events are taken at POST /v1/events and POST /v1/events/batch.",
   REQUEST_TIMEOUT: "Send the whole request within 60 seconds. Sending it again is safe with an idempotency key.",
   PAYLOAD_TOO_LARGE: "Send less, in several requests if need be.",

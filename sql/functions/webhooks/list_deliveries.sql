@@ -17,7 +17,8 @@ declare
   _environment record := svc.find_environment(
     list_deliveries.organization_id, list_deliveries.project_slug, list_deliveries.environment_name
   );
-  _before constant bigint := coalesce(svc.decode_cursor('deliveries', list_deliveries.cursor, '^\d{1,18}$')::bigint, 9223372036854775807);
+  _before constant bigint :=
+    coalesce(svc.decode_cursor('deliveries', list_deliveries.cursor, '^[0-9]{1,18}$')::bigint, 9223372036854775807);
 begin
   perform from svc.webhooks as w
   where w.environment_id = _environment.environment_id and w.webhook_id = list_deliveries.webhook_id;
@@ -26,7 +27,8 @@ begin
       errcode = 'SV004',
       message = 'WEBHOOK_NOT_FOUND',
       detail = jsonb_build_object(
-        'message', format('There is no webhook "%s" in this environment.', left(list_deliveries.webhook_id, 256))
+        'message', format('There is no webhook "%s" in this environment.', left(list_deliveries.webhook_id, 256)),
+        'fix', 'Check the id and the environment; GET /projects/:project/webhooks lists all of them.'
       )::text;
   end if;
 

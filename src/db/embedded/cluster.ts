@@ -47,6 +47,9 @@ const SETTINGS: Record<string, string> = {
   timezone: "UTC",
   log_timezone: "UTC",
   log_line_prefix: "%m [%p] %a ",
+  // Refusals are errors to the server, too: their statements and details would fill its log, with ids of customers that outlive them.
+  log_error_verbosity: "terse",
+  log_min_error_statement: "panic",
 };
 
 /**

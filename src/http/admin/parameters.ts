@@ -7,14 +7,22 @@ import { ApiError } from "../errors.js";
 const CURSOR_LENGTH_MAX = 8192;
 
 const environment = Type.Enum(["test", "live"], { default: "test" });
-const cursor = Type.Optional(Type.String({ minLength: 1, maxLength: CURSOR_LENGTH_MAX }));
+/** What the database cannot keep in a text. */
+const storable = { pattern: "^(?=.*\\S)[^\\u0000]*$", description: "must not hold the character U+0000" };
+const cursor = Type.Optional(Type.String({ minLength: 1, maxLength: CURSOR_LENGTH_MAX, ...storable }));
 const limit = Type.Integer({ minimum: 1, maximum: 200, default: 50 });
 
 /** `?env=`, test unless given. */
 export const environmentQuery = Type.Object({ env: environment }, { additionalProperties: false });
 
+/** `?limit=&cursor=`, for lists that concern no environment. */
+export const pageQuery = Type.Object({ limit, cursor }, { additionalProperties: false });
+
 /** `?env=&limit=&cursor=`, for lists. */
 export const listQuery = Type.Object({ env: environment, limit, cursor }, { additionalProperties: false });
+
+/** A filter by a name or an id. */
+export const nameFilter = Type.Optional(Type.String({ minLength: 1, maxLength: 256, ...storable }));
 
 export const KIB = 1024;
 export const MIB = 1024 * KIB;
@@ -23,8 +31,8 @@ export const MIB = 1024 * KIB;
 export const displayName = Type.String({
   minLength: 1,
   maxLength: 256,
-  pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*$",
-  description: "must not hold control characters, line breaks or marks that change the direction of text",
+  pattern: "^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*$",
+  description: "must not be blank or hold control characters, line breaks or marks that change the direction of text",
 });
 
 /** A duration of a query, such as 7d, in seconds. Throws VALIDATION_ERROR. */
@@ -41,7 +49,9 @@ export function secondsOf(duration: string, field: string): number {
 /** The instant that a query names by a date (00:00 UTC), a date-time with timezone, or how long ago it was. Throws VALIDATION_ERROR. */
 export function sinceOf(since: string, field: string): Date {
   if (isDuration(since)) return new Date(Date.now() - parseDuration(since));
-  if (isIsoDate(since)) return new Date(since);
+  const date = isIsoDate(since) ? new Date(since) : null;
+  // Four digits of year, in UTC too, are what the database takes.
+  if (date && date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9999) return date;
   throw new ApiError(400, "VALIDATION_ERROR", {
     message: `\`${field}\` is neither a duration nor a date.`,
     field,

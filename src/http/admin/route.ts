@@ -3,12 +3,17 @@ import type { Context } from "koa";
 import type { Sql } from "postgres";
 import Type, { type Static, type TObject, type TSchema } from "typebox";
 import { authorizeRequest, type AdminCredentials } from "../../db/calls-admin.js";
+import type { Mailer } from "../../mail/mailer.js";
+import { placeOf } from "../../operations/literal-place.js";
 import { findBadLiteral } from "../../operations/literals.js";
 import { parseJson, readJsonText } from "../body.js";
 import { bearerToken, hashCredential } from "../credentials.js";
 import { ApiError } from "../errors.js";
-import { pathParameters, type Route } from "../route.js";
+import type { Declaration } from "../openapi/administrative.js";
+import type { Route } from "../route.js";
+import { readPathText, readQueryText } from "./request-text.js";
 import { shape, type Shape } from "../shapes.js";
+import type { CustomerWork } from "./customer-work.js";
 
 /** What the administrative routes need. */
 export interface AdminDeps {
@@ -17,6 +22,12 @@ export interface AdminDeps {
   sealingKey: Buffer;
   /** SVC_WEBHOOK_ALLOW_PRIVATE. */
   allowPrivateWebhooks: boolean;
+  /** Where people reach the service, without a slash at the end. */
+  publicUrl: () => string;
+  /** Null where no mail is set up. */
+  mailer: Mailer | null;
+  /** What takes longer than a look-up. */
+  work: CustomerWork;
 }
 
 /** A request that has a token, an organization, and a query and body of the declared shape. */
@@ -38,17 +49,11 @@ export interface Answer {
   type?: string;
 }
 
-interface AdminRoute<Query extends TObject, Body extends TSchema> {
-  /** Its row in `iam.operations()`, which says who may do it. */
-  operation: string;
-  method: Route["method"];
-  path: string;
-  /** What it does, in one line. */
-  summary: string;
+interface AdminRoute<Query extends TObject, Body extends TSchema> extends Declaration {
   query?: Query;
   body?: { schema: Body; bytesMax: number };
-  /** Successful answers by status, exactly. */
-  answers?: Readonly<Record<number, TSchema>>;
+  /** What it takes is scarce, so that nobody waits for it who may not have it: authorized first, as is whatever has a body. */
+  scarce?: true;
   answer(call: AdminCall<Query, Body>): Promise<Answer>;
 }
 
@@ -64,15 +69,15 @@ export function adminRoute<const Query extends TObject = typeof NO_QUERY, const 
   return (deps) => ({
     method: route.method,
     path: route.path,
+    declaration: route,
     handle: async (ctx) => {
-      const credentials = readCredentials(ctx);
+      const credentials = readCredentials(ctx, route.organization !== false);
+      const params = readPathText(ctx, route.path);
       const query = readQuery(ctx, queryShape);
-      let body: unknown;
-      if (route.body && bodyShape) {
+      if (route.body || route.scarce) {
         await authorizeRequest(deps.sql, credentials, route.operation, environmentOf(query));
-        body = await readBody(ctx, bodyShape, route.body.bytesMax);
       }
-      const params = pathParameters(ctx);
+      const body = route.body && bodyShape && (await readBody(ctx, bodyShape, route.body.bytesMax));
       const { status, document, type } = await route.answer({
         deps,
         credentials,
@@ -93,15 +98,17 @@ function environmentOf(query: object): string | null {
   return "env" in query ? (query.env as string) : null;
 }
 
-function readCredentials(ctx: Context): AdminCredentials {
+function readCredentials(ctx: Context, needsOrganization: boolean): AdminCredentials {
   const token = bearerToken(ctx);
   if (token === null)
     throw new ApiError(401, "INVALID_SESSION", { fix: "Send the header Authorization: Bearer <token>." });
+  const credentials = { tokenHash: hashCredential(token), requestId: ctx.state["requestId"] as string };
+  if (!needsOrganization) return { ...credentials, organizationId: "" };
   const organizationId = ctx.get("X-Svc-Organization");
   if (organizationId === "")
     throw new ApiError(400, "ORGANIZATION_REQUIRED", { fix: "Send the organization's ID in it." });
   if (organizationId.length > ORGANIZATION_LENGTH_MAX) throw new ApiError(404, "ORGANIZATION_NOT_FOUND");
-  return { tokenHash: hashCredential(token), organizationId, requestId: ctx.state["requestId"] as string };
+  return { ...credentials, organizationId };
 }
 
 /** Numbers arrive as text; defaults are filled in. */
@@ -110,9 +117,9 @@ function readQuery<Query extends TObject>(ctx: Context, query: Shape<Query>): St
   for (const [name, property] of Object.entries(query.schema.properties)) {
     if ("default" in property) values[name] = property.default;
   }
-  for (const [name, value] of Object.entries(ctx.query)) {
+  for (const [name, value] of readQueryText(ctx)) {
     const isInteger = (query.schema.properties[name] as { type?: string } | undefined)?.type === "integer";
-    values[name] = isInteger && typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
+    values[name] = isInteger && /^\d{1,9}$/.test(value) ? Number(value) : value;
   }
   return query.check(values);
 }
@@ -125,6 +132,10 @@ async function readBody<Body extends TSchema>(
   const text = await readJsonText(ctx, bytesMax);
   const value = parseJson(text);
   const bad = findBadLiteral(text);
-  if (bad) throw new ApiError(400, "VALIDATION_ERROR", { value: bad.literal, reason: bad.reason });
+  if (bad) {
+    const field = placeOf(text, bad);
+    const where = field === undefined || field === "" ? {} : { field };
+    throw new ApiError(400, "VALIDATION_ERROR", { ...where, value: bad.literal, reason: bad.reason });
+  }
   return body.check(value);
 }

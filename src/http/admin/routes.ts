@@ -1,8 +1,17 @@
 import type { Route } from "../route.js";
-import { deployConfig, listConfigVersions } from "./config-versions.js";
+import { eraseCustomer, exportCustomer } from "./customer-data.js";
 import { getBacklog, getCustomer, getTimeline, listCustomers, releaseCustomer, releaseCustomers } from "./customers.js";
-import { createProject, getOverview } from "./projects.js";
+import { organizationRoutes } from "./organization/routes.js";
+import { getDiagnostics } from "./diagnostics.js";
+import { getExplanation, getHealth } from "./explanations.js";
+import { listActivations, promoteConfig, rollbackConfig } from "./activations.js";
+import { deployConfig, diffConfigVersions, getConfigVersion, listConfigVersions } from "./config-versions.js";
+import { createKey, listKeys, revokeKey, rotateKey } from "./keys.js";
+import { createProject, getOverview, getProject, listProjects } from "./projects.js";
+import { listEvents, streamEvents } from "./events.js";
+import { getJourney } from "./journeys.js";
 import type { AdminDeps } from "./route.js";
+import { listRuleExecutions } from "./rule-executions.js";
 import { listSchemaViolations } from "./schema-violations.js";
 import { getSegment } from "./segments.js";
 import { createWebhook, listDeliveries, listWebhooks } from "./webhooks.js";
@@ -10,22 +19,43 @@ import { whoami } from "./whoami.js";
 
 export type { AdminDeps } from "./route.js";
 
-/** The administrative API. Who may do what is decided in the database (iam.required_role). */
+/** The administrative API. Who may do what is decided in the database (iam.operations). */
 export function adminRoutes(deps: AdminDeps): Route[] {
   return [
     whoami,
+    ...organizationRoutes,
+    listProjects,
     createProject,
+    getProject,
     getOverview,
+    listKeys,
+    createKey,
+    rotateKey,
+    revokeKey,
     deployConfig,
     listConfigVersions,
+    getConfigVersion,
+    promoteConfig,
+    rollbackConfig,
+    diffConfigVersions,
+    listActivations,
     listCustomers,
     getCustomer,
     getTimeline,
     getBacklog,
+    getHealth,
+    getExplanation,
+    exportCustomer,
+    eraseCustomer,
     releaseCustomer,
     releaseCustomers,
+    getJourney,
     getSegment,
+    listEvents,
+    streamEvents,
+    listRuleExecutions,
     listSchemaViolations,
+    getDiagnostics,
     createWebhook,
     listWebhooks,
     listDeliveries,

@@ -5,6 +5,7 @@ import { newSecret, sealSecret } from "../../webhooks/secret.js";
 import { ApiError } from "../errors.js";
 import { environmentQuery, KIB, listQuery } from "./parameters.js";
 import { adminRoute } from "./route.js";
+import { createdWebhook, deliveryList, webhookList } from "./schemas-webhook.js";
 
 const eventType = Type.String({
   minLength: 1,
@@ -15,7 +16,11 @@ const eventType = Type.String({
 
 const newWebhook = Type.Object(
   {
-    url: Type.String({ minLength: 1 }),
+    url: Type.String({
+      minLength: 1,
+      pattern: "^[^\\s\\u0000-\\u001f\\u007f]*$",
+      description: "must not hold spaces, line breaks or control characters",
+    }),
     eventTypes: Type.Array(eventType, { minItems: 1, maxItems: 100, uniqueItems: true }),
   },
   { additionalProperties: false },
@@ -29,6 +34,7 @@ export const createWebhook = adminRoute({
   summary: "Add an endpoint that receives emissions from now on",
   query: environmentQuery,
   body: { schema: newWebhook, bytesMax: 64 * KIB },
+  answers: { 201: createdWebhook },
   answer: async ({ deps, credentials, params, query, body }) => {
     const problem = checkUrl(body.url, { allowPrivate: deps.allowPrivateWebhooks });
     if (problem !== null) throw new ApiError(400, "VALIDATION_ERROR", { message: problem, field: "url" });
@@ -51,6 +57,7 @@ export const listWebhooks = adminRoute({
   path: "/projects/:project/webhooks",
   summary: "The webhooks of an environment",
   query: listQuery,
+  answers: { 200: webhookList },
   answer: async ({ deps, credentials, params, query: { env, ...page } }) => {
     const place = { project: params["project"]!, environment: env };
     return { status: 200, document: await calls.listWebhooks(deps.sql, credentials, place, page) };
@@ -64,6 +71,8 @@ export const listDeliveries = adminRoute({
   path: "/projects/:project/webhooks/:webhook/deliveries",
   summary: "The deliveries to a webhook, newest first",
   query: listQuery,
+  answers: { 200: deliveryList },
+  refusals: { 404: ["WEBHOOK_NOT_FOUND"] },
   answer: async ({ deps, credentials, params, query: { env, ...page } }) => {
     const place = { project: params["project"]!, environment: env };
     return {

@@ -22,6 +22,18 @@ const PAGES: readonly Page[] = [
     about: "the two endpoints, idempotency, limits, retries, backfill",
   },
   {
+    name: "administration",
+    file: "administration.md",
+    title: "Administration",
+    about: "tokens, roles, keys, configuration versions, lists, erasure, the audit log",
+  },
+  {
+    name: "sign-in",
+    file: "sign-in.md",
+    title: "Signing in from a program",
+    about: "how a command line gets a token, what it may do, how to end it",
+  },
+  {
     name: "api",
     file: "errors.md",
     title: "Errors",
@@ -35,7 +47,7 @@ const ADDRESSES = Object.fromEntries(PAGES.map(({ file, name }) => [file, name])
 
 const HEADERS = { "Cache-Control": "public, max-age=300", "Content-Security-Policy": CONTENT_SECURITY_POLICY };
 
-/** GET /docs, /docs/ingestion and /docs/api: the documentation that `error.docs` links to, where no other address was configured. */
+/** GET /docs and its pages: the documentation that `error.docs` links to, where no other address was configured. */
 export function docsRoutes(): Route[] {
   return [
     { method: "GET", path: "/docs", handle: (ctx) => answer(ctx, index()) },

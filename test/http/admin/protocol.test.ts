@@ -81,7 +81,7 @@ describe("every answer", () => {
 });
 
 describe("addresses and methods", () => {
-  it.each(["/", "/events", "/whoami/", "/Whoami", "/projects/app", "/__proto__", "/projects//overview"])(
+  it.each(["/", "/events", "/whoami/", "/Whoami", "/projects/app/", "/__proto__", "/projects//overview"])(
     "answers NOT_FOUND for %s",
     async (path) => {
       const reply = await service.request("GET", path, { by: owner });
@@ -91,8 +91,8 @@ describe("addresses and methods", () => {
   );
 
   it.each([
-    ["PUT", "/projects", "POST"],
-    ["GET", "/projects", "POST"],
+    ["PUT", "/projects", "GET, HEAD, POST"],
+    ["DELETE", "/projects", "GET, HEAD, POST"],
     ["POST", "/whoami", "GET, HEAD"],
     ["OPTIONS", "/projects/app/webhooks", "GET, HEAD, POST"],
   ])("answers METHOD_NOT_ALLOWED for %s %s", async (method, path, allowed) => {

@@ -54,7 +54,7 @@ export async function startIngest(
     deploy: async (changes, environment = "test") => {
       const reply = await service.request("POST", `/projects/app/config-versions?env=${environment}`, {
         by: owner,
-        body: { snapshot: { ...EMPTY_SNAPSHOT, ...changes } },
+        body: { snapshot: { ...EMPTY_SNAPSHOT, ...changes }, force: true },
       });
       expect(reply.status).toBe(201);
     },

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import type { AppDeps } from "../../../src/http/app.js";
 import type { StateDocument } from "../../../src/engine/index.js";
 import { evaluateEnvironment } from "../../../src/tasks/evaluate.js";
-import { Models } from "../../../src/tasks/models.js";
+import { Models } from "../../../src/evaluation/models.js";
 import { startIngest, type IngestFixture } from "../../http/ingest/fixture.js";
 import { environmentId, type Reply, type RequestOptions } from "../../support/service.js";
 import { expectRefused, type Refusal } from "./answers.js";

@@ -1,0 +1,96 @@
+import Type from "typebox";
+import type { Subject } from "../../snapshot/compare.js";
+import { environmentName, exact, instant, jsonObject, listOf, orNull, version } from "./schemas-common.js";
+
+const text = Type.Optional(Type.String({ maxLength: 1024 }));
+
+/** Where a version was built, as far as it is known. */
+export const provenance = exact(
+  { repository: text, commit: text, ref: text, workflow: text, run: text },
+  { title: "Provenance", description: "Where a version was built, as far as it is known." },
+);
+
+const hash = Type.String({ pattern: "^[0-9a-f]{64}$", description: "SHA-256 of the canonical snapshot." });
+
+/** What may not be activated without `force`, and was. */
+const warnings = Type.Array(
+  exact({ code: Type.String(), message: Type.String(), path: Type.String() }, { title: "Warning" }),
+  { description: "Data that this strands, as it was forced; empty where it strands none." },
+);
+
+const activation = {
+  version,
+  hash,
+  environment: environmentName,
+  activated: Type.Boolean({ description: "Whether this made it the active one; false where it was already." }),
+};
+
+export const deployed = exact({ ...activation, created: Type.Boolean(), warnings }, { title: "DeployedVersion" });
+
+export const activated = exact({ ...activation, warnings }, { title: "ActivatedVersion" });
+
+const configVersion = {
+  version,
+  hash,
+  author: Type.String({ description: "E-mail address of who deployed it." }),
+  createdAt: instant,
+  provenance: orNull(provenance),
+  active: Type.Array(environmentName, { description: "Where it is active." }),
+};
+
+export const versionList = listOf(exact(configVersion, { title: "ConfigVersion" }));
+
+export const versionWithSnapshot = exact(
+  { ...configVersion, snapshot: jsonObject("The compiled model, as it was deployed.") },
+  { title: "ConfigVersionWithSnapshot" },
+);
+
+export const activationList = listOf(
+  exact(
+    {
+      version,
+      previousVersion: orNull(version, "The version that was active before; null for the first."),
+      kind: Type.Enum(["deploy", "promote", "rollback"]),
+      actor: Type.String({ description: "E-mail address of who did it." }),
+      at: instant,
+    },
+    { title: "Activation" },
+  ),
+);
+
+const value = (description: string) => Type.Unknown({ description });
+
+const change = exact(
+  {
+    kind: Type.Enum(["added", "removed", "changed"]),
+    subject: Type.Enum([
+      "event",
+      "property",
+      "trait",
+      "state",
+      "transition",
+      "segment",
+      "journey",
+      "step",
+      "health component",
+      "rule",
+      "signal",
+      "setting",
+    ] satisfies Subject[]),
+    id: Type.String({ description: "Of the subject.", examples: ["trial → activated"] }),
+    path: Type.String({ description: "Where `after` stands in the newer snapshot, or `before` in the older one." }),
+    message: Type.String({ examples: ['threshold of count of "login" within 30d: 3 → 5'] }),
+    before: value("What was there; null where nothing was."),
+    after: value("What is there now; null where nothing is."),
+  },
+  { title: "Change" },
+);
+
+export const versionDiff = exact(
+  {
+    from: orNull(version, "Null where the first version is compared with nothing."),
+    to: version,
+    changes: Type.Array(change),
+  },
+  { title: "ConfigDiff" },
+);

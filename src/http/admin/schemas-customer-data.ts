@@ -1,0 +1,110 @@
+import Type from "typebox";
+import type { ExportList } from "../../db/calls-customer-data.js";
+import { count, environmentName, exact, instant, jsonObject, orNull, version } from "./schemas-common.js";
+import { cause, customerId, customerState, emission, health, journeyProgress, setAside } from "./schemas-customer.js";
+
+const status = Type.Enum(["processed", "pending"]);
+/** What a log says of each of its entries. */
+const logged = { cause, configVersion: orNull(version), generation: count };
+
+const attempt = exact({
+  attempt: Type.Integer({ minimum: 1 }),
+  at: instant,
+  latencyMs: count,
+  statusCode: orNull(Type.Integer()),
+  error: orNull(Type.String()),
+  response: orNull(Type.String(), "The first KiB of the answer."),
+});
+
+/** An item of each list. */
+const items = {
+  identifies: exact({ acceptedAt: instant, traits: jsonObject("The traits as sent."), status }),
+  events: exact({
+    id: Type.String({ examples: ["evt_0000000000000400"] }),
+    event: Type.String(),
+    properties: jsonObject("The properties as sent."),
+    occurredAt: instant,
+    acceptedAt: instant,
+    idempotencyKey: orNull(Type.String()),
+    status,
+  }),
+  transitions: exact({ from: orNull(Type.String()), to: Type.String(), at: instant, ...logged }),
+  blockedTransitions: exact({ from: Type.String(), to: Type.String(), at: instant }),
+  memberships: exact({ segment: Type.String(), enteredAt: instant, exitedAt: orNull(instant) }),
+  journeyRuns: exact({ ...journeyProgress.properties, run: Type.Integer({ minimum: 1 }) }),
+  healthScores: exact({ ...health.properties, at: instant, ...logged }),
+  ruleExecutions: exact({
+    ruleId: Type.String(),
+    result: Type.Enum(["pass", "fail", "skip", "error"]),
+    triggeredBy: Type.String(),
+    conditions: jsonObject("How the rule's condition came out."),
+    action: jsonObject("What the rule does when it passes."),
+    error: orNull(Type.String()),
+    executedAt: instant,
+    ...logged,
+  }),
+  signals: exact({
+    signalId: Type.String(),
+    severity: Type.Enum(["info", "warning", "critical"]),
+    message: orNull(Type.String()),
+    raisedAt: instant,
+    clearedAt: orNull(instant),
+  }),
+  emissions: emission,
+  deliveries: exact({
+    id: Type.String({ description: "Of the emission.", examples: ["emi_0000000000000400"] }),
+    webhookId: Type.String(),
+    url: Type.String(),
+    status: Type.Enum(["pending", "delivered", "failed"]),
+    nextAttemptAt: orNull(instant),
+    finishedAt: orNull(instant),
+    attempts: Type.Array(attempt),
+  }),
+} satisfies Record<ExportList, unknown>;
+
+/** Everything that is held about one customer. */
+export const customerExport = exact(
+  {
+    customerId,
+    environment: environmentName,
+    exportedAt: instant,
+    customer: orNull(customerState, "The present state; null where the customer's operations wait only."),
+    setAside,
+    evaluation: orNull(jsonObject("What evaluation remembers.")),
+    identifies: Type.Array(items.identifies),
+    events: Type.Array(items.events),
+    transitions: Type.Array(items.transitions),
+    blockedTransitions: Type.Array(items.blockedTransitions),
+    memberships: Type.Array(items.memberships),
+    journeyRuns: Type.Array(items.journeyRuns),
+    healthScores: Type.Array(items.healthScores),
+    ruleExecutions: Type.Array(items.ruleExecutions),
+    signals: Type.Array(items.signals),
+    emissions: Type.Array(items.emissions),
+    deliveries: Type.Array(items.deliveries),
+  },
+  { title: "CustomerExport" },
+);
+
+/** How many rows of each kind were erased. */
+export const erasure = exact({
+  erased: exact(
+    {
+      events: count,
+      identifies: count,
+      pending: count,
+      idempotencyKeys: count,
+      transitions: count,
+      blockedTransitions: count,
+      memberships: count,
+      journeyRuns: count,
+      healthScores: count,
+      ruleExecutions: count,
+      signals: count,
+      emissions: count,
+      deliveries: count,
+      deliveryAttempts: count,
+    },
+    { title: "Erasure", description: "How many rows of each kind were erased." },
+  ),
+});

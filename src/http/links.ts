@@ -1,0 +1,13 @@
+import type { NewCredential } from "./credentials.js";
+
+/** One-time links. The secret stands in the query: paths are logged, queries are not. */
+
+/** @param publicUrl where people reach the service, without a slash at the end. */
+export function invitationLink(publicUrl: string, secret: NewCredential): string {
+  return `${publicUrl}/invitation?token=${secret.text}`;
+}
+
+/** @param publicUrl where people reach the service, without a slash at the end. */
+export function passwordLink(publicUrl: string, secret: NewCredential): string {
+  return `${publicUrl}/password?token=${secret.text}`;
+}

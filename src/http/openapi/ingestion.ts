@@ -1,0 +1,170 @@
+import Type, { type TObject, type TSchema } from "typebox";
+import { exact } from "../admin/schemas-common.js";
+import {
+  BATCH_MAX,
+  CHARACTERS_MAX,
+  DOCUMENT_BYTES_MAX,
+  IdentifyOperation,
+  TrackOperation,
+} from "../../operations/shape.js";
+import { BATCH_BYTES_MAX, SINGLE_BYTES_MAX } from "../../operations/request.js";
+import { REQUEST_ID } from "./parameters.js";
+import { ANY_WITH_BODY, headers, merge, type RefusalResponses } from "./refusals.js";
+import type { Schemas } from "./schemas.js";
+import type { Endpoint, Operation } from "./types.js";
+
+const KIB = 1024;
+const MIB = KIB * KIB;
+/** What JSON Schema can say of the limits that src/operations checks in its own words. */
+const name = (description: string) => Type.String({ minLength: 1, maxLength: CHARACTERS_MAX, description });
+const document = (description: string) =>
+  Type.Object(
+    {},
+    {
+      additionalProperties: Type.Unknown(),
+      description: `${description} At most ${DOCUMENT_BYTES_MAX / KIB} KiB as compact JSON in UTF-8.`,
+    },
+  );
+
+const DESCRIBED: Readonly<Record<string, TSchema>> = {
+  customerId: name("The customer's id in your system, for good."),
+  event: name("What happened."),
+  idempotencyKey: Type.Optional(name("The same event sent again under the same key is stored once.")),
+  timestamp: Type.Optional(
+    Type.String({
+      format: "date-time",
+      description: "When it happened: ISO 8601 with a timezone. The time of ingestion if it is left out.",
+    }),
+  ),
+  properties: Type.Optional(document("What is known of it.")),
+  traits: document("Merged into the customer's traits, key by key; null removes one."),
+};
+
+/** An operation with the members that src/operations checks, described. */
+function described(operation: TObject, title: string, description: string): TObject {
+  const properties = Object.entries(operation.properties).map(([member, schema]) => [
+    member,
+    DESCRIBED[member] ?? schema,
+  ]);
+  return exact(Object.fromEntries(properties) as TObject["properties"], { title, description });
+}
+
+const track = described(TrackOperation, "TrackOperation", "Something that a customer did.");
+const identify = described(IdentifyOperation, "IdentifyOperation", "What is known about a customer now.");
+const batch = exact(
+  { events: Type.Array(Type.Union([track, identify]), { minItems: 1, maxItems: BATCH_MAX }) },
+  { title: "Batch" },
+);
+
+const acceptedEvent = exact(
+  {
+    eventId: Type.String({ pattern: "^evt_[0-9a-f]{16}$" }),
+    accepted: Type.Literal(true),
+    queued: Type.Literal(true, { description: "It is stored durably; what follows from it is computed afterwards." }),
+    duplicate: Type.Boolean({ description: "Whether the idempotency key repeated the same payload." }),
+  },
+  { title: "AcceptedEvent" },
+);
+
+const acceptedBatch = exact(
+  {
+    accepted: Type.Integer({ minimum: 1, maximum: BATCH_MAX }),
+    rejected: Type.Literal(0, { description: "A batch is accepted whole or refused whole." }),
+    eventIds: Type.Array(Type.String({ pattern: "^evt_[0-9a-f]{16}$" }), {
+      description: "Of the track operations, in their order.",
+    }),
+  },
+  { title: "AcceptedBatch" },
+);
+
+const EVENT = {
+  customerId: "globex",
+  event: "order_placed",
+  properties: { amount: 120.5, currency: "EUR" },
+  timestamp: "2026-03-02T10:00:00Z",
+  idempotencyKey: "order-1001",
+};
+const BATCH = { events: [{ type: "identify", customerId: "globex", traits: { plan: "pro", seats: 12 } }, EVENT] };
+
+/** What the database finds wrong with a payload, of a model with `strictSchema`. */
+const SCHEMA_CODES = [
+  "UNKNOWN_EVENT",
+  "MISSING_REQUIRED_PROPERTY",
+  "UNKNOWN_PROPERTY",
+  "INVALID_PROPERTY_TYPE",
+  "INVALID_PROPERTY_ENUM",
+  "INVALID_STRUCTURE",
+  "UNKNOWN_TRAIT",
+  "INVALID_TRAIT_TYPE",
+  "INVALID_TRAIT_ENUM",
+];
+
+/** The two ingestion endpoints (src/http/ingest/routes.ts). */
+export function ingestionEndpoints(schemas: Schemas, refusals: RefusalResponses): Endpoint[] {
+  const operation = (
+    operationId: string,
+    summary: string,
+    description: string,
+    request: { schema: TObject; example: unknown },
+    answer: { schema: TObject; example: unknown },
+    codes: readonly string[],
+  ): Operation => ({
+    operationId,
+    summary,
+    description,
+    tags: ["Ingestion"],
+    security: [{ apiKey: [] }],
+    parameters: [REQUEST_ID],
+    requestBody: {
+      required: true,
+      content: { "application/json": { schema: schemas.add(request.schema), example: request.example } },
+    },
+    responses: {
+      202: {
+        description: "Everything of the request is stored, durably and together.",
+        headers: headers("X-Request-ID", "RateLimit-Limit", "RateLimit-Remaining"),
+        content: { "application/json": { schema: schemas.add(answer.schema), example: answer.example } },
+      },
+      ...refusals.of(
+        merge(ANY_WITH_BODY, {
+          400: codes,
+          401: ["INVALID_API_KEY"],
+          402: ["PLAN_REQUIRED"],
+          409: ["IDEMPOTENCY_CONFLICT"],
+          422: SCHEMA_CODES,
+          429: ["RATE_LIMIT_EXCEEDED", "MONTHLY_QUOTA_EXCEEDED"],
+        }),
+      ),
+    },
+  });
+  return [
+    {
+      method: "post",
+      path: "/v1/events",
+      operation: operation(
+        "sendEvent",
+        "Send one event",
+        `A body of at most ${SINGLE_BYTES_MAX / KIB} KiB, after decompression where it is gzip.`,
+        { schema: track, example: EVENT },
+        {
+          schema: acceptedEvent,
+          example: { eventId: "evt_0000000000000400", accepted: true, queued: true, duplicate: false },
+        },
+        [],
+      ),
+    },
+    {
+      method: "post",
+      path: "/v1/events/batch",
+      operation: operation(
+        "sendBatch",
+        `Send 1 to ${BATCH_MAX.toLocaleString("en-US")} operations, all or nothing`,
+        "Operations are evaluated in their order. One that is not valid, or one conflict, and nothing of the batch is stored. " +
+          `A body of at most ${BATCH_BYTES_MAX / MIB} MiB, after decompression where it is gzip.`,
+        { schema: batch, example: BATCH },
+        { schema: acceptedBatch, example: { accepted: 2, rejected: 0, eventIds: ["evt_0000000000000801"] } },
+        ["BATCH_SIZE_INVALID"],
+      ),
+    },
+  ];
+}

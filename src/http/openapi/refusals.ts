@@ -1,0 +1,95 @@
+import { errorEnvelope } from "./envelope.js";
+import type { Schemas } from "./schemas.js";
+import type { Reference, Response } from "./types.js";
+
+/** The codes that an endpoint may answer, by status. */
+export type Refusals = Readonly<Record<number, readonly string[]>>;
+
+const MEANINGS: Readonly<Record<number, string>> = {
+  400: "The request is not valid",
+  401: "The credentials are missing, or are not good (any more)",
+  402: "The organization's plan does not include this",
+  403: "The role may not do this",
+  404: "There is no such thing, or it belongs to another organization",
+  408: "The request was not complete in time",
+  409: "What is there already does not allow it",
+  410: "It was there, and is no more",
+  413: "The body is too large",
+  415: "The body is of another media type",
+  422: "The content is not valid",
+  429: "Too much at once",
+  431: "The headers are too large",
+  500: "The service failed",
+  503: "The service cannot answer for the moment",
+};
+
+const HEADERS: Readonly<Record<number, readonly string[]>> = {
+  401: ["WWW-Authenticate"],
+  429: ["Retry-After"],
+  503: ["Retry-After"],
+};
+
+/** What can happen to any request. */
+export const ANY: Refusals = {
+  400: ["VALIDATION_ERROR"],
+  408: ["REQUEST_TIMEOUT"],
+  431: ["HEADERS_TOO_LARGE"],
+};
+
+/** What can happen to any request that needs the database. */
+export const ANY_SERVED: Refusals = { ...ANY, 500: ["INTERNAL_ERROR"], 503: ["SERVICE_UNAVAILABLE"] };
+
+/** What can happen to any request with a JSON body. */
+export const ANY_WITH_BODY: Refusals = merge(ANY_SERVED, {
+  400: ["MALFORMED_JSON"],
+  413: ["PAYLOAD_TOO_LARGE"],
+  415: ["UNSUPPORTED_MEDIA_TYPE"],
+});
+
+/** All codes of all. */
+export function merge(...all: Refusals[]): Refusals {
+  const merged: Record<number, readonly string[]> = {};
+  for (const [status, codes] of all.flatMap((refusals) => Object.entries<readonly string[]>(refusals)))
+    merged[Number(status)] = [...new Set([...(merged[Number(status)] ?? []), ...codes])];
+  return merged;
+}
+
+/** The answers of refused requests, for all endpoints; those with one code are components. */
+export class RefusalResponses {
+  readonly #components = new Map<string, Response>();
+
+  constructor(private readonly schemas: Schemas) {}
+
+  of(refusals: Refusals): Record<string, Response | Reference> {
+    return Object.fromEntries(
+      Object.entries(refusals).map(([status, codes]) => [status, this.#response(Number(status), codes)]),
+    );
+  }
+
+  get components(): Readonly<Record<string, Response>> {
+    return Object.fromEntries([...this.#components].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #response(status: number, codes: readonly string[]): Response | Reference {
+    const [code] = codes;
+    if (code === undefined || codes.length > 1) return this.#describe(status, codes);
+    const name = code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    this.#components.set(name, this.#describe(status, codes));
+    return { $ref: `#/components/responses/${name}` };
+  }
+
+  #describe(status: number, codes: readonly string[]): Response {
+    const meaning = MEANINGS[status];
+    if (meaning === undefined) throw new Error(`status ${status} has no meaning in the document`);
+    return {
+      description: `${meaning}: ${codes.map((code) => `\`${code}\``).join(", ")}.`,
+      headers: headers("X-Request-ID", ...(HEADERS[status] ?? [])),
+      content: { "application/json": { schema: this.schemas.add(errorEnvelope) } },
+    };
+  }
+}
+
+/** References to headers of the document. */
+export function headers(...names: readonly string[]): Record<string, Reference> {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

@@ -1,0 +1,55 @@
+import { operatorCreatePasswordLink, operatorListUsers } from "../db/calls-operator.js";
+import { newLinkSecret } from "../http/credentials.js";
+import { passwordLink } from "../http/links.js";
+import { addressOf, ConfigError, publicUrlOf, type ServerConfig } from "./config.js";
+import type { Logger } from "./log.js";
+import { asOperator } from "./operator.js";
+
+interface User {
+  userId: string;
+  email: string;
+  hasPassword: boolean;
+  organizations: { slug: string; role: string }[];
+  createdAt: string;
+}
+
+/** `svc-server users list`: every user with its organizations, one line each. */
+export async function listUsersCommand(
+  config: ServerConfig,
+  logger: Logger,
+  { json }: { json: boolean },
+): Promise<void> {
+  const document = await asOperator(config, logger, operatorListUsers);
+  const lines = (JSON.parse(document) as User[]).map(({ email, hasPassword, organizations }) => {
+    const roles = organizations.map(({ slug, role }) => `${slug}:${role}`).join(",");
+    return [email, roles === "" ? "-" : roles, hasPassword ? "password" : "no password"].join("\t");
+  });
+  process.stdout.write(json ? `${document}\n` : lines.map((line) => `${line}\n`).join(""));
+}
+
+/** `svc-server users link`: a link by which a user sets a password, also the first one after `bootstrap`. */
+export async function linkUserCommand(
+  config: ServerConfig,
+  logger: Logger,
+  { email, json }: { email: string; json: boolean },
+): Promise<void> {
+  const publicUrl = linkBase(config);
+  const secret = newLinkSecret();
+  const document = await asOperator(config, logger, (sql) => operatorCreatePasswordLink(sql, email, secret.hash));
+  const made = JSON.parse(document) as { email: string; expiresAt: string };
+  const link = passwordLink(publicUrl, secret);
+  const text = [
+    `# Whoever opens this link sets the password of ${made.email}. It works once, until ${made.expiresAt}:`,
+    link,
+    "",
+  ].join("\n");
+  process.stdout.write(json ? `${JSON.stringify({ ...made, link })}\n` : text);
+}
+
+/** Where people reach the service; this process does not listen, so it cannot ask for the port. */
+function linkBase(config: ServerConfig): string {
+  if (config.publicUrl === null && config.port === 0) {
+    throw new ConfigError(["SVC_PUBLIC_URL must be set where SVC_PORT is 0: the link has to lead to the service"]);
+  }
+  return publicUrlOf(config, addressOf(config.host, config.port));
+}

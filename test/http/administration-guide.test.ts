@@ -1,0 +1,96 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readOperations } from "../../src/db/operations.js";
+import { temporaryDirectory } from "../support/server.js";
+import { environmentId, startService, type Actor, type Service } from "../support/service.js";
+
+const guide = readFileSync(new URL("../../docs/administration.md", import.meta.url), "utf8");
+
+let service: Service;
+let owner: Actor;
+let directory: string;
+beforeAll(async () => {
+  service = await startService();
+  owner = await service.owner("acme");
+  directory = await temporaryDirectory();
+});
+afterAll(async () => {
+  await service.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const NAME = "test/http/administration-guide.test.ts";
+const blocks = [
+  ...guide.matchAll(
+    new RegExp(`<!-- ${NAME} runs[^\\n]*\\n\\n\`\`\`bash\\n(.*?)\`\`\`\\n(?:\\n\`\`\`json\\n(.*?)\`\`\`)?`, "gs"),
+  ),
+].map(([, command, answer]) => ({ command: command!, answer }));
+
+/** Runs a block as it stands there, after the function that the first one declares. */
+async function run(script: string): Promise<string> {
+  const env = {
+    ...process.env,
+    SVC_API_URL: service.url,
+    SVC_ACCESS_TOKEN: owner.token,
+    SVC_ORGANIZATION: owner.organizationId,
+  };
+  const declaration = blocks[0]!.command.replace(/^export .*\n/gm, "");
+  const bash = spawn("bash", ["-euo", "pipefail", "-c", `${declaration}\n${script}`], {
+    cwd: directory,
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [output, [code]] = await Promise.all([text(bash.stdout), once(bash, "close")]);
+  expect(code, script).toBe(0);
+  return output;
+}
+
+/** An answer without what differs from run to run. */
+function comparable(json: string): unknown {
+  const steady = json
+    .replace(/\b((?:org|tok|usr|key|evt|req)_)[0-9a-f]+/g, "$1…")
+    .replace(/\b(svc_(?:test|live|token)_)(?:[0-9a-f]+|…)/g, "$1…")
+    .replace(/\b[0-9a-f]{64}\b/g, "…")
+    .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"<instant>"');
+  return JSON.parse(steady) as unknown;
+}
+
+describe("docs/administration.md", () => {
+  it("has commands that answer what stands below them, in the order of the page", async () => {
+    expect(blocks.length).toBe(guide.match(/^```bash$/gm)?.length);
+    for (const { command, answer } of blocks) {
+      if (command.includes("/export")) await makeCustomer();
+      const said = await run(command.includes("api()") ? "true" : command);
+      if (answer !== undefined) expect(comparable(said), command).toEqual(comparable(answer));
+    }
+    expect(JSON.parse(readFileSync(`${directory}/globex.json`, "utf8"))).toMatchObject({ customerId: "globex" });
+  });
+
+  it("says who may do what, as iam.operations() does", () => {
+    const shown = [...guide.matchAll(/^\| `(\w+ \/[^`]*)` +\| (.*?) +\| (.*?) +\|$/gm)].map(
+      ([, request, role, does]) => ({
+        request,
+        role,
+        does,
+      }),
+    );
+    const operations = new Map(readOperations().map((row) => [row.operation, row]));
+    const routes = service.routes.flatMap(({ declaration }) => declaration ?? []);
+    expect(shown).toEqual(
+      routes.map(({ operation, method, path, summary }) => {
+        const { roleTest, roleLive, entitlement } = operations.get(operation)!;
+        const roles = roleTest === roleLive ? roleTest : `${roleTest}, ${roleLive}`;
+        return { request: `${method} ${path}`, role: entitlement === null ? roles : `${roles} \\*`, does: summary };
+      }),
+    );
+  });
+});
+
+async function makeCustomer(): Promise<void> {
+  await service.db.sql`insert into svc.customers (environment_id, customer_id, created_at)
+    values (${await environmentId(service.db.sql, "shop", "test")}, 'globex', now())`;
+}

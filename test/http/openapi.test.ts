@@ -1,0 +1,201 @@
+import { Ajv2020 } from "@redocly/ajv/dist/2020.js";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readOperations, type OperationRow } from "../../src/db/operations.js";
+import { batchRequestProblem } from "../../src/operations/request.js";
+import { startService, type Service } from "../support/service.js";
+
+interface Response {
+  $ref?: string;
+  content?: Record<string, { schema: { $ref?: string } }>;
+}
+
+interface Document {
+  servers: unknown;
+  paths: Record<string, Record<string, { operationId: string; responses: Record<string, Response> }>>;
+  components: { schemas: Record<string, object>; responses: Record<string, Response> };
+}
+
+let service: Service;
+let document: Document;
+beforeAll(async () => {
+  service = await startService();
+  document = (await service.request("GET", "/openapi.json")).body as Document;
+});
+afterAll(() => service.stop());
+
+/** What the linter of `npx @redocly/cli lint` says with its recommended rules. */
+async function lint(api: unknown): Promise<string[]> {
+  const config = await createConfig({ extends: ["recommended"] });
+  const problems = await lintFromString({ source: JSON.stringify(api), config, absoluteRef: "openapi.json" });
+  return problems.map(({ severity, ruleId, message, location: [place] }) => {
+    const where = place !== undefined && "pointer" in place ? place.pointer : "";
+    return `${severity} ${ruleId} ${where}: ${message}`;
+  });
+}
+
+describe("GET /openapi.json", () => {
+  it("needs no credentials and may be kept for a while", async () => {
+    const { status, headers } = await service.request("GET", "/openapi.json");
+    expect(status).toBe(200);
+    expect(headers.get("Content-Type")).toBe("application/json; charset=utf-8");
+    expect(headers.get("Cache-Control")).toBe("public, max-age=300");
+  });
+
+  it("names the service's public address", () => {
+    expect(document.servers).toEqual([{ url: service.url }]);
+  });
+
+  it("passes the linter's recommended rules without an error or a warning", async () => {
+    expect(await lint(document)).toEqual([]);
+  });
+
+  it("would not pass with a fault in it", async () => {
+    const paths = { ...document.paths, "/x": { get: { responses: { 200: { $ref: "#/components/responses/X" } } } } };
+    expect(await lint({ ...document, paths })).toEqual([
+      "warn operation-operationId #/paths/~1x/get/operationId: Operation object should contain `operationId` field.",
+      "error operation-summary #/paths/~1x/get/summary: Operation object should contain `summary` field.",
+      "warn operation-4xx-response #/paths/~1x/get/responses: Operation must have at least one `4XX` response.",
+      "error no-unresolved-refs #/paths/~1x/get/responses/200: Can't resolve $ref",
+      "error security-defined #/paths/~1x/get: Every operation should have security defined on it or on the root level.",
+    ]);
+  });
+});
+
+/** What the document leaves out: pages that people look at, and the metadata once more for clients that look below a path. */
+const LEFT_OUT =
+  /^\/(docs(\/.*)?|login|logout|device|invitation|password|\.well-known\/oauth-authorization-server\/\*issuer)$/;
+
+describe("the endpoints", () => {
+  const operations = () =>
+    Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({
+        endpoint: `${method.toUpperCase()} ${path}`,
+        operation,
+      })),
+    );
+
+  it("are the routes of the application, all of them and no other", () => {
+    const served = service.routes
+      .filter(({ path }) => !LEFT_OUT.test(path))
+      .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
+    expect(
+      operations()
+        .map(({ endpoint }) => endpoint)
+        .sort(),
+    ).toEqual(served.sort());
+  });
+
+  it("are named after the operations of iam.operations(), whose roles they tell", async () => {
+    const rows = await service.db.sql<OperationRow[]>`
+      select operation, role_test as "roleTest", role_live as "roleLive", entitlement from iam.operations()`;
+    expect(readOperations()).toEqual([...rows]);
+    const declared = service.routes.flatMap(({ declaration }) => declaration?.operation ?? []);
+    expect([...new Set(declared)].sort()).toEqual(rows.map(({ operation }) => operation).sort());
+    expect(document.paths["/projects/{project}/config-versions"]!["post"]).toMatchObject({
+      operationId: "deployConfig",
+      description:
+        "Least role: **developer** in test and **administrator** in live. The organization's plan must include cloud execution.",
+    });
+    expect(document.paths["/whoami"]!["get"]).toMatchObject({ description: "Least role: **viewer**." });
+  });
+
+  it("say of each refused request that it is answered with the envelope", () => {
+    const { responses } = document.components;
+    const wrong = operations()
+      .filter(({ endpoint }) => !/ \/(oauth|\.well-known)\//.test(endpoint))
+      .flatMap(({ endpoint, operation }) =>
+        Object.entries(operation.responses)
+          .filter(([status]) => Number(status) >= 400)
+          .filter(([, response]) => {
+            const name = response.$ref?.replace("#/components/responses/", "");
+            const { content } = name === undefined ? response : responses[name]!;
+            return content?.["application/json"]?.schema.$ref !== "#/components/schemas/Error";
+          })
+          .map(([status]) => `${endpoint} ${status}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  it("are the same in every process, letter by letter", async () => {
+    const another = await startService({}, { publicUrl: service.url });
+    try {
+      const texts = await Promise.all(
+        [service, another].map(async ({ url }) => (await fetch(`${url}/openapi.json`)).text()),
+      );
+      expect(texts[0]).toBe(texts[1]);
+    } finally {
+      await another.stop();
+    }
+  });
+});
+
+describe("the schemas of operations", () => {
+  let isBatch: (body: unknown) => boolean;
+  beforeAll(() => {
+    const { schemas } = document.components;
+    const ajv = new Ajv2020({ validateFormats: false, keywords: ["components"] });
+    isBatch = ajv.compile({ $ref: "#/components/schemas/Batch", components: { schemas } });
+  });
+  const judgesAlike = (body: unknown) =>
+    expect(isBatch(body)).toBe(batchRequestProblem(body, JSON.stringify(body)) === null);
+  const characters = (count: number) => "ä𝒳".repeat(count / 2);
+  it.each([
+    ["a track operation", { customerId: "c", event: "e" }],
+    [
+      "all fields",
+      {
+        type: "track",
+        customerId: "c",
+        event: "e",
+        properties: {},
+        timestamp: "2026-03-02T10:00:00Z",
+        idempotencyKey: "k",
+      },
+    ],
+    ["the longest names", { customerId: characters(256), event: characters(256), idempotencyKey: characters(256) }],
+    ["a name that is too long", { customerId: characters(258), event: "e" }],
+    ["an empty name", { customerId: "", event: "e" }],
+    ["an empty key", { customerId: "c", event: "e", idempotencyKey: "" }],
+    ["a missing event", { customerId: "c" }],
+    ["an unknown field", { customerId: "c", event: "e", environment: "test" }],
+    ["another type", { type: "page", customerId: "c", event: "e" }],
+    ["an identify operation", { type: "identify", customerId: "c", traits: { plan: null } }],
+    ["an identify operation without traits", { type: "identify", customerId: "c" }],
+    ["an identify operation with an event", { type: "identify", customerId: "c", traits: {}, event: "e" }],
+    ["properties that are no object", { customerId: "c", event: "e", properties: [] }],
+    ["a null timestamp", { customerId: "c", event: "e", timestamp: null }],
+  ])("judge %s as the service does", (_what, operation) => {
+    judgesAlike({ events: [operation] });
+  });
+
+  it.each([0, 1, 1_000, 1_001])("judge a batch of %i operations as the service does", (count) => {
+    judgesAlike({ events: Array.from({ length: count }, () => ({ customerId: "c", event: "e" })) });
+  });
+});
+
+/** Every schema of the document by its place. */
+function schemasOf(node: unknown, place = ""): [place: string, schema: object][] {
+  if (typeof node !== "object" || node === null) return [];
+  return Object.entries(node).flatMap(([key, value]) => {
+    const here = `${place}/${key}`;
+    if (key === "schema") return [[here, value as object]];
+    if (here === "/components/schemas")
+      return Object.entries(value as object).map(([name, schema]): [string, object] => [
+        `${here}/${name}`,
+        schema as object,
+      ]);
+    return schemasOf(value, here);
+  });
+}
+
+describe("the schemas", () => {
+  it("are JSON Schema of draft 2020-12, whose references lead somewhere", () => {
+    const ajv = new Ajv2020({ strict: true, allErrors: true, validateFormats: false, keywords: ["components"] });
+    const found = schemasOf(document);
+    expect(found.length).toBeGreaterThan(100);
+    const { schemas } = document.components;
+    for (const [place, schema] of found)
+      expect(() => ajv.compile({ ...schema, components: { schemas } }), place).not.toThrow();
+  });
+});
