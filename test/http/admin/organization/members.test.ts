@@ -186,6 +186,35 @@ describe("DELETE /organization/members/:userId", () => {
     expect((await service.request("GET", "/whoami", { by: headless })).status).toBe(401);
   });
 
+  it.each([
+    ["removed", (by: Actor, userId: string) => remove(by, userId)],
+    ["made a viewer", (by: Actor, userId: string) => change(by, userId, "viewer")],
+  ])("stops the open invitations of an owner who is %s, who could come back by them", async (what, end) => {
+    const { organizationId, first, second } = await twoOwners(`invites-${what.replaceAll(" ", "-")}`);
+    for (const { by } of [first, second]) {
+      const body = { email: `friend-of-${by === first.by ? "first" : "second"}@example.com`, role: "owner" };
+      expect((await service.request("POST", "/organization/invitations", { by, body })).status).toBe(201);
+    }
+    expect((await end(first.by, second.userId)).status).toBe(200);
+    const open = await service.db.sql<{ email: string }[]>`
+      select email from iam.invitations where organization_id = ${organizationId} and revoked_at is null`;
+    expect([...open]).toEqual([{ email: "friend-of-first@example.com" }]);
+  });
+
+  it("stops the open links that set the password of a member who is removed; the operator's stays", async () => {
+    const { organizationId, first, second } = await twoOwners("links-end");
+    const link = (by: string) => service.db.sql`
+      insert into iam.password_links (link_hash, user_id, created_by, expires_at)
+      values (sha256(${by}::text::bytea), ${second.userId}, ${by}, now() + interval '1 day')`;
+    await link("owner@links-end.example");
+    await link("operator");
+    expect((await remove(first.by, second.userId)).status).toBe(200);
+    const open = await service.db.sql<{ by: string }[]>`
+      select created_by as by from iam.password_links where user_id = ${second.userId} and used_at is null`;
+    expect([...open]).toEqual([{ by: "operator" }]);
+    expect(await ownersOf(organizationId)).toEqual([first.userId]);
+  });
+
   it("keeps the last owner", async () => {
     const owner = await service.owner("last-removed");
     await service.member(owner, "administrator");
