@@ -4,6 +4,8 @@ import type { RunningWorker } from "../tasks/worker.js";
 import type { Logger } from "./log.js";
 import type { WorkerRoleOptions } from "./worker-role.js";
 
+/** How often the first thread is tried. */
+const STARTS_MAX = 4;
 const FIRST_PAUSE_MS = 500;
 const PAUSE_MS_MAX = 10_000;
 /** A thread that worked for so long had started well; its end has nothing to do with those before. */
@@ -20,7 +22,7 @@ interface Thread {
 /**
  * Runs the worker in a thread of its own, off the HTTP event loop. A thread that ends by itself, as it does where the database dies with
  * jobs under way, is started again, for as long as it takes: HTTP goes on meanwhile, and readiness says that no worker is there. Throws
- * where the first one does not start.
+ * where the first one does not start in four tries.
  */
 export async function startWorkerThread(
   options: WorkerRoleOptions,
@@ -29,7 +31,12 @@ export async function startWorkerThread(
 ): Promise<RunningWorker> {
   const launch = () => launchThread({ options, logLevel }, logger);
   let thread = launch();
-  if (!(await thread.started)) throw new Error("the worker did not start; the log says why");
+  // The database was there a moment ago; it may die just now, too.
+  for (let starts = 1; !(await thread.started); starts += 1) {
+    if (starts === STARTS_MAX) throw new Error("the worker did not start; the log says why");
+    await delay(FIRST_PAUSE_MS * starts);
+    thread = launch();
+  }
   const stopping = new AbortController();
   const isStopping = () => stopping.signal.aborted;
   const keep = async (): Promise<void> => {
