@@ -1,6 +1,6 @@
 -- Inserts the customers among those named that are not there yet, as many as a limit allows, in id order, and answers who they are. Each
--- was created when the first of its operations was accepted; they are all still in the inbox. Whoever was being erased meanwhile, and
--- has nothing in the inbox any more, is none of them.
+-- was created when the first of its operations was accepted; they are all still in the inbox. Whoever was being erased meanwhile is none
+-- of them, or one who begins with what was accepted since then.
 -- Raises nothing. Waits for others that insert the same customers, or erase them.
 create or replace function svc.insert_customers(environment_id integer, customer_ids text[], customer_limit integer)
 returns setof text
@@ -51,7 +51,29 @@ begin
     return;
   end if;
 
-  -- In a statement of its own: the insert may have waited for an erasure, whose deletions it does not see.
+  -- In statements of their own: the insert may have waited for an erasure, whose deletions it does not see. What was accepted since then
+  -- is another customer's beginning.
+  update svc.customers as c
+  set created_at = n.accepted_at
+  from (
+    select w.customer_id, b.accepted_at
+    from unnest(_inserted) as w (customer_id)
+    cross join lateral (
+      select i.seq
+      from svc.inbox as i
+      where i.environment_id = insert_customers.environment_id and i.customer_id = w.customer_id
+      order by i.seq
+      limit 1
+    ) as i
+    cross join lateral (
+      select k.accepted_at
+      from svc.ingest_batches as k
+      where k.environment_id = insert_customers.environment_id and k.batch_seq = i.seq / 1024
+      limit 1
+    ) as b
+  ) as n
+  where c.environment_id = insert_customers.environment_id and c.customer_id = n.customer_id and c.created_at <> n.accepted_at;
+
   select array_agg(n.customer_id) into _erased
   from unnest(_inserted) as n (customer_id)
   left join lateral (
