@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { defineConfig } from "vitest/config";
 
 /** Tests of pure code: they need no server, and none is started where only they run. */
@@ -12,10 +13,37 @@ const PURE = [
   "test/local/**/*.test.ts",
 ];
 
+/** Files that take the longest begin first, so that none of them runs alone at the end. */
+const LONG = [
+  "test/demo/demo.test.ts",
+  "test/engine/aggregates.test.ts",
+  "test/db/embedded.test.ts",
+  "test/e2e/faults.test.ts",
+  "test/cli/confirm.test.ts",
+  "test/server/operator.test.ts",
+  "test/engine/properties-replay.test.ts",
+  "test/dsl-compiler/robustness.test.ts",
+  "test/dsl-compiler/once.test.ts",
+  "test/spec/endpoints/command-line-client.test.ts",
+  "test/e2e/killed-service.test.ts",
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const index = LONG.findIndex((name) => moduleId.endsWith(name));
+      return index < 0 ? LONG.length : index;
+    };
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
+
 export default defineConfig({
   resolve: { alias: [{ find: /^svc$/, replacement: fileURLToPath(new URL("src/dsl/index.ts", import.meta.url)) }] },
   test: {
-    maxWorkers: 2,
+    // One more than the cores of a small machine: much of the time is waiting for a database or a process.
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     projects: [
@@ -24,6 +52,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: "database",
+          // The application's modules take longer to load than most files take to run.
+          isolate: false,
           include: ["test/**/*.test.ts"],
           exclude: PURE,
           globalSetup: ["test/support/global-setup.ts"],

@@ -3,7 +3,9 @@ import path from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { FixtureProject, type Outcome } from "./support/project.js";
 
-const steps = ["ci", "run format:check", "run lint", "run types", "run deps", "run unused", "run build", "test"];
+/** One after the other; linting runs beside them, from the install until before the tests. */
+const steps = ["ci", "run format:check", "run types", "run deps", "run unused", "run build", "test"];
+const LINT = "run lint";
 
 interface Report {
   success: boolean;
@@ -80,9 +82,10 @@ const lastLine = ({ stdout }: Outcome) => stdout.trimEnd().split("\n").at(-1);
 
 test("runs all steps, each under its heading and with its time, and ends with the number of tests", async () => {
   const outcome = await run({ report: passing });
-  expect(outcome.commands).toEqual(steps);
-  expect(outcome.stdout.match(/^== .*/gm)).toHaveLength(steps.length);
-  expect(outcome.stdout.match(/^-- .*: \d+ s$/gm)).toHaveLength(steps.length);
+  expect(outcome.commands.filter((command) => command !== LINT)).toEqual(steps);
+  expect(outcome.commands).toContain(LINT);
+  expect(outcome.stdout.match(/^== .*/gm)).toHaveLength(steps.length + 1);
+  expect(outcome.stdout.match(/^-- .*: \d+ s$/gm)).toHaveLength(steps.length + 1);
   expect(lastLine(outcome)).toBe("12 passed, 0 failed");
   expect(outcome).toMatchObject({ code: 0, stderr: "", left: [] });
 });
@@ -91,11 +94,19 @@ test.each(steps.slice(0, -1).map((step, index) => [step, index] as const))(
   "stops where `npm %s` fails",
   async (step, index) => {
     const outcome = await run({ failing: step, report: passing });
-    expect(outcome.commands).toEqual(steps.slice(0, index + 1));
+    expect(outcome.commands.filter((command) => command !== LINT)).toEqual(steps.slice(0, index + 1));
     expect(lastLine(outcome)).toBe("0 passed, 1 failed");
     expect(outcome).toMatchObject({ code: 3, left: [] });
   },
 );
+
+test("where linting fails, shows what it said and runs no tests", async () => {
+  const outcome = await run({ failing: LINT, report: passing });
+  expect(outcome.commands.filter((command) => command !== LINT)).toEqual(steps.slice(0, -1));
+  expect(outcome.stdout).toContain("it failed");
+  expect(lastLine(outcome)).toBe("0 passed, 1 failed");
+  expect(outcome).toMatchObject({ code: 3, left: [] });
+});
 
 test("counts the tests that failed", async () => {
   const failing = { ...passing, success: false, numFailedTests: 2 };
