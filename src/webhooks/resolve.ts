@@ -35,9 +35,18 @@ export const resolveHost: Resolve = async (hostname) => {
   return systemLookup(hostname);
 };
 
-async function systemLookup(hostname: string): Promise<ResolvedAddress[]> {
-  const found = await lookup(hostname, { all: true });
-  return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
+/** The system's lookups under way, by name. */
+const lookups = new Map<string, Promise<ResolvedAddress[]>>();
+
+/** Shared by all that ask for a name meanwhile: one that hangs must not queue a lookup for each of its deliveries. */
+function systemLookup(hostname: string): Promise<ResolvedAddress[]> {
+  const underWay = lookups.get(hostname);
+  if (underWay !== undefined) return underWay;
+  const started = lookup(hostname, { all: true })
+    .then((found) => found.map(({ address, family }): ResolvedAddress => ({ address, family: family === 6 ? 6 : 4 })))
+    .finally(() => lookups.delete(hostname));
+  lookups.set(hostname, started);
+  return started;
 }
 
 function addressesOf(result: PromiseSettledResult<string[]>, family: 4 | 6): ResolvedAddress[] {

@@ -1,10 +1,12 @@
-import { expect, test } from "vitest";
-import { request } from "undici";
+import { createServer } from "node:http";
+import fc from "fast-check";
+import { expect, test, vi } from "vitest";
+import { request, type Agent } from "undici";
 import { checkUrl, refusal } from "../../src/webhooks/address.js";
 import { createAgent } from "../../src/webhooks/agent.js";
 import { describeError } from "../../src/webhooks/failure.js";
-import type { ResolvedAddress } from "../../src/webhooks/resolve.js";
-import { startReceiver, type Receiver } from "./support/receiver.js";
+import { resolveHost, type ResolvedAddress } from "../../src/webhooks/resolve.js";
+import { startReceiver, status, type Receiver } from "./support/receiver.js";
 
 test.each([
   ["127.0.0.1", "loopback"],
@@ -40,8 +42,23 @@ test.each([
   ["fe80::1%eth0", "linkLocal"],
   ["fec0::1", "deprecatedSiteLocal"],
   ["ff02::1", "multicast"],
+  ["64:ff9b:1::a9fe:a9fe", "rfc6052"],
+  ["::ffff:0:127.0.0.1", "rfc6145"],
+  ["::127.0.0.1", "ipv4Mapped"],
+  ["2606:4700::5efe:7f00:1", "isatap"],
+  ["2606:4700::200:5efe:10.0.0.1", "isatap"],
+  ["2606:4700::1111%eth0", "zoned"],
+  ["fe80::1%eth-0", "not an address"],
+  ["100:0:0:1::", "reserved"],
+  ["3fff::1", "reserved"],
+  ["5f00::1", "segmentRouting"],
   ["4000::1", "reserved"],
   ["no address", "not an address"],
+  ["", "not an address"],
+  // Some would read them as public addresses, others as something else.
+  ["8.8", "not an address"],
+  ["0x08080808", "not an address"],
+  ["010.8.8.8", "not an address"],
 ])("%s is refused as %s", (address, reason) => {
   expect(refusal(address)).toBe(reason);
 });
@@ -52,6 +69,16 @@ test.each(["8.8.8.8", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "2a00:1450
     expect(refusal(address)).toBeNull();
   },
 );
+
+test("however an address is written, the answer is the same", () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (address) => {
+      const url = new URL(`http://${address.includes(":") ? `[${address}]` : address}/`);
+      expect(refusal(address) === null).toBe(refusal(url.hostname.replace(/^\[|\]$/g, "")) === null);
+    }),
+    { numRuns: 500 },
+  );
+});
 
 test.each([
   "https://example.com/hooks?tenant=1",
@@ -73,31 +100,78 @@ test.each([
   "https://user@example.com/",
   "https://user:password@example.com/",
   "https://example.com/#part",
+  "https:example.com",
+  "https:///example.com/",
+  "https:\\\\example.com\\",
+  "https://exa\nmple.com/",
+  "https://example.com/a b",
+  " https://example.com/",
+  "https://",
+  "https://exa%00mple.com/",
+  "https://[fe80::1%25eth0]/",
+  "https://256.0.0.1/",
   `https://example.com/${"a".repeat(2048)}`,
 ])("%s cannot be a webhook's URL, even where private addresses are allowed", (url) => {
   expect(checkUrl(url, { allowPrivate: true })).toMatch(/^[A-Z].*\.$/);
 });
 
+/** Each leads to an address that is not public, whatever it looks like. */
 const DISGUISES = [
   "http://127.0.0.1/",
   "http://2130706433/",
   "http://0x7f000001/",
+  "http://0x7f.0.0.1/",
   "http://0177.0.0.1/",
+  "http://017700000001/",
   "http://127.1/",
-  "http://0/",
   "http://127.0.0.1./",
+  "http://%31%32%37.0.0.1/",
   "http://①②⑦.0.0.1/",
-  "http://169.254.169.254/latest/meta-data/",
-  "http://[::1]/",
+  "http://１２７.０.０.１/",
+  "http://127。0。0。1/",
+  "http://0/",
+  "http://0.0.0.0/",
+  "http://10.0.0.1/",
+  "http://172.16.0.1/",
+  "http://192.168.0.1/",
   "http://[::]/",
+  "http://[::1]/",
+  "http://[0:0:0:0:0:0:0:1]/",
   "http://[::ffff:127.0.0.1]/",
-  "http://[fd00:ec2::254]/",
+  "http://[::ffff:a9fe:a9fe]/",
+  "http://[::ffff:0:7f00:1]/",
+  "http://[::7f00:1]/",
+  "http://[64:ff9b::7f00:1]/",
+  "http://[64:ff9b:1::7f00:1]/",
+  "http://[2002:7f00:1::]/",
+  "http://[2001:0:7f00:1::]/",
+  "http://[2606:4700::5efe:7f00:1]/",
+  "http://[fc00::1]/",
+  "http://[fe80::1]/",
+  "http://[fec0::1]/",
   "http://localhost/",
   "http://LOCALHOST./",
+  "http://%6Cocalhost/",
   "http://api.localhost/",
 ];
 
-test.each(DISGUISES)("%s is refused at creation and allowed where private addresses are", (url) => {
+/** The addresses at which clouds tell a machine its credentials, and other things that are nobody else's. */
+const METADATA: [cloud: string, url: string][] = [
+  ["AWS, Azure, Google, Oracle, DigitalOcean, OpenStack", "http://169.254.169.254/latest/meta-data/"],
+  ["AWS", "http://[fd00:ec2::254]/"],
+  ["AWS ECS", "http://169.254.170.2/"],
+  ["AWS EKS", "http://[fd00:ec2::23]/"],
+  ["Google", "http://[fd20:ce::254]/"],
+  ["Azure", "http://168.63.129.16/"],
+  ["Alibaba", "http://100.100.100.200/"],
+  ["Oracle", "http://192.0.0.192/"],
+  ["Oracle", "http://[fd00:c1::a9fe:a9fe]/"],
+  ["OpenStack", "http://[fe80::a9fe:a9fe]/"],
+  ["Tencent", "http://169.254.0.23/"],
+];
+const REFUSED_URLS = [...DISGUISES, ...METADATA.map(([, url]) => url)];
+
+test.each(REFUSED_URLS)("%s is refused at creation and allowed where private addresses are", (url) => {
   expect(checkUrl(url, { allowPrivate: false })).toContain("not delivered to");
   expect(checkUrl(url, { allowPrivate: true })).toBeNull();
 });
@@ -109,13 +183,20 @@ async function post(
 ): Promise<number | string> {
   const agent = createAgent(resolve === undefined ? { allowPrivate } : { allowPrivate, resolve });
   try {
+    return await postBy(agent, url);
+  } finally {
+    await agent.destroy();
+  }
+}
+
+/** The status of the answer, or why there was none. */
+async function postBy(agent: Agent, url: string): Promise<number | string> {
+  try {
     const answer = await request(url, { method: "POST", body: "{}", dispatcher: agent });
     await answer.body.dump();
     return answer.statusCode;
   } catch (error) {
     return describeError(error);
-  } finally {
-    await agent.destroy();
   }
 }
 
@@ -128,7 +209,7 @@ async function withReceiver(work: (receiver: Receiver, port: string) => Promise<
   }
 }
 
-test.each(DISGUISES)("%s is not dialled, even if it was stored", (url) =>
+test.each(REFUSED_URLS)("%s is not dialled, even if it was stored", (url) =>
   withReceiver(async (receiver, port) => {
     const target = new URL(url);
     target.port = port;
@@ -188,3 +269,109 @@ test("localhost resolves and is reached where private addresses are allowed", ()
     expect(await post(`http://localhost:${port}/`, true)).toBe(204);
     expect(receiver.requests).toHaveLength(1);
   }));
+
+test("the table of addresses that webhooks do not reach", () =>
+  withReceiver(async (receiver, port) => {
+    const rows: [address: string, outcome: string][] = [["address", "outcome"]];
+    const attempt = async (url: string, resolve?: () => Promise<ResolvedAddress[]>): Promise<string> => {
+      const target = new URL(url);
+      target.port = port;
+      const outcome = String(await post(target.href, false, resolve));
+      expect(outcome, url).toContain("is not a public address");
+      return `refused: ${/\((.*)\)/.exec(outcome)![1]}`;
+    };
+    for (const url of DISGUISES) rows.push([url, await attempt(url)]);
+    for (const [cloud, url] of METADATA) rows.push([url, `${await attempt(url)} (${cloud})`]);
+    for (const [name, ...addresses] of [
+      ["metadata.google.internal", "169.254.169.254"],
+      ["a public name of a private address", "10.0.0.7"],
+      ["one of several addresses", "127.0.0.1", "192.168.0.9", "::1", "fd00::9"],
+    ] as [string, ...string[]][]) {
+      const found = addresses.map((address): ResolvedAddress => ({ address, family: address.includes(":") ? 6 : 4 }));
+      const outcome = await attempt("http://hooks.example.com/", async () => found);
+      rows.push([`${name}: ${addresses.join(", ")}`, outcome]);
+    }
+    const answers = ["8.8.8.8", "127.0.0.1"];
+    const rebound = async (): Promise<ResolvedAddress[]> => [{ address: answers.shift()!, family: 4 }];
+    expect(refusal((await rebound())[0]!.address), "as it was looked at before").toBeNull();
+    const outcome = await attempt("http://hooks.example.com/", rebound);
+    rows.push(["a name that was 8.8.8.8 a moment ago (rebinding): 127.0.0.1", outcome]);
+    const redirecting = await startReceiver(status(307, { location: receiver.url }));
+    rows.push(["a redirect to http://127.0.0.1/", `not followed: ${await post(redirecting.url, true)} is a failure`]);
+    await redirecting.close();
+    expect(receiver.requests).toEqual([]);
+
+    const width = Math.max(...rows.map(([address]) => address.length));
+    const lines = rows.map(([address, outcome]) => `${address.padEnd(width)} | ${outcome}`);
+    console.info(["Addresses that webhooks do not reach", "", ...lines].join("\n"));
+  }));
+
+test("a public address of this machine is not dialled: its firewall does not stand between", async () => {
+  const agent = createAgent({
+    allowPrivate: false,
+    resolve: async () => [{ address: "2606:4700::1111", family: 6 }],
+    ownAddresses: () => ["127.0.0.1", "8.8.8.8", "2606:4700::1111"],
+  });
+  expect(await postBy(agent, "http://8.8.8.8/")).toContain("8.8.8.8 is not a public address (this machine)");
+  expect(await postBy(agent, "http://hooks.example.com/")).toContain("(this machine)");
+  await agent.destroy();
+});
+
+test("a redirect to a private address is an answer like any other", async () => {
+  const inside = await startReceiver();
+  const outside = await startReceiver(status(307, { location: inside.url }));
+  expect(await post(outside.url, true)).toBe(307);
+  expect(inside.requests).toEqual([]);
+  await Promise.all([inside.close(), outside.close()]);
+});
+
+test("proxies that the environment names are not used: they would resolve names by themselves", () =>
+  withReceiver(async (proxy) =>
+    withReceiver(async (receiver) => {
+      for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"]) {
+        vi.stubEnv(name, proxy.url);
+      }
+      vi.stubEnv("NODE_USE_ENV_PROXY", "1");
+      try {
+        expect(await post(receiver.url, true)).toBe(204);
+      } finally {
+        vi.unstubAllEnvs();
+      }
+      expect(receiver.requests).toHaveLength(1);
+      expect(proxy.requests).toEqual([]);
+    }),
+  ));
+
+test("a connection outlives a change of its name for minutes, not for ever, and every new one is checked", () =>
+  withReceiver(async (before, port) => {
+    const after = createServer((_request, response) => response.writeHead(202).end());
+    await new Promise<void>((listening) => after.listen(Number(port), "127.0.0.2", listening));
+    let address = "127.0.0.1";
+    const agent = createAgent({ allowPrivate: true, resolve: async () => [{ address, family: 4 }] });
+    const url = `http://hooks.example.com:${port}/`;
+    vi.useFakeTimers({ toFake: ["Date"] });
+    try {
+      expect(await postBy(agent, url)).toBe(204);
+      address = "127.0.0.2";
+      // The connection is free again once the client has seen the end of the exchange.
+      await new Promise(setImmediate);
+      expect(await postBy(agent, url)).toBe(204);
+      expect(new Set(before.requests.map(({ remotePort }) => remotePort)).size).toBe(1);
+      await new Promise(setImmediate);
+      vi.setSystemTime(Date.now() + 6 * 60_000);
+      expect(await postBy(agent, url)).toBe(202);
+    } finally {
+      vi.useRealTimers();
+      await agent.destroy();
+      after.closeAllConnections();
+      await new Promise((closed) => after.close(closed));
+    }
+  }));
+
+test("the system's lookups of one name at a time are one, and what they find is checked like the rest", async () => {
+  // A name for the URL's parser it is not; for the system, it is 127.0.0.1.
+  const [first, second] = await Promise.all([resolveHost("0x7f000001"), resolveHost("0x7f000001")]);
+  expect(first).toBe(second);
+  expect(first.map(({ address }) => refusal(address))).toEqual(["loopback"]);
+  expect(await resolveHost("0x7f000001")).not.toBe(first);
+});
