@@ -5,13 +5,15 @@ grant usage on schema svc_api to svc_worker;
 grant execute on function
   svc_api.apply_evaluation(integer, integer, text, json, json, json, json, json, json, json, json, json, json, json, json),
   svc_api.begin_evaluation(integer, integer, integer, interval, timestamptz),
-  svc_api.claim_deliveries(text, integer, integer),
+  svc_api.claim_deliveries(text, text[], bigint[], text[], integer[], integer, integer, integer),
   svc_api.load_history(integer, text[], text[]),
   svc_api.load_history_pages(integer, json, integer),
   svc_api.load_snapshot(integer, integer),
   svc_api.record_attempts(jsonb),
+  svc_api.release_webhooks(text),
   svc_api.set_aside_customer(integer, text, text),
   svc_api.sweep_iam(),
+  svc_api.sweep_webhooks(integer, integer),
   svc_api.tick(text, interval)
 to svc_worker;
 

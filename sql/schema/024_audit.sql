@@ -18,8 +18,8 @@ comment on table iam.audit_log is
 comment on column iam.audit_log.organization_id is 'The organization.';
 comment on column iam.audit_log.audit_seq is 'Order of writing.';
 comment on column iam.audit_log.at is 'When it was done.';
-comment on column iam.audit_log.actor_user_id is 'Who did it; null for the operator.';
-comment on column iam.audit_log.actor is 'Its e-mail address at the time, or operator.';
+comment on column iam.audit_log.actor_user_id is 'Who did it; null for the operator and the service.';
+comment on column iam.audit_log.actor is 'Its e-mail address at the time, or operator, or svc for what the service does by itself.';
 comment on column iam.audit_log.token_id is 'The token it was done with; null where it was none, as on a page.';
 comment on column iam.audit_log.request_id is 'The request it was done by, as in the service''s log; null for the operator.';
 comment on column iam.audit_log.action is 'What was done, for example key.rotated.';

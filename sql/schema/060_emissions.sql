@@ -45,3 +45,5 @@ comment on column svc.emission_batches.environment_id is 'The environment.';
 comment on column svc.emission_batches.evaluation_seq is 'Its emissions are numbered evaluation_seq * 65536 + position.';
 comment on column svc.emission_batches.emissions is 'How many there are.';
 comment on column svc.emission_batches.created_at is 'When it was written.';
+-- Where a span of time begins and ends among the emissions.
+create index emission_batches_created_idx on svc.emission_batches (environment_id, created_at);

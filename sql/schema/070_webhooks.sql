@@ -3,22 +3,55 @@ create table svc.webhooks (
   webhook_id text not null,
   url text not null,
   event_types text[] not null,
+  max_event_age text,
+  max_concurrency integer not null default 10,
+  max_per_second integer,
   sealed_secret bytea not null,
+  previous_sealed_secret bytea,
+  previous_secret_expires_at timestamptz,
+  active_since timestamptz not null default now(),
+  failing_since timestamptz,
   disabled_at timestamptz,
   disabled_reason text,
+  leased_by text,
+  leased_until timestamptz,
   created_at timestamptz not null default now(),
+  deleted_at timestamptz,
   primary key (environment_id, webhook_id),
-  constraint webhooks_event_types_not_empty check (cardinality(event_types) > 0)
-);
+  constraint webhooks_event_types_not_empty check (cardinality(event_types) > 0),
+  constraint webhooks_max_event_age_readable check (max_event_age ~ '^[1-9][0-9]{0,6}[mhdw]$'),
+  constraint webhooks_max_concurrency_in_range check (max_concurrency between 1 and 100),
+  constraint webhooks_max_per_second_in_range check (max_per_second between 1 and 1000),
+  constraint webhooks_previous_secret_expires check ((previous_sealed_secret is null) = (previous_secret_expires_at is null)),
+  constraint webhooks_disabled_for_a_reason check ((disabled_at is null) = (disabled_reason is null)),
+  constraint webhooks_leased_for_a_time check ((leased_by is null) = (leased_until is null))
+) with (fillfactor = 50);
 comment on table svc.webhooks is 'Endpoints that receive emissions.';
 comment on column svc.webhooks.environment_id is 'The environment.';
 comment on column svc.webhooks.webhook_id is 'Public id, whk_ and random hex.';
 comment on column svc.webhooks.url is 'Address that deliveries are posted to.';
 comment on column svc.webhooks.event_types is 'Types to deliver; a trailing * matches any ending, for example customer.*.';
+comment on column svc.webhooks.max_event_age is
+  'Emissions of what happened longer before they were written are not delivered, for example 7d; null without a limit.';
+comment on column svc.webhooks.max_concurrency is 'Deliveries under way at once at most.';
+comment on column svc.webhooks.max_per_second is 'Deliveries begun per second at most; null without a limit.';
 comment on column svc.webhooks.sealed_secret is 'The signing secret, encrypted by the service with SVC_SECRET.';
+comment on column svc.webhooks.previous_sealed_secret is 'The secret before the last rotation, which signs too until it expires.';
+comment on column svc.webhooks.previous_secret_expires_at is 'Until when the secret before the last rotation signs.';
+comment on column svc.webhooks.active_since is
+  'Since when it is as it is: created, enabled, or given another address; what was attempted before decides nothing.';
+comment on column svc.webhooks.failing_since is
+  'When the first attempt was made of those that have all failed since the last success; null while they succeed.';
 comment on column svc.webhooks.disabled_at is 'From when nothing is delivered.';
 comment on column svc.webhooks.disabled_reason is 'Why it was disabled.';
+comment on column svc.webhooks.leased_by is 'The worker that alone delivers here while its lease lasts.';
+comment on column svc.webhooks.leased_until is 'When that lease ends; afterwards that worker is taken for dead.';
 comment on column svc.webhooks.created_at is 'When it was created; only later emissions are delivered.';
+comment on column svc.webhooks.deleted_at is 'When it was deleted; it is gone for everybody, and its deliveries are removed bit by bit.';
+
+-- Few, and soon removed.
+create index webhooks_deleted_idx on svc.webhooks (deleted_at)
+where deleted_at is not null;
 
 create table svc.deliveries (
   environment_id integer not null,
@@ -26,9 +59,8 @@ create table svc.deliveries (
   emission_seq bigint not null,
   status text not null default 'pending',
   attempts integer not null default 0,
+  resent_after integer not null default 0,
   next_attempt_at timestamptz not null default now(),
-  claimed_until timestamptz,
-  claimed_by text,
   finished_at timestamptz,
   primary key (environment_id, webhook_id, emission_seq),
   constraint deliveries_webhook_fkey foreign key (environment_id, webhook_id) references svc.webhooks on delete cascade,
@@ -41,15 +73,15 @@ comment on column svc.deliveries.webhook_id is 'The webhook.';
 comment on column svc.deliveries.emission_seq is 'The emission.';
 comment on column svc.deliveries.status is 'pending, delivered or failed.';
 comment on column svc.deliveries.attempts is 'Attempts made.';
+comment on column svc.deliveries.resent_after is
+  'Attempts that had been made when it was last sent again; the schedule of attempts counts from there.';
 comment on column svc.deliveries.next_attempt_at is 'When the next attempt is due.';
-comment on column svc.deliveries.claimed_until is 'While ahead, a worker is at it; afterwards that worker is taken for dead.';
-comment on column svc.deliveries.claimed_by is 'That worker.';
 comment on column svc.deliveries.finished_at is 'When it was delivered or given up.';
 create index deliveries_pending_idx on svc.deliveries (environment_id, webhook_id, next_attempt_at, emission_seq)
 where status = 'pending';
--- What is in flight at an endpoint is counted at every claim, however much waits there.
-create index deliveries_claimed_idx on svc.deliveries (environment_id, webhook_id, claimed_until)
-where status = 'pending' and claimed_until is not null;
+-- Rare, and asked for by name after an outage.
+create index deliveries_failed_idx on svc.deliveries (environment_id, webhook_id, emission_seq)
+where status = 'failed';
 
 create table svc.delivery_attempts (
   environment_id integer not null,
@@ -61,11 +93,10 @@ create table svc.delivery_attempts (
   status_code integer,
   error text,
   response text,
-  primary key (environment_id, webhook_id, emission_seq, attempt),
-  constraint delivery_attempts_delivery_fkey foreign key (environment_id, webhook_id, emission_seq) references svc.deliveries
-  on delete cascade
+  primary key (environment_id, webhook_id, emission_seq, attempt)
 );
-comment on table svc.delivery_attempts is 'Every attempt to deliver and its outcome. Insert-only.';
+comment on table svc.delivery_attempts is
+  'Every attempt to deliver and its outcome, for 30 days unless SVC_DELIVERY_ATTEMPT_DAYS says otherwise. Insert-only.';
 comment on column svc.delivery_attempts.environment_id is 'The environment.';
 comment on column svc.delivery_attempts.webhook_id is 'The webhook.';
 comment on column svc.delivery_attempts.emission_seq is 'The emission.';
@@ -75,3 +106,5 @@ comment on column svc.delivery_attempts.latency_ms is 'Milliseconds until the an
 comment on column svc.delivery_attempts.status_code is 'HTTP status; null where there was no answer.';
 comment on column svc.delivery_attempts.error is 'Why there was no answer.';
 comment on column svc.delivery_attempts.response is 'First KiB of the answer.';
+-- What is old is removed by it.
+create index delivery_attempts_age_idx on svc.delivery_attempts (attempted_at);

@@ -1,4 +1,5 @@
 import type { Sql } from "postgres";
+import { one, type Rows } from "./one.js";
 
 /**
  * The calls of the administrative API. Each is one round trip that checks the credential too, and answers with JSON text: the order of
@@ -25,21 +26,12 @@ export interface Page {
   cursor?: string | undefined;
 }
 
-export type Rows = { document: string }[];
-
-/** The document of a call's one row. */
-export async function one(query: PromiseLike<Rows>): Promise<string> {
-  const [row] = await query;
-  if (row === undefined) throw new Error("the database answered no row");
-  return row.document;
-}
-
 /**
  * Makes sure that an organization and its owner exist and adds an access token: `{organizationId}`. Needs the migrating user, not
  * the service's role.
  */
 export function bootstrap(sql: Sql, organizationSlug: string, email: string, tokenHash: Buffer): Promise<string> {
-  return one(sql<Rows>`select svc_api.bootstrap(${organizationSlug}, ${email}, ${tokenHash})::text as document`);
+  return one(sql<Rows>`select svc_api.bootstrap(${organizationSlug}, ${email}, ${tokenHash})::text as answer`);
 }
 
 /** Raises unless the token may do an operation of `iam.operations()`; the operation itself checks again. */
@@ -53,7 +45,7 @@ export async function authorizeRequest(
 }
 
 export function whoami(sql: Sql, by: AdminCredentials): Promise<string> {
-  return one(sql<Rows>`select svc_api.whoami(${by.tokenHash}, ${by.organizationId})::text as document`);
+  return one(sql<Rows>`select svc_api.whoami(${by.tokenHash}, ${by.organizationId})::text as answer`);
 }
 
 /** A key without the key. */
@@ -73,7 +65,7 @@ export function createProject(
     select svc_api.create_project(
       ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${project.name}, ${project.slug},
       ${keys.test.hash}, ${keys.test.hint}, ${keys.live.hash}, ${keys.live.hint}
-    )::text as document`);
+    )::text as answer`);
 }
 
 export interface NewVersion {
@@ -95,21 +87,21 @@ export function deployConfig(sql: Sql, by: AdminCredentials, at: Place, version:
     select svc_api.deploy_config(
       ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment},
       ${version.snapshot}, ${version.hash}, ${provenance}::text::jsonb, ${version.expected ?? null}, ${version.force ?? false}
-    )::text as document`);
+    )::text as answer`);
 }
 
 export function listConfigVersions(sql: Sql, by: AdminCredentials, at: Place, page: Page): Promise<string> {
   return one(sql<Rows>`
     select svc_api.list_config_versions(
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${page.limit}, ${page.cursor ?? null}
-    )::text as document`);
+    )::text as answer`);
 }
 
 export function getCustomer(sql: Sql, by: AdminCredentials, at: Place, customerId: string): Promise<string> {
   return one(sql<Rows>`
     select svc_api.get_customer(
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}
-    )::text as document`);
+    )::text as answer`);
 }
 
 /** What waits for a customer's evaluation: `{pending, ahead, setAside: {at, error} | null}`. */
@@ -117,7 +109,7 @@ export function customerBacklog(sql: Sql, by: AdminCredentials, at: Place, custo
   return one(sql<Rows>`
     select svc_api.customer_backlog(
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}
-    )::text as document`);
+    )::text as answer`);
 }
 
 /** Gives a customer that was set aside, or all of them (null), back to evaluation: `{released}`. */
@@ -130,7 +122,7 @@ export function releaseCustomers(
   return one(sql<Rows>`
     select svc_api.release_customers(
       ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${customerId}
-    )::text as document`);
+    )::text as answer`);
 }
 
 export interface CustomerFilters {
@@ -154,7 +146,7 @@ export function listCustomers(
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
       ${filters.lifecycle ?? null}, ${filters.segment ?? null}, ${filters.inactiveSeconds ?? null},
       ${filters.setAside ?? null},      ${page.limit}, ${page.cursor ?? null}
-    )::text as document`);
+    )::text as answer`);
 }
 
 export function customerTimeline(
@@ -167,19 +159,19 @@ export function customerTimeline(
   return one(sql<Rows>`
     select svc_api.customer_timeline(
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}, ${page.limit}, ${page.cursor ?? null}
-    )::text as document`);
+    )::text as answer`);
 }
 
 export function getSegment(sql: Sql, by: AdminCredentials, at: Place, segment: string, page: Page): Promise<string> {
   return one(sql<Rows>`
     select svc_api.get_segment(
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${segment}, ${page.limit}, ${page.cursor ?? null}
-    )::text as document`);
+    )::text as answer`);
 }
 
 export function getOverview(sql: Sql, by: AdminCredentials, at: Place): Promise<string> {
   return one(sql<Rows>`
-    select svc_api.get_overview(${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment})::text as document`);
+    select svc_api.get_overview(${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment})::text as answer`);
 }
 
 /** How accepted operations violated a schema that was not strict, newest version first; of one version where it is named. */
@@ -193,40 +185,5 @@ export function listSchemaViolations(
   return one(sql<Rows>`
     select svc_api.list_schema_violations(
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${version}, ${page.limit}, ${page.cursor ?? null}
-    )::text as document`);
-}
-
-export interface NewWebhook {
-  url: string;
-  eventTypes: string[];
-  sealedSecret: Buffer;
-}
-
-/** Answers `{id, url, eventTypes, createdAt}`. */
-export function createWebhook(sql: Sql, by: AdminCredentials, at: Place, webhook: NewWebhook): Promise<string> {
-  return one(sql<Rows>`
-    select svc_api.create_webhook(
-      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment},
-      ${webhook.url}, ${webhook.eventTypes}, ${webhook.sealedSecret}
-    )::text as document`);
-}
-
-export function listWebhooks(sql: Sql, by: AdminCredentials, at: Place, page: Page): Promise<string> {
-  return one(sql<Rows>`
-    select svc_api.list_webhooks(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${page.limit}, ${page.cursor ?? null}
-    )::text as document`);
-}
-
-export function listDeliveries(
-  sql: Sql,
-  by: AdminCredentials,
-  at: Place,
-  webhookId: string,
-  page: Page,
-): Promise<string> {
-  return one(sql<Rows>`
-    select svc_api.list_deliveries(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${webhookId}, ${page.limit}, ${page.cursor ?? null}
-    )::text as document`);
+    )::text as answer`);
 }

@@ -1,12 +1,13 @@
 import type { Sql, TransactionSql } from "postgres";
-import { one, type AdminCredentials, type Place, type Rows } from "./calls-admin.js";
+import type { AdminCredentials, Place } from "./calls-admin.js";
+import { one, type Rows } from "./one.js";
 
 /** Erases everything that is held about a customer: `{erased: {events, …}}`, rows of each kind. */
 export function eraseCustomer(sql: Sql, by: AdminCredentials, at: Place, customerId: string): Promise<string> {
   return one(sql<Rows>`
     select svc_api.erase_customer(
       ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${customerId}
-    )::text as document`);
+    )::text as answer`);
 }
 
 /** Puts an export on record; raises CUSTOMER_NOT_FOUND where nothing is held about the customer. */
@@ -35,17 +36,11 @@ export const EXPORT_LISTS = [
 export type ExportList = (typeof EXPORT_LISTS)[number];
 
 /** Opens an export on the transaction's snapshot: JSON text of the members that are no lists. */
-export async function openExport(
-  tx: TransactionSql,
-  by: AdminCredentials,
-  at: Place,
-  customerId: string,
-): Promise<string> {
-  const [row] = await tx<[{ document: string }]>`
+export function openExport(tx: TransactionSql, by: AdminCredentials, at: Place, customerId: string): Promise<string> {
+  return one(tx<Rows>`
     select svc_api.open_export(
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}
-    )::text as document`;
-  return row.document;
+    )::text as answer`);
 }
 
 /** The next items of a list as JSON texts, at most so many; none at its end. */

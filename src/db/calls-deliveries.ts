@@ -12,9 +12,20 @@ export interface ClaimedDelivery {
   eventId: string;
   url: string;
   sealedSecret: Uint8Array;
+  /** Signs too, while a rotation is not over. */
+  previousSealedSecret: Uint8Array | null;
+  /** Deliveries under way at the webhook at most. */
+  maxConcurrency: number;
+  /** Deliveries begun per second at the webhook at most; null without a limit. */
+  maxPerSecond: number | null;
+  /** All attempts at the webhook have failed since the last success. */
+  failing: boolean;
   /** JSON, to be sent byte for byte. */
   body: string;
 }
+
+/** A delivery that a worker holds. */
+export type HeldDelivery = Pick<ClaimedDelivery, "webhookId" | "emissionSeq">;
 
 /** What svc_api.record_attempts writes down. Texts must not contain U+0000, which jsonb does not hold. */
 export interface AttemptResult {
@@ -42,17 +53,44 @@ interface ClaimedRow {
   event_id: string;
   url: string;
   sealed_secret: Uint8Array;
+  previous_sealed_secret: Uint8Array | null;
+  max_concurrency: number;
+  max_per_second: number | null;
+  failing: boolean;
   body: string;
 }
 
-export async function claimDeliveries(
-  sql: Sql,
-  workerId: string,
-  perEndpoint: number,
-  total: number,
-): Promise<ClaimedDelivery[]> {
+/** How much of a webhook a worker may hold. */
+export interface LaneLimit {
+  webhookId: string;
+  /** In all. */
+  limit: number;
+  /** More than it holds. */
+  room: number;
+}
+
+/** What a worker holds, and what it has room for. */
+export interface ClaimRequest {
+  held: readonly HeldDelivery[];
+  /** Of the webhooks that the worker knows. */
+  limits: readonly LaneLimit[];
+  /** Of others. */
+  firstLimit: number;
+  total: number;
+  /** Of webhooks that are failing, in all. */
+  failingTotal: number;
+}
+
+/** Deliveries that are due, beside those that the worker holds, at webhooks that no other worker delivers to. */
+export async function claimDeliveries(sql: Sql, workerId: string, request: ClaimRequest): Promise<ClaimedDelivery[]> {
+  const { held, limits, firstLimit, total, failingTotal } = request;
   const rows = await sql<ClaimedRow[]>`
-    select * from svc_api.claim_deliveries(${workerId}::text, ${perEndpoint}::integer, ${total}::integer)
+    select * from svc_api.claim_deliveries(
+      ${workerId}::text,
+      ${held.map(({ webhookId }) => webhookId)}::text[], ${held.map(({ emissionSeq }) => emissionSeq)}::bigint[],
+      ${limits.map(({ webhookId }) => webhookId)}::text[], ${limits.map(({ limit }) => limit)}::integer[],
+      ${firstLimit}::integer, ${total}::integer, ${failingTotal}::integer
+    )
   `;
   return rows.map((row) => ({
     environmentId: row.environment_id,
@@ -62,14 +100,38 @@ export async function claimDeliveries(
     eventId: row.event_id,
     url: row.url,
     sealedSecret: row.sealed_secret,
+    previousSealedSecret: row.previous_sealed_secret,
+    maxConcurrency: row.max_concurrency,
+    maxPerSecond: row.max_per_second,
+    failing: row.failing,
     body: row.body,
   }));
 }
 
-/** Answers how many were written down; those on record already are not counted. */
-export async function recordAttempts(sql: Sql, results: readonly AttemptResult[]): Promise<number> {
-  const [row] = await sql<{ recorded: number }[]>`
-    select svc_api.record_attempts(${JSON.stringify(results)}::text::jsonb) as recorded
+/** Lets other workers deliver at once to what this one delivered to. */
+export async function releaseWebhooks(sql: Sql, workerId: string): Promise<void> {
+  await sql`select svc_api.release_webhooks(${workerId}::text)`;
+}
+
+/** Removes attempts older than so many days and what deleted webhooks leave behind, up to `limit` rows of a kind; answers how many. */
+export async function sweepWebhooks(sql: Sql, attemptDays: number, limit: number): Promise<number> {
+  const [row] = await sql<{ rows: number }[]>`
+    select svc_api.sweep_webhooks(${attemptDays}::integer, ${limit}::integer) as rows
   `;
-  return row?.recorded ?? 0;
+  return row?.rows ?? 0;
+}
+
+/** What was written down. */
+export interface Recorded {
+  /** How many attempts; those on record already are not counted. */
+  recorded: number;
+  /** The webhooks that were disabled by it. */
+  disabled: { webhookId: string; reason: string }[];
+}
+
+export async function recordAttempts(sql: Sql, results: readonly AttemptResult[]): Promise<Recorded> {
+  const [row] = await sql<[{ document: Recorded }]>`
+    select svc_api.record_attempts(${JSON.stringify(results)}::text::jsonb) as document
+  `;
+  return row.document;
 }

@@ -1,4 +1,5 @@
 import type { Sql } from "postgres";
+import { one, type Rows } from "./one.js";
 
 /**
  * The calls of the device sign-in (RFC 8628). Each is one round trip. What a device or a guess did wrong is answered, not raised, because
@@ -28,7 +29,7 @@ export type DeviceBegun = { status: "begun"; expiresIn: number; interval: number
 
 export function beginDeviceAuthorization(sql: Sql, device: NewDevice): Promise<DeviceBegun> {
   const { deviceCodeHash, userCode, clientId, address, network } = device;
-  return one(sql<Answers<DeviceBegun>>`
+  return one(sql<Rows<DeviceBegun>>`
     select svc_api.begin_device_authorization(${deviceCodeHash}, ${userCode}, ${clientId}, ${address}, ${network}) as answer`);
 }
 
@@ -46,7 +47,7 @@ export function redeemDeviceCode(
   clientId: string,
   tokenHash: Buffer,
 ): Promise<DeviceRedeemed> {
-  return one(sql<Answers<DeviceRedeemed>>`
+  return one(sql<Rows<DeviceRedeemed>>`
     select svc_api.redeem_device_code(${deviceCodeHash}, ${clientId}, ${tokenHash}) as answer`);
 }
 
@@ -64,7 +65,7 @@ export type DeviceDecided = { status: "approved" | "denied" } | { status: "unkno
 export type DeviceFound = DevicePending | DeviceDecided;
 
 export function findDeviceAuthorization(sql: Sql, sessionHash: Buffer, userCode: string): Promise<DeviceFound> {
-  return one(sql<Answers<DeviceFound>>`
+  return one(sql<Rows<DeviceFound>>`
     select svc_api.find_device_authorization(${sessionHash}, ${userCode}) as answer`);
 }
 
@@ -75,21 +76,13 @@ export function decideDeviceAuthorization(
   userCode: string,
   approve: boolean,
 ): Promise<DeviceDecided> {
-  return one(sql<Answers<DeviceDecided>>`
+  return one(sql<Rows<DeviceDecided>>`
     select svc_api.decide_device_authorization(${sessionHash}, ${userCode}, ${approve}) as answer`);
 }
 
 /** Whether the token is revoked now, or nobody's; false for a good one that was not made for this client. */
 export async function revokeSessionToken(sql: Sql, tokenHash: Buffer, clientId: string): Promise<boolean> {
-  const { revoked } = await one(sql<Answers<{ revoked: boolean }>>`
+  const { revoked } = await one(sql<Rows<{ revoked: boolean }>>`
     select svc_api.revoke_session_token(${tokenHash}, ${clientId}) as answer`);
   return revoked;
-}
-
-type Answers<T> = { answer: T }[];
-
-async function one<T>(query: PromiseLike<Answers<T>>): Promise<T> {
-  const [row] = await query;
-  if (row === undefined) throw new Error("the database answered no row");
-  return row.answer;
 }

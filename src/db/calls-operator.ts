@@ -1,22 +1,22 @@
 import type { Sql } from "postgres";
-import { one, type Rows } from "./calls-admin.js";
+import { one, type Rows } from "./one.js";
 import type { NewToken } from "./calls-organization.js";
 
 /** The calls of the operator, who has the database itself: they need the migrating user, not one of the service's roles. */
 
 /** Answers an array of users. */
 export function operatorListUsers(sql: Sql): Promise<string> {
-  return one(sql<Rows>`select svc_api.operator_list_users()::text as document`);
+  return one(sql<Rows>`select svc_api.operator_list_users()::text as answer`);
 }
 
 /** A link by which any user sets a password: `{email, expiresAt}`. */
 export function operatorCreatePasswordLink(sql: Sql, email: string, linkHash: Buffer): Promise<string> {
-  return one(sql<Rows>`select svc_api.operator_create_password_link(${email}, ${linkHash})::text as document`);
+  return one(sql<Rows>`select svc_api.operator_create_password_link(${email}, ${linkHash})::text as answer`);
 }
 
 /** Answers an array of headless tokens. */
 export function operatorListTokens(sql: Sql, organizationSlug: string): Promise<string> {
-  return one(sql<Rows>`select svc_api.operator_list_tokens(${organizationSlug})::text as document`);
+  return one(sql<Rows>`select svc_api.operator_list_tokens(${organizationSlug})::text as answer`);
 }
 
 /** A token that acts as the member of that address, null for the oldest owner: `{organizationId, token}`. */
@@ -29,10 +29,10 @@ export function operatorCreateToken(
   return one(sql<Rows>`
     select svc_api.operator_create_token(
       ${organizationSlug}, ${email}, ${token.label}, ${token.role}, ${token.expiresInDays}, ${token.hash}
-    )::text as document`);
+    )::text as answer`);
 }
 
 /** Answers the token as it is now. */
 export function operatorRevokeToken(sql: Sql, tokenId: string): Promise<string> {
-  return one(sql<Rows>`select svc_api.operator_revoke_token(${tokenId})::text as document`);
+  return one(sql<Rows>`select svc_api.operator_revoke_token(${tokenId})::text as answer`);
 }

@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
-import { one, type AdminCredentials, type Page, type Rows } from "./calls-admin.js";
+import type { AdminCredentials, Page } from "./calls-admin.js";
+import { one, type Rows } from "./one.js";
 
 /** The calls that administer an organization: its people, invitations, headless tokens and audit log. As in calls-admin.ts. */
 
@@ -9,31 +10,31 @@ export type Role = (typeof ROLES)[number];
 /** The organizations that a token is good for, by slug. */
 export function listOrganizations(sql: Sql, tokenHash: Buffer, page: Page): Promise<string> {
   return one(sql<Rows>`
-    select svc_api.list_organizations(${tokenHash}, ${page.limit}, ${page.cursor ?? null})::text as document`);
+    select svc_api.list_organizations(${tokenHash}, ${page.limit}, ${page.cursor ?? null})::text as answer`);
 }
 
 export function listMembers(sql: Sql, by: AdminCredentials, page: Page): Promise<string> {
   return one(sql<Rows>`
-    select svc_api.list_members(${by.tokenHash}, ${by.organizationId}, ${page.limit}, ${page.cursor ?? null})::text as document`);
+    select svc_api.list_members(${by.tokenHash}, ${by.organizationId}, ${page.limit}, ${page.cursor ?? null})::text as answer`);
 }
 
 /** Gives a member another role; answers the member. */
 export function updateMember(sql: Sql, by: AdminCredentials, userId: string, role: Role): Promise<string> {
   return one(sql<Rows>`
-    select svc_api.update_member(${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${userId}, ${role})::text as document`);
+    select svc_api.update_member(${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${userId}, ${role})::text as answer`);
 }
 
 /** Ends a membership; answers the member as it was. */
 export function removeMember(sql: Sql, by: AdminCredentials, userId: string): Promise<string> {
   return one(sql<Rows>`
-    select svc_api.remove_member(${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${userId})::text as document`);
+    select svc_api.remove_member(${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${userId})::text as answer`);
 }
 
 export function listInvitations(sql: Sql, by: AdminCredentials, page: Page): Promise<string> {
   return one(sql<Rows>`
     select svc_api.list_invitations(
       ${by.tokenHash}, ${by.organizationId}, ${page.limit}, ${page.cursor ?? null}
-    )::text as document`);
+    )::text as answer`);
 }
 
 /** Answers `{invitation, organization}`, the latter the slug. */
@@ -45,7 +46,7 @@ export function createInvitation(
   return one(sql<Rows>`
     select svc_api.create_invitation(
       ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${invitation.email}, ${invitation.role}, ${invitation.linkHash}
-    )::text as document`);
+    )::text as answer`);
 }
 
 /** Answers the invitation as it was. */
@@ -53,7 +54,7 @@ export function revokeInvitation(sql: Sql, by: AdminCredentials, invitationId: s
   return one(sql<Rows>`
     select svc_api.revoke_invitation(
       ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${invitationId}
-    )::text as document`);
+    )::text as answer`);
 }
 
 /** Answers `{email, expiresAt}`. */
@@ -61,12 +62,12 @@ export function createPasswordReset(sql: Sql, by: AdminCredentials, userId: stri
   return one(sql<Rows>`
     select svc_api.create_password_reset(
       ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${userId}, ${linkHash}
-    )::text as document`);
+    )::text as answer`);
 }
 
 export function listTokens(sql: Sql, by: AdminCredentials, page: Page): Promise<string> {
   return one(sql<Rows>`
-    select svc_api.list_tokens(${by.tokenHash}, ${by.organizationId}, ${page.limit}, ${page.cursor ?? null})::text as document`);
+    select svc_api.list_tokens(${by.tokenHash}, ${by.organizationId}, ${page.limit}, ${page.cursor ?? null})::text as answer`);
 }
 
 export interface NewToken {
@@ -82,13 +83,13 @@ export function createToken(sql: Sql, by: AdminCredentials, token: NewToken): Pr
   return one(sql<Rows>`
     select svc_api.create_token(
       ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${token.label}, ${token.role}, ${token.expiresInDays}, ${token.hash}
-    )::text as document`);
+    )::text as answer`);
 }
 
 /** Answers the token as it is now. */
 export function revokeToken(sql: Sql, by: AdminCredentials, tokenId: string): Promise<string> {
   return one(sql<Rows>`
-    select svc_api.revoke_token(${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${tokenId})::text as document`);
+    select svc_api.revoke_token(${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${tokenId})::text as answer`);
 }
 
 /** Notes that a token was used; of any other text, nothing. */
@@ -108,5 +109,5 @@ export function listAuditLog(sql: Sql, by: AdminCredentials, filters: AuditFilte
     select svc_api.list_audit_log(
       ${by.tokenHash}, ${by.organizationId}, ${filters.action ?? null}, ${filters.actor ?? null}, ${filters.since ?? null},
       ${page.limit}, ${page.cursor ?? null}
-    )::text as document`);
+    )::text as answer`);
 }

@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
-import { one, type AdminCredentials, type KeyDigest, type Page, type Place, type Rows } from "./calls-admin.js";
+import type { AdminCredentials, KeyDigest, Page, Place } from "./calls-admin.js";
+import { one, type Rows } from "./one.js";
 
 /** The calls about projects and their ingestion keys. Each raises the errors that its SQL function names. */
 
@@ -8,13 +9,13 @@ export function listProjects(sql: Sql, by: AdminCredentials, page: Page): Promis
   return one(sql<Rows>`
     select svc_api.list_projects(
       ${by.tokenHash}, ${by.organizationId}, ${page.limit}, ${page.cursor ?? null}
-    )::text as document`);
+    )::text as answer`);
 }
 
 /** Answers `{slug, name, createdAt, environments: {test: {activeVersion, activatedAt}, live: …}}`. */
 export function getProject(sql: Sql, by: AdminCredentials, project: string): Promise<string> {
   return one(sql<Rows>`
-    select svc_api.get_project(${by.tokenHash}, ${by.organizationId}, ${project})::text as document`);
+    select svc_api.get_project(${by.tokenHash}, ${by.organizationId}, ${project})::text as answer`);
 }
 
 /** Keys, the newest first, each as `createKey` answers it. */
@@ -22,7 +23,7 @@ export function listKeys(sql: Sql, by: AdminCredentials, at: Place, page: Page):
   return one(sql<Rows>`
     select svc_api.list_keys(
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${page.limit}, ${page.cursor ?? null}
-    )::text as document`);
+    )::text as answer`);
 }
 
 /** Answers `{id, name, hint, status, createdAt, createdBy, lastUsedAt, revokedAt}`. */
@@ -31,7 +32,7 @@ export function createKey(sql: Sql, by: AdminCredentials, at: Place, name: strin
     select svc_api.create_key(
       ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment},
       ${name}, ${key.hash}, ${key.hint}
-    )::text as document`);
+    )::text as answer`);
 }
 
 /** Replaces a key by a new one; the old one works for `graceSeconds` more: `{key, replaced: {id, revokedAt}}`. */
@@ -47,7 +48,7 @@ export function rotateKey(
     select svc_api.rotate_key(
       ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment},
       ${keyId}, ${graceSeconds}, ${key.hash}, ${key.hint}
-    )::text as document`);
+    )::text as answer`);
 }
 
 /** Ends a key at once; answers it. */
@@ -55,5 +56,5 @@ export function revokeKey(sql: Sql, by: AdminCredentials, at: Place, keyId: stri
   return one(sql<Rows>`
     select svc_api.revoke_key(
       ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${keyId}
-    )::text as document`);
+    )::text as answer`);
 }

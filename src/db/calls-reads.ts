@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
-import { one, type AdminCredentials, type Page, type Place, type Rows } from "./calls-admin.js";
+import type { AdminCredentials, Page, Place } from "./calls-admin.js";
+import { one, type Rows } from "./one.js";
 
 /** The calls of lists and details, as those of calls-admin.ts. */
 
@@ -24,7 +25,7 @@ export function listEvents(
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
       ${filters.customer ?? null}, ${filters.event ?? null}, ${filters.status ?? null}, ${filters.since ?? null},
       ${page.limit}, ${page.cursor ?? null}
-    )::text as document`);
+    )::text as answer`);
 }
 
 /** What was accepted after a position. */
@@ -50,7 +51,7 @@ export async function streamEvents(
     select svc_api.stream_events(
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
       ${filters.customer ?? null}, ${filters.event ?? null}, ${position}::text::bigint, ${limit}
-    )::text as document`);
+    )::text as answer`);
   return JSON.parse(document) as StreamPage;
 }
 
@@ -77,7 +78,7 @@ export function listRuleExecutions(
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
       ${filters.customer ?? null}, ${filters.rule ?? null}, ${filters.result ?? null}, ${filters.since ?? null}, ${filters.detail},
       ${page.limit}, ${page.cursor ?? null}
-    )::text as document`);
+    )::text as answer`);
 }
 
 /** A customer's progress in one journey. */
@@ -91,5 +92,5 @@ export function getJourney(
   return one(sql<Rows>`
     select svc_api.get_journey(
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}, ${journeyId}
-    )::text as document`);
+    )::text as answer`);
 }

@@ -1,4 +1,5 @@
 import type { Sql } from "postgres";
+import { one, type Rows } from "./one.js";
 
 /** The calls of the sign-in pages. Each is one round trip. */
 
@@ -10,7 +11,7 @@ export interface SessionUser {
 
 /** Null for a session that is unknown, expired or ended. */
 export function currentSession(sql: Sql, sessionHash: Buffer): Promise<SessionUser | null> {
-  return value(sql<Value<SessionUser | null>>`select svc_api.current_session(${sessionHash}) as value`);
+  return one(sql<Rows<SessionUser | null>>`select svc_api.current_session(${sessionHash}) as answer`);
 }
 
 export interface BegunSignIn {
@@ -24,7 +25,7 @@ export interface BegunSignIn {
 
 /** Charges an attempt to sign in, counted by the client's network address and the e-mail address together. */
 export function beginSignIn(sql: Sql, email: string, address: string): Promise<BegunSignIn> {
-  return value(sql<Value<BegunSignIn>>`select svc_api.begin_sign_in(${email}, ${address}) as value`);
+  return one(sql<Rows<BegunSignIn>>`select svc_api.begin_sign_in(${email}, ${address}) as answer`);
 }
 
 export interface VerifiedSignIn {
@@ -40,10 +41,10 @@ export interface VerifiedSignIn {
 
 /** Starts a session; false where the password was set anew since it was verified. */
 export function finishSignIn(sql: Sql, to: VerifiedSignIn): Promise<boolean> {
-  return value(sql<Value<boolean>>`
+  return one(sql<Rows<boolean>>`
     select svc_api.finish_sign_in(
       ${to.email}, ${to.address}, ${to.userId}, ${to.passwordHash}, ${to.sessionHash}, ${to.previousHash}
-    ) as value`);
+    ) as answer`);
 }
 
 export async function signOut(sql: Sql, sessionHash: Buffer): Promise<void> {
@@ -67,7 +68,7 @@ export interface InvitationOfLink {
 
 /** Null for a link that never was. */
 export function invitationOfLink(sql: Sql, linkHash: Buffer): Promise<InvitationOfLink | null> {
-  return value(sql<Value<InvitationOfLink | null>>`select svc_api.invitation_of_link(${linkHash}) as value`);
+  return one(sql<Rows<InvitationOfLink | null>>`select svc_api.invitation_of_link(${linkHash}) as answer`);
 }
 
 export interface Acceptance {
@@ -83,10 +84,10 @@ export interface Acceptance {
 
 /** False, and nothing is done, where the link does not allow it; `invitationOfLink` tells why. */
 export function acceptInvitation(sql: Sql, by: Acceptance): Promise<boolean> {
-  return value(sql<Value<boolean>>`
+  return one(sql<Rows<boolean>>`
     select svc_api.accept_invitation(
       ${by.linkHash}, ${by.requestId}, ${by.previousHash}, ${by.sessionHash}, ${by.passwordHash}
-    ) as value`);
+    ) as answer`);
 }
 
 export interface PasswordLink {
@@ -97,23 +98,15 @@ export interface PasswordLink {
 
 /** Null for a link that never was. */
 export function passwordLink(sql: Sql, linkHash: Buffer): Promise<PasswordLink | null> {
-  return value(sql<Value<PasswordLink | null>>`select svc_api.password_link(${linkHash}) as value`);
+  return one(sql<Rows<PasswordLink | null>>`select svc_api.password_link(${linkHash}) as answer`);
 }
 
 /** Sets the password of the link's user, uses the link up and signs the user out everywhere; false where the link is not open. */
 export function setPassword(sql: Sql, linkHash: Buffer, passwordHash: string): Promise<boolean> {
-  return value(sql<Value<boolean>>`select svc_api.set_password(${linkHash}, ${passwordHash}) as value`);
+  return one(sql<Rows<boolean>>`select svc_api.set_password(${linkHash}, ${passwordHash}) as answer`);
 }
 
 /** Deletes sessions, links, tokens and throttles that are over; answers how many rows. For the worker. */
 export async function sweepIam(sql: Sql): Promise<number> {
-  return Number(await value(sql<Value<string>>`select svc_api.sweep_iam() as value`));
-}
-
-type Value<T> = { value: T }[];
-
-async function value<T>(query: PromiseLike<Value<T>>): Promise<T> {
-  const [row] = await query;
-  if (row === undefined) throw new Error("the database answered no row");
-  return row.value;
+  return Number(await one(sql<Rows>`select svc_api.sweep_iam() as answer`));
 }

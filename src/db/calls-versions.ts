@@ -1,12 +1,13 @@
 import type { Sql } from "postgres";
-import { one, type AdminCredentials, type Page, type Place, type Rows } from "./calls-admin.js";
+import type { AdminCredentials, Page, Place } from "./calls-admin.js";
+import { one, type Rows } from "./one.js";
 
 /** The calls about configuration versions that are stored. Each raises the errors that its SQL function names. */
 
 /** A version with its snapshot. @param version `v3`, or `latest`. */
 export function getConfigVersion(sql: Sql, by: AdminCredentials, project: string, version: string): Promise<string> {
   return one(sql<Rows>`
-    select svc_api.get_config_version(${by.tokenHash}, ${by.organizationId}, ${project}, ${version})::text as document`);
+    select svc_api.get_config_version(${by.tokenHash}, ${by.organizationId}, ${project}, ${version})::text as answer`);
 }
 
 /**
@@ -22,7 +23,7 @@ export function diffConfigVersions(
   return one(sql<Rows>`
     select svc_api.diff_config_versions(
       ${by.tokenHash}, ${by.organizationId}, ${project}, ${from ?? null}, ${to ?? null}
-    )::text as document`);
+    )::text as answer`);
 }
 
 /** What is asked of an activation besides the version. */
@@ -44,7 +45,7 @@ export function promoteConfig(
   return one(sql<Rows>`
     select svc_api.promote_config(
       ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${project}, ${version}, ${expected}, ${force}
-    )::text as document`);
+    )::text as answer`);
 }
 
 /** Makes a version active again that was active in the environment before; answers as `promoteConfig` does. */
@@ -59,7 +60,7 @@ export function rollbackConfig(
     select svc_api.rollback_config(
       ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment},
       ${version}, ${expected}, ${force}
-    )::text as document`);
+    )::text as answer`);
 }
 
 /** Which version became active when and by whom, the newest first. */
@@ -67,5 +68,5 @@ export function listActivations(sql: Sql, by: AdminCredentials, at: Place, page:
   return one(sql<Rows>`
     select svc_api.list_activations(
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${page.limit}, ${page.cursor ?? null}
-    )::text as document`);
+    )::text as answer`);
 }

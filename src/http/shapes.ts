@@ -50,6 +50,8 @@ function describe(error: TLocalizedValidationError, schema: TSchema): Diagnostic
     case "minLength":
     case "minItems":
       return [at(path, error.params.limit === 1 ? "must not be empty" : `must have at least ${error.params.limit}`)];
+    case "minProperties":
+      return [at(path, "must have at least one member")];
     case "maxLength":
       return [at(path, `must have at most ${error.params.limit} characters`)];
     case "maxItems":
@@ -80,7 +82,7 @@ function descriptionAt(schema: TSchema, schemaPath: string): string | undefined 
 function withArticle(type: string | string[]): string {
   return [type]
     .flat()
-    .map((name) => (/^[aio]/.test(name) ? `an ${name}` : `a ${name}`))
+    .map((name) => (name === "null" ? name : /^[aio]/.test(name) ? `an ${name}` : `a ${name}`))
     .join(" or ");
 }
 
@@ -96,4 +98,14 @@ function toPath(pointer: string): string {
 function join(path: string, part: string): string {
   if (/^\d+$/.test(part)) return `${path}[${part}]`;
   return path === "" ? part : `${path}.${part}`;
+}
+
+/** Whether an object of this shape has members that must be there, so that `{}` is none. */
+export function needsMembers(schema: TSchema): boolean {
+  const { properties, required, minProperties } = schema as {
+    properties?: object;
+    required?: string[];
+    minProperties?: number;
+  };
+  return properties === undefined || (required ?? []).length > 0 || (minProperties ?? 0) > 0;
 }

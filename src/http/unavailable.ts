@@ -1,9 +1,9 @@
 import { ApiError } from "./errors.js";
 
-/** Too many requests wait for the database: this one was not taken and may be sent again. */
+/** Too many requests wait, for the database unless another reason is given: this one was not taken and may be sent again. */
 export class QueueFullError extends ApiError {
-  constructor() {
-    super(503, "SERVICE_UNAVAILABLE", { reason: "Too many requests wait for the database." });
+  constructor(reason = "Too many requests wait for the database.") {
+    super(503, "SERVICE_UNAVAILABLE", { reason });
   }
 }
 

@@ -22,6 +22,8 @@ export interface ServerConfig {
   /** Without a slash at the end; errors link to it. Null: the pages of the service itself (`docsUrlOf`). */
   docsUrl: string | null;
   webhookAllowPrivate: boolean;
+  /** How long attempts to deliver are kept. */
+  deliveryAttemptDays: number;
   /** The server that takes mail, and who it is from; null: links are only shown to who asks for them. */
   mail: { url: string; from: string } | null;
   /** An OpenAI-compatible endpoint; null where none is set. */
@@ -51,6 +53,7 @@ const SERVER_NAMES = [
   "SVC_METRICS_TOKEN",
   "SVC_DOCS_URL",
   "SVC_WEBHOOK_ALLOW_PRIVATE",
+  "SVC_DELIVERY_ATTEMPT_DAYS",
   "SVC_SMTP_URL",
   "SVC_MAIL_FROM",
   "SVC_AI_BASE_URL",
@@ -61,6 +64,7 @@ const SERVER_NAMES = [
 
 const SECRET_LENGTH_MIN = 32;
 const SETTLE_SECONDS_MAX = 3600;
+const ATTEMPT_DAYS_MAX = 3650;
 const TRUSTED_PROXIES_MAX = 10;
 
 /** One line for every variable that has a bad value, in the order of the documentation. */
@@ -90,6 +94,7 @@ export function readConfig(env: Environment): { config: ServerConfig; warnings: 
     metricsToken: reader.token("SVC_METRICS_TOKEN"),
     docsUrl: reader.url("SVC_DOCS_URL", ["http:", "https:"]),
     webhookAllowPrivate: reader.flag("SVC_WEBHOOK_ALLOW_PRIVATE"),
+    deliveryAttemptDays: reader.integer("SVC_DELIVERY_ATTEMPT_DAYS", 1, ATTEMPT_DAYS_MAX) ?? 30,
     mail: reader.mail(),
     ai: reader.ai(),
     settleSeconds: reader.integer("SVC_SETTLE_SECONDS", 0, SETTLE_SECONDS_MAX) ?? 30,

@@ -5,6 +5,7 @@ import type { Sql } from "postgres";
 import { unreadyReasons } from "../db/calls-probe.js";
 import { connect } from "../db/connect.js";
 import { CUSTOMER_WORK_CONNECTIONS, createCustomerWork, type CustomerWork } from "../http/admin/customer-work.js";
+import { createWebhookTests, type WebhookTests } from "../http/admin/webhook-tests.js";
 import { createApp, createStartingApp } from "../http/app.js";
 import { drain } from "../http/drain.js";
 import type { DocsUrl } from "../http/errors.js";
@@ -58,6 +59,7 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
   let stopping = false;
   let sql: Sql | undefined;
   let work: CustomerWork | undefined;
+  let webhookTests: WebhookTests | undefined;
   const server = createHttpServer((request, response) => handle(request, response), docsUrl);
   await listen(server, config);
   address = addressOf(config.host, (server.address() as AddressInfo).port);
@@ -66,6 +68,8 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
     serve(options) {
       sql = connectAs(options);
       work = createCustomerWork(connectForWork(options));
+      const key = sealingKey(options.secret);
+      webhookTests = createWebhookTests({ key, allowPrivate: config.webhookAllowPrivate });
       const unready = readiness(sql, logger);
       const probes: ProbeChecks = {
         started: () => true,
@@ -74,7 +78,9 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
       handle = createServiceApp({
         sql,
         work,
+        webhookTests,
         secret: options.secret,
+        sealingKey: key,
         probes,
         config,
         logger,
@@ -85,7 +91,7 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
     async stop() {
       stopping = true;
       await drain(server, DRAIN_MS_MAX);
-      await Promise.all([sql?.end({ timeout: 5 }), work?.sql.end({ timeout: 5 })]);
+      await Promise.all([sql?.end({ timeout: 5 }), work?.sql.end({ timeout: 5 }), webhookTests?.close()]);
     },
   };
 }
@@ -113,7 +119,9 @@ function connectForWork({ databaseUrl, useRoles }: HttpRoleOptions): Sql {
 interface ServiceAppParts {
   sql: Sql;
   work: CustomerWork;
+  webhookTests: WebhookTests;
   secret: string;
+  sealingKey: Buffer;
   probes: ProbeChecks;
   config: ServerConfig;
   logger: Logger;
@@ -121,7 +129,8 @@ interface ServiceAppParts {
   docsUrl: DocsUrl;
 }
 
-function createServiceApp({ sql, work, secret, probes, config, logger, publicUrl, docsUrl }: ServiceAppParts): Koa {
+function createServiceApp(parts: ServiceAppParts): Koa {
+  const { sql, work, webhookTests, secret, sealingKey, probes, config, logger, publicUrl, docsUrl } = parts;
   const keys = new KeyCheck(sql);
   return createApp({
     log: logger,
@@ -131,11 +140,12 @@ function createServiceApp({ sql, work, secret, probes, config, logger, publicUrl
     trustedProxies: config.trustedProxies,
     admin: {
       sql,
-      sealingKey: sealingKey(secret),
+      sealingKey,
       allowPrivateWebhooks: config.webhookAllowPrivate,
       publicUrl,
       mailer: mailerOf(config, logger),
       work,
+      webhookTests,
     },
     routes: ingestRoutes({
       backend: new Ingestor(sql, { concurrency: SINGLE_CALLS, waitingMax: WAITING_MAX }),

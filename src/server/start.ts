@@ -26,6 +26,7 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: R
         databaseUrl,
         useRoles,
         settleSeconds: config.settleSeconds,
+        attemptDays: config.deliveryAttemptDays,
         secret,
         allowPrivateWebhooks: config.webhookAllowPrivate,
       };

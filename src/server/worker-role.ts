@@ -9,6 +9,7 @@ export interface WorkerRoleOptions {
   /** Act as svc_worker; false where the roles could not be created. */
   useRoles: boolean;
   settleSeconds: number;
+  attemptDays: number;
   secret: string;
   allowPrivateWebhooks: boolean;
 }
@@ -30,6 +31,7 @@ export async function runWorkerRole(options: WorkerRoleOptions, logger: Logger):
     useRoles: options.useRoles,
     sql,
     settleSeconds: options.settleSeconds,
+    attemptDays: options.attemptDays,
     concurrency: CONCURRENCY,
     logger,
     onStalled: (error) => {

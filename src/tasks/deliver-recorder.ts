@@ -4,11 +4,17 @@ import type { Sql } from "postgres";
 import { recordAttempts, type AttemptResult } from "../db/calls-deliveries.js";
 
 const BATCH_MAX = 500;
+/** How long results gather after a call: one costs as much as dozens of results. */
+const GATHER_MS = 20;
+/** So many wait for no more. */
+const GATHERED = 100;
 const RETRY_MS = 100;
 const RETRY_MS_MAX = 5_000;
 
 /** SQLSTATE classes that say the data is at fault, so that trying again is no use. */
 const DATA_FAULT = /^(22|23|54)/;
+/** What is said of an attempt whose texts the database refuses. */
+const UNRECORDED = "the answer could not be recorded";
 
 interface Waiting {
   result: AttemptResult;
@@ -16,7 +22,7 @@ interface Waiting {
 }
 
 /**
- * Writes attempts down. Those that come while a call is under way share the next one. A result is never dropped because the
+ * Writes attempts down. Those that come during a call, or soon after it, share the next one. A result is never dropped because the
  * database is away: the call is repeated until it succeeds, which does no harm where only its answer was lost.
  */
 export class AttemptRecorder {
@@ -39,7 +45,7 @@ export class AttemptRecorder {
     });
   }
 
-  /** Ends the repeating: what is not on record now is delivered again once its claim has expired. */
+  /** Ends the repeating: what is not on record now is delivered again once the lease of its webhook has ended. */
   abandon(): void {
     this.#abandoned.abort();
   }
@@ -50,6 +56,7 @@ export class AttemptRecorder {
       const batch = this.#waiting.splice(0, BATCH_MAX);
       await this.#write(batch.map(({ result }) => result));
       for (const { done } of batch) done();
+      if (this.#waiting.length < GATHERED) await delay(GATHER_MS);
     }
     this.#writing = false;
   }
@@ -57,7 +64,8 @@ export class AttemptRecorder {
   async #write(results: AttemptResult[]): Promise<void> {
     for (let wait = RETRY_MS; !this.#abandoned.signal.aborted; wait = Math.min(2 * wait, RETRY_MS_MAX)) {
       try {
-        await recordAttempts(this.#sql, results);
+        const { disabled } = await recordAttempts(this.#sql, results);
+        for (const webhook of disabled) this.#logger.warn(webhook, "a webhook was disabled");
         return;
       } catch (error) {
         if (DATA_FAULT.test((error as { code?: string }).code ?? "")) return this.#writeApart(results, error);
@@ -67,13 +75,13 @@ export class AttemptRecorder {
     }
   }
 
-  /** One result that the database refuses must not take others with it: halves are tried until it stands alone. */
+  /** One result that the database refuses must not take others with it: halves are tried until it stands alone, then it without its texts. */
   async #writeApart(results: AttemptResult[], error: unknown): Promise<void> {
-    if (results.length === 1) {
-      this.#logger.error(
-        { err: error, attempt: results[0] },
-        "the database refuses the record of an attempt to deliver",
-      );
+    const [result, ...others] = results;
+    if (result !== undefined && others.length === 0) {
+      // Without any record the delivery would stay due, and be made again and again.
+      if (result.error !== UNRECORDED) return this.#write([{ ...result, error: UNRECORDED, response: null }]);
+      this.#logger.error({ err: error, attempt: result }, "the database refuses the record of an attempt to deliver");
       return;
     }
     const middle = Math.ceil(results.length / 2);

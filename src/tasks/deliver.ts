@@ -1,14 +1,22 @@
 import { randomBytes } from "node:crypto";
 import os from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { ListenMeta, Sql } from "postgres";
 import type { Agent } from "undici";
-import { claimDeliveries, type ClaimedDelivery } from "../db/calls-deliveries.js";
+import {
+  claimDeliveries,
+  releaseWebhooks,
+  type ClaimedDelivery,
+  type HeldDelivery,
+  type LaneLimit,
+} from "../db/calls-deliveries.js";
 import { createAgent } from "../webhooks/agent.js";
 import type { Resolve } from "../webhooks/resolve.js";
-import { sealingKey } from "../webhooks/secret.js";
+import { sealingKey, secretOpener } from "../webhooks/secret.js";
 import { attemptDelivery, type SendOptions } from "../webhooks/send.js";
 import { USER_AGENT } from "../webhooks/user-agent.js";
+import { FIRST_WINDOW, Lanes } from "./deliver-lanes.js";
 import { AttemptRecorder } from "./deliver-recorder.js";
 import { Wakeup } from "./deliver-wakeup.js";
 
@@ -20,10 +28,8 @@ export interface DelivererOptions {
   /** SVC_WEBHOOK_ALLOW_PRIVATE: special addresses may be reached. */
   allowPrivate: boolean;
   logger: Logger;
-  /** Deliveries under way in this process at most. */
-  totalMax?: number;
-  /** Deliveries under way at one endpoint at most, over all processes. */
-  perEndpointMax?: number;
+  /** Requests under way in this process at most. */
+  underWayMax?: number;
   /** How long a receiver has to answer. */
   timeoutMs?: number;
   /** How often to look without having been called. */
@@ -43,16 +49,18 @@ export interface Deliverer {
 
 const CHANNEL = "svc_deliveries";
 
-const DEFAULTS = { totalMax: 256, perEndpointMax: 10, timeoutMs: 15_000, pollMs: 1_000, stopMs: 20_000 };
+const DEFAULTS = { underWayMax: 1024, timeoutMs: 15_000, pollMs: 1_000, stopMs: 20_000 };
 
+/** How many deliveries are held for each request that may be under way: some wait, some are being recorded. */
+const HELD_PER_REQUEST = 2;
 /** Claims ask for no less than this while there is room, so that they stay few. */
 const CLAIM_MIN = 16;
-/** Of the room that is left, this part may go to one endpoint. */
-const ENDPOINT_SHARE = 1 / 8;
+/** Claims that take longer are followed by a pause. */
+const SLOW_CLAIM_MS = 100;
 const FAILED_CLAIM_WAIT_MS_MAX = 10_000;
 
 /**
- * Starts to deliver webhooks: claims what is due while there is room, sends, records. No transaction is open during a request.
+ * Starts to deliver webhooks: claims what is due, a little ahead of what may be under way, sends, records. No transaction is open during a request.
  * Woken by notifications, and by itself every second.
  */
 export function startDeliverer(options: DelivererOptions): Deliverer {
@@ -68,8 +76,11 @@ class Pump implements Deliverer {
   readonly #wakeup = new Wakeup();
   readonly #listening: Promise<ListenMeta | null>;
   readonly #loop: Promise<void>;
-  /** Sent and not on record yet. */
-  readonly #open = new Set<Promise<void>>();
+  readonly #lanes: Lanes;
+  /** Begun and not on record yet. */
+  readonly #open = new Map<Promise<unknown>, HeldDelivery>();
+  /** There may be more than there was room for. */
+  #crowded = false;
   #idleWaiters: (() => void)[] = [];
   #failedClaims = 0;
   #dropped = false;
@@ -79,8 +90,13 @@ class Pump implements Deliverer {
     this.#options = { ...DEFAULTS, ...options };
     const { sql, logger, secret, timeoutMs } = this.#options;
     this.#agent = createAgent(this.#options);
-    this.#send = { agent: this.#agent, key: sealingKey(secret), userAgent: USER_AGENT, timeoutMs };
+    this.#send = { agent: this.#agent, openSecret: secretOpener(sealingKey(secret)), userAgent: USER_AGENT, timeoutMs };
     this.#recorder = new AttemptRecorder(sql, logger);
+    this.#lanes = new Lanes({
+      underWayMax: this.#options.underWayMax,
+      send: (delivery) => this.#begin(delivery),
+      onLow: () => this.#wakeup.call(),
+    });
     this.#listening = this.#listen();
     this.#loop = this.#run();
   }
@@ -104,34 +120,45 @@ class Pump implements Deliverer {
     while (this.#stopping === null) {
       // Who asked before this claim is told what it finds; who asks during it is told by the next.
       const waiters = this.#idleWaiters.splice(0);
-      // What is under way now may fill its endpoint, and be on record by the time the claim answers.
-      const quiet = this.#open.size === 0;
-      const asked = this.#room();
-      const claimed = asked.total > 0 ? await this.#claim(asked) : null;
-      for (const delivery of claimed ?? []) this.#start(delivery);
-      if (quiet && claimed?.length === 0) for (const resolve of waiters) resolve();
+      const limits = this.#lanes.limits();
+      const held = [...this.#lanes.waiting(), ...this.#open.values()];
+      const room = HELD_PER_REQUEST * this.#options.underWayMax - held.length;
+      // Half of it, so that webhooks which hang, however many, leave room for those that do not.
+      const total = Math.min(room, Math.max(CLAIM_MIN, Math.ceil(room / 2)));
+      const begun = performance.now();
+      const claimed = total > 0 ? await this.#claim(held, limits, total) : null;
+      // Whoever stops takes nothing more.
+      if (this.#isStopping()) return;
+      this.#crowded = total <= 0 || claimed?.length === total;
+      this.#lanes.add(claimed ?? [], limits, this.#crowded);
+      if (held.length === 0 && claimed?.length === 0) for (const resolve of waiters) resolve();
       else this.#idleWaiters.unshift(...waiters);
-      // Where fewer came than were asked for, no more is due, or its endpoints are busy: a record of theirs calls us.
-      if (claimed === null || claimed.length < asked.total) await this.#wakeup.sleep(this.#sleepMs());
+      // A claim that took long is not followed by another at once, so that looking for work does not keep the database from it.
+      const took = performance.now() - begun;
+      if (took > SLOW_CLAIM_MS) await delay(Math.min(took, this.#options.pollMs));
+      // Where fewer came than were asked for, no more is due, or its webhooks are full: a lane that runs low calls us.
+      if (claimed?.length !== total) await this.#wakeup.sleep(this.#sleepMs());
     }
   }
 
-  /**
-   * What to ask for. An endpoint's share shrinks with the room that is left, and a claim asks for half of that room, so that
-   * endpoints which hang, however many, leave room for those that do not.
-   */
-  #room(): { perEndpoint: number; total: number } {
-    const room = this.#options.totalMax - this.#open.size;
-    return {
-      perEndpoint: Math.max(1, Math.min(this.#options.perEndpointMax, Math.floor(room * ENDPOINT_SHARE))),
-      total: Math.min(room, Math.max(CLAIM_MIN, Math.ceil(room / 2))),
-    };
+  #isStopping(): boolean {
+    return this.#stopping !== null;
   }
 
   /** Null where the database cannot be asked; the next round tries again. */
-  async #claim(asked: { perEndpoint: number; total: number }): Promise<ClaimedDelivery[] | null> {
+  async #claim(
+    held: readonly HeldDelivery[],
+    limits: readonly LaneLimit[],
+    total: number,
+  ): Promise<ClaimedDelivery[] | null> {
     try {
-      const claimed = await claimDeliveries(this.#options.sql, this.#workerId, asked.perEndpoint, asked.total);
+      const claimed = await claimDeliveries(this.#options.sql, this.#workerId, {
+        held,
+        limits,
+        firstLimit: FIRST_WINDOW,
+        total,
+        failingTotal: this.#lanes.failingRoom(),
+      });
       this.#failedClaims = 0;
       return claimed;
     } catch (error) {
@@ -145,18 +172,18 @@ class Pump implements Deliverer {
     return Math.min(this.#options.pollMs * 2 ** this.#failedClaims, FAILED_CLAIM_WAIT_MS_MAX);
   }
 
-  #start(delivery: ClaimedDelivery): void {
-    const work = this.#deliver(delivery).finally(() => {
-      this.#open.delete(work);
-      this.#wakeup.call();
+  /** Resolves once it is answered. The delivery stays held until that is on record. */
+  async #begin(delivery: ClaimedDelivery): Promise<{ accepted: boolean; recorded: Promise<void> }> {
+    const answered = attemptDelivery(delivery, this.#send);
+    const recorded = answered.then(async (result) => {
+      // An attempt that we broke off says nothing about its receiver.
+      if (!this.#dropped) await this.#recorder.record(result);
+      this.#open.delete(recorded);
+      if (this.#crowded || this.#open.size === 0) this.#wakeup.call();
     });
-    this.#open.add(work);
-  }
-
-  async #deliver(delivery: ClaimedDelivery): Promise<void> {
-    const result = await attemptDelivery(delivery, this.#send);
-    // An attempt that we broke off says nothing about its receiver.
-    if (!this.#dropped) await this.#recorder.record(result);
+    this.#open.set(recorded, delivery);
+    const { statusCode } = await answered;
+    return { accepted: statusCode !== null && statusCode >= 200 && statusCode < 300, recorded };
   }
 
   /** Notifications are hints: without them deliveries wait for the next poll, so a failure here is not fatal. */
@@ -182,15 +209,28 @@ class Pump implements Deliverer {
     const finish = async () => {
       // `stop` has not returned yet when this begins; the loop must see it before it is waited for.
       await this.#loop;
-      await Promise.all([...this.#open, this.#unlisten()]);
+      this.#lanes.close();
+      await Promise.all([...this.#open.keys(), this.#unlisten()]);
+      await this.#release();
     };
     if (await within(this.#options.stopMs, finish())) await this.#agent.close();
     else await this.#drop();
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
+  /** Only saves the others the time until the leases run out. */
+  async #release(): Promise<void> {
+    await releaseWebhooks(this.#options.sql, this.#workerId).catch((error: unknown) => {
+      this.#options.logger.warn(
+        { err: error },
+        "the leases of webhooks could not be ended; they run out by themselves",
+      );
+    });
+  }
+
   async #drop(): Promise<void> {
     this.#dropped = true;
+    this.#lanes.close();
     this.#options.logger.warn(
       { deliveries: this.#open.size },
       "stopped with deliveries under way; they will be made again",

@@ -5,6 +5,7 @@ import pg from "pg";
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
 import { tick } from "../db/calls-evaluation.js";
+import { sweepWebhooks } from "../db/calls-deliveries.js";
 import { sweepIam } from "../db/calls-sign-in.js";
 import { Models } from "../evaluation/models.js";
 import { evaluateEnvironment } from "./evaluate.js";
@@ -15,6 +16,8 @@ export interface WorkerOptions {
   useRoles: boolean;
   sql: Sql;
   settleSeconds: number;
+  /** How long attempts to deliver are kept. */
+  attemptDays: number;
   concurrency: number;
   logger: Logger;
   /** Told, once, when a tick has had no answer for `silenceMsMax`: the process had better be started again. */
@@ -32,8 +35,14 @@ const TICK_MS = 1_000;
 /** Longer than a database takes to fail over; a query that has no answer then has lost its connection without the driver knowing. */
 const SILENCE_MS_MAX = 120_000;
 
-/** What is over of sign-ins is swept every ten minutes, by one of all workers. */
-const CRONTAB = "*/10 * * * * sweep_iam ?jobKey=sweep_iam&max=3";
+/** What is over of sign-ins and of webhooks is swept every ten minutes, by one of all workers. */
+const CRONTAB = [
+  "*/10 * * * * sweep_iam ?jobKey=sweep_iam&max=3",
+  "5,15,25,35,45,55 * * * * sweep_webhooks ?jobKey=sweep_webhooks&max=3",
+].join("\n");
+
+/** Rows of a kind that one call removes: tens of milliseconds. */
+const SWEPT_ROWS = 5_000;
 
 /** A job that evaluated this many chunks goes to the end of the queue, so that a long backlog does not keep other environments waiting. */
 const CHUNKS_PER_JOB = 20;
@@ -69,6 +78,13 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       sweep_iam: async () => {
         const rows = await sweepIam(sql);
         logger.debug({ rows }, "what was over of sign-ins was swept");
+      },
+      sweep_webhooks: async () => {
+        let rows = 0;
+        for (let swept = -1; swept !== 0 && !stopping; rows += swept) {
+          swept = await sweepWebhooks(sql, options.attemptDays, SWEPT_ROWS);
+        }
+        logger.debug({ rows }, "what was over of webhooks was swept");
       },
       evaluate: async (payload, { addJob }) => {
         const { environmentId } = payload as { environmentId: number };

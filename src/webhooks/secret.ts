@@ -39,6 +39,26 @@ export function sealSecret(secret: string, key: Buffer): Buffer {
   return Buffer.concat([Buffer.of(FORMAT), nonce, cipher.getAuthTag(), ciphertext]);
 }
 
+/** Opens sealed secrets. Throws SealedSecretError. */
+export type OpenSecret = (sealed: Uint8Array) => string;
+
+/** As many opened secrets are remembered: each is used for every delivery of its webhook. */
+const REMEMBERED = 1_000;
+
+/** Opens secrets that were sealed with this key, and remembers the latest of them. */
+export function secretOpener(key: Buffer): OpenSecret {
+  const opened = new Map<string, string>();
+  return (sealed) => {
+    const name = Buffer.from(sealed).toString("latin1");
+    const known = opened.get(name);
+    if (known !== undefined) return known;
+    const secret = openSecret(sealed, key);
+    if (opened.size >= REMEMBERED) opened.clear();
+    opened.set(name, secret);
+    return secret;
+  };
+}
+
 /**
  * Decrypts what `sealSecret` made.
  *

@@ -89,8 +89,10 @@ describe("functions of svc_api", () => {
       "load_history_pages",
       "load_snapshot",
       "record_attempts",
+      "release_webhooks",
       "set_aside_customer",
       "sweep_iam",
+      "sweep_webhooks",
       "tick",
     ]);
     expect(byRole("svc_http")).not.toContain("apply_evaluation");

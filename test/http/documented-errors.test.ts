@@ -63,6 +63,13 @@ const read = (path: string) => fixture.service.request("GET", `/projects/${path}
 const change = (path: string, body: unknown) =>
   fixture.service.request("POST", `/projects/${path}`, { by: fixture.owner, body });
 
+/** A webhook of this id. */
+async function newWebhook(id: string): Promise<void> {
+  const { body } = await change("app/webhooks", { url: "https://example.com/hook", eventTypes: ["*"] });
+  await fixture.service.db.sql`
+    update svc.webhooks set webhook_id = ${id} where webhook_id = ${(body as { id: string }).id}`;
+}
+
 /** Makes the request while the database is changed, and changes it back. */
 async function meanwhile(change: string, request: () => Promise<Answered>, back: string): Promise<Answered> {
   const { sql } = fixture.service.db;
@@ -148,6 +155,11 @@ const requests: Record<string, () => Promise<Answered>> = {
   },
   SEGMENT_NOT_FOUND: () => read("app/segments/power_users"),
   WEBHOOK_NOT_FOUND: () => read("app/webhooks/whk_1/deliveries"),
+  DELIVERY_NOT_FOUND: async () => {
+    await newWebhook("whk_4f1a4c7f9b3e5d0c2b6e");
+    return read("app/webhooks/whk_4f1a4c7f9b3e5d0c2b6e/deliveries/emi_0000000000000400");
+  },
+  EMISSION_NOT_FOUND: () => read("app/emissions/emi_0000000000000400"),
   KEY_NOT_FOUND: () => change("app/keys/key_1/rotate", {}),
   VERSION_NOT_FOUND: () => read("app/config-versions/v9"),
   MEMBER_NOT_FOUND: () => administer("DELETE", "members/usr_1"),
@@ -161,6 +173,13 @@ const requests: Record<string, () => Promise<Answered>> = {
       update svc.api_keys set api_key_id = 'key_5d0c2b6e4f1a4c7f9b3e', revoked_at = '2026-03-02T10:00:00Z'
       where api_key_id = ${(body as { key: { id: string } }).key.id}`;
     return change("app/keys/key_5d0c2b6e4f1a4c7f9b3e/rotate", {});
+  },
+  WEBHOOK_DISABLED: async () => {
+    await newWebhook("whk_5f0c2a9e7b1d4c3a5f0c");
+    await fixture.service.db.sql`
+      update svc.webhooks set disabled_at = now(), disabled_reason = 'The endpoint answered 410 Gone.'
+      where webhook_id = 'whk_5f0c2a9e7b1d4c3a5f0c'`;
+    return change("app/webhooks/whk_5f0c2a9e7b1d4c3a5f0c/resend", { since: "1d" });
   },
   VERSION_CONFLICT: () => change("app/config-versions", { snapshot: EMPTY_SNAPSHOT, expected: "v2" }),
   CONFIG_WARNINGS: async () => {

@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { startDeliverer, type Deliverer } from "../../src/tasks/deliver.js";
-import { createWebhook, makeDue, SERVICE_SECRET } from "../webhooks/support/fixtures.js";
+import { attemptsOf, createWebhook, expireLeases, makeDue, SERVICE_SECRET } from "../webhooks/support/fixtures.js";
 import { startReceiver, statuses, type Answer, type Receiver } from "../webhooks/support/receiver.js";
 import { environmentId } from "../support/service.js";
 import { expectTaken } from "./support/answers.js";
@@ -111,32 +111,44 @@ it("1. Delivery is at least once. A worker crash after the receiver accepted a r
     await exited;
     await tx`select pg_terminate_backend(${backend}, 10000)`;
   });
+  expect(await attemptsOf(sql(), receiver.webhookId)).toEqual([]);
   // As later, when the worker is taken for dead.
-  await sql()`update svc.deliveries set claimed_until = now() - interval '1 second'`;
+  await expireLeases(sql());
   await deliverer().idle();
   expect(receiver.requests).toHaveLength(2);
-  expect(bodiesOf(receiver)[1]).toEqual(bodiesOf(receiver)[0]);
+  expect(receiver.requests[1]!.body).toBe(receiver.requests[0]!.body);
   expect(idsOf(receiver)[1]).toBe(idsOf(receiver)[0]);
+  // The log has what is known: one attempt, not the one whose outcome died with the worker.
+  expect(await attemptsOf(sql(), receiver.webhookId)).toMatchObject([{ attempt: 1, status_code: 200 }]);
+  const [delivery] = await sql()`select status, attempts from svc.deliveries where webhook_id = ${receiver.webhookId}`;
+  expect(delivery).toEqual({ status: "delivered", attempts: 1 });
 });
 
 it("2. Header `svc-event-id` carries a stable identifier. The same value is `id` in the JSON payload and is unchanged across retries.", async () => {
-  const receiver = await receive(statuses(500, 503, 200));
+  const receiver = await receive(statuses(500, 503, 400, 200));
   const pump = deliverer();
   await activate("retried");
   await pump.idle();
   // Of itself, each retry would wait for some time.
-  for (let attempt = 2; attempt <= 3; attempt += 1) {
+  for (let attempt = 2; attempt <= 4; attempt += 1) {
     expect(receiver.requests).toHaveLength(attempt - 1);
     await makeDue(sql());
     await pump.idle();
   }
   const [id] = idsOf(receiver);
   expect(id).toMatch(/^emi_[0-9a-f]{16}$/);
-  expect(idsOf(receiver)).toEqual([id, id, id]);
-  expect(bodiesOf(receiver).map((body) => body.id)).toEqual([id, id, id]);
+  expect(idsOf(receiver)).toEqual([id, id, id, id]);
+  expect(bodiesOf(receiver).map((body) => body.id)).toEqual([id, id, id, id]);
+  const log = await attemptsOf(sql(), receiver.webhookId);
+  expect(log.map(({ attempt, status_code }) => [attempt, status_code])).toEqual([
+    [1, 500],
+    [2, 503],
+    [3, 400],
+    [4, 200],
+  ]);
   await makeDue(sql());
   await pump.idle();
-  expect(receiver.requests).toHaveLength(3);
+  expect(receiver.requests).toHaveLength(4);
 });
 
 it("2. Receivers deduplicate on it: each event has another one.", async () => {

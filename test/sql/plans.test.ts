@@ -2,8 +2,10 @@ import type { Notice, Sql } from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as calls from "../../src/db/calls-admin.js";
 import * as reads from "../../src/db/calls-reads.js";
+import * as webhooks from "../../src/db/calls-webhooks.js";
 import { connect } from "../../src/db/connect.js";
 import { newAccessToken, newApiKey } from "../../src/http/credentials.js";
+import { parseDuration } from "../../src/snapshot/duration.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { populate } from "../support/population.js";
 
@@ -13,6 +15,8 @@ const EVENTS = 100_000;
 /** Tables that grow with customers and events: nothing reads one of them from end to end. */
 const LARGE = [
   "customers",
+  "deliveries",
+  "delivery_attempts",
   "emissions",
   "events",
   "health_scores",
@@ -206,6 +210,71 @@ describe("the lists read by index, and not much more than they show:", () => {
       select relpages as pages from pg_class where oid = 'svc.customers'::regclass`;
     expect(buffers).toBeLessThan(pages);
   });
+});
+
+describe("what is asked of the deliveries to a webhook reads by index:", () => {
+  const EMISSIONS = 30_000;
+  const none = { statuses: ["failed", "missing"] as const };
+  const deliveries = (filters: webhooks.DeliveryFilters, page: calls.Page = PAGE) =>
+    webhooks.listDeliveries(sql, by, AT, "whk_many", filters, page);
+
+  beforeAll(async () => {
+    const [row] = await db.sql<[{ id: number }]>`select environment_id as id from svc.environments where name = 'test'`;
+    await db.sql`
+      insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret, created_at)
+      select ${row.id}, id, 'https://example.com', '{nothing}', '', now() - interval '1 day' from unnest(array['whk_many', 'whk_few']) as id`;
+    // Written in batches of 100, one each second.
+    await db.sql`
+      insert into svc.emissions (
+        environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type, created_at
+      )
+      select
+        ${row.id}, ((900000::bigint + n / 100) << 16) + n % 100, 'customer-' || lpad((n % 1000)::text, 6, '0'),
+        case when n % 10000 = 0 then 'rare' else 'segment.entered' end, 'segment', '{}', now(), 'timer',
+        now() - interval '1 hour' + n / 100 * interval '1 second'
+      from generate_series(0, ${EMISSIONS - 1}::integer) as n`;
+    await db.sql`
+      insert into svc.emission_batches (environment_id, evaluation_seq, emissions, created_at)
+      select ${row.id}, 900000 + n, 100, now() - interval '1 hour' + n * interval '1 second' from generate_series(0, 299) as n`;
+    await db.sql`
+      insert into svc.deliveries (environment_id, webhook_id, emission_seq, status, attempts, next_attempt_at, finished_at)
+      select
+        ${row.id}, 'whk_many', m.emission_seq, s.status, 1, now() + random() * interval '1 hour',
+        case when s.status <> 'pending' then now() end
+      from (select emission_seq, row_number() over (order by emission_seq) as n from svc.emissions where emission_seq >= 900000::bigint << 16) as m
+      cross join lateral (
+        select case when m.n % 1000 = 0 then 'failed' when m.n > 20000 then 'pending' else 'delivered' end as status
+      ) as s`;
+    await db.sql`
+      insert into svc.delivery_attempts (environment_id, webhook_id, emission_seq, attempt, attempted_at, latency_ms, status_code)
+      select environment_id, webhook_id, emission_seq, 1, now(), 5, 500 from svc.deliveries where webhook_id = 'whk_many'`;
+  }, 60_000);
+
+  it.each<[string, () => Promise<string>, number]>([
+    ["all of them", () => deliveries({}), FEW],
+    ["those that failed", () => deliveries({ status: "failed" }), FEW],
+    ["those that wait", () => deliveries({ status: "pending" }), BOUNDED],
+    ["those of a customer", () => deliveries({ customer: "customer-000123" }), FEW],
+    ["those of a rare type", () => deliveries({ type: "rare" }), 20_000],
+    ["those of a rare type and status", () => deliveries({ type: "rare", status: "delivered" }), 20_000],
+    ["a webhook", () => webhooks.getWebhook(sql, by, AT, "whk_many"), 12_000],
+    ["a webhook without any", () => webhooks.getWebhook(sql, by, AT, "whk_few"), 200],
+    ["an emission", () => webhooks.getEmission(sql, by, AT, "emi_0000000dbbaa0000"), 200],
+    ["one of them", () => webhooks.getDelivery(sql, by, AT, "whk_many", "emi_0000000dbbaa0000"), 200],
+    ["a minute of them", () => resend("whk_many", "59m", "58m"), 30_000],
+    ["a minute of what is missing", () => resend("whk_few", "59m", "58m"), 30_000],
+    ["a span without any", () => resend("whk_many", "10d", "9d"), 200],
+    ["ten thousand of them", () => resend("whk_few", "2h", "1m"), 50_000],
+  ])("%s", async (_, call, buffersMax) => {
+    const { scanned, buffers } = await cost(call);
+    expect(scanned).toEqual([]);
+    expect(buffers).toBeLessThanOrEqual(buffersMax);
+  });
+
+  function resend(webhook: string, since: string, until: string): Promise<string> {
+    const ago = (duration: string) => new Date(Date.now() - parseDuration(duration));
+    return webhooks.resendDeliveries(sql, by, AT, webhook, { ...none, since: ago(since), until: ago(until) });
+  }
 });
 
 describe("a session", () => {

@@ -6,6 +6,7 @@ import { bootstrap } from "../../src/db/calls-admin.js";
 import { connect } from "../../src/db/connect.js";
 import { appRoutes, createApp, type AppDeps } from "../../src/http/app.js";
 import { CUSTOMER_WORK_CONNECTIONS, createCustomerWork } from "../../src/http/admin/customer-work.js";
+import { createWebhookTests } from "../../src/http/admin/webhook-tests.js";
 import { newAccessToken } from "../../src/http/credentials.js";
 import { Ingestor, type IngestorOptions } from "../../src/http/ingest/ingestor.js";
 import { KeyCheck } from "../../src/http/ingest/key-check.js";
@@ -71,6 +72,10 @@ export interface ServiceOptions {
   silentMsMax?: number;
   /** None unless given. */
   mailer?: Mailer;
+  /** Whether webhooks may lead to private addresses; not unless given. */
+  allowPrivateWebhooks?: boolean;
+  /** How long a receiver has to answer the test of a webhook. */
+  webhookTestMsMax?: number;
 }
 
 export async function startService(overrides: Partial<AppDeps> = {}, options: ServiceOptions = {}): Promise<Service> {
@@ -90,6 +95,12 @@ export async function startService(overrides: Partial<AppDeps> = {}, options: Se
   });
   const log = overrides.log ?? pino({ level: "silent" });
   const keys = new KeyCheck(sql, options.keyMsMax);
+  const key = sealingKey("a secret of the tests");
+  const webhookTests = createWebhookTests({
+    key,
+    allowPrivate: options.allowPrivateWebhooks ?? false,
+    ...(options.webhookTestMsMax === undefined ? {} : { timeoutMs: options.webhookTestMsMax }),
+  });
   let url = "";
   const deps: AppDeps = {
     log,
@@ -104,11 +115,12 @@ export async function startService(overrides: Partial<AppDeps> = {}, options: Se
     },
     admin: {
       sql,
-      sealingKey: sealingKey("a secret of the tests"),
-      allowPrivateWebhooks: false,
+      sealingKey: key,
+      allowPrivateWebhooks: options.allowPrivateWebhooks ?? false,
       publicUrl: () => PUBLIC_URL,
       mailer: options.mailer ?? null,
       work: createCustomerWork(work),
+      webhookTests,
     },
     routes: ingestRoutes({
       backend: new Ingestor(sql, { concurrency: 2, waitingMax: 10_000, ...options.ingestor }),
@@ -135,7 +147,7 @@ export async function startService(overrides: Partial<AppDeps> = {}, options: Se
     member: (of, role) => createMember(db.sql, of, role),
     stop: async () => {
       await close(server);
-      await Promise.all([sql.end({ timeout: 5 }), work.end({ timeout: 5 })]);
+      await Promise.all([sql.end({ timeout: 5 }), work.end({ timeout: 5 }), webhookTests.close()]);
       await db.drop();
     },
   };

@@ -93,6 +93,7 @@ it("a worker sweeps every ten minutes, as its role", async () => {
     useRoles: true,
     sql,
     settleSeconds: 30,
+    attemptDays: 30,
     concurrency: 1,
     logger: pino({ level: "silent" }),
     onStalled: () => undefined,
@@ -100,8 +101,9 @@ it("a worker sweeps every ten minutes, as its role", async () => {
   try {
     await vi.waitFor(
       async () =>
-        expect(await db.sql`select identifier from graphile_worker._private_known_crontabs`).toEqual([
+        expect(await db.sql`select identifier from graphile_worker._private_known_crontabs order by 1`).toEqual([
           { identifier: "sweep_iam" },
+          { identifier: "sweep_webhooks" },
         ]),
       { timeout: 10_000 },
     );

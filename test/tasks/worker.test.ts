@@ -29,6 +29,7 @@ it("a worker whose tick has no answer says that it is stuck, and recovers where 
     useRoles: false,
     sql,
     settleSeconds: 30,
+    attemptDays: 30,
     concurrency: 1,
     logger: pino({ level: "silent" }),
     onStalled,

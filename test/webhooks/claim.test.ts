@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { claimDeliveries, type ClaimedDelivery } from "../../src/db/calls-deliveries.js";
+import { claimDeliveries, releaseWebhooks, type ClaimedDelivery } from "../../src/db/calls-deliveries.js";
 import { createDatabase, rolledBack, type TestDatabase } from "../support/database.js";
-import { clearWebhooks, createEnvironment, createWebhook, deliveriesOf, emit } from "./support/fixtures.js";
+import { claim, clearWebhooks, createEnvironment, createWebhook, emit, expireLeases } from "./support/fixtures.js";
 
 let db: TestDatabase;
 
@@ -28,7 +28,7 @@ test("a claim answers all that sending needs, and numbers in the metadata keep e
     { metadata, causeId: "evt_0000000000000001", configVersion: 3 },
     { type: "segment.exited" },
   ]);
-  const [claimed, second] = await claimDeliveries(sql, "worker", 10, 10);
+  const [claimed, second] = await claim(sql, "worker", 10);
 
   const eventId = `emi_${BigInt(seq!).toString(16).padStart(16, "0")}`;
   expect(claimed).toMatchObject({
@@ -60,40 +60,112 @@ test("a claim answers all that sending needs, and numbers in the metadata keep e
   });
 });
 
-test("what is claimed is not claimed again until the claim has expired", async () => {
+test("one worker at a time delivers to a webhook: others get nothing until its lease has run out", async () => {
   const { sql } = db;
   const environment = await createEnvironment(sql);
   const { webhookId } = await createWebhook(sql, environment, URL);
-  await emit(sql, environment, [{}]);
-  expect(await claimDeliveries(sql, "first", 10, 10)).toHaveLength(1);
-  expect(await claimDeliveries(sql, "second", 10, 10)).toEqual([]);
-  expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ claimed: true, status: "pending" }]);
-  await sql`update svc.deliveries set claimed_until = now() - interval '1 second'`;
-  expect(await claimDeliveries(sql, "second", 10, 10)).toMatchObject([{ webhookId, attempt: 1 }]);
-  const [row] = await sql`select claimed_by from svc.deliveries where webhook_id = ${webhookId}`;
-  expect(row!.claimed_by).toBe("second");
+  await emit(sql, environment, [{}, {}]);
+  expect(await claim(sql, "first", 1)).toHaveLength(1);
+  expect(await claim(sql, "second", 10)).toEqual([]);
+  expect(await claim(sql, "first", 10)).toHaveLength(2);
+  await expireLeases(sql);
+  expect(await claim(sql, "second", 10)).toMatchObject([{ webhookId, attempt: 1 }, { webhookId }]);
+  expect(await claim(sql, "first", 10)).toEqual([]);
 });
 
-test("an endpoint has no more in flight than its limit, oldest first, however many workers claim at once", async () => {
+test("a lease lasts while something is held, and ends when the worker says so", async () => {
   const { sql } = db;
   const environment = await createEnvironment(sql);
   await createWebhook(sql, environment, URL);
+  await emit(sql, environment, [{}]);
+  const held = await claim(sql, "first", 10);
+  await expireLeases(sql);
+  expect(await claim(sql, "first", 10, { held })).toEqual([]);
+  expect(await claim(sql, "second", 10)).toEqual([]);
+  await releaseWebhooks(sql, "first");
+  expect(await claim(sql, "second", 10)).toHaveLength(1);
+});
+
+test("what a worker holds is not handed out again, and of each webhook no more than it may hold, oldest first", async () => {
+  const { sql } = db;
+  const environment = await createEnvironment(sql);
+  const { webhookId } = await createWebhook(sql, environment, URL);
   const seqs = await emit(
     sql,
     environment,
     Array.from({ length: 30 }, () => ({})),
   );
-  const claims = await Promise.all(
-    Array.from({ length: 6 }, (_, worker) => claimDeliveries(sql, `worker ${worker}`, 4, 2)),
+  const claimed = await claim(sql, "worker", 100, { each: 8 });
+  expect(claimed.map(({ emissionSeq }) => emissionSeq)).toEqual(seqs.slice(0, 8));
+  expect(await claim(sql, "worker", 100, { held: claimed, each: 8 })).toEqual([]);
+  const more = await claim(sql, "worker", 100, { held: claimed.slice(2), each: 8 });
+  expect(more.map(({ emissionSeq }) => emissionSeq)).toEqual(seqs.slice(0, 2));
+  // A limit of its own, for a webhook that the worker knows.
+  const limited = {
+    held: claimed,
+    limits: [{ webhookId, limit: 11, room: 3 }],
+    firstLimit: 8,
+    total: 100,
+    failingTotal: 0,
+  };
+  const after = await claimDeliveries(sql, "worker", limited);
+  expect(after.map(({ emissionSeq }) => emissionSeq)).toEqual(seqs.slice(8, 11));
+});
+
+test("one emission at two webhooks is two deliveries: holding one hands out the other", async () => {
+  const { sql } = db;
+  const environment = await createEnvironment(sql);
+  await createWebhook(sql, environment, URL);
+  await createWebhook(sql, environment, URL);
+  await emit(sql, environment, [{}]);
+  const [first, second] = await claim(sql, "worker", 10);
+  expect(await claim(sql, "worker", 10, { held: [first!] })).toMatchObject([{ webhookId: second!.webhookId }]);
+});
+
+test("of a webhook that is failing one is handed out, and of all that are failing no more than asked for", async () => {
+  const { sql } = db;
+  const environment = await createEnvironment(sql);
+  for (let n = 0; n < 5; n++) await createWebhook(sql, environment, URL, ["failing"]);
+  await emit(sql, environment, [{ type: "failing" }, { type: "failing" }]);
+  await sql`update svc.webhooks set failing_since = now()`;
+  const good = await createWebhook(sql, environment, URL, ["good"]);
+  await emit(sql, environment, [{ type: "good" }, { type: "good" }]);
+  const claimed = await claim(sql, "worker", 100, { failingTotal: 3 });
+  expect(claimed.filter(({ failing }) => failing)).toHaveLength(3);
+  expect(countByWebhook(claimed.filter(({ failing }) => !failing))).toEqual({ [good.webhookId]: 2 });
+  expect(Math.max(...Object.values(countByWebhook(claimed.filter(({ failing }) => failing))))).toBe(1);
+});
+
+test("however many workers claim at once, each webhook is handed out to one of them", async () => {
+  const { sql } = db;
+  const environment = await createEnvironment(sql);
+  for (let n = 0; n < 20; n++) await createWebhook(sql, environment, URL);
+  await emit(sql, environment, [{}, {}]);
+  const claims = await Promise.all(Array.from({ length: 8 }, (_, worker) => claim(sql, `worker ${worker}`, 10)));
+  const owners = claims.flatMap((claim, worker) =>
+    [...new Set(claim.map(({ webhookId }) => webhookId))].map((webhookId) => ({ webhookId, worker })),
   );
-  expect(
-    claims
-      .flat()
-      .map((claimed) => claimed.emissionSeq)
-      .sort(),
-  ).toEqual(seqs.slice(0, 4));
-  expect(await claimDeliveries(sql, "another", 4, 100)).toEqual([]);
-  expect(await claimDeliveries(sql, "another", 6, 100)).toHaveLength(2);
+  expect(new Set(owners.map(({ webhookId }) => webhookId)).size).toBe(owners.length);
+  expect(owners.length).toBeGreaterThan(0);
+});
+
+test("the secret before a rotation is handed out until it expires", async () => {
+  const { sql } = db;
+  const environment = await createEnvironment(sql);
+  const { webhookId } = await createWebhook(sql, environment, URL);
+  await emit(sql, environment, [{}]);
+  const previous = async () => (await claim(sql, "worker", 1))[0]!.previousSealedSecret;
+  expect(await previous()).toBeNull();
+  const expiresIn = async (interval: string) => {
+    await sql`
+      update svc.webhooks
+      set previous_sealed_secret = 'before', previous_secret_expires_at = now() + ${interval}::interval
+      where webhook_id = ${webhookId}`;
+  };
+  await expiresIn("1 hour");
+  expect(Buffer.from((await previous())!).toString()).toBe("before");
+  await expiresIn("-1 second");
+  expect(await previous()).toBeNull();
 });
 
 test("room is shared fairly: those with the least in flight come first, however much waits elsewhere", async () => {
@@ -105,12 +177,13 @@ test("room is shared fairly: those with the least in flight come first, however 
     environment,
     Array.from({ length: 50 }, () => ({ type: "loud" })),
   );
-  expect(countByWebhook(await claimDeliveries(sql, "worker", 10, 4))).toEqual({ [loud.webhookId]: 4 });
+  const held = await claim(sql, "worker", 4);
+  expect(countByWebhook(held)).toEqual({ [loud.webhookId]: 4 });
 
   const quiet = await createWebhook(sql, environment, URL, ["quiet"]);
   const rare = await createWebhook(sql, environment, URL, ["rare"]);
   await emit(sql, environment, [{ type: "rare" }, ...Array.from({ length: 50 }, () => ({ type: "quiet" }))]);
-  const counts = countByWebhook(await claimDeliveries(sql, "worker", 10, 9));
+  const counts = countByWebhook(await claim(sql, "worker", 9, { held }));
   expect(counts).toEqual({ [quiet.webhookId]: 6, [rare.webhookId]: 1, [loud.webhookId]: 2 });
 });
 
@@ -121,14 +194,22 @@ test("nothing is claimed that is not due yet, or whose webhook is disabled", asy
   const disabled = await createWebhook(sql, environment, URL);
   await emit(sql, environment, [{}]);
   await sql`update svc.deliveries set next_attempt_at = now() + interval '1 minute' where webhook_id = ${later.webhookId}`;
-  await sql`update svc.webhooks set disabled_at = now() where webhook_id = ${disabled.webhookId}`;
-  expect(await claimDeliveries(sql, "worker", 10, 10)).toEqual([]);
-  await sql`update svc.webhooks set disabled_at = null where webhook_id = ${disabled.webhookId}`;
-  expect(await claimDeliveries(sql, "worker", 10, 10)).toMatchObject([{ webhookId: disabled.webhookId }]);
+  const deleted = await createWebhook(sql, environment, URL);
+  await emit(sql, environment, [{}]);
+  await sql`update svc.deliveries set next_attempt_at = now() + interval '1 minute' where webhook_id = ${later.webhookId}`;
+  await sql`update svc.webhooks set deleted_at = now() where webhook_id = ${deleted.webhookId}`;
+  await sql`
+    update svc.webhooks set disabled_at = now(), disabled_reason = 'test' where webhook_id = ${disabled.webhookId}`;
+  expect(await claim(sql, "worker", 10)).toEqual([]);
+  await sql`update svc.webhooks set disabled_at = null, disabled_reason = null where webhook_id = ${disabled.webhookId}`;
+  expect(await claim(sql, "worker", 10)).toMatchObject([
+    { webhookId: disabled.webhookId },
+    { webhookId: disabled.webhookId },
+  ]);
 });
 
-/** 40 endpoints, a few of them with something due; one with 20,000 due and full, one with 20,000 retries later. */
-async function fillQueue(): Promise<void> {
+/** 40 webhooks, a few of them with something due; one with 20,000 due, which the answer holds as much of as it may, one with 20,000 later. */
+async function fillQueue(): Promise<{ webhooks: string[]; emissions: string[] }> {
   const { sql } = db;
   const environment = await createEnvironment(sql);
   await sql`
@@ -143,18 +224,22 @@ async function fillQueue(): Promise<void> {
     from generate_series(1, 50000) as n
   `;
   await sql`
-    insert into svc.deliveries (environment_id, webhook_id, emission_seq, next_attempt_at, claimed_until)
-    select ${environment}::integer, 'whk_1', n, now() - interval '1 hour', case when n <= 10 then now() + interval '1 minute' end
+    insert into svc.deliveries (environment_id, webhook_id, emission_seq, next_attempt_at)
+    select ${environment}::integer, 'whk_1', n, now() - interval '1 hour'
     from generate_series(1, 20000) as n
     union all
-    select ${environment}::integer, 'whk_2', n, now() + interval '1 hour', null from generate_series(1, 20000) as n
+    select ${environment}::integer, 'whk_2', n, now() + interval '1 hour' from generate_series(1, 20000) as n
     union all
-    select ${environment}::integer, 'whk_' || n, 1, now(), null from generate_series(3, 40) as n
+    select ${environment}::integer, 'whk_' || n, 1, now() from generate_series(3, 40) as n
   `;
   await sql`
     insert into svc.deliveries (environment_id, webhook_id, emission_seq, status, finished_at)
     select ${environment}::integer, 'whk_' || 1 + n % 40, n, 'delivered', now() from generate_series(30001, 50000) as n
   `;
+  return {
+    webhooks: Array.from({ length: 20 }, () => "whk_1"),
+    emissions: Array.from({ length: 20 }, (_, n) => String(n + 1)),
+  };
 }
 
 test.each([
@@ -162,7 +247,7 @@ test.each([
   ["with statistics", "analyze svc.deliveries"],
 ])("a claim reads by index, no more rows than it has endpoints and hands out, %s", async (_, prepare) => {
   const { sql } = db;
-  await fillQueue();
+  const held = await fillQueue();
   await sql.unsafe(prepare);
   const [before, claimed, after] = await rolledBack(sql, async (tx) => {
     const read = () => tx<{ scans: number; rows: number }[]>`
@@ -171,7 +256,10 @@ test.each([
       where schemaname = 'svc' and relname = 'deliveries'
     `;
     const first = await read();
-    const rows = await tx`select * from svc_api.claim_deliveries('worker', 10, 20)`;
+    const rows = await tx`
+      select * from svc_api.claim_deliveries(
+        'worker', ${held.webhooks}::text[], ${held.emissions}::bigint[], '{}', '{}', 100, 20, 20
+      )`;
     return [first[0]!, rows.length, (await read())[0]!] as const;
   });
   expect(claimed).toBe(20);

@@ -1,13 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import {
-  claimDeliveries,
-  recordAttempts,
-  type AttemptResult,
-  type ClaimedDelivery,
-} from "../../src/db/calls-deliveries.js";
+import { recordAttempts, type AttemptResult, type ClaimedDelivery } from "../../src/db/calls-deliveries.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import {
   attemptsOf,
+  claim,
   clearWebhooks,
   createEnvironment,
   createWebhook,
@@ -55,17 +51,15 @@ async function oneClaimed(): Promise<ClaimedDelivery> {
 
 async function claimAgain(): Promise<ClaimedDelivery> {
   await makeDue(db.sql);
-  const [claimed, ...more] = await claimDeliveries(db.sql, "worker", 10, 10);
+  const [claimed, ...more] = await claim(db.sql, "worker", 10);
   expect(more).toEqual([]);
   return claimed!;
 }
 
 test.each([200, 201, 204, 299])("status %d is a delivery", async (code) => {
   const claimed = await oneClaimed();
-  expect(await recordAttempts(db.sql, [answered(claimed, code)])).toBe(1);
-  expect(await deliveriesOf(db.sql, claimed.webhookId)).toMatchObject([
-    { status: "delivered", attempts: 1, claimed: false },
-  ]);
+  expect(await recordAttempts(db.sql, [answered(claimed, code)])).toMatchObject({ recorded: 1 });
+  expect(await deliveriesOf(db.sql, claimed.webhookId)).toMatchObject([{ status: "delivered", attempts: 1 }]);
   expect(await attemptsOf(db.sql, claimed.webhookId)).toEqual([
     { attempt: 1, status_code: code, error: null, response: "answer" },
   ]);
@@ -75,7 +69,7 @@ test.each([null, 199, 301, 307, 400, 404, 429, 500, 503])("status %s is tried ag
   const claimed = await oneClaimed();
   await recordAttempts(db.sql, [answered(claimed, code)]);
   const [delivery] = await deliveriesOf(db.sql, claimed.webhookId);
-  expect(delivery).toMatchObject({ status: "pending", attempts: 1, claimed: false });
+  expect(delivery).toMatchObject({ status: "pending", attempts: 1 });
   expect(delivery!.due_in).toBeLessThan(5.5);
 });
 
@@ -102,9 +96,7 @@ test("failing attempts follow the schedule within a tenth, and after the tenth t
   }
   expect(claimed.attempt).toBe(10);
   await recordAttempts(sql, [answered(claimed, 500)]);
-  expect(await deliveriesOf(sql, claimed.webhookId)).toMatchObject([
-    { status: "failed", attempts: 10, claimed: false },
-  ]);
+  expect(await deliveriesOf(sql, claimed.webhookId)).toMatchObject([{ status: "failed", attempts: 10 }]);
   expect(await attemptsOf(sql, claimed.webhookId)).toHaveLength(10);
 });
 
@@ -125,7 +117,7 @@ test("410 fails the delivery and disables the webhook with a reason; what else w
   const { webhookId } = await createWebhook(sql, environment, "https://example.com/hooks");
   const other = await createWebhook(sql, environment, "https://example.com/hooks");
   await emit(sql, environment, [{}, {}]);
-  const claimed = await claimDeliveries(sql, "worker", 1, 10);
+  const claimed = await claim(sql, "worker", 10);
   const first = claimed.find((delivery) => delivery.webhookId === webhookId)!;
   await recordAttempts(sql, [answered(first, 410)]);
   expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: "failed" }, { status: "pending", attempts: 0 }]);
@@ -136,9 +128,96 @@ test("410 fails the delivery and disables the webhook with a reason; what else w
     disabled_reason: "The endpoint answered 410 Gone.",
   });
   expect(rows).toContainEqual({ webhook_id: other.webhookId, disabled: false, disabled_reason: null });
-  expect((await claimDeliveries(sql, "worker", 10, 10)).map((delivery) => delivery.webhookId)).toEqual([
+  expect((await claim(sql, "worker", 10, { each: 1 })).map((delivery) => delivery.webhookId)).toEqual([
     other.webhookId,
   ]);
+});
+
+test("a webhook is failing from the first attempt that fails until one succeeds", async () => {
+  const { sql } = db;
+  const claimed = await oneClaimed();
+  const failingSince = async () => {
+    const [row] = await sql<{ failing_since: Date | null }[]>`select failing_since from svc.webhooks`;
+    return row!.failing_since?.toISOString() ?? null;
+  };
+  expect(await failingSince()).toBeNull();
+  const attemptedAt = "2026-03-01T10:00:00.000Z";
+  await sql`update svc.webhooks set active_since = '2026-02-01Z'`;
+  await sql`update svc.deliveries set attempts = 1`;
+  await recordAttempts(sql, [answered({ ...claimed, attempt: 2 }, 500, { attemptedAt })]);
+  expect(await failingSince()).toBe(attemptedAt);
+  await sql`update svc.webhooks set failing_since = now()`;
+  const since = await failingSince();
+  await recordAttempts(sql, [answered(await claimAgain(), null)]);
+  expect(await failingSince()).toBe(since);
+  await recordAttempts(sql, [answered(await claimAgain(), 200)]);
+  expect(await failingSince()).toBeNull();
+});
+
+test.each([
+  ["4 days 23 hours", false],
+  ["5 days 1 second", true],
+])("a webhook at which every attempt of %s failed is disabled at the next: %s", async (interval, disabled) => {
+  const { sql } = db;
+  const claimed = await oneClaimed();
+  await sql`update svc.webhooks set failing_since = now() - ${interval}::interval`;
+  await recordAttempts(sql, [answered(claimed, 503)]);
+  const [row] = await sql`
+    select disabled_at is not null as disabled, disabled_reason, svc.iso(failing_since) as since from svc.webhooks`;
+  expect(row).toMatchObject({
+    disabled,
+    disabled_reason: disabled
+      ? `No attempt has succeeded since ${String(row!["since"])}; the last one: HTTP 503.`
+      : null,
+  });
+  // What waits goes on when it is enabled.
+  expect(await deliveriesOf(sql, claimed.webhookId)).toMatchObject([{ status: "pending", attempts: 1 }]);
+});
+
+test("a webhook that is disabled so is in the audit log once, and the answer names it", async () => {
+  const { sql } = db;
+  const environment = await createEnvironment(sql);
+  const { webhookId } = await createWebhook(sql, environment, "https://example.com/hooks");
+  await emit(sql, environment, [{}, {}]);
+  const [first, second] = await claim(sql, "worker", 10);
+  const disabled = [{ webhookId, reason: "The endpoint answered 410 Gone." }];
+  expect(await recordAttempts(sql, [answered(first!, 410)])).toEqual({ recorded: 1, disabled });
+  expect(await recordAttempts(sql, [answered(second!, 410)])).toEqual({ recorded: 1, disabled: [] });
+  const entries = sql`
+    select actor, actor_user_id, action, project, environment, target, details from iam.audit_log where target = ${webhookId}`;
+  expect(await entries).toEqual([
+    {
+      actor: "svc",
+      actor_user_id: null,
+      action: "webhook.disabled",
+      project: "app",
+      environment: "test",
+      target: webhookId,
+      details: { reason: disabled[0]!.reason },
+    },
+  ]);
+});
+
+test("an attempt that succeeds after five days of failures disables nothing", async () => {
+  const { sql } = db;
+  const claimed = await oneClaimed();
+  await sql`update svc.webhooks set failing_since = now() - interval '6 days'`;
+  await recordAttempts(sql, [answered(claimed, 200)]);
+  expect(await sql`select failing_since, disabled_at from svc.webhooks`).toEqual([
+    { failing_since: null, disabled_at: null },
+  ]);
+});
+
+test("the schedule begins anew with what is sent again, and attempts go on counting", async () => {
+  const { sql } = db;
+  const claimed = await oneClaimed();
+  await sql`update svc.deliveries set attempts = 10, resent_after = 10`;
+  const again = await claimAgain();
+  expect(again).toMatchObject({ attempt: 11, eventId: claimed.eventId });
+  await recordAttempts(sql, [answered(again, 500)]);
+  const [delivery] = await deliveriesOf(sql, claimed.webhookId);
+  expect(delivery).toMatchObject({ status: "pending", attempts: 11 });
+  expect(delivery!.due_in).toBeLessThan(5.5);
 });
 
 test("recording an attempt twice, in one call, in a row or at once, changes nothing more", async () => {
@@ -146,9 +225,9 @@ test("recording an attempt twice, in one call, in a row or at once, changes noth
   const claimed = await oneClaimed();
   const result = answered(claimed, 500);
   const counts = await Promise.all([1, 2, 3, 4].map(() => recordAttempts(sql, [result, result])));
-  expect(counts.sort()).toEqual([0, 0, 0, 1]);
+  expect(counts.map(({ recorded }) => recorded).sort()).toEqual([0, 0, 0, 1]);
   const [before] = await sql`select * from svc.deliveries`;
-  expect(await recordAttempts(sql, [{ ...result, statusCode: 200 }])).toBe(0);
+  expect(await recordAttempts(sql, [{ ...result, statusCode: 200 }])).toMatchObject({ recorded: 0 });
   expect(await sql`select * from svc.deliveries`).toEqual([before]);
   expect(await attemptsOf(sql, claimed.webhookId)).toMatchObject([{ attempt: 1, status_code: 500 }]);
 });
@@ -158,6 +237,41 @@ test("attempts of deliveries that are gone are passed over, and others in the sa
   const gone = await oneClaimed();
   await clearWebhooks(sql);
   const claimed = await oneClaimed();
-  expect(await recordAttempts(sql, [answered(gone, 200), answered(claimed, 200)])).toBe(1);
-  expect(await recordAttempts(sql, [])).toBe(0);
+  expect(await recordAttempts(sql, [answered(gone, 200), answered(claimed, 200)])).toMatchObject({ recorded: 1 });
+  expect(await recordAttempts(sql, [])).toMatchObject({ recorded: 0 });
+});
+
+const stateOf = async (webhookId: string) => {
+  const [row] = await db.sql`
+    select disabled_at is not null as disabled, failing_since is not null as failing
+    from svc.webhooks where webhook_id = ${webhookId}`;
+  return row;
+};
+
+test.each([
+  [410, "failed"],
+  [500, "pending"],
+])(
+  "an attempt from before the webhook was enabled or moved, answered %d, counts for its delivery alone",
+  async (code, status) => {
+    const { sql } = db;
+    const claimed = await oneClaimed();
+    const before = answered(claimed, code);
+    await sql`update svc.webhooks set active_since = now()`;
+    await recordAttempts(sql, [before]);
+    expect(await deliveriesOf(sql, claimed.webhookId)).toMatchObject([{ status, attempts: 1 }]);
+    expect(await stateOf(claimed.webhookId)).toEqual({ disabled: false, failing: false });
+  },
+);
+
+test("of the attempts before and after a webhook was moved, those after decide", async () => {
+  const { sql } = db;
+  const environment = await createEnvironment(sql);
+  const { webhookId } = await createWebhook(sql, environment, "https://example.com/hooks");
+  await emit(sql, environment, [{}, {}]);
+  const [old, recent] = await claim(sql, "worker", 10);
+  await sql`update svc.webhooks set active_since = now() - interval '1 minute'`;
+  const attemptedAt = new Date(Date.now() - 120_000).toISOString();
+  await recordAttempts(sql, [answered(old!, 204, { attemptedAt }), answered(recent!, 503)]);
+  expect(await stateOf(webhookId)).toEqual({ disabled: false, failing: true });
 });

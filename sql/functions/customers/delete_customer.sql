@@ -1,8 +1,9 @@
 -- Deletes everything that is held about one customer, and answers how many rows of each kind that was. What is accepted while it runs is
 -- either deleted with its inbox row or kept with it: one statement deletes both, and sees neither or both of a call. Whoever evaluates
 -- the customer is waited for, and passes over it until this transaction ends.
--- Raises SV004 CUSTOMER_NOT_FOUND where nothing was evaluated and nothing waits. Locks the customer's row, its pending deliveries in key
--- order, then all that it deletes, and last, in key order, the kinds of schema violations whose latest operation was the customer's.
+-- Raises SV004 CUSTOMER_NOT_FOUND where nothing was evaluated and nothing waits. Locks the customer's row, its emissions and its pending
+-- deliveries in key order, then all that it deletes, and last, in key order, the kinds of schema violations whose latest operation
+-- was the customer's.
 create or replace function svc.delete_customer(environment_id integer, customer_id text)
 returns json
 language plpgsql
@@ -38,6 +39,12 @@ begin
       perform svc.raise_customer_not_found(delete_customer.customer_id);
     end if;
   end if;
+
+  -- As svc_api.resend_deliveries does, which may be about to make deliveries of them that the deletion below would not see.
+  perform from svc.emissions as m
+  where m.environment_id = delete_customer.environment_id and m.customer_id = delete_customer.customer_id
+  order by m.emission_seq
+  for update;
 
   -- As svc_api.record_attempts does, so that neither waits for the other.
   perform from svc.emissions as m

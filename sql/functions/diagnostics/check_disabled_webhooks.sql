@@ -10,7 +10,7 @@ begin atomic
     'WEBHOOKS_DISABLED',
     'warning',
     svc.counted(count(*), 'webhook is', 'webhooks are') || ' disabled: nothing is delivered there.',
-    'Correct the receiver and create the webhook again, or delete it.',
+    'Correct the receiver and enable the webhook: PATCH /projects/:project/webhooks/:webhook with {"disabled": false}; or delete it.',
     count(*),
     json_build_object('webhooks', json_agg(
       json_build_object('webhookId', w.webhook_id, 'url', w.url, 'disabledAt', svc.iso(w.disabled_at), 'reason', w.disabled_reason)
@@ -20,7 +20,7 @@ begin atomic
   from (
     select k.webhook_id, k.url, k.disabled_at, k.disabled_reason, row_number() over (order by k.disabled_at desc, k.webhook_id) as turn
     from svc.webhooks as k
-    where k.environment_id = check_disabled_webhooks.environment_id and k.disabled_at is not null
+    where k.environment_id = check_disabled_webhooks.environment_id and k.disabled_at is not null and k.deleted_at is null
   ) as w
   having count(*) > 0;
 end;

@@ -1,5 +1,6 @@
--- WEBHOOKS_FAILING where of the latest hundred deliveries to a webhook some were given up, or the newest that was tried is still to
--- succeed; else null. Webhooks that are disabled are for svc.check_disabled_webhooks to tell; at most a hundred are looked at.
+-- WEBHOOKS_FAILING where all attempts at a webhook have failed since the last success, or of its latest hundred deliveries some were given
+-- up, or the newest that was tried is still to succeed; else null. Webhooks that are disabled are for svc.check_disabled_webhooks to tell;
+-- at most a hundred are looked at.
 -- Raises nothing, locks nothing.
 create or replace function svc.check_webhooks(environment_id integer)
 returns json
@@ -11,22 +12,22 @@ begin atomic
     'WEBHOOKS_FAILING',
     'problem',
     svc.counted(count(*), 'webhook does', 'webhooks do') || ' not take what is delivered.',
-    'See what it answers: svc webhooks deliveries <webhook>. Correct the receiver; what is still to be delivered is tried again.',
+    'See what it answers: svc webhooks deliveries <webhook>. Correct the receiver; what waits is tried again, the rest can be resent.',
     count(*),
     json_build_object('webhooks', json_agg(
       json_build_object(
-        'webhookId', f.webhook_id, 'url', f.url, 'delivered', f.delivered, 'retrying', f.retrying, 'failed', f.failed,
-        'lastFailure', f.last_failure
+        'webhookId', f.webhook_id, 'url', f.url, 'failingSince', svc.iso(f.failing_since), 'delivered', f.delivered,
+        'retrying', f.retrying, 'failed', f.failed, 'lastFailure', f.last_failure
       )
       order by f.webhook_id
     ))
   )
   from (
-    select w.webhook_id, w.url, d.delivered, d.retrying, d.failed, a.last_failure
+    select w.webhook_id, w.url, w.failing_since, d.delivered, d.retrying, d.failed, a.last_failure
     from (
-      select k.webhook_id, k.url
+      select k.webhook_id, k.url, k.failing_since
       from svc.webhooks as k
-      where k.environment_id = check_webhooks.environment_id and k.disabled_at is null
+      where k.environment_id = check_webhooks.environment_id and k.disabled_at is null and k.deleted_at is null
       order by k.webhook_id
       limit 100
     ) as w
@@ -56,7 +57,7 @@ begin atomic
       order by k.attempt desc
       limit 1
     ) as a on true
-    where d.failed > 0 or d.newest = d.newest_failing
+    where w.failing_since is not null or d.failed > 0 or d.newest = d.newest_failing
   ) as f
   having count(*) > 0;
 end;

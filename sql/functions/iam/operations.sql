@@ -61,8 +61,17 @@ as $$
     ('release_customers', 'developer', 'administrator', 'cloud_execution'),
     -- Webhooks
     ('list_webhooks', 'viewer', 'viewer', null),
+    ('get_webhook', 'viewer', 'viewer', null),
     ('list_deliveries', 'viewer', 'viewer', null),
-    ('create_webhook', 'administrator', 'administrator', 'cloud_execution')
+    ('get_delivery', 'viewer', 'viewer', null),
+    ('get_emission', 'viewer', 'viewer', null),
+    ('create_webhook', 'administrator', 'administrator', 'cloud_execution'),
+    ('update_webhook', 'administrator', 'administrator', 'cloud_execution'),
+    ('delete_webhook', 'administrator', 'administrator', null),
+    ('rotate_webhook_secret', 'administrator', 'administrator', 'cloud_execution'),
+    ('test_webhook', 'developer', 'administrator', 'cloud_execution'),
+    ('resend_delivery', 'developer', 'administrator', 'cloud_execution'),
+    ('resend_deliveries', 'developer', 'administrator', 'cloud_execution')
 $$;
 
 comment on function iam.operations() is 'Who may do what: operation, least role in test and in live, what the plan must include.';

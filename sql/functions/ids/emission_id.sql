@@ -6,7 +6,6 @@ language sql
 immutable
 strict
 parallel safe
-set search_path = ''
 return 'emi_' || lpad(to_hex(emission_seq), 16, '0');
 
 comment on function svc.emission_id(bigint) is 'Public id of an emission, emi_ and 16 hex digits; sorts in order of emission.';

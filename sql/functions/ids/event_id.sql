@@ -6,7 +6,6 @@ language sql
 immutable
 strict
 parallel safe
-set search_path = ''
 return 'evt_' || lpad(to_hex(event_seq), 16, '0');
 
 comment on function svc.event_id(bigint) is 'Public id of an event, evt_ and 16 hex digits; sorts in order of acceptance.';

@@ -7,7 +7,6 @@ language sql
 immutable
 strict
 parallel safe
-set search_path = ''
 return to_char(date_trunc('milliseconds', instant at time zone 'UTC'), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
 
 comment on function svc.iso(timestamptz) is 'ISO 8601 in UTC with milliseconds, for example 2026-03-02T10:00:00.000Z.';

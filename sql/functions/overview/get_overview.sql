@@ -46,7 +46,8 @@ begin
         'failed', count(*) filter (where d.status = 'failed')
       )
       from svc.deliveries as d
-      where d.environment_id = _id
+      join svc.webhooks as w on w.environment_id = d.environment_id and w.webhook_id = d.webhook_id
+      where d.environment_id = _id and w.deleted_at is null
     ),
     'emissions', (
       select coalesce(json_object_agg(t.event_type, t.emissions order by t.event_type), '{}')

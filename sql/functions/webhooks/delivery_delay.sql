@@ -6,7 +6,6 @@ language sql
 immutable
 strict
 parallel safe
-set search_path = ''
 return (
   '{0 s, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h}'::interval[]
 )[delivery_delay.attempt];

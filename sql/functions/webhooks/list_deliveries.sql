@@ -1,73 +1,111 @@
--- The deliveries to one webhook, newest emission first, each with its last attempt.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or WEBHOOK_NOT_FOUND, SV006 VALIDATION_ERROR (cursor).
--- Locks nothing.
+-- The deliveries to one webhook, newest emission first, each with its last attempt; filtered by status, type and customer. Filters that are
+-- null do not filter. A page reads at most 2,000 rows: where so many hold too few that the filters pass, it is short, even empty, and
+-- nextCursor goes on.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or WEBHOOK_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_deliveries(
-  token_hash bytea, organization_id text, project_slug text, environment_name text, webhook_id text, row_limit integer, "cursor" text
+  token_hash bytea, organization_id text, project_slug text, environment_name text,
+  webhook_id text, status text, event_type text, customer_id text, row_limit integer, "cursor" text
 )
 returns json
 language plpgsql
 stable
 security definer
 set search_path = ''
+-- By index, in the order of the list, whatever the statistics say; they lag behind a backfill.
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
 as $$
 declare
   _actor constant iam.actor := iam.authorize(
     list_deliveries.token_hash, list_deliveries.organization_id, 'list_deliveries', list_deliveries.environment_name
   );
-  _environment record := svc.find_environment(
+  _environment constant record := svc.find_environment(
     list_deliveries.organization_id, list_deliveries.project_slug, list_deliveries.environment_name
   );
-  _before constant bigint :=
-    coalesce(svc.decode_cursor('deliveries', list_deliveries.cursor, '^[0-9]{1,18}$')::bigint, 9223372036854775807);
+  _webhook constant svc.webhooks := svc.find_webhook(_environment.environment_id, list_deliveries.webhook_id);
+  _before constant bigint := svc.decode_cursor('deliveries', list_deliveries.cursor, '^[0-9]{1,18}$')::bigint;
+  _from_pending boolean := false;
+  _source text;
+  _items json[];
+  _positions text[];
+  _resume text;
 begin
-  perform from svc.webhooks as w
-  where w.environment_id = _environment.environment_id and w.webhook_id = list_deliveries.webhook_id;
-  if not found then
-    raise exception using
-      errcode = 'SV004',
-      message = 'WEBHOOK_NOT_FOUND',
-      detail = jsonb_build_object(
-        'message', format('There is no webhook "%s" in this environment.', left(list_deliveries.webhook_id, 256)),
-        'fix', 'Check the id and the environment; GET /projects/:project/webhooks lists all of them.'
-      )::text;
+  if list_deliveries.status = 'pending' and list_deliveries.customer_id is null then
+    -- What waits is little most of the time, and then its index is the way to it; where a backlog waits, the order of the list is.
+    select count(*) <= 2000 into _from_pending
+    from (
+      select from svc.deliveries as d
+      where d.environment_id = _webhook.environment_id and d.webhook_id = _webhook.webhook_id and d.status = 'pending'
+      limit 2001
+    ) as w;
   end if;
 
-  return (
-    select svc.page(
-      'deliveries', array_agg(r.item order by r.emission_seq desc), array_agg(r.emission_seq::text order by r.emission_seq desc), row_limit
-    )
-    from (
-      select
-        d.emission_seq,
-        json_build_object(
-          'id', svc.emission_id(d.emission_seq),
-          'type', m.event_type,
-          'customerId', m.customer_id,
-          'status', d.status,
-          'attempts', d.attempts,
-          'nextAttemptAt', case when d.status = 'pending' then svc.iso(d.next_attempt_at) end,
-          'finishedAt', svc.iso(d.finished_at),
-          'lastAttempt', case
-            when a.attempt is not null then json_build_object(
-              'at', svc.iso(a.attempted_at), 'latencyMs', a.latency_ms, 'statusCode', a.status_code, 'error', a.error,
-              'response', a.response
-            )
-          end
-        ) as item
-      from svc.deliveries as d
-      join svc.emissions as m on m.environment_id = d.environment_id and m.emission_seq = d.emission_seq
-      left join svc.delivery_attempts as a
-        on a.environment_id = d.environment_id and a.webhook_id = d.webhook_id and a.emission_seq = d.emission_seq
-        and a.attempt = d.attempts
-      where d.environment_id = _environment.environment_id
-        and d.webhook_id = list_deliveries.webhook_id
-        and d.emission_seq < _before
-      order by d.emission_seq desc
-      limit row_limit + 1
-    ) as r
+  -- Only the filters that are asked for are in the statements, so that each combination gets a plan of its own. The source is read in
+  -- order; the filter is asked of each row that it gives, by key, laterally with a limit, so that no plan can make a join of it.
+  _source := concat(
+    'select s.emission_seq from ',
+    case
+      when list_deliveries.customer_id is not null then 'svc.emissions as s where s.environment_id = $1 and s.customer_id = $5'
+      when _from_pending then $sql$
+        (
+          select k.emission_seq from svc.deliveries as k
+          where k.environment_id = $1 and k.webhook_id = $2 and k.status = 'pending'
+          order by k.next_attempt_at, k.emission_seq
+          limit 2000
+        ) as s where true
+      $sql$
+      when list_deliveries.status = 'failed'
+        then $sql$ svc.deliveries as s where s.environment_id = $1 and s.webhook_id = $2 and s.status = 'failed' $sql$
+      else 'svc.deliveries as s where s.environment_id = $1 and s.webhook_id = $2'
+    end,
+    case when _before is not null then ' and s.emission_seq < $6 ' end,
+    ' order by s.emission_seq desc '
   );
+
+  execute concat(
+    $sql$
+      select
+        array_agg(svc.delivery_item($1, $2, r.emission_seq) order by r.emission_seq desc),
+        array_agg(r.emission_seq::text order by r.emission_seq desc)
+      from (
+        select s.emission_seq
+        from ( $sql$, _source, $sql$ limit 2000) as s
+        cross join lateral (
+          select k.status from svc.deliveries as k
+          where k.environment_id = $1 and k.webhook_id = $2 and k.emission_seq = s.emission_seq
+          limit 1
+        ) as d
+        cross join lateral (
+          select k.event_type from svc.emissions as k
+          where k.environment_id = $1 and k.emission_seq = s.emission_seq
+          limit 1
+        ) as m
+        where true
+    $sql$,
+    case when list_deliveries.status is not null then ' and d.status = $3 ' end,
+    case when list_deliveries.event_type is not null then ' and m.event_type = $4 ' end,
+    $sql$
+        order by s.emission_seq desc
+        limit $7 + 1
+      ) as r
+    $sql$
+  )
+  into _items, _positions
+  using
+    _webhook.environment_id, _webhook.webhook_id, list_deliveries.status, list_deliveries.event_type, list_deliveries.customer_id,
+    _before, list_deliveries.row_limit;
+
+  if coalesce(cardinality(_items), 0) <= list_deliveries.row_limit then
+    execute concat('select s.emission_seq::text from (', _source, ' offset 1999 limit 1) as s')
+    into _resume
+    using
+      _webhook.environment_id, _webhook.webhook_id, list_deliveries.status, list_deliveries.event_type, list_deliveries.customer_id,
+      _before;
+  end if;
+  return svc.partial_page('deliveries', _items, _positions, list_deliveries.row_limit, _resume);
 end;
 $$;
 
-comment on function svc_api.list_deliveries(bytea, text, text, text, text, integer, text) is
-  'The deliveries to a webhook, newest first, each with its last attempt.';
+comment on function svc_api.list_deliveries(bytea, text, text, text, text, text, text, text, integer, text) is
+  'The deliveries to a webhook, newest first, each with its last attempt, filtered.';

@@ -13,7 +13,7 @@ declare
   _actor constant iam.actor := iam.authorize(
     list_webhooks.token_hash, list_webhooks.organization_id, 'list_webhooks', list_webhooks.environment_name
   );
-  _environment record := svc.find_environment(
+  _environment constant record := svc.find_environment(
     list_webhooks.organization_id, list_webhooks.project_slug, list_webhooks.environment_name
   );
   _after constant text := coalesce(svc.decode_cursor('webhooks', list_webhooks.cursor), '');
@@ -23,16 +23,9 @@ begin
     from (
       select
         w.webhook_id,
-        json_build_object(
-          'id', w.webhook_id,
-          'url', w.url,
-          'eventTypes', w.event_types,
-          'createdAt', svc.iso(w.created_at),
-          'disabledAt', svc.iso(w.disabled_at),
-          'disabledReason', w.disabled_reason
-        ) as item
+        svc.webhook_document(w) as item
       from svc.webhooks as w
-      where w.environment_id = _environment.environment_id and w.webhook_id > _after
+      where w.environment_id = _environment.environment_id and w.webhook_id > _after and w.deleted_at is null
       order by w.webhook_id
       limit row_limit + 1
     ) as r

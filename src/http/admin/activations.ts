@@ -1,6 +1,6 @@
 import Type from "typebox";
 import * as calls from "../../db/calls-versions.js";
-import { environmentQuery, KIB, listQuery } from "./parameters.js";
+import { environmentQuery, KIB, listQuery, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { activated, activationList } from "./schemas-config.js";
 
@@ -57,7 +57,7 @@ export const rollbackConfig = adminRoute({
   refusals,
   answer: async ({ deps, credentials, params, query, body }) => {
     const options = readActivationOptions(body);
-    const place = { project: params["project"]!, environment: query.env };
+    const place = placeIn(params, query.env);
     return {
       status: 200,
       document: await calls.rollbackConfig(deps.sql, credentials, place, params["version"]!, options),
@@ -74,7 +74,7 @@ export const listActivations = adminRoute({
   query: listQuery,
   answers: { 200: activationList },
   answer: async ({ deps, credentials, params, query: { env, ...page } }) => {
-    const place = { project: params["project"]!, environment: env };
+    const place = placeIn(params, env);
     return { status: 200, document: await calls.listActivations(deps.sql, credentials, place, page) };
   },
 });

@@ -7,7 +7,7 @@ import { EMPTY_SNAPSHOT, type Snapshot } from "../../snapshot/types.js";
 import { parseSnapshot } from "../../snapshot/validate.js";
 import { ApiError } from "../errors.js";
 import { activationOptions, readActivationOptions } from "./activations.js";
-import { environmentQuery, listQuery, MIB } from "./parameters.js";
+import { environmentQuery, listQuery, MIB, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { deployed, provenance, versionDiff, versionList, versionWithSnapshot } from "./schemas-config.js";
 
@@ -29,17 +29,12 @@ export const deployConfig = adminRoute({
   answer: async ({ deps, credentials, params, query, body }) => {
     const parsed = parseSnapshot(body.snapshot);
     if (!parsed.ok) throw invalidConfig(parsed.problems);
-    const document = await calls.deployConfig(
-      deps.sql,
-      credentials,
-      { project: params["project"]!, environment: query.env },
-      {
-        snapshot: canonicalJson(parsed.snapshot),
-        hash: hashSnapshot(parsed.snapshot),
-        provenance: body.provenance ?? null,
-        ...readActivationOptions(body),
-      },
-    );
+    const document = await calls.deployConfig(deps.sql, credentials, placeIn(params, query.env), {
+      snapshot: canonicalJson(parsed.snapshot),
+      hash: hashSnapshot(parsed.snapshot),
+      provenance: body.provenance ?? null,
+      ...readActivationOptions(body),
+    });
     const { created } = JSON.parse(document) as { created: boolean };
     return { status: created ? 201 : 200, document };
   },
@@ -55,12 +50,7 @@ export const listConfigVersions = adminRoute({
   answers: { 200: versionList },
   answer: async ({ deps, credentials, params, query: { env, ...page } }) => ({
     status: 200,
-    document: await calls.listConfigVersions(
-      deps.sql,
-      credentials,
-      { project: params["project"]!, environment: env },
-      page,
-    ),
+    document: await calls.listConfigVersions(deps.sql, credentials, placeIn(params, env), page),
   }),
 });
 

@@ -1,6 +1,6 @@
 import * as calls from "../../db/calls-customer-data.js";
 import { envelopeOf } from "../handle-errors.js";
-import { environmentQuery } from "./parameters.js";
+import { environmentQuery, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { customerExport, erasure } from "./schemas-customer-data.js";
 import { streamExport } from "./stream-export.js";
@@ -15,7 +15,7 @@ export const exportCustomer = adminRoute({
   answers: { 200: customerExport },
   refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
   answer: async ({ deps, credentials, params, query, ctx }) => {
-    const at = { project: params["project"]!, environment: query.env };
+    const at = placeIn(params, query.env);
     const customerId = params["customerId"]!;
     await calls.recordExport(deps.sql, credentials, at, customerId);
     const document = await streamExport(deps.work, credentials, at, customerId);
@@ -37,7 +37,7 @@ export const eraseCustomer = adminRoute({
   refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
   scarce: true,
   answer: async ({ deps, credentials, params, query }) => {
-    const at = { project: params["project"]!, environment: query.env };
+    const at = placeIn(params, query.env);
     const { erasures, sql } = deps.work;
     const document = await erasures.run(() => calls.eraseCustomer(sql, credentials, at, params["customerId"]!));
     return { status: 200, document };

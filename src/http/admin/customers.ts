@@ -1,6 +1,6 @@
 import Type from "typebox";
 import * as calls from "../../db/calls-admin.js";
-import { environmentQuery, KIB, listQuery, nameFilter, secondsOf } from "./parameters.js";
+import { environmentQuery, KIB, listQuery, nameFilter, placeIn, secondsOf } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { backlog, customerList, customerState, released, timeline } from "./schemas-customer.js";
 
@@ -19,7 +19,7 @@ export const getCustomer = adminRoute({
   answers: { 200: customerState },
   refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
   answer: async ({ deps, credentials, params, query }) => {
-    const place = { project: params["project"]!, environment: query.env };
+    const place = placeIn(params, query.env);
     return { status: 200, document: await calls.getCustomer(deps.sql, credentials, place, params["customerId"]!) };
   },
 });
@@ -34,7 +34,7 @@ export const getBacklog = adminRoute({
   answers: { 200: backlog },
   refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
   answer: async ({ deps, credentials, params, query }) => {
-    const place = { project: params["project"]!, environment: query.env };
+    const place = placeIn(params, query.env);
     return { status: 200, document: await calls.customerBacklog(deps.sql, credentials, place, params["customerId"]!) };
   },
 });
@@ -51,7 +51,7 @@ export const releaseCustomer = adminRoute({
   answers: { 200: released },
   refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
   answer: async ({ deps, credentials, params, query }) => {
-    const place = { project: params["project"]!, environment: query.env };
+    const place = placeIn(params, query.env);
     const document = await calls.releaseCustomers(deps.sql, credentials, place, params["customerId"]!);
     return { status: 200, document };
   },
@@ -67,7 +67,7 @@ export const releaseCustomers = adminRoute({
   body: release,
   answers: { 200: released },
   answer: async ({ deps, credentials, params, query }) => {
-    const place = { project: params["project"]!, environment: query.env };
+    const place = placeIn(params, query.env);
     return { status: 200, document: await calls.releaseCustomers(deps.sql, credentials, place, null) };
   },
 });
@@ -82,7 +82,7 @@ export const getTimeline = adminRoute({
   answers: { 200: timeline },
   refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
   answer: async ({ deps, credentials, params, query: { env, ...page } }) => {
-    const place = { project: params["project"]!, environment: env };
+    const place = placeIn(params, env);
     const document = await calls.customerTimeline(deps.sql, credentials, place, params["customerId"]!, page);
     return { status: 200, document };
   },
@@ -109,7 +109,7 @@ export const listCustomers = adminRoute({
       inactiveSeconds: inactive === undefined ? undefined : secondsOf(inactive, "inactive"),
       setAside: setAside === undefined ? undefined : true,
     };
-    const place = { project: params["project"]!, environment: env };
+    const place = placeIn(params, env);
     return { status: 200, document: await calls.listCustomers(deps.sql, credentials, place, filters, page) };
   },
 });

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { getDiagnostics as askForDiagnostics } from "../../db/calls-diagnostics.js";
-import { environmentQuery } from "./parameters.js";
+import { environmentQuery, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { exact, jsonObject } from "./schemas-common.js";
 
@@ -25,7 +25,7 @@ export const getDiagnostics = adminRoute({
   query: environmentQuery,
   answers: { 200: exact({ data: Type.Array(finding) }) },
   answer: async ({ deps, credentials, params, query }) => {
-    const at = { project: params["project"]!, environment: query.env };
+    const at = placeIn(params, query.env);
     return { status: 200, document: await askForDiagnostics(deps.sql, credentials, at) };
   },
 });

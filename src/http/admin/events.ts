@@ -2,7 +2,7 @@ import Type from "typebox";
 import * as calls from "../../db/calls-reads.js";
 import { ApiError } from "../errors.js";
 import { openEventStream } from "../event-stream.js";
-import { environmentQuery, listQuery, nameFilter, sinceOf } from "./parameters.js";
+import { environmentQuery, listQuery, nameFilter, placeIn, sinceOf } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { exact, instant, jsonObject, listOf } from "./schemas-common.js";
 
@@ -49,7 +49,7 @@ export const listEvents = adminRoute({
       status,
       since: since === undefined ? undefined : sinceOf(since, "since"),
     };
-    const place = { project: params["project"]!, environment: env };
+    const place = placeIn(params, env);
     return { status: 200, document: await calls.listEvents(deps.sql, credentials, place, filters, page) };
   },
 });
@@ -80,7 +80,7 @@ export const streamEvents = adminRoute({
   scarce: true,
   answers: { 200: Type.String({ description: "Server-sent events `event`, whose data are items as of the list." }) },
   answer: async ({ deps, credentials, params, query: { env, customer, type }, ctx }) => {
-    const place = { project: params["project"]!, environment: env };
+    const place = placeIn(params, env);
     const document = await openEventStream(ctx, {
       organizationId: credentials.organizationId,
       next: (position) => calls.streamEvents(deps.sql, credentials, place, { customer, event: type }, position, PAGE),

@@ -1,7 +1,7 @@
 import type { StoredForExplanation } from "../../db/calls-explanation.js";
 import { explain, explainHealth } from "../../engine/index.js";
 import { explainStored, noHealth, type ExplainedState } from "./explain-stored.js";
-import { environmentQuery } from "./parameters.js";
+import { environmentQuery, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { customerExplanation, healthExplanation } from "./schemas-explanation.js";
 
@@ -16,7 +16,7 @@ export const getHealth = adminRoute({
   refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
   scarce: true,
   answer: async ({ deps, credentials, params, query }) => {
-    const at = { project: params["project"]!, environment: query.env };
+    const at = placeIn(params, query.env);
     const of = { by: credentials, at, customerId: params["customerId"]!, part: "health" as const };
     const state = await explainStored(deps.work, of, explainHealth);
     const { stored, answer } = state;
@@ -39,7 +39,7 @@ export const getExplanation = adminRoute({
   refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
   scarce: true,
   answer: async ({ deps, credentials, params, query }) => {
-    const at = { project: params["project"]!, environment: query.env };
+    const at = placeIn(params, query.env);
     const of = { by: credentials, at, customerId: params["customerId"]!, part: "customer" as const };
     const state = await explainStored(deps.work, of, explain);
     const nothing = { lifecycle: null, journeys: [], segments: [], health: null, signals: [] };

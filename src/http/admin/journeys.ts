@@ -1,6 +1,6 @@
 import Type from "typebox";
 import * as calls from "../../db/calls-reads.js";
-import { environmentQuery } from "./parameters.js";
+import { environmentQuery, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { exact, instant, orNull } from "./schemas-common.js";
 
@@ -61,7 +61,7 @@ export const getJourney = adminRoute({
   answers: { 200: journey },
   refusals: { 404: ["CUSTOMER_NOT_FOUND", "JOURNEY_NOT_FOUND"] },
   answer: async ({ deps, credentials, params, query }) => {
-    const place = { project: params["project"]!, environment: query.env };
+    const place = placeIn(params, query.env);
     const document = await calls.getJourney(deps.sql, credentials, place, params["customerId"]!, params["journeyId"]!);
     return { status: 200, document };
   },

@@ -1,8 +1,7 @@
 import Type from "typebox";
 import * as calls from "../../db/calls-projects.js";
 import { newApiKey } from "../credentials.js";
-import { ApiError } from "../errors.js";
-import { displayName, environmentQuery, KIB, listQuery, secondsOf } from "./parameters.js";
+import { displayName, environmentQuery, graceOf, KIB, listQuery, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { changedKey, createdKey, keyList, rotatedKey } from "./schemas-key.js";
 
@@ -13,8 +12,6 @@ const rotation = Type.Object(
 );
 const nothing = Type.Object({}, { additionalProperties: false });
 
-const GRACE_SECONDS_MAX = 30 * 86_400;
-
 /** The keys of an environment, without the keys themselves. */
 export const listKeys = adminRoute({
   operation: "list_keys",
@@ -24,7 +21,7 @@ export const listKeys = adminRoute({
   query: listQuery,
   answers: { 200: keyList },
   answer: async ({ deps, credentials, params, query: { env, ...page } }) => {
-    const place = { project: params["project"]!, environment: env };
+    const place = placeIn(params, env);
     return { status: 200, document: await calls.listKeys(deps.sql, credentials, place, page) };
   },
 });
@@ -40,7 +37,7 @@ export const createKey = adminRoute({
   answers: { 201: createdKey },
   answer: async ({ deps, credentials, params, query: { env }, body }) => {
     const secret = newApiKey(env);
-    const place = { project: params["project"]!, environment: env };
+    const place = placeIn(params, env);
     const key = await calls.createKey(deps.sql, credentials, place, body.name, secret);
     return { status: 201, document: { key: JSON.parse(key) as object, secret: secret.text } };
   },
@@ -58,8 +55,8 @@ export const rotateKey = adminRoute({
   refusals: { 404: ["KEY_NOT_FOUND"], 409: ["KEY_REVOKED"] },
   answer: async ({ deps, credentials, params, query: { env }, body }) => {
     const secret = newApiKey(env);
-    const place = { project: params["project"]!, environment: env };
-    const grace = graceSeconds(body.grace ?? "24h");
+    const place = placeIn(params, env);
+    const grace = graceOf(body.grace ?? "24h", "30d", "0m ends the old key at once.");
     const document = await calls.rotateKey(deps.sql, credentials, place, params["keyId"]!, grace, secret);
     const { key, replaced } = JSON.parse(document) as { key: object; replaced: object };
     return { status: 201, document: { key, secret: secret.text, replaced } };
@@ -77,19 +74,8 @@ export const revokeKey = adminRoute({
   answers: { 200: changedKey },
   refusals: { 404: ["KEY_NOT_FOUND"] },
   answer: async ({ deps, credentials, params, query: { env } }) => {
-    const place = { project: params["project"]!, environment: env };
+    const place = placeIn(params, env);
     const key = await calls.revokeKey(deps.sql, credentials, place, params["keyId"]!);
     return { status: 200, document: { key: JSON.parse(key) as object } };
   },
 });
-
-function graceSeconds(grace: string): number {
-  const seconds = /^0[mhdw]$/.test(grace) ? 0 : secondsOf(grace, "grace");
-  if (seconds <= GRACE_SECONDS_MAX) return seconds;
-  throw new ApiError(400, "VALIDATION_ERROR", {
-    message: "`grace` is too long.",
-    field: "grace",
-    value: grace,
-    fix: "Write 30d or less; 0m ends the old key at once.",
-  });
-}

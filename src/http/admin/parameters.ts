@@ -1,6 +1,8 @@
 import Type from "typebox";
+import type { Place } from "../../db/calls-admin.js";
 import { isIsoDate } from "../../snapshot/iso-date.js";
 import { isDuration, parseDuration } from "../../snapshot/duration.js";
+import type { Duration } from "../../snapshot/types.js";
 import { ApiError } from "../errors.js";
 
 /** The longest hold an event name and a path of 256 characters each, which were escaped as JSON. */
@@ -8,12 +10,17 @@ const CURSOR_LENGTH_MAX = 8192;
 
 const environment = Type.Enum(["test", "live"], { default: "test" });
 /** What the database cannot keep in a text. */
-const storable = { pattern: "^(?=.*\\S)[^\\u0000]*$", description: "must not hold the character U+0000" };
+const storable = { pattern: "^(?=.*\\S)[^\\u0000]*$", description: "must not be blank or hold the character U+0000" };
 const cursor = Type.Optional(Type.String({ minLength: 1, maxLength: CURSOR_LENGTH_MAX, ...storable }));
 const limit = Type.Integer({ minimum: 1, maximum: 200, default: 50 });
 
 /** `?env=`, test unless given. */
 export const environmentQuery = Type.Object({ env: environment }, { additionalProperties: false });
+
+/** The environment that a path below `/projects/:project` and `?env=` name. */
+export function placeIn(params: Readonly<Record<string, string>>, environment: Place["environment"]): Place {
+  return { project: params["project"]!, environment };
+}
 
 /** `?limit=&cursor=`, for lists that concern no environment. */
 export const pageQuery = Type.Object({ limit, cursor }, { additionalProperties: false });
@@ -43,6 +50,18 @@ export function secondsOf(duration: string, field: string): number {
     field,
     value: duration,
     fix: "Write a whole number and a unit, for example 12h, 7d or 4w.",
+  });
+}
+
+/** How long what is replaced stays good, in seconds: 0 to `longest`; `at0` says what 0m does. Throws VALIDATION_ERROR. */
+export function graceOf(grace: string, longest: Duration, at0: string): number {
+  const seconds = /^0[mhdw]$/.test(grace) ? 0 : secondsOf(grace, "grace");
+  if (seconds <= parseDuration(longest) / 1000) return seconds;
+  throw new ApiError(400, "VALIDATION_ERROR", {
+    message: "`grace` is too long.",
+    field: "grace",
+    value: grace,
+    fix: `Write ${longest} or less; ${at0}`,
   });
 }
 

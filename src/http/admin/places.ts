@@ -7,6 +7,8 @@ export interface PlacesOptions {
   waitingMax: number;
   /** Who has waited for so long is refused. */
   waitMsMax: number;
+  /** What who is refused is told; that too many wait for the database unless given. */
+  reason?: string;
 }
 
 /** A bounded number of places for work that takes long, given in the order in which they are asked for. */
@@ -43,12 +45,12 @@ export class Places {
 
   /** Resolves with the place of somebody who left. */
   #wait(): Promise<void> {
-    const { waitingMax, waitMsMax } = this.#options;
-    if (this.#waiting.size >= waitingMax) return Promise.reject(new QueueFullError());
+    const { waitingMax, waitMsMax, reason } = this.#options;
+    if (this.#waiting.size >= waitingMax) return Promise.reject(new QueueFullError(reason));
     return new Promise((resolve, reject) => {
       const giveUp = setTimeout(() => {
         this.#waiting.delete(enter);
-        reject(new QueueFullError());
+        reject(new QueueFullError(reason));
       }, waitMsMax);
       const enter = (): void => {
         clearTimeout(giveUp);

@@ -2,7 +2,7 @@ import Type from "typebox";
 import * as calls from "../../db/calls-admin.js";
 import * as projects from "../../db/calls-projects.js";
 import { newApiKey } from "../credentials.js";
-import { displayName, environmentQuery, KIB, pageQuery } from "./parameters.js";
+import { displayName, environmentQuery, KIB, pageQuery, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { createdProject, overview, project, projectList } from "./schemas-project.js";
 
@@ -74,6 +74,6 @@ export const getOverview = adminRoute({
   answers: { 200: overview },
   answer: async ({ deps, credentials, params, query }) => ({
     status: 200,
-    document: await calls.getOverview(deps.sql, credentials, { project: params["project"]!, environment: query.env }),
+    document: await calls.getOverview(deps.sql, credentials, placeIn(params, query.env)),
   }),
 });

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import type { Context } from "koa";
 import type { Sql } from "postgres";
@@ -12,8 +13,9 @@ import { ApiError } from "../errors.js";
 import type { Declaration } from "../openapi/administrative.js";
 import type { Route } from "../route.js";
 import { readPathText, readQueryText } from "./request-text.js";
-import { shape, type Shape } from "../shapes.js";
+import { needsMembers, shape, type Shape } from "../shapes.js";
 import type { CustomerWork } from "./customer-work.js";
+import type { WebhookTests } from "./webhook-tests.js";
 
 /** What the administrative routes need. */
 export interface AdminDeps {
@@ -28,6 +30,7 @@ export interface AdminDeps {
   mailer: Mailer | null;
   /** What takes longer than a look-up. */
   work: CustomerWork;
+  webhookTests: WebhookTests;
 }
 
 /** A request that has a token, an organization, and a query and body of the declared shape. */
@@ -77,7 +80,7 @@ export function adminRoute<const Query extends TObject = typeof NO_QUERY, const 
       if (route.body || route.scarce) {
         await authorizeRequest(deps.sql, credentials, route.operation, environmentOf(query));
       }
-      const body = route.body && bodyShape && (await readBody(ctx, bodyShape, route.body.bytesMax));
+      const body = route.body && bodyShape && (await readBody(ctx, route.body, bodyShape));
       const { status, document, type } = await route.answer({
         deps,
         credentials,
@@ -91,6 +94,10 @@ export function adminRoute<const Query extends TObject = typeof NO_QUERY, const 
       ctx.body = typeof document === "string" || type !== undefined ? document : JSON.stringify(document);
     },
   });
+}
+
+function hasNoBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
 }
 
 /** Of operations that concern one. */
@@ -126,9 +133,11 @@ function readQuery<Query extends TObject>(ctx: Context, query: Shape<Query>): St
 
 async function readBody<Body extends TSchema>(
   ctx: Context,
+  { schema, bytesMax }: { schema: Body; bytesMax: number },
   body: Shape<Body>,
-  bytesMax: number,
 ): Promise<Static<Body>> {
+  // Where nothing has to be said, nothing may be sent.
+  if (!needsMembers(schema) && hasNoBody(ctx.req)) return body.check({});
   const text = await readJsonText(ctx, bytesMax);
   const value = parseJson(text);
   const bad = findBadLiteral(text);

@@ -14,7 +14,16 @@ import type { AdminDeps } from "./route.js";
 import { listRuleExecutions } from "./rule-executions.js";
 import { listSchemaViolations } from "./schema-violations.js";
 import { getSegment } from "./segments.js";
-import { createWebhook, listDeliveries, listWebhooks } from "./webhooks.js";
+import { getDelivery, getEmission, listDeliveries, resendDeliveries, resendDelivery } from "./deliveries.js";
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooks,
+  rotateWebhookSecret,
+  testWebhook,
+  updateWebhook,
+} from "./webhooks.js";
 import { whoami } from "./whoami.js";
 
 export type { AdminDeps } from "./route.js";
@@ -58,6 +67,15 @@ export function adminRoutes(deps: AdminDeps): Route[] {
     getDiagnostics,
     createWebhook,
     listWebhooks,
+    getWebhook,
+    updateWebhook,
+    deleteWebhook,
+    rotateWebhookSecret,
+    testWebhook,
     listDeliveries,
+    getDelivery,
+    resendDelivery,
+    resendDeliveries,
+    getEmission,
   ].map((bind) => bind(deps));
 }

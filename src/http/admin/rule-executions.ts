@@ -1,6 +1,6 @@
 import Type from "typebox";
 import * as calls from "../../db/calls-reads.js";
-import { listQuery, nameFilter, sinceOf } from "./parameters.js";
+import { listQuery, nameFilter, placeIn, sinceOf } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { exact, instant, jsonObject, listOf, orNull, version } from "./schemas-common.js";
 
@@ -51,7 +51,7 @@ export const listRuleExecutions = adminRoute({
       since: since === undefined ? undefined : sinceOf(since, "since"),
       detail: detail === "true",
     };
-    const place = { project: params["project"]!, environment: env };
+    const place = placeIn(params, env);
     return { status: 200, document: await calls.listRuleExecutions(deps.sql, credentials, place, filters, page) };
   },
 });

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import * as calls from "../../db/calls-admin.js";
-import { listQuery } from "./parameters.js";
+import { listQuery, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { count, exact, instant, listOf, orNull, version as versionName } from "./schemas-common.js";
 
@@ -34,7 +34,7 @@ export const listSchemaViolations = adminRoute({
   query: Type.Object({ ...listQuery.properties, version }, { additionalProperties: false }),
   answers: { 200: violations },
   answer: async ({ deps, credentials, params, query: { env, version: name, ...page } }) => {
-    const place = { project: params["project"]!, environment: env };
+    const place = placeIn(params, env);
     const number = name === undefined ? null : Number(name.slice(1));
     return {
       status: 200,

@@ -2,19 +2,11 @@ import Type from "typebox";
 import type { ExportList } from "../../db/calls-customer-data.js";
 import { count, environmentName, exact, instant, jsonObject, orNull, version } from "./schemas-common.js";
 import { cause, customerId, customerState, emission, health, journeyProgress, setAside } from "./schemas-customer.js";
+import { attempt } from "./schemas-webhook.js";
 
 const status = Type.Enum(["processed", "pending"]);
 /** What a log says of each of its entries. */
 const logged = { cause, configVersion: orNull(version), generation: count };
-
-const attempt = exact({
-  attempt: Type.Integer({ minimum: 1 }),
-  at: instant,
-  latencyMs: count,
-  statusCode: orNull(Type.Integer()),
-  error: orNull(Type.String()),
-  response: orNull(Type.String(), "The first KiB of the answer."),
-});
 
 /** An item of each list. */
 const items = {

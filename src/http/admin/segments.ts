@@ -1,6 +1,6 @@
 import Type from "typebox";
 import * as calls from "../../db/calls-admin.js";
-import { listQuery } from "./parameters.js";
+import { listQuery, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { count, exact, instant, listOf, orNull } from "./schemas-common.js";
 
@@ -36,7 +36,7 @@ export const getSegment = adminRoute({
   answers: { 200: segmentMembers },
   refusals: { 404: ["SEGMENT_NOT_FOUND"] },
   answer: async ({ deps, credentials, params, query: { env, ...page } }) => {
-    const place = { project: params["project"]!, environment: env };
+    const place = placeIn(params, env);
     return { status: 200, document: await calls.getSegment(deps.sql, credentials, place, params["segment"]!, page) };
   },
 });

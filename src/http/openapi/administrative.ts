@@ -2,6 +2,7 @@ import type { TObject, TSchema } from "typebox";
 import { readOperations, type OperationRow } from "../../db/operations.js";
 import { headerParameters, pathParameters, pathTemplate, queryParameters, REQUEST_ID } from "./parameters.js";
 import { ANY_SERVED, ANY_WITH_BODY, headers, merge, type RefusalResponses, type Refusals } from "./refusals.js";
+import { needsMembers } from "../shapes.js";
 import type { Schemas } from "./schemas.js";
 import { tagOf } from "./tags.js";
 import type { Endpoint, Method, Response } from "./types.js";
@@ -64,7 +65,7 @@ export class AdministrativeEndpoints {
         tags: [tagOf(route.path)],
         security: [route.organization === false ? { session: [] } : { session: [], organization: [] }],
         parameters: [REQUEST_ID, ...pathParameters(route.path), ...queried, ...read],
-        ...(body && { requestBody: { required: true, content: json(body.schema) } }),
+        ...(body && { requestBody: { required: needsMembers(body.schema), content: json(body.schema) } }),
         responses: { ...this.#successes(route), ...this.refusals.of(this.refusalsOf(route)) },
       },
     };

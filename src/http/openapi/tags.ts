@@ -24,7 +24,11 @@ const TAGS: readonly { name: string; description: string; paths: readonly RegExp
     description: "What is wrong with configuration or data.",
     paths: [/\/diagnostics$/, /\/schema-violations$/],
   },
-  { name: "Webhooks", description: "Receivers of what evaluation emits, and deliveries.", paths: [/\/webhooks\b/] },
+  {
+    name: "Webhooks",
+    description: "What evaluation emits, its receivers, and deliveries.",
+    paths: [/\/webhooks\b/, /\/emissions\b/],
+  },
   { name: "Service", description: "Probes for infrastructure, and this document.", paths: [] },
 ];
 

@@ -40,7 +40,7 @@ export interface Operation {
   /** Which of the security schemes; none of them where it is empty. */
   security: readonly Readonly<Record<string, readonly string[]>>[];
   parameters?: readonly (Parameter | Reference)[];
-  requestBody?: { required: true; content: Readonly<Record<string, MediaType>> };
+  requestBody?: { required: boolean; content: Readonly<Record<string, MediaType>> };
   responses: Readonly<Record<string, Response | Reference>>;
 }
 

@@ -18,56 +18,65 @@ import {
  * organization whose plan has no cloud execution: `y`, or 402. This is the promise; what the service decides by is iam.operations().
  */
 const MATRIX = `
-| route                                                            | test    | live    | plan |
-| ---------------------------------------------------------------- | ------- | ------- | ---- |
-| GET /whoami                                                      | y y y y |         | y    |
-| GET /organizations                                               | y y y y |         | y    |
-| GET /organization/members                                        | y y y y |         | y    |
-| PATCH /organization/members/:userId                              | - - - y |         | y    |
-| DELETE /organization/members/:userId                             | - - - y |         | y    |
-| POST /organization/members/:userId/password-reset                | - - - y |         | y    |
-| GET /organization/invitations                                    | - - - y |         | y    |
-| POST /organization/invitations                                   | - - - y |         | y    |
-| DELETE /organization/invitations/:invitationId                   | - - - y |         | y    |
-| GET /organization/tokens                                         | - - - y |         | y    |
-| POST /organization/tokens                                        | - - - y |         | y    |
-| DELETE /organization/tokens/:tokenId                             | - - - y |         | y    |
-| GET /organization/audit-log                                      | - - y y |         | y    |
-| POST /projects                                                   | - - y y |         | y    |
-| GET /projects                                                    | y y y y |         | y    |
-| GET /projects/:project                                           | y y y y |         | y    |
-| GET /projects/:project/overview                                  | y y y y | y y y y | y    |
-| GET /projects/:project/keys                                      | y y y y | y y y y | y    |
-| POST /projects/:project/keys                                     | - - y y | - - y y | y    |
-| POST /projects/:project/keys/:keyId/rotate                       | - - y y | - - y y | y    |
-| POST /projects/:project/keys/:keyId/revoke                       | - - y y | - - y y | y    |
-| GET /projects/:project/config-versions                           | y y y y | y y y y | y    |
-| GET /projects/:project/config-versions/:version                  | y y y y |         | y    |
-| GET /projects/:project/config-diff                               | y y y y |         | y    |
-| GET /projects/:project/activations                               | y y y y | y y y y | y    |
-| POST /projects/:project/config-versions                          | - y y y | - - y y | 402  |
-| POST /projects/:project/config-versions/:version/promote         | - - y y |         | 402  |
-| POST /projects/:project/config-versions/:version/rollback        | - - y y | - - y y | 402  |
-| GET /projects/:project/events                                    | y y y y | y y y y | y    |
-| GET /projects/:project/events/stream                             | y y y y | y y y y | y    |
-| GET /projects/:project/customers                                 | y y y y | y y y y | y    |
-| GET /projects/:project/customers/:customerId                     | y y y y | y y y y | y    |
-| GET /projects/:project/customers/:customerId/timeline            | y y y y | y y y y | y    |
-| GET /projects/:project/customers/:customerId/backlog             | y y y y | y y y y | y    |
-| GET /projects/:project/customers/:customerId/health              | y y y y | y y y y | y    |
-| GET /projects/:project/customers/:customerId/explanation         | y y y y | y y y y | y    |
-| GET /projects/:project/customers/:customerId/export              | y y y y | y y y y | y    |
-| DELETE /projects/:project/customers/:customerId                  | - - - y | - - - y | y    |
-| POST /projects/:project/customers/:customerId/release            | - y y y | - - y y | 402  |
-| POST /projects/:project/customers/release                        | - y y y | - - y y | 402  |
-| GET /projects/:project/customers/:customerId/journeys/:journeyId | y y y y | y y y y | y    |
-| GET /projects/:project/segments/:segment                         | y y y y | y y y y | y    |
-| GET /projects/:project/rule-executions                           | y y y y | y y y y | y    |
-| GET /projects/:project/diagnostics                               | y y y y | y y y y | y    |
-| GET /projects/:project/schema-violations                         | y y y y | y y y y | y    |
-| POST /projects/:project/webhooks                                 | - - y y | - - y y | 402  |
-| GET /projects/:project/webhooks                                  | y y y y | y y y y | y    |
-| GET /projects/:project/webhooks/:webhook/deliveries              | y y y y | y y y y | y    |
+| route                                                                 | test    | live    | plan |
+| --------------------------------------------------------------------- | ------- | ------- | ---- |
+| GET /whoami                                                           | y y y y |         | y    |
+| GET /organizations                                                    | y y y y |         | y    |
+| GET /organization/members                                             | y y y y |         | y    |
+| PATCH /organization/members/:userId                                   | - - - y |         | y    |
+| DELETE /organization/members/:userId                                  | - - - y |         | y    |
+| POST /organization/members/:userId/password-reset                     | - - - y |         | y    |
+| GET /organization/invitations                                         | - - - y |         | y    |
+| POST /organization/invitations                                        | - - - y |         | y    |
+| DELETE /organization/invitations/:invitationId                        | - - - y |         | y    |
+| GET /organization/tokens                                              | - - - y |         | y    |
+| POST /organization/tokens                                             | - - - y |         | y    |
+| DELETE /organization/tokens/:tokenId                                  | - - - y |         | y    |
+| GET /organization/audit-log                                           | - - y y |         | y    |
+| POST /projects                                                        | - - y y |         | y    |
+| GET /projects                                                         | y y y y |         | y    |
+| GET /projects/:project                                                | y y y y |         | y    |
+| GET /projects/:project/overview                                       | y y y y | y y y y | y    |
+| GET /projects/:project/keys                                           | y y y y | y y y y | y    |
+| POST /projects/:project/keys                                          | - - y y | - - y y | y    |
+| POST /projects/:project/keys/:keyId/rotate                            | - - y y | - - y y | y    |
+| POST /projects/:project/keys/:keyId/revoke                            | - - y y | - - y y | y    |
+| GET /projects/:project/config-versions                                | y y y y | y y y y | y    |
+| GET /projects/:project/config-versions/:version                       | y y y y |         | y    |
+| GET /projects/:project/config-diff                                    | y y y y |         | y    |
+| GET /projects/:project/activations                                    | y y y y | y y y y | y    |
+| POST /projects/:project/config-versions                               | - y y y | - - y y | 402  |
+| POST /projects/:project/config-versions/:version/promote              | - - y y |         | 402  |
+| POST /projects/:project/config-versions/:version/rollback             | - - y y | - - y y | 402  |
+| GET /projects/:project/events                                         | y y y y | y y y y | y    |
+| GET /projects/:project/events/stream                                  | y y y y | y y y y | y    |
+| GET /projects/:project/customers                                      | y y y y | y y y y | y    |
+| GET /projects/:project/customers/:customerId                          | y y y y | y y y y | y    |
+| GET /projects/:project/customers/:customerId/timeline                 | y y y y | y y y y | y    |
+| GET /projects/:project/customers/:customerId/backlog                  | y y y y | y y y y | y    |
+| GET /projects/:project/customers/:customerId/health                   | y y y y | y y y y | y    |
+| GET /projects/:project/customers/:customerId/explanation              | y y y y | y y y y | y    |
+| GET /projects/:project/customers/:customerId/export                   | y y y y | y y y y | y    |
+| DELETE /projects/:project/customers/:customerId                       | - - - y | - - - y | y    |
+| POST /projects/:project/customers/:customerId/release                 | - y y y | - - y y | 402  |
+| POST /projects/:project/customers/release                             | - y y y | - - y y | 402  |
+| GET /projects/:project/customers/:customerId/journeys/:journeyId      | y y y y | y y y y | y    |
+| GET /projects/:project/segments/:segment                              | y y y y | y y y y | y    |
+| GET /projects/:project/rule-executions                                | y y y y | y y y y | y    |
+| GET /projects/:project/diagnostics                                    | y y y y | y y y y | y    |
+| GET /projects/:project/schema-violations                              | y y y y | y y y y | y    |
+| POST /projects/:project/webhooks                                      | - - y y | - - y y | 402  |
+| GET /projects/:project/webhooks                                       | y y y y | y y y y | y    |
+| GET /projects/:project/webhooks/:webhook                              | y y y y | y y y y | y    |
+| PATCH /projects/:project/webhooks/:webhook                            | - - y y | - - y y | 402  |
+| DELETE /projects/:project/webhooks/:webhook                           | - - y y | - - y y | y    |
+| POST /projects/:project/webhooks/:webhook/rotate-secret               | - - y y | - - y y | 402  |
+| POST /projects/:project/webhooks/:webhook/test                        | - y y y | - - y y | 402  |
+| GET /projects/:project/webhooks/:webhook/deliveries                   | y y y y | y y y y | y    |
+| GET /projects/:project/webhooks/:webhook/deliveries/:delivery         | y y y y | y y y y | y    |
+| POST /projects/:project/webhooks/:webhook/deliveries/:delivery/resend | - y y y | - - y y | 402  |
+| POST /projects/:project/webhooks/:webhook/resend                      | - y y y | - - y y | 402  |
+| GET /projects/:project/emissions/:emission                            | y y y y | y y y y | y    |
 `;
 
 interface Row {

@@ -335,7 +335,6 @@ describe("a body", () => {
       others.map((body) => ({ what: body, changes: { body } })),
     );
     const broken = [
-      "",
       " ",
       "{",
       "}",

@@ -5,6 +5,7 @@ import { recordAttempts } from "../../../src/db/calls-deliveries.js";
 import { startWorker } from "../../../src/tasks/worker.js";
 import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";
 import { environmentId, envelope, snapshot } from "../../support/service.js";
+import { claim } from "../../webhooks/support/fixtures.js";
 
 let fixture: SpecFixture;
 let environment: number;
@@ -123,13 +124,9 @@ it("a delivery that is under way is recorded nowhere, and harms no other", async
     values (${environment}, 'whk_1', 'https://receiver.example/hook', '{customer.active}', '')`;
   await fixture.batch([login("dora"), login("emil")]);
   await fixture.evaluate();
-  const claimed = await sql<{ emission_seq: string; attempt: number; body: string }[]>`
-    select emission_seq, attempt, body from svc_api.claim_deliveries('w', 10, 10) order by emission_seq`;
-  const attempts = claimed.map(({ emission_seq, attempt }) => ({
-    environmentId: environment,
-    webhookId: "whk_1",
-    emissionSeq: emission_seq,
-    attempt,
+  const claimed = await claim(sql, "w", 10);
+  const attempts = claimed.map((delivery) => ({
+    ...delivery,
     attemptedAt: new Date().toISOString(),
     latencyMs: 1,
     statusCode: 200,
@@ -222,6 +219,7 @@ it("while events come in and a worker evaluates, every event is evaluated and th
     useRoles: false,
     sql: workerSql,
     settleSeconds: 0,
+    attemptDays: 30,
     concurrency: 3,
     logger: pino({ level: "silent" }),
     onStalled: (error) => {

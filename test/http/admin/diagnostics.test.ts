@@ -275,6 +275,7 @@ it("tells of webhooks that do not take what is delivered, and of those that are 
         {
           webhookId: "whk_fails",
           url: "https://a.example",
+          failingSince: null,
           delivered: 1,
           retrying: 1,
           failed: 0,
@@ -301,6 +302,20 @@ it("tells of webhooks that do not take what is delivered, and of those that are 
         },
       ],
     },
+  });
+  await sql()`update svc.webhooks set deleted_at = now()`;
+  expect(await find("WEBHOOKS_FAILING")).toBeUndefined();
+  expect(await find("WEBHOOKS_DISABLED")).toBeUndefined();
+  await sql()`delete from svc.webhooks`;
+});
+
+it("tells of a webhook whose every attempt fails, also where its latest deliveries are still to be tried", async () => {
+  await sql()`
+    insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret, failing_since)
+    values (${environment}, 'whk_fails', 'https://a.example', '{*}', '', '2026-03-01Z')`;
+  await sql()`insert into svc.deliveries (environment_id, webhook_id, emission_seq) values (${environment}, 'whk_fails', 9)`;
+  expect(await find("WEBHOOKS_FAILING")).toMatchObject({
+    details: { webhooks: [{ failingSince: "2026-03-01T00:00:00.000Z", delivered: 0, retrying: 0, lastFailure: null }] },
   });
   await sql()`delete from svc.webhooks`;
 });

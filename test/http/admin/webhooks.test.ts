@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSecret, sealingKey } from "../../../src/webhooks/secret.js";
-import { environmentId, envelope, startService, type Actor, type Service } from "../../support/service.js";
+import { envelope, startService, type Actor, type Service } from "../../support/service.js";
 
 let service: Service;
 let owner: Actor;
@@ -16,6 +16,17 @@ const create = (body: unknown, env = "test") =>
 const get = (path: string) => service.request("GET", `/projects/app${path}`, { by: owner });
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
 
+/** What a webhook is whose maker says no more than where and what, and that has not delivered anything. */
+const UNLESS_GIVEN = {
+  maxEventAge: null,
+  maxConcurrency: 10,
+  maxPerSecond: null,
+  previousSecretExpiresAt: null,
+  failingSince: null,
+  disabledAt: null,
+  disabledReason: null,
+};
+
 describe("POST /projects/:project/webhooks", () => {
   it("adds a webhook, shows its secret once and stores it sealed", async () => {
     const reply = await create({ url: "https://example.com/hook", eventTypes: ["customer.*", "segment.entered"] });
@@ -24,13 +35,39 @@ describe("POST /projects/:project/webhooks", () => {
       id: expect.stringMatching(/^whk_[0-9a-f]{20}$/) as unknown,
       url: "https://example.com/hook",
       eventTypes: ["customer.*", "segment.entered"],
-      secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{32}$/) as unknown,
+      ...UNLESS_GIVEN,
       createdAt: timestamp,
+      secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{32}$/) as unknown,
     });
     const { id, secret } = reply.body as { id: string; secret: string };
     const [row] = await service.db.sql<[{ sealed_secret: Buffer }]>`
       select sealed_secret from svc.webhooks where webhook_id = ${id}`;
     expect(openSecret(row.sealed_secret, sealingKey("a secret of the tests"))).toBe(secret);
+  });
+
+  it("takes limits, the age as it was written", async () => {
+    const limits = { maxEventAge: "168h", maxConcurrency: 50, maxPerSecond: 20 };
+    const reply = await create({ url: "https://example.com", eventTypes: ["*"], ...limits });
+    expect(reply).toMatchObject({ status: 201, body: limits });
+    const none = { maxEventAge: null, maxPerSecond: null };
+    expect(await create({ url: "https://example.com", eventTypes: ["*"], ...none })).toMatchObject({ body: none });
+  });
+
+  it("writes down what was made, without its secret or the path of its address", async () => {
+    const { body } = await create({ url: "https://audited.example.com/T0/s3cret", eventTypes: ["segment.*"] });
+    const { id } = body as { id: string };
+    const entries = await service.db.sql`
+      select action, project, environment, details, actor, request_id from iam.audit_log where target = ${id}`;
+    expect([...entries]).toEqual([
+      {
+        action: "webhook.created",
+        project: "app",
+        environment: "test",
+        details: { host: "audited.example.com", eventTypes: ["segment.*"] },
+        actor: "owner@acme.example",
+        request_id: "req",
+      },
+    ]);
   });
 
   it.each([
@@ -61,6 +98,21 @@ describe("POST /projects/:project/webhooks", () => {
   });
 });
 
+describe("limits that cannot be", () => {
+  it.each([
+    [{ maxEventAge: "7 days" }, "maxEventAge", /whole number and a unit/],
+    [{ maxEventAge: "600w" }, "maxEventAge", /^`maxEventAge` is too long\.$/],
+    [{ maxConcurrency: 0 }, "maxConcurrency", /at least 1/],
+    [{ maxConcurrency: null }, "maxConcurrency", /must be an integer/],
+    [{ maxPerSecond: 1001 }, "maxPerSecond", /at most 1000/],
+    [{ disabled: true }, "disabled", /not known here/],
+  ])("are refused: %j", async (limits, field, message) => {
+    const reply = await create({ url: "https://example.com", eventTypes: ["*"], ...limits });
+    expect(reply).toMatchObject({ status: 400, body: { error: { code: "VALIDATION_ERROR", field } } });
+    expect((reply.body as { error: { message: string } }).error.message).toMatch(message);
+  });
+});
+
 describe("GET /projects/:project/webhooks", () => {
   it("lists the webhooks of the environment without their secrets", async () => {
     const { body } = await create({ url: "https://live.example.com", eventTypes: ["*"] }, "live");
@@ -72,79 +124,11 @@ describe("GET /projects/:project/webhooks", () => {
           id: (body as { id: string }).id,
           url: "https://live.example.com",
           eventTypes: ["*"],
+          ...UNLESS_GIVEN,
           createdAt: timestamp,
-          disabledAt: null,
-          disabledReason: null,
         },
       ],
       nextCursor: null,
     });
-  });
-});
-
-describe("GET /projects/:project/webhooks/:webhook/deliveries", () => {
-  it("lists deliveries newest first with their last attempt", async () => {
-    const { body } = await create({ url: "https://deliveries.example.com", eventTypes: ["*"] });
-    const webhook = (body as { id: string }).id;
-    const { sql } = service.db;
-    const id = await environmentId(sql, "app", "test");
-    await sql`insert into svc.emissions (
-        environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type
-      )
-      values (${id}, 1, 'a', 'customer.created', 'lifecycle', '{}', now(), 'event'),
-        (${id}, 2, 'b', 'segment.entered', 'segment', '{}', now(), 'timer')`;
-    await sql`insert into svc.deliveries (environment_id, webhook_id, emission_seq, status, attempts, next_attempt_at, finished_at)
-      values (${id}, ${webhook}, 1, 'delivered', 2, '2026-01-01Z', '2026-01-01 00:00:05Z'),
-        (${id}, ${webhook}, 2, 'pending', 0, '2026-01-02Z', null)`;
-    await sql`insert into svc.delivery_attempts (
-        environment_id, webhook_id, emission_seq, attempt, attempted_at, latency_ms, status_code, error, response
-      )
-      values (${id}, ${webhook}, 1, 1, '2026-01-01Z', 15000, null, 'timeout', null),
-        (${id}, ${webhook}, 1, 2, '2026-01-01 00:00:05Z', 12, 204, null, '')`;
-    const first = await get(`/webhooks/${webhook}/deliveries?limit=1`);
-    expect(first.status).toBe(200);
-    expect(first.body).toEqual({
-      data: [
-        {
-          id: "emi_0000000000000002",
-          type: "segment.entered",
-          customerId: "b",
-          status: "pending",
-          attempts: 0,
-          nextAttemptAt: "2026-01-02T00:00:00.000Z",
-          finishedAt: null,
-          lastAttempt: null,
-        },
-      ],
-      nextCursor: expect.any(String) as string,
-    });
-    const { nextCursor } = first.body as { nextCursor: string };
-    expect((await get(`/webhooks/${webhook}/deliveries?limit=1&cursor=${nextCursor}`)).body).toEqual({
-      data: [
-        {
-          id: "emi_0000000000000001",
-          type: "customer.created",
-          customerId: "a",
-          status: "delivered",
-          attempts: 2,
-          nextAttemptAt: null,
-          finishedAt: "2026-01-01T00:00:05.000Z",
-          lastAttempt: { at: "2026-01-01T00:00:05.000Z", latencyMs: 12, statusCode: 204, error: null, response: "" },
-        },
-      ],
-      nextCursor: null,
-    });
-  });
-
-  it("answers WEBHOOK_NOT_FOUND for an unknown webhook and for one of the other environment", async () => {
-    const { body } = await create({ url: "https://elsewhere.example.com", eventTypes: ["*"] }, "live");
-    const { id } = body as { id: string };
-    for (const webhook of ["whk_unknown", id]) {
-      const reply = await get(`/webhooks/${webhook}/deliveries?env=test`);
-      expect(reply.status).toBe(404);
-      expect(reply.body).toEqual(
-        envelope("WEBHOOK_NOT_FOUND", `There is no webhook "${webhook}" in this environment.`),
-      );
-    }
   });
 });

@@ -41,6 +41,7 @@ async function whileWorking<T>(ask: () => Promise<T>): Promise<T> {
     databaseUrl: db.url,
     useRoles: true,
     settleSeconds: 0,
+    attemptDays: 30,
     secret: SECRET,
     allowPrivateWebhooks: false,
   };

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { Sql } from "postgres";
+import { claimDeliveries, type ClaimedDelivery, type HeldDelivery } from "../../../src/db/calls-deliveries.js";
+import type { Sql, TransactionSql } from "postgres";
 import { newSecret, sealingKey, sealSecret } from "../../../src/webhooks/secret.js";
 
 /** SVC_SECRET of these tests. */
@@ -29,17 +30,27 @@ export interface TestWebhook {
   secret: string;
 }
 
+export interface WebhookSettings {
+  maxConcurrency?: number;
+  maxPerSecond?: number;
+  maxEventAge?: string;
+}
+
 export async function createWebhook(
   sql: Sql,
   environmentId: number,
   url: string,
   eventTypes: string[] = ["*"],
+  { maxConcurrency = 10, maxPerSecond, maxEventAge }: WebhookSettings = {},
 ): Promise<TestWebhook> {
   const secret = newSecret();
   const [row] = await sql<{ webhook_id: string }[]>`
-    insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
+    insert into svc.webhooks (
+      environment_id, webhook_id, url, event_types, max_concurrency, max_per_second, max_event_age, sealed_secret
+    )
     values (
-      ${environmentId}, svc.random_id('whk_'), ${url}, ${eventTypes}, ${sealSecret(secret, sealingKey(SERVICE_SECRET))}
+      ${environmentId}, svc.random_id('whk_'), ${url}, ${eventTypes}, ${maxConcurrency}, ${maxPerSecond ?? null},
+      ${maxEventAge ?? null}, ${sealSecret(secret, sealingKey(SERVICE_SECRET))}
     )
     returning webhook_id
   `;
@@ -53,37 +64,48 @@ export interface TestEmission {
   metadata?: string;
   causeId?: string | null;
   configVersion?: number | null;
+  /** How long before it is written it happened, as an interval; on 2026-03-02 unless given. */
+  age?: string;
 }
 
 /** Writes emissions as one evaluation does, outbox row last; answers their sequence numbers. */
 export async function emit(sql: Sql, environmentId: number, emissions: TestEmission[]): Promise<string[]> {
-  return sql.begin(async (tx) => {
-    const [next] = await tx<{ seq: string }[]>`select nextval('svc.evaluation_seq') as seq`;
-    const rows = emissions.map((emission, position) => ({
-      seq: String(BigInt(next!.seq) * 65536n + BigInt(position)),
-      type: emission.type ?? "customer.activated",
-      customer: emission.customerId ?? "customer_1",
-      metadata: emission.metadata ?? "{}",
-      cause: emission.causeId ?? null,
-      version: emission.configVersion ?? null,
-    }));
-    await tx`
+  return sql.begin((tx) => emitWithin(tx, environmentId, emissions));
+}
+
+/** As `emit`, in a transaction that goes on. */
+export async function emitWithin(
+  tx: TransactionSql,
+  environmentId: number,
+  emissions: TestEmission[],
+): Promise<string[]> {
+  const [next] = await tx<{ seq: string }[]>`select nextval('svc.evaluation_seq') as seq`;
+  const rows = emissions.map((emission, position) => ({
+    seq: String(BigInt(next!.seq) * 65536n + BigInt(position)),
+    type: emission.type ?? "customer.activated",
+    customer: emission.customerId ?? "customer_1",
+    metadata: emission.metadata ?? "{}",
+    cause: emission.causeId ?? null,
+    version: emission.configVersion ?? null,
+    age: emission.age ?? null,
+  }));
+  await tx`
       insert into svc.emissions (
         environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type, cause_id, config_version
       )
       select
-        ${environmentId}, r.seq, r.customer, r.type, 'lifecycle', r.metadata::jsonb, '2026-03-02T10:00:00.123456Z',
+        ${environmentId}, r.seq, r.customer, r.type, 'lifecycle', r.metadata::jsonb,
+        coalesce(now() - r.age, '2026-03-02T10:00:00.123456Z'),
         case when r.cause is null then 'timer' else 'event' end, r.cause, r.version
       from json_to_recordset(${JSON.stringify(rows)}::text::json) as r (
-        seq bigint, type text, customer text, metadata text, cause text, version integer
+        seq bigint, type text, customer text, metadata text, cause text, version integer, age interval
       )
     `;
-    await tx`
+  await tx`
       insert into svc.emission_batches (environment_id, evaluation_seq, emissions)
       values (${environmentId}, ${next!.seq}, ${emissions.length})
     `;
-    return rows.map(({ seq }) => seq);
-  });
+  return rows.map(({ seq }) => seq);
 }
 
 export interface DeliveryRow {
@@ -93,13 +115,12 @@ export interface DeliveryRow {
   attempts: number;
   /** Seconds from now, negative where it has passed. */
   due_in: number;
-  claimed: boolean;
 }
 
 export async function deliveriesOf(sql: Sql, webhookId: string): Promise<DeliveryRow[]> {
   return sql<DeliveryRow[]>`
     select
-      webhook_id, emission_seq, status, attempts, claimed_until > now() is true as claimed,
+      webhook_id, emission_seq, status, attempts,
       extract(epoch from next_attempt_at - now())::float8 as due_in
     from svc.deliveries
     where webhook_id = ${webhookId}
@@ -123,9 +144,42 @@ export async function attemptsOf(sql: Sql, webhookId: string): Promise<AttemptRo
   `;
 }
 
+/** A worker's claim of up to `total`, of which it holds some already; a webhook may give it `each`. */
+export function claim(
+  sql: Sql,
+  workerId: string,
+  total: number,
+  {
+    held = [],
+    each = 100,
+    failingTotal = 100,
+  }: { held?: readonly HeldDelivery[]; each?: number; failingTotal?: number } = {},
+): Promise<ClaimedDelivery[]> {
+  return claimDeliveries(sql, workerId, { held, limits: [], firstLimit: each, total, failingTotal });
+}
+
 /** Time passes: what is pending is due now. */
 export async function makeDue(sql: Sql): Promise<void> {
   await sql`update svc.deliveries set next_attempt_at = now() where status = 'pending'`;
+}
+
+/** Gives a webhook another secret, and answers it; the one it had signs too until then. */
+export async function rotateSecret(sql: Sql, webhookId: string, previousExpiresIn = "24 hours"): Promise<string> {
+  const secret = newSecret();
+  await sql`
+    update svc.webhooks
+    set
+      previous_sealed_secret = sealed_secret,
+      previous_secret_expires_at = now() + ${previousExpiresIn}::text::interval,
+      sealed_secret = ${sealSecret(secret, sealingKey(SERVICE_SECRET))}
+    where webhook_id = ${webhookId}
+  `;
+  return secret;
+}
+
+/** Time passes: whoever holds a webhook and has not asked for more since is taken for dead. */
+export async function expireLeases(sql: Sql): Promise<void> {
+  await sql`update svc.webhooks set leased_until = now() - interval '1 second' where leased_by is not null`;
 }
 
 /** Nothing of one test is left to deliver in the next. */

@@ -11,7 +11,9 @@ const entry = Type.Object(
   {
     at: instant,
     action: Type.String(),
-    actor: Type.String({ description: "E-mail address of who did it, or operator" }),
+    actor: Type.String({
+      description: "E-mail address of who did it; operator, or svc for what the service does by itself",
+    }),
     actorUserId: text,
     tokenId: text,
     requestId: text,

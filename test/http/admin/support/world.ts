@@ -22,8 +22,10 @@ export interface World {
   foreigner: Actor;
   /** The versions that were deployed first. */
   versions: Record<Environment, string>;
-  /** Ids of webhooks. */
+  /** Ids of webhooks, whose address is refused when it is dialled. */
   webhooks: Record<Environment, string>;
+  /** Ids of deliveries to them. */
+  deliveries: Record<Environment, string>;
   /** A request of acme's owner that has to succeed. */
   make: (method: string, path: string, body?: unknown) => Promise<Reply>;
   /** A new token of a user. */
@@ -34,6 +36,8 @@ export interface World {
   newCustomer: (env: Environment) => Promise<string>;
   /** Makes an API key and returns its id. */
   newKey: (env: Environment) => Promise<string>;
+  /** Makes a webhook and returns its id. */
+  newWebhook: (env: Environment) => Promise<string>;
   /** Makes a viewer of acme and returns its user id. */
   newMember: () => Promise<string>;
   /** Ends the membership of an actor's user. */
@@ -78,18 +82,27 @@ export async function startWorld(): Promise<World> {
   };
   await make("POST", "/projects", { name: "Other", slug: "other" }, foreigner);
   const webhooks: Partial<World["webhooks"]> = {};
+  const deliveries: Partial<World["deliveries"]> = {};
   const versions: Partial<World["versions"]> = {};
+  const newWebhook = async (env: Environment): Promise<string> => {
+    const { body } = await make("POST", `/projects/app/webhooks?env=${env}`, WEBHOOK);
+    const { id } = body as { id: string };
+    // Tests of webhooks must not leave the machine.
+    await service.db.sql`update svc.webhooks set url = 'http://127.0.0.1:9/hook' where webhook_id = ${id}`;
+    return id;
+  };
   for (const env of ENVIRONMENTS) {
     const deployed = await make("POST", `/projects/app/config-versions?env=${env}`, { snapshot: snapshot() });
     versions[env] = (deployed.body as { version: string }).version;
-    const webhook = await make("POST", `/projects/app/webhooks?env=${env}`, WEBHOOK);
-    webhooks[env] = (webhook.body as { id: string }).id;
+    webhooks[env] = await newWebhook(env);
     const sent = await service.request("POST", "/v1/events/batch", {
       headers: { Authorization: `Bearer ${keys[env]}` },
       body: { events: HISTORY },
     });
     expect(sent.status).toBe(202);
     await fixture.evaluate(env);
+    const delivered = await make("GET", `/projects/app/webhooks/${webhooks[env]}/deliveries?env=${env}`);
+    deliveries[env] = (delivered.body as { data: { id: string }[] }).data[0]!.id;
     await service.db.sql`
       insert into svc.journey_runs (environment_id, customer_id, journey_id, run, status, current_step, steps, started_at)
       values (${await environmentId(service.db.sql, "app", env)}, 'globex', 'onboarding', 1, 'active', 'invite', '{}', now())`;
@@ -107,6 +120,7 @@ export async function startWorld(): Promise<World> {
     members,
     foreigner,
     webhooks: webhooks as World["webhooks"],
+    deliveries: deliveries as World["deliveries"],
     versions: versions as World["versions"],
     make,
     token: async ({ of: { token, organizationId }, role, session = false, change }) => {
@@ -131,6 +145,7 @@ export async function startWorld(): Promise<World> {
       const { body } = await make("POST", `/projects/app/keys?env=${env}`, { name: "another" });
       return (body as { key: { id: string } }).key.id;
     },
+    newWebhook,
     newMember: async () => {
       const [row] = await sql<[{ id: string }]>`
         with u as (
@@ -265,7 +280,39 @@ export const REQUESTS: Readonly<Record<string, (world: World, env: Environment) 
   "GET /projects/:project/schema-violations": (_, env) => ({ path: `/projects/app/schema-violations?env=${env}` }),
   "POST /projects/:project/webhooks": (_, env) => ({ path: `/projects/app/webhooks?env=${env}`, body: WEBHOOK }),
   "GET /projects/:project/webhooks": (_, env) => ({ path: `/projects/app/webhooks?env=${env}` }),
+  "GET /projects/:project/webhooks/:webhook": ({ webhooks }, env) => ({
+    path: `/projects/app/webhooks/${webhooks[env]}?env=${env}`,
+  }),
+  "PATCH /projects/:project/webhooks/:webhook": ({ webhooks }, env) => ({
+    path: `/projects/app/webhooks/${webhooks[env]}?env=${env}`,
+    body: { eventTypes: ["*"], maxEventAge: "52w", maxConcurrency: 5, maxPerSecond: null, disabled: false },
+  }),
+  "DELETE /projects/:project/webhooks/:webhook": async ({ newWebhook }, env) => ({
+    path: `/projects/app/webhooks/${await newWebhook(env)}?env=${env}`,
+  }),
+  "POST /projects/:project/webhooks/:webhook/rotate-secret": ({ webhooks }, env) => ({
+    path: `/projects/app/webhooks/${webhooks[env]}/rotate-secret?env=${env}`,
+    body: { grace: "1h" },
+  }),
+  "POST /projects/:project/webhooks/:webhook/test": ({ webhooks }, env) => ({
+    path: `/projects/app/webhooks/${webhooks[env]}/test?env=${env}`,
+    body: { type: "customer.activated" },
+  }),
   "GET /projects/:project/webhooks/:webhook/deliveries": ({ webhooks }, env) => ({
     path: `/projects/app/webhooks/${webhooks[env]}/deliveries?env=${env}`,
+  }),
+  "GET /projects/:project/webhooks/:webhook/deliveries/:delivery": ({ webhooks, deliveries }, env) => ({
+    path: `/projects/app/webhooks/${webhooks[env]}/deliveries/${deliveries[env]}?env=${env}`,
+  }),
+  "POST /projects/:project/webhooks/:webhook/deliveries/:delivery/resend": ({ webhooks, deliveries }, env) => ({
+    path: `/projects/app/webhooks/${webhooks[env]}/deliveries/${deliveries[env]}/resend?env=${env}`,
+    body: {},
+  }),
+  "POST /projects/:project/webhooks/:webhook/resend": ({ webhooks }, env) => ({
+    path: `/projects/app/webhooks/${webhooks[env]}/resend?env=${env}`,
+    body: { since: "1h", until: "2100-01-01", statuses: ["failed", "missing", "delivered"] },
+  }),
+  "GET /projects/:project/emissions/:emission": ({ deliveries }, env) => ({
+    path: `/projects/app/emissions/${deliveries[env]}?env=${env}`,
   }),
 };

@@ -1,0 +1,73 @@
+-- An emission, with how far it came at each webhook of the environment that it is or was to be delivered to.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and EMISSION_NOT_FOUND. Locks nothing.
+create or replace function svc_api.get_emission(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, emission_id text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    get_emission.token_hash, get_emission.organization_id, 'get_emission', get_emission.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    get_emission.organization_id, get_emission.project_slug, get_emission.environment_name
+  );
+  _emission svc.emissions;
+begin
+  select m.* into _emission
+  from svc.emissions as m
+  where m.environment_id = _environment.environment_id and m.emission_seq = svc.emission_seq(get_emission.emission_id);
+  if not found then
+    raise exception using
+      errcode = 'SV004',
+      message = 'EMISSION_NOT_FOUND',
+      detail = jsonb_build_object(
+        'message', format('There is no emission "%s" in this environment.', left(get_emission.emission_id, 256)),
+        'fix', 'Check the id and the environment; the timeline of a customer lists what was emitted about it.'
+      )::text;
+  end if;
+
+  return json_build_object(
+    'id', svc.emission_id(_emission.emission_seq),
+    'type', _emission.event_type,
+    'customerId', _emission.customer_id,
+    'source', _emission.source,
+    'metadata', _emission.metadata,
+    'timestamp', svc.iso(_emission.emitted_at),
+    'createdAt', svc.iso(_emission.created_at),
+    'configVersion', 'v' || _emission.config_version,
+    'cause', json_build_object('type', _emission.cause_type, 'id', _emission.cause_id),
+    'sequence', _emission.emission_seq,
+    'deliveries', (
+      select coalesce(
+        json_agg(
+          json_build_object(
+            'webhookId', w.webhook_id,
+            'url', w.url,
+            'status', d.status,
+            'attempts', d.attempts,
+            'nextAttemptAt', case when d.status = 'pending' then svc.iso(d.next_attempt_at) end,
+            'finishedAt', svc.iso(d.finished_at)
+          )
+          order by w.webhook_id
+        ),
+        '[]'
+      )
+      from svc.webhooks as w
+      cross join lateral (
+        select k.*
+        from svc.deliveries as k
+        where k.environment_id = w.environment_id and k.webhook_id = w.webhook_id and k.emission_seq = _emission.emission_seq
+        limit 1
+      ) as d
+      where w.environment_id = _environment.environment_id and w.deleted_at is null
+    )
+  );
+end;
+$$;
+
+comment on function svc_api.get_emission(bytea, text, text, text, text) is 'An emission, with how far it came at each webhook.';

@@ -1,0 +1,32 @@
+-- Deletes a webhook: for everybody it is gone at once. What was to be delivered there, and the log of what was, is removed bit by bit.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks the webhook's row.
+create or replace function svc_api.delete_webhook(
+  token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, webhook_id text
+)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    delete_webhook.token_hash, delete_webhook.organization_id, 'delete_webhook', delete_webhook.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    delete_webhook.organization_id, delete_webhook.project_slug, delete_webhook.environment_name
+  );
+  _webhook constant svc.webhooks := svc.lock_webhook(_environment.environment_id, delete_webhook.webhook_id);
+begin
+  update svc.webhooks as w
+  set deleted_at = now()
+  where w.environment_id = _webhook.environment_id and w.webhook_id = _webhook.webhook_id;
+  perform iam.record_audit(
+    _actor, delete_webhook.request_id, 'webhook.deleted', delete_webhook.project_slug, delete_webhook.environment_name,
+    _webhook.webhook_id, jsonb_build_object('host', svc.url_host(_webhook.url))
+  );
+  return svc.webhook_document(_webhook);
+end;
+$$;
+
+comment on function svc_api.delete_webhook(bytea, text, text, text, text, text) is 'Deletes a webhook.';

@@ -1,0 +1,37 @@
+-- A delivery as lists and changes show it: what is delivered, from which cause and version, how far that came, and its last attempt as
+-- long as the log has it. Null for one that does not exist.
+-- Raises nothing, locks nothing.
+create or replace function svc.delivery_item(environment_id integer, webhook_id text, emission_seq bigint)
+returns json
+language sql
+stable
+strict
+set search_path = ''
+begin atomic
+  select json_build_object(
+    'id', svc.emission_id(d.emission_seq),
+    'type', m.event_type,
+    'customerId', m.customer_id,
+    'source', m.source,
+    'configVersion', 'v' || m.config_version,
+    'cause', json_build_object('type', m.cause_type, 'id', m.cause_id),
+    'emittedAt', svc.iso(m.emitted_at),
+    'createdAt', svc.iso(m.created_at),
+    'sequence', d.emission_seq,
+    'status', d.status,
+    'attempts', d.attempts,
+    'nextAttemptAt', case when d.status = 'pending' then svc.iso(d.next_attempt_at) end,
+    'finishedAt', svc.iso(d.finished_at),
+    'lastAttempt', case when a.attempt is not null then svc.attempt_item(a) end
+  )
+  from svc.deliveries as d
+  join svc.emissions as m on m.environment_id = d.environment_id and m.emission_seq = d.emission_seq
+  left join svc.delivery_attempts as a
+    on a.environment_id = d.environment_id and a.webhook_id = d.webhook_id and a.emission_seq = d.emission_seq
+    and a.attempt = d.attempts
+  where d.environment_id = delivery_item.environment_id
+    and d.webhook_id = delivery_item.webhook_id
+    and d.emission_seq = delivery_item.emission_seq;
+end;
+
+comment on function svc.delivery_item(integer, text, bigint) is 'A delivery as lists and changes show it.';

@@ -1,0 +1,50 @@
+-- A delivery with the body that is sent and the log of its attempts: the newest first, a hundred at most.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, WEBHOOK_NOT_FOUND and DELIVERY_NOT_FOUND. Locks nothing.
+create or replace function svc_api.get_delivery(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, webhook_id text, delivery_id text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    get_delivery.token_hash, get_delivery.organization_id, 'get_delivery', get_delivery.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    get_delivery.organization_id, get_delivery.project_slug, get_delivery.environment_name
+  );
+  _webhook constant svc.webhooks := svc.find_webhook(_environment.environment_id, get_delivery.webhook_id);
+  _seq constant bigint := svc.emission_seq(get_delivery.delivery_id);
+  _item constant json := svc.delivery_item(_webhook.environment_id, _webhook.webhook_id, _seq);
+begin
+  if _item is null then
+    perform svc.raise_delivery_not_found(get_delivery.delivery_id);
+  end if;
+
+  return svc.with_members(
+    _item,
+    json_build_object(
+      'body', (
+        select svc.delivery_body(m, get_delivery.environment_name)
+        from svc.emissions as m
+        where m.environment_id = _webhook.environment_id and m.emission_seq = _seq
+      ),
+      'attemptLog', (
+        select coalesce(json_agg(svc.attempt_item(k) order by k.attempt desc), '[]')
+        from (
+          select a.*
+          from svc.delivery_attempts as a
+          where a.environment_id = _webhook.environment_id and a.webhook_id = _webhook.webhook_id and a.emission_seq = _seq
+          order by a.attempt desc
+          limit 100
+        ) as k
+      )
+    )
+  );
+end;
+$$;
+
+comment on function svc_api.get_delivery(bytea, text, text, text, text, text) is 'A delivery with its body and the log of its attempts.';

@@ -1,0 +1,52 @@
+-- A webhook with what waits to be delivered there: how many (counted up to 10,000, those first that are due first), and when the oldest
+-- emission of those was written.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks nothing.
+create or replace function svc_api.get_webhook(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, webhook_id text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+-- By index, whatever the statistics say; they lag behind a queue.
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    get_webhook.token_hash, get_webhook.organization_id, 'get_webhook', get_webhook.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    get_webhook.organization_id, get_webhook.project_slug, get_webhook.environment_name
+  );
+  _webhook constant svc.webhooks := svc.find_webhook(_environment.environment_id, get_webhook.webhook_id);
+  _pending integer;
+  _oldest bigint;
+begin
+  select count(*), min(p.emission_seq)
+  into _pending, _oldest
+  from (
+    select d.emission_seq
+    from svc.deliveries as d
+    where d.environment_id = _webhook.environment_id and d.webhook_id = _webhook.webhook_id and d.status = 'pending'
+    order by d.next_attempt_at, d.emission_seq
+    limit 10000
+  ) as p;
+
+  return svc.with_members(
+    svc.webhook_document(_webhook),
+    json_build_object(
+      'pending', _pending,
+      'oldestPendingAt', (
+        select svc.iso(m.created_at)
+        from svc.emissions as m
+        where m.environment_id = _webhook.environment_id and m.emission_seq = _oldest
+      )
+    )
+  );
+end;
+$$;
+
+comment on function svc_api.get_webhook(bytea, text, text, text, text) is 'A webhook, with what waits to be delivered there.';

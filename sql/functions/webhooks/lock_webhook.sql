@@ -1,0 +1,24 @@
+-- Finds a webhook by its id, for a change of it. One that was deleted does not exist.
+-- Raises SV004 WEBHOOK_NOT_FOUND. Locks the webhook's row, so that changes of a webhook come one after the other; fan-out does not wait
+-- for it.
+create or replace function svc.lock_webhook(environment_id integer, webhook_id text)
+returns svc.webhooks
+language plpgsql
+volatile
+set search_path = ''
+as $$
+declare
+  _webhook svc.webhooks;
+begin
+  select w.* into _webhook
+  from svc.webhooks as w
+  where w.environment_id = lock_webhook.environment_id and w.webhook_id = lock_webhook.webhook_id and w.deleted_at is null
+  for no key update;
+  if not found then
+    perform svc.raise_webhook_not_found(lock_webhook.webhook_id);
+  end if;
+  return _webhook;
+end;
+$$;
+
+comment on function svc.lock_webhook(integer, text) is 'A webhook, locked for a change; raises WEBHOOK_NOT_FOUND.';

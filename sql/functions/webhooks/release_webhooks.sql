@@ -1,0 +1,16 @@
+-- Ends the leases of a worker that stops, so that others need not wait for them to run out.
+-- Raises nothing. Locks the webhooks that the worker holds.
+create or replace function svc_api.release_webhooks(worker_id text)
+returns void
+language sql
+volatile
+security definer
+set search_path = ''
+begin atomic
+  update svc.webhooks as w
+  set leased_by = null, leased_until = null
+  where w.leased_by = release_webhooks.worker_id;
+  select pg_notify('svc_deliveries', '');
+end;
+
+comment on function svc_api.release_webhooks(text) is 'Ends the leases of a worker that stops delivering.';

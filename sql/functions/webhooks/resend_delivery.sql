@@ -1,0 +1,60 @@
+-- Sends one emission to a webhook again, from now on by the whole schedule, as the same message. Where it has no delivery there, because
+-- the webhook was disabled or did not want it, one is made: whoever names an emission wants it. One that waits is due now.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, WEBHOOK_NOT_FOUND and DELIVERY_NOT_FOUND, SV005 WEBHOOK_DISABLED.
+-- Locks the emission against erasure, then the delivery's row.
+create or replace function svc_api.resend_delivery(
+  token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, webhook_id text, delivery_id text
+)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+#variable_conflict use_column
+declare
+  _actor constant iam.actor := iam.authorize(
+    resend_delivery.token_hash, resend_delivery.organization_id, 'resend_delivery', resend_delivery.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    resend_delivery.organization_id, resend_delivery.project_slug, resend_delivery.environment_name
+  );
+  _webhook constant svc.webhooks := svc.enabled_webhook(_environment.environment_id, resend_delivery.webhook_id);
+  _seq constant bigint := svc.emission_seq(resend_delivery.delivery_id);
+  _written_at timestamptz;
+begin
+  select m.created_at into _written_at
+  from svc.emissions as m
+  where m.environment_id = _webhook.environment_id and m.emission_seq = _seq
+  for key share;
+  if not found then
+    perform svc.raise_delivery_not_found(resend_delivery.delivery_id);
+  end if;
+
+  if _written_at < _webhook.created_at then
+    update svc.deliveries as d
+    set status = 'pending', resent_after = d.attempts, next_attempt_at = now(), finished_at = null
+    where d.environment_id = _webhook.environment_id and d.webhook_id = _webhook.webhook_id and d.emission_seq = _seq;
+    if not found then
+      perform svc.raise_delivery_not_found(
+        resend_delivery.delivery_id,
+        format('It was written at %s, before the webhook was created.', svc.iso(_written_at))
+      );
+    end if;
+  else
+    insert into svc.deliveries as d (environment_id, webhook_id, emission_seq)
+    values (_webhook.environment_id, _webhook.webhook_id, _seq)
+    on conflict (environment_id, webhook_id, emission_seq) do update
+    set status = 'pending', resent_after = d.attempts, next_attempt_at = now(), finished_at = null;
+  end if;
+
+  perform iam.record_audit(
+    _actor, resend_delivery.request_id, 'webhook.resent', resend_delivery.project_slug, resend_delivery.environment_name,
+    _webhook.webhook_id, jsonb_build_object('id', svc.emission_id(_seq), 'queued', 1)
+  );
+  perform pg_notify('svc_deliveries', '');
+  return svc.delivery_item(_webhook.environment_id, _webhook.webhook_id, _seq);
+end;
+$$;
+
+comment on function svc_api.resend_delivery(bytea, text, text, text, text, text, text) is 'Sends one emission to a webhook again.';

@@ -1,0 +1,46 @@
+-- Gives a webhook a new signing secret, which the caller made and sealed. The one before signs too until the grace is over; one that was
+-- still good from a rotation before that is dropped, as two sign at most.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks the webhook's row: of two rotations at once the
+-- second one replaces the secret of the first.
+create or replace function svc_api.rotate_webhook_secret(
+  token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
+  webhook_id text, grace_seconds double precision, sealed_secret bytea
+)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    rotate_webhook_secret.token_hash, rotate_webhook_secret.organization_id, 'rotate_webhook_secret',
+    rotate_webhook_secret.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    rotate_webhook_secret.organization_id, rotate_webhook_secret.project_slug, rotate_webhook_secret.environment_name
+  );
+  _before constant svc.webhooks := svc.lock_webhook(_environment.environment_id, rotate_webhook_secret.webhook_id);
+  _expires_at constant timestamptz := case
+    when rotate_webhook_secret.grace_seconds > 0 then now() + rotate_webhook_secret.grace_seconds * interval '1 second'
+  end;
+  _after svc.webhooks;
+begin
+  update svc.webhooks as w
+  set
+    sealed_secret = rotate_webhook_secret.sealed_secret,
+    previous_sealed_secret = case when _expires_at is not null then w.sealed_secret end,
+    previous_secret_expires_at = _expires_at
+  where w.environment_id = _before.environment_id and w.webhook_id = _before.webhook_id
+  returning * into _after;
+  perform iam.record_audit(
+    _actor, rotate_webhook_secret.request_id, 'webhook.secret_rotated', rotate_webhook_secret.project_slug,
+    rotate_webhook_secret.environment_name, _after.webhook_id,
+    jsonb_build_object('previousSecretExpiresAt', svc.iso(_expires_at))
+  );
+  return svc.webhook_document(_after);
+end;
+$$;
+
+comment on function svc_api.rotate_webhook_secret(bytea, text, text, text, text, text, double precision, bytea) is
+  'Gives a webhook a new signing secret; the one before signs too until the grace is over.';

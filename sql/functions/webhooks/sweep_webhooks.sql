@@ -1,0 +1,78 @@
+-- Removes attempts to deliver that are older than so many days, and what deleted webhooks leave behind: their attempts and deliveries,
+-- then the webhooks themselves. No more than `row_limit` rows of a kind at once, so that no call takes long; answers how many of all
+-- kinds. Whoever is answered more than nothing calls again.
+-- A webhook rests for an hour after its deletion. Until then statements that began before it may still fan out to it, and attempts under
+-- way are recorded, which locks a delivery and then the webhook: the other way round than here.
+-- Raises nothing. Locks the rows it deletes, and a deleted webhook while it deletes what belongs to it.
+create or replace function svc_api.sweep_webhooks(attempt_days integer, row_limit integer)
+returns integer
+language plpgsql
+volatile
+security definer
+set search_path = ''
+-- By index, whatever the statistics say.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+declare
+  _deleted record;
+  _rows integer;
+  _total integer;
+begin
+  delete from svc.delivery_attempts as a
+  where a.ctid = any(array(
+    select o.ctid
+    from svc.delivery_attempts as o
+    where o.attempted_at < now() - sweep_webhooks.attempt_days * interval '24 hours'
+    order by o.attempted_at
+    limit sweep_webhooks.row_limit
+  ));
+  get diagnostics _total = row_count;
+
+  select w.environment_id, w.webhook_id into _deleted
+  from svc.webhooks as w
+  where w.deleted_at < now() - interval '1 hour'
+  order by w.deleted_at
+  limit 1
+  for update skip locked;
+  if not found then
+    return _total;
+  end if;
+
+  delete from svc.delivery_attempts as a
+  where a.ctid = any(array(
+    select o.ctid
+    from svc.delivery_attempts as o
+    where o.environment_id = _deleted.environment_id and o.webhook_id = _deleted.webhook_id
+    limit sweep_webhooks.row_limit
+  ));
+  get diagnostics _rows = row_count;
+  _total := _total + _rows;
+
+  delete from svc.deliveries as d
+  where d.ctid = any(array(
+    select o.ctid
+    from svc.deliveries as o
+    where o.environment_id = _deleted.environment_id and o.webhook_id = _deleted.webhook_id
+    limit sweep_webhooks.row_limit
+  ));
+  get diagnostics _rows = row_count;
+  _total := _total + _rows;
+
+  -- Nothing is left: the row is locked, so that nothing is fanned out to it any more.
+  delete from svc.webhooks as w
+  where w.environment_id = _deleted.environment_id and w.webhook_id = _deleted.webhook_id
+    and not exists (
+      select from svc.deliveries as o where o.environment_id = _deleted.environment_id and o.webhook_id = _deleted.webhook_id
+    )
+    and not exists (
+      select from svc.delivery_attempts as o
+      where o.environment_id = _deleted.environment_id and o.webhook_id = _deleted.webhook_id
+    );
+  get diagnostics _rows = row_count;
+  return _total + _rows;
+end;
+$$;
+
+comment on function svc_api.sweep_webhooks(integer, integer) is
+  'Removes old attempts to deliver and what deleted webhooks leave behind, a bounded number of rows at once.';

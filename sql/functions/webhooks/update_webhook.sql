@@ -1,0 +1,61 @@
+-- Changes a webhook by the members of `changes`, which the caller checked: url, eventTypes, maxEventAge, maxConcurrency, maxPerSecond and
+-- disabled. What waits goes to the new address. Another address, and enabling one that was disabled, forget since when it failed: what
+-- was attempted before decides nothing any more. Enabled, what waited goes on.
+-- A change that changes nothing is not written down.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and WEBHOOK_NOT_FOUND. Locks the webhook's row.
+create or replace function svc_api.update_webhook(
+  token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, webhook_id text, changes jsonb
+)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    update_webhook.token_hash, update_webhook.organization_id, 'update_webhook', update_webhook.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    update_webhook.organization_id, update_webhook.project_slug, update_webhook.environment_name
+  );
+  _before constant svc.webhooks := svc.lock_webhook(_environment.environment_id, update_webhook.webhook_id);
+  _changes constant jsonb := update_webhook.changes;
+  _disables constant boolean := coalesce((_changes -> 'disabled')::boolean, false) and _before.disabled_at is null;
+  _enables constant boolean := not coalesce((_changes -> 'disabled')::boolean, true) and _before.disabled_at is not null;
+  _moves constant boolean := _changes ? 'url' and _changes ->> 'url' <> _before.url;
+  _after svc.webhooks;
+begin
+  update svc.webhooks as w
+  set
+    url = case when _changes ? 'url' then _changes ->> 'url' else w.url end,
+    event_types = case
+      when _changes ? 'eventTypes' then array(select jsonb_array_elements_text(_changes -> 'eventTypes'))
+      else w.event_types
+    end,
+    max_event_age = case when _changes ? 'maxEventAge' then _changes ->> 'maxEventAge' else w.max_event_age end,
+    max_concurrency = case when _changes ? 'maxConcurrency' then (_changes ->> 'maxConcurrency')::integer else w.max_concurrency end,
+    max_per_second = case when _changes ? 'maxPerSecond' then (_changes ->> 'maxPerSecond')::integer else w.max_per_second end,
+    -- Not when the transaction began: it may have waited for the row while attempts were made.
+    active_since = case when _moves or _enables then clock_timestamp() else w.active_since end,
+    failing_since = case when not (_moves or _enables) then w.failing_since end,
+    disabled_at = case when _disables then now() when not _enables then w.disabled_at end,
+    disabled_reason = case when _disables then format('Disabled by %s.', _actor.email) when not _enables then w.disabled_reason end
+  where w.environment_id = _before.environment_id and w.webhook_id = _before.webhook_id
+  returning * into _after;
+
+  if _after is distinct from _before then
+    perform iam.record_audit(
+      _actor, update_webhook.request_id, 'webhook.updated', update_webhook.project_slug, update_webhook.environment_name,
+      _after.webhook_id,
+      _changes - 'url' || case when _changes ? 'url' then jsonb_build_object('host', svc.url_host(_after.url)) else '{}' end
+    );
+  end if;
+  if _enables then
+    perform pg_notify('svc_deliveries', '');
+  end if;
+  return svc.webhook_document(_after);
+end;
+$$;
+
+comment on function svc_api.update_webhook(bytea, text, text, text, text, text, jsonb) is 'Changes, disables or enables a webhook.';

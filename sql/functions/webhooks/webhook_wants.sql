@@ -1,0 +1,28 @@
+-- Whether a webhook with these event types and this limit of age is to receive an emission: its type is one of them, or begins as one
+-- does up to its trailing *, and what it tells had not happened too long before it was written. So what a backfill tells is as old as
+-- it is.
+-- Raises nothing, locks nothing.
+create or replace function svc.webhook_wants(
+  event_types text[], max_event_age text, event_type text, emitted_at timestamptz, created_at timestamptz
+)
+returns boolean
+language sql
+-- Reading a duration is only stable, for the formats that settings allow.
+stable
+parallel safe
+set search_path = ''
+return exists (
+  select 1
+  from unnest(webhook_wants.event_types) as p (pattern)
+  where p.pattern = webhook_wants.event_type
+    or (right(p.pattern, 1) = '*' and starts_with(webhook_wants.event_type, left(p.pattern, -1)))
+)
+and (
+  webhook_wants.max_event_age is null
+  -- In seconds, because how long a day is depends on the time zone.
+  or extract(epoch from webhook_wants.created_at - webhook_wants.emitted_at)
+    <= extract(epoch from webhook_wants.max_event_age::interval)
+);
+
+comment on function svc.webhook_wants(text[], text, text, timestamptz, timestamptz) is
+  'Whether a webhook is to receive an emission, by its type and its age.';

@@ -1,0 +1,29 @@
+create or replace view svc_inspect.webhooks as
+select
+  o.slug as organization, p.slug as project, e.name as environment, w.webhook_id, w.url, w.event_types, w.max_event_age,
+  w.max_concurrency, w.max_per_second,
+  case when w.previous_secret_expires_at > now() then w.previous_secret_expires_at end as previous_secret_expires_at, w.failing_since,
+  w.disabled_at, w.disabled_reason, w.created_at
+from svc.webhooks as w
+join svc.environments as e on e.environment_id = w.environment_id
+join svc.projects as p on p.project_id = e.project_id
+join iam.organizations as o on o.organization_id = p.organization_id
+where w.deleted_at is null;
+
+comment on view svc_inspect.webhooks is 'Endpoints that receive emissions, without their secrets.';
+comment on column svc_inspect.webhooks.organization is 'Slug of the organization.';
+comment on column svc_inspect.webhooks.project is 'Slug of the project.';
+comment on column svc_inspect.webhooks.environment is 'test or live.';
+comment on column svc_inspect.webhooks.webhook_id is 'Public id.';
+comment on column svc_inspect.webhooks.url is 'Address that deliveries are posted to.';
+comment on column svc_inspect.webhooks.event_types is 'Types to deliver; a trailing * matches any ending.';
+comment on column svc_inspect.webhooks.max_event_age is
+  'How old what happened may be when it is emitted, for example 7d; null without a limit.';
+comment on column svc_inspect.webhooks.max_concurrency is 'Deliveries under way at once at most.';
+comment on column svc_inspect.webhooks.max_per_second is 'Deliveries begun per second at most; null without a limit.';
+comment on column svc_inspect.webhooks.previous_secret_expires_at is
+  'Until when the secret before the last rotation signs, too; null where one signs.';
+comment on column svc_inspect.webhooks.failing_since is 'Since when all attempts have failed; null while they succeed.';
+comment on column svc_inspect.webhooks.disabled_at is 'From when nothing is delivered.';
+comment on column svc_inspect.webhooks.disabled_reason is 'Why it was disabled.';
+comment on column svc_inspect.webhooks.created_at is 'When it was created; only later emissions are delivered.';

@@ -1,0 +1,91 @@
+import type { Agent } from "undici";
+import type { Message, Outcome } from "../../webhooks/send.js";
+import { USER_AGENT } from "../../webhooks/user-agent.js";
+import { SealedSecretError, secretOpener } from "../../webhooks/secret.js";
+import { QueueFullError } from "../unavailable.js";
+import { Places } from "./places.js";
+
+/** Requests that people make to try webhooks, from this process: a receiver that hangs holds a place and nothing else. */
+export interface WebhookTests {
+  /**
+   * Does the work of a test once there is a place for it. Throws QueueFullError where there is none in time, and where the
+   * organization has as many under way as it may.
+   */
+  run<T>(organizationId: string, work: () => Promise<T>): Promise<T>;
+  /** Sends a message once, by an agent of its own that checks addresses as the worker's does. Never rejects. */
+  send(message: Message): Promise<SentTest>;
+  /** Ends what is under way. */
+  close(): Promise<void>;
+}
+
+export interface SentTest {
+  outcome: Outcome;
+  /** Of the request; none where a secret does not open, so that nothing was sent. */
+  headers: Readonly<Record<string, string>>;
+}
+
+export interface WebhookTestsOptions {
+  /** Of `sealingKey`: opens the signing secrets. */
+  key: Buffer;
+  allowPrivate: boolean;
+  /** How long a receiver has; as long as it has for a delivery unless given. */
+  timeoutMs?: number;
+}
+
+const TESTS = 16;
+/** Of one organization, waiting or sent: its receivers may hang without anybody else's tests having to wait for them. */
+const TESTS_PER_ORGANIZATION = 4;
+const WAITING_MAX = 20;
+const WAIT_MS_MAX = 10_000;
+const TIMEOUT_MS = 15_000;
+
+/** Dials nothing before the first test. */
+export function createWebhookTests({ key, allowPrivate, timeoutMs = TIMEOUT_MS }: WebhookTestsOptions): WebhookTests {
+  const places = new Places({
+    places: TESTS,
+    waitingMax: WAITING_MAX,
+    waitMsMax: WAIT_MS_MAX,
+    reason: "Too many webhooks are being tested.",
+  });
+  const underWay = new Map<string, number>();
+  const openSecret = secretOpener(key);
+  // Loaded with the first test: a process is ready sooner, and most test nothing.
+  let client: Promise<Agent> | undefined;
+  const load = async () => (await import("../../webhooks/agent.js")).createAgent({ allowPrivate });
+  return {
+    async run(organizationId, work) {
+      const count = underWay.get(organizationId) ?? 0;
+      if (count >= TESTS_PER_ORGANIZATION)
+        throw new QueueFullError("Too many webhooks of this organization are being tested.");
+      underWay.set(organizationId, count + 1);
+      try {
+        return await places.run(work);
+      } finally {
+        const left = underWay.get(organizationId)! - 1;
+        if (left > 0) underWay.set(organizationId, left);
+        else underWay.delete(organizationId);
+      }
+    },
+    async send(message) {
+      client ??= load();
+      const [agent, { sendMessage, signedHeaders }] = await Promise.all([client, import("../../webhooks/send.js")]);
+      const at = new Date();
+      const options = { agent, openSecret, userAgent: USER_AGENT, timeoutMs };
+      const outcome = await sendMessage(message, at, options);
+      return { outcome, headers: headersOf(() => signedHeaders(message, at, options)) };
+    },
+    async close() {
+      await (await client)?.destroy();
+    },
+  };
+}
+
+/** A secret that does not open is the outcome already. */
+function headersOf(sign: () => Record<string, string>): Record<string, string> {
+  try {
+    return sign();
+  } catch (error) {
+    if (error instanceof SealedSecretError) return {};
+    throw error;
+  }
+}

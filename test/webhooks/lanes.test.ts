@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { ClaimedDelivery } from "../../src/db/calls-deliveries.js";
+import { Lanes } from "../../src/tasks/deliver-lanes.js";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+interface Sent {
+  delivery: ClaimedDelivery;
+  answer(accepted: boolean): Promise<void>;
+}
+
+/** Lanes whose requests are answered by hand. */
+function lanes(underWayMax = 1_000) {
+  const open: Sent[] = [];
+  let low = 0;
+  const made = new Lanes({
+    underWayMax,
+    send: (delivery) =>
+      new Promise((resolve) => {
+        const sent: Sent = {
+          delivery,
+          answer: async (accepted) => {
+            open.splice(open.indexOf(sent), 1);
+            resolve({ accepted, recorded: Promise.resolve() });
+            await vi.advanceTimersByTimeAsync(0);
+          },
+        };
+        open.push(sent);
+      }),
+    onLow: () => (low += 1),
+  });
+  return { lanes: made, open, low: () => low };
+}
+
+function claimed(count: number, more: Partial<ClaimedDelivery> = {}): ClaimedDelivery[] {
+  return Array.from({ length: count }, (_, n) => ({
+    environmentId: 1,
+    webhookId: "whk_1",
+    emissionSeq: String(n),
+    attempt: 1,
+    eventId: `emi_${n}`,
+    url: "https://example.com",
+    sealedSecret: new Uint8Array(),
+    previousSealedSecret: null,
+    maxConcurrency: 8,
+    maxPerSecond: null,
+    failing: false,
+    body: "{}",
+    ...more,
+  }));
+}
+
+test("a webhook of which nothing is known gets two requests; each that it accepts lets one more be under way, up to its limit", async () => {
+  const { lanes: some, open } = lanes();
+  some.add(claimed(100), [], false);
+  const underWay = [open.length];
+  for (let n = 0; n < 12; n++) {
+    await open[0]!.answer(true);
+    underWay.push(open.length);
+  }
+  expect(underWay).toEqual([2, 3, 4, 5, 6, 7, 8, 8, 8, 8, 8, 8, 8]);
+});
+
+test("each request that fails halves what may be under way, down to one at a time", async () => {
+  const { lanes: some, open } = lanes();
+  some.add(claimed(100), [], false);
+  for (let n = 0; n < 12; n++) await open[0]!.answer(true);
+  expect(open).toHaveLength(8);
+  const underWay: number[] = [];
+  for (let n = 0; n < 10; n++) {
+    await open[0]!.answer(false);
+    underWay.push(open.length);
+  }
+  expect(underWay).toEqual([7, 6, 5, 4, 3, 2, 1, 1, 1, 1]);
+  await open[0]!.answer(true);
+  expect(open).toHaveLength(2);
+});
+
+test("a webhook that was failing when it was claimed begins with one", () => {
+  const { lanes: some, open } = lanes();
+  some.add(claimed(2, { failing: true }), [], false);
+  expect(open).toHaveLength(1);
+});
+
+test("webhooks that fail take no more than half of all requests, and each of them has its turn", async () => {
+  const { lanes: some, open } = lanes(20);
+  for (let n = 0; n < 30; n++) some.add(claimed(2, { webhookId: `whk_${n}`, failing: true }), [], false);
+  expect(open).toHaveLength(10);
+  expect(some.failingRoom()).toBe(0);
+  some.add(claimed(1, { webhookId: "whk_good" }), [], false);
+  expect(open).toHaveLength(11);
+  const tried = new Set(open.map(({ delivery }) => delivery.webhookId));
+  for (let n = 0; n < 40; n++) {
+    await open[0]!.answer(false);
+    for (const { delivery } of open) tried.add(delivery.webhookId);
+  }
+  expect(tried.size).toBe(31);
+});
+
+test("lanes take turns", () => {
+  const { lanes: some, open } = lanes();
+  some.add([...claimed(3), ...claimed(3, { webhookId: "whk_2" })], [], false);
+  expect(open.map(({ delivery }) => delivery.webhookId)).toEqual(["whk_1", "whk_2", "whk_1", "whk_2"]);
+});
+
+test("a limit per second spaces requests evenly", async () => {
+  const { lanes: some, open } = lanes();
+  some.add(claimed(20, { maxPerSecond: 10, maxConcurrency: 100 }), [], false);
+  const begun: number[] = [];
+  for (let elapsed = 0; elapsed < 1_000; elapsed += 50) {
+    begun.push(open.length);
+    while (open.length > 0) await open[0]!.answer(true);
+    await vi.advanceTimersByTimeAsync(50);
+  }
+  expect(begun.reduce((sum, count) => sum + count)).toBe(10);
+  expect(Math.max(...begun)).toBe(1);
+});
+
+test("what has waited too long is given back, and not sent; what is under way is not", async () => {
+  const { lanes: some, open } = lanes();
+  some.add(claimed(5), [], false);
+  expect([...some.waiting()]).toHaveLength(3);
+  await vi.advanceTimersByTimeAsync(1_900);
+  some.limits();
+  expect([...some.waiting()]).toHaveLength(3);
+  await vi.advanceTimersByTimeAsync(200);
+  await open[0]!.answer(true);
+  expect(open).toHaveLength(1);
+  expect([...some.waiting()]).toEqual([]);
+});
+
+test("a webhook may be held as much of as it accepts in a tenth of a second; one that does not answer nothing but what is under way", async () => {
+  const { lanes: some, open } = lanes();
+  const waitingOf = (webhookId: string) => [...some.waiting()].filter((held) => held.webhookId === webhookId).length;
+  const claim = () => {
+    const limits = some.limits();
+    for (const { webhookId, room } of limits) some.add(claimed(room, { webhookId }), limits, false);
+  };
+  some.add([...claimed(2), ...claimed(2, { webhookId: "whk_hangs" })], [], false);
+  for (let elapsed = 0; elapsed < 500; elapsed += 10) {
+    for (let n = 0; n < 3; n++) await open.find(({ delivery }) => delivery.webhookId === "whk_1")?.answer(true);
+    await vi.advanceTimersByTimeAsync(10);
+    claim();
+  }
+  expect(waitingOf("whk_1")).toBeGreaterThan(20);
+  expect(waitingOf("whk_1")).toBeLessThan(40);
+  expect(waitingOf("whk_hangs")).toBe(0);
+  expect(open.filter(({ delivery }) => delivery.webhookId === "whk_hangs")).toHaveLength(2);
+});
+
+test("a lane that was filled asks for more whenever it runs low, until a claim has not filled it", async () => {
+  const { lanes: some, open, low } = lanes();
+  some.add(claimed(4), [], false);
+  await open[0]!.answer(true);
+  await open[0]!.answer(true);
+  const asked = low();
+  expect(asked).toBeGreaterThan(0);
+  // The claim brought nothing, for want of room elsewhere.
+  some.add([], [], true);
+  await open[0]!.answer(true);
+  expect(low()).toBeGreaterThan(asked);
+  some.add([], some.limits(), false);
+  const last = low();
+  while (open.length > 0) await open[0]!.answer(true);
+  expect(low()).toBe(last);
+});
+
+test("what an idle webhook keeps up with is remembered for a while, and then forgotten", async () => {
+  const { lanes: some, open } = lanes();
+  some.add(claimed(20), [], false);
+  while (open.length > 0) await open[0]!.answer(true);
+  await vi.advanceTimersByTimeAsync(9_000);
+  expect(some.limits()).toHaveLength(1);
+  some.add(claimed(20), [], false);
+  expect(open).toHaveLength(8);
+  while (open.length > 0) await open[0]!.answer(true);
+  await vi.advanceTimersByTimeAsync(11_000);
+  expect(some.limits()).toEqual([]);
+});
+
+test("closed, lanes begin nothing more", async () => {
+  const { lanes: some, open } = lanes();
+  some.add(claimed(5), [], false);
+  some.close();
+  while (open.length > 0) await open[0]!.answer(true);
+  expect([...some.waiting()]).toEqual([]);
+});
