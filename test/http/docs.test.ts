@@ -21,7 +21,7 @@ describe("the pages", () => {
     const response = await fetch(service.url + path, { method });
     return { status: response.status, headers: response.headers, html: await response.text() };
   };
-  const PATHS = ["/docs", "/docs/ingestion", "/docs/administration", "/docs/sign-in", "/docs/api"];
+  const PATHS = ["/docs", "/docs/ingestion", "/docs/webhooks", "/docs/administration", "/docs/sign-in", "/docs/api"];
   const all = (html: string, pattern: RegExp) => [...html.matchAll(pattern)].map((match) => match[1]!);
 
   it.each(PATHS)("%s is a page of its own, in English, fit for a phone", async (path) => {
@@ -71,6 +71,14 @@ describe("the pages", () => {
       }
     }
     expect(broken).toEqual([]);
+  });
+
+  it("tells receivers of requests that there are", () => {
+    const guide = readFileSync(new URL("../../docs/webhooks.md", import.meta.url), "utf8");
+    const requests = service.routes.map(({ method, path }) => `${method} ${path}`);
+    const named = all(guide, /`((?:GET|POST|PATCH|PUT|DELETE) \/[^`]*)`/g);
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((request) => !requests.includes(request))).toEqual([]);
   });
 
   it("is nowhere else below /docs", async () => {

@@ -22,6 +22,12 @@ const PAGES: readonly Page[] = [
     about: "the two endpoints, idempotency, limits, retries, backfill",
   },
   {
+    name: "webhooks",
+    file: "webhooks.md",
+    title: "Receiving webhooks",
+    about: "what arrives, verifying it, repetitions, order, retries, rotation, resending",
+  },
+  {
     name: "administration",
     file: "administration.md",
     title: "Administration",

@@ -1,0 +1,266 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { pino } from "pino";
+import type { Sql } from "postgres";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { startDeliverer } from "../../src/tasks/deliver.js";
+import { createAgent } from "../../src/webhooks/agent.js";
+import { newSecret, sealingKey, sealSecret, secretOpener } from "../../src/webhooks/secret.js";
+import { sendMessage } from "../../src/webhooks/send.js";
+import { USER_AGENT } from "../../src/webhooks/user-agent.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import {
+  attemptsOf,
+  clearWebhooks,
+  createEnvironment,
+  createWebhook,
+  emit,
+  rotateSecret,
+  SERVICE_SECRET,
+} from "./support/fixtures.js";
+import { guideReceivers, missing, runReceiver, webhooksGuide, type RunningReceiver } from "./support/guide-receiver.js";
+import { startReceiver, type Receiver } from "./support/receiver.js";
+
+let db: TestDatabase;
+let sql: Sql;
+let environment: number;
+const closing: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  db = await createDatabase();
+  sql = db.sql;
+});
+beforeEach(async () => {
+  environment = await createEnvironment(sql);
+});
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+  await clearWebhooks(sql);
+});
+afterAll(() => db.drop());
+
+/** Makes the attempts that are due. */
+async function deliver(): Promise<void> {
+  const pump = startDeliverer({ sql, secret: SERVICE_SECRET, allowPrivate: true, logger: pino({ level: "silent" }) });
+  await pump.idle();
+  await pump.stop();
+}
+
+const statuses = async (webhookId: string) => (await attemptsOf(sql, webhookId)).map((row) => row.status_code);
+
+it("the guide has three receivers", () => {
+  expect(guideReceivers.map(({ title, file }) => [title, file])).toEqual([
+    ["In Node.js", "receiver.mjs"],
+    ["In Node.js, with a library", "receiver.mjs"],
+    ["In Python", "receiver.py"],
+  ]);
+});
+
+describe.each(guideReceivers)("the guide's receiver $title", (source) => {
+  const reason = missing(source);
+
+  /** The receiver with this secret, stopped after the test. */
+  async function receiver(secret: string): Promise<RunningReceiver> {
+    const running = await runReceiver(source, secret);
+    closing.push(() => running.stop());
+    return running;
+  }
+
+  /** A webhook of `environment`, whose URL leads to the receiver, or to what stands before it. */
+  async function webhook(secret: string, url: string): Promise<string> {
+    const { webhookId } = await createWebhook(sql, environment, url);
+    await sql`update svc.webhooks set sealed_secret = ${seal(secret)} where webhook_id = ${webhookId}`;
+    return webhookId;
+  }
+
+  const seal = (secret: string) => sealSecret(secret, sealingKey(SERVICE_SECRET));
+
+  it("accepts a delivery and handles it", async (context) => {
+    if (reason !== null) context.skip(reason);
+    const secret = newSecret();
+    const running = await receiver(secret);
+    const id = await webhook(secret, running.url);
+    await emit(sql, environment, [{ customerId: "Zoë & Söhne 🎉", metadata: '{"name": "é\\u2028<"}' }]);
+    await deliver();
+    expect(await statuses(id)).toEqual([204]);
+    expect(await running.stop()).toEqual(["customer.activated Zoë & Söhne 🎉"]);
+  });
+
+  it("acknowledges a repetition, and handles it once", async (context) => {
+    if (reason !== null) context.skip(reason);
+    const secret = newSecret();
+    const running = await receiver(secret);
+    const id = await webhook(secret, running.url);
+    await emit(sql, environment, [{ customerId: "once" }]);
+    await deliver();
+    // As if nobody had recorded that it was accepted.
+    await sql`update svc.deliveries set status = 'pending', finished_at = null, next_attempt_at = now()`;
+    await deliver();
+    await emit(sql, environment, [{ customerId: "another" }]);
+    await deliver();
+    expect(await statuses(id)).toEqual([204, 204, 204]);
+    expect(await running.stop()).toEqual(["customer.activated once", "customer.activated another"]);
+  });
+
+  it("refuses a delivery that was changed on its way", async (context) => {
+    if (reason !== null) context.skip(reason);
+    const secret = newSecret();
+    const running = await receiver(secret);
+    const between = await relay(running.url, (body) => body.replace("customer_1", "customer_2"));
+    const id = await webhook(secret, between.url);
+    await emit(sql, environment, [{}]);
+    await deliver();
+    expect(await statuses(id)).toEqual([401]);
+    expect(await running.stop()).toEqual([]);
+  });
+
+  it("refuses a delivery that is signed with another secret, and what is not signed", async (context) => {
+    if (reason !== null) context.skip(reason);
+    const running = await receiver(newSecret());
+    const id = await webhook(newSecret(), running.url);
+    await emit(sql, environment, [{}]);
+    await deliver();
+    expect(await statuses(id)).toEqual([401]);
+    const now = String(Math.floor(Date.now() / 1000));
+    for (const headers of [
+      {},
+      { "webhook-id": "emi_1", "webhook-timestamp": now },
+      { "webhook-id": "emi_1", "webhook-timestamp": now, "webhook-signature": "v1," },
+      { "webhook-id": "emi_1", "webhook-timestamp": now, "webhook-signature": " é v1 v1,AAAA v2,AAAA" },
+      { "webhook-id": "emi_1", "webhook-timestamp": "9".repeat(5000), "webhook-signature": "v1,AAAA" },
+      { "webhook-id": "emi_1", "webhook-timestamp": "soon", "webhook-signature": "v1,AAAA" },
+    ]) {
+      const answer = await fetch(running.url, { method: "POST", headers, body: "{}" });
+      expect(answer.status, JSON.stringify(headers).slice(0, 200)).toBe(401);
+    }
+    expect(await running.stop()).toEqual([]);
+  });
+
+  it("refuses a delivery that was sent more than five minutes ago, or is dated ahead", async (context) => {
+    if (reason !== null) context.skip(reason);
+    const secret = newSecret();
+    const running = await receiver(secret);
+    const agent = createAgent({ allowPrivate: true });
+    closing.push(() => agent.destroy());
+    const body = JSON.stringify({ id: "emi_1", type: "customer.activated", data: { customerId: "dated" } });
+    const sentAt = async (secondsAgo: number) => {
+      const message = { url: running.url, id: "emi_1", body, sealedSecret: seal(secret), previousSealedSecret: null };
+      const options = {
+        agent,
+        openSecret: secretOpener(sealingKey(SERVICE_SECRET)),
+        userAgent: USER_AGENT,
+        timeoutMs: 15_000,
+      };
+      return (await sendMessage(message, new Date(Date.now() - secondsAgo * 1000), options)).statusCode;
+    };
+    expect([await sentAt(360), await sentAt(-360)]).toEqual([401, 401]);
+    expect([await sentAt(240), await sentAt(-240)]).toEqual([204, 204]);
+    expect(await running.stop()).toEqual(["customer.activated dated"]);
+  });
+
+  it("accepts during a rotation with the old secret and with the new one, and afterwards with the new one only", async (context) => {
+    if (reason !== null) context.skip(reason);
+    const old = newSecret();
+    const before = await receiver(old);
+    const id = await webhook(old, before.url);
+    const secret = await rotateSecret(sql, id);
+    const after = await receiver(secret);
+    const sendTo = async ({ url }: RunningReceiver) => {
+      await sql`update svc.webhooks set url = ${url} where webhook_id = ${id}`;
+      await emit(sql, environment, [{}]);
+      await deliver();
+    };
+    await sendTo(before);
+    await sendTo(after);
+    await sql`update svc.webhooks set previous_secret_expires_at = now()`;
+    await sendTo(before);
+    await sendTo(after);
+    expect(await statuses(id)).toEqual([204, 204, 401, 204]);
+  });
+
+  it("does not start without a secret, with which everybody could sign", async (context) => {
+    if (reason !== null) context.skip(reason);
+    await expect(runReceiver(source, "")).rejects.toThrow("does not listen");
+  });
+});
+
+/** Passes on what it receives, with its headers, and answers what it is answered. */
+async function relay(url: string, change: (body: string) => string): Promise<Receiver> {
+  const started = await startReceiver((response, { body, headers }) => {
+    const { host: _, connection: __, "content-length": ___, ...passed } = headers;
+    void fetch(url, { method: "POST", headers: passed as Record<string, string>, body: change(body) }).then(
+      ({ status }) => response.writeHead(status).end(),
+    );
+  });
+  closing.push(() => started.close());
+  return started;
+}
+
+describe("docs/webhooks.md", () => {
+  it("shows a delivery as it arrives", async () => {
+    const target = await startReceiver();
+    closing.push(() => target.close());
+    await createWebhook(sql, environment, target.url);
+    await sql`update svc.environments set name = 'live' where environment_id = ${environment}`;
+    const metadata = '{"previous_lifecycle": "trial", "new_lifecycle": "activated"}';
+    const causeId = "evt_0000000000000400";
+    await emit(sql, environment, [{ customerId: "globex", metadata, causeId, configVersion: 3 }]);
+    await deliver();
+    const [{ method, path, headers, body }] = target.requests as [(typeof target.requests)[0]];
+
+    const shown = /^```http\n(.*?)^```\n\n```json\n(.*?)^```$/ms.exec(webhooksGuide)!;
+    const [start, ...lines] = shown[1]!.trimEnd().split("\n");
+    expect(start).toBe(`${method} ${path} HTTP/1.1`);
+    const transport = ["host", "connection", "content-length"];
+    const sent = Object.entries(headers).filter(([name]) => !transport.includes(name));
+    expect(sent.map(([name, value]) => `${name}: ${shape(String(value))}`)).toEqual(lines.map(shape));
+    expect(shape(JSON.stringify(JSON.parse(body)))).toBe(shape(JSON.stringify(JSON.parse(shown[2]!))));
+  });
+
+  it("has the schedule of attempts", async () => {
+    const rows = await sql<{ attempt: number; wait: number; since: number }[]>`
+      select n as attempt, w.seconds as wait, sum(w.seconds) over (order by n)::float8 as since
+      from generate_series(1, 100) as n
+      cross join lateral (select extract(epoch from svc.delivery_delay(n))::float8 as seconds) as w
+      where w.seconds is not null
+      order by n
+    `;
+    const shown = [...webhooksGuide.matchAll(/^\| (\d+) +\| ([^|]*?) +\| ([^|]*?) +\|$/gm)].map(
+      ([, attempt, wait, since]) => ({ attempt: Number(attempt), wait: seconds(wait!), since: seconds(since!) }),
+    );
+    // Seconds are told of the first minute only.
+    expect(shown).toEqual(
+      rows.map((row) => ({ ...row, since: row.since > 60 ? row.since - (row.since % 60) : row.since })),
+    );
+  });
+
+  it("has every type that the engine emits", () => {
+    const folder = new URL("../../src/engine/", import.meta.url);
+    const sources = readdirSync(folder).map((file) => readFileSync(new URL(file, folder), "utf8"));
+    const types = sources.flatMap((text) => [
+      ...text.matchAll(/"((?:customer|journey|segment|health|signal)\.[a-z_]+)"/g),
+    ]);
+    const emitted = new Set([...types.map(([, type]) => type!), "customer.<state>", "webhook.test"]);
+    const table = webhooksGuide.slice(webhooksGuide.indexOf("## Event types"), webhooksGuide.indexOf("## Answering"));
+    const documented = [...table.matchAll(/^\| `([a-z_.<>]+)` +\|/gm)].map(([, type]) => type!);
+    expect(documented.sort()).toEqual([...emitted].sort());
+  });
+});
+
+/** A text without what differs from run to run. */
+function shape(text: string): string {
+  return text
+    .replace(/emi_[0-9a-f]{16}/g, "emi_…")
+    .replace(/v1,[A-Za-z0-9+/]{43}=/g, "v1,…")
+    .replace(/svc-webhooks\/[\d.]+/, "svc-webhooks/…")
+    .replace(/"sequence":\d+/, '"sequence":…')
+    .replace(/\b\d{10}\b/g, "…");
+}
+
+/** Of "2 h 35 min". */
+function seconds(text: string): number {
+  const units: Record<string, number> = { s: 1, min: 60, h: 3600 };
+  return [...text.matchAll(/(\d+) (s|min|h)/g)].reduce(
+    (sum, [, count, unit]) => sum + Number(count) * units[unit!]!,
+    0,
+  );
+}

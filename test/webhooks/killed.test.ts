@@ -1,0 +1,98 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { emissionId } from "../../src/engine/ids.js";
+import { startDeliverer } from "../../src/tasks/deliver.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import {
+  attemptsOf,
+  createEnvironment,
+  createWebhook,
+  deliveriesOf,
+  emit,
+  expireLeases,
+  SERVICE_SECRET,
+} from "./support/fixtures.js";
+import { startReceiver, status, type Answer } from "./support/receiver.js";
+
+const EMISSIONS = 300;
+const KILLS = 5;
+const PROGRAM = fileURLToPath(new URL("support/deliverer-process.ts", import.meta.url));
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createDatabase();
+});
+afterAll(() => db.drop());
+
+async function backendsOfWorkers(): Promise<number> {
+  const rows = await db.sql`
+    select from pg_stat_activity where datname = current_database() and application_name = 'svc test worker'
+  `;
+  return rows.length;
+}
+
+/** Delivers in a process of its own until `due` resolves, which then dies without a word. */
+async function deliverUntil(due: Promise<void>): Promise<void> {
+  const worker = spawn(process.execPath, ["--import", "tsx", PROGRAM, db.url], { stdio: "inherit" });
+  const exited = once(worker, "exit");
+  await Promise.race([due, exited]);
+  worker.kill("SIGKILL");
+  await exited;
+  // What the server was still doing for it is over, too.
+  while ((await backendsOfWorkers()) > 0) await delay(10);
+}
+
+it("workers that are killed again and again lose no emission, and the log has no attempt that was not made", async () => {
+  // Every seventh request fails, so that there are repetitions on record, too.
+  const answer: Answer = (response, request, index) => status(index % 7 === 6 ? 500 : 204)(response, request, index);
+  const receiver = await startReceiver(answer);
+  const environment = await createEnvironment(db.sql);
+  const { webhookId } = await createWebhook(db.sql, environment, receiver.url);
+  const emissions = Array.from({ length: EMISSIONS }, (_, n) => ({ customerId: `customer_${n}` }));
+  const seqs = await emit(db.sql, environment, emissions);
+
+  for (let kill = 1; kill <= KILLS; kill += 1) {
+    await deliverUntil(receiver.received((EMISSIONS / (KILLS + 1)) * kill));
+    // As later, when the worker is taken for dead.
+    await expireLeases(db.sql);
+  }
+  const pump = startDeliverer({
+    sql: db.sql,
+    secret: SERVICE_SECRET,
+    allowPrivate: true,
+    logger: pino({ level: "silent" }),
+  });
+  const pending = async () => (await deliveriesOf(db.sql, webhookId)).some((row) => row.status === "pending");
+  while (await pending()) {
+    await db.sql`update svc.deliveries set next_attempt_at = now() where status = 'pending'`;
+    await pump.idle();
+  }
+  await pump.stop();
+  await receiver.close();
+
+  const requests = new Map<string, number>();
+  for (const { headers } of receiver.requests) {
+    const id = String(headers["svc-event-id"]);
+    requests.set(id, (requests.get(id) ?? 0) + 1);
+  }
+  const idOf = (seq: string) => emissionId(Number(seq));
+  expect([...requests.keys()].sort()).toEqual(seqs.map(idOf));
+
+  const deliveries = await deliveriesOf(db.sql, webhookId);
+  expect(deliveries.map((row) => row.status)).toEqual(seqs.map(() => "delivered"));
+  for (const { emission_seq, attempts } of deliveries) {
+    expect(requests.get(idOf(emission_seq)), idOf(emission_seq)).toBeGreaterThanOrEqual(attempts);
+  }
+  const log = await attemptsOf(db.sql, webhookId);
+  expect(log).toHaveLength(deliveries.reduce((sum, { attempts }) => sum + attempts, 0));
+  expect(log.filter((row) => row.status_code === 204)).toHaveLength(EMISSIONS);
+  const repeated = receiver.requests.length - log.length;
+  console.info(
+    `${EMISSIONS} emissions, ${KILLS} workers killed: ${receiver.requests.length} requests, ` +
+      `${log.length} attempts on record, ${repeated} made again because their record was lost`,
+  );
+});

@@ -1,0 +1,78 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { rm, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { temporaryDirectory } from "../../support/server.js";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+
+export const webhooksGuide = readFileSync(path.join(ROOT, "docs/webhooks.md"), "utf8");
+
+/** A receiver as the guide shows it. */
+export interface GuideReceiver {
+  /** The heading above it. */
+  title: string;
+  file: string;
+  source: string;
+}
+
+const MARK = "<!-- test/webhooks/guide.test.ts runs this receiver -->";
+
+/** The receivers of the guide, in their order. */
+export const guideReceivers: readonly GuideReceiver[] = webhooksGuide
+  .split(/^### /m)
+  .filter((section) => section.includes(MARK))
+  .map((section) => {
+    const [, language, source] = /^\n\n```(js|python)\n(.*?)^```$/ms.exec(
+      section.slice(section.indexOf(MARK) + MARK.length),
+    )!;
+    const title = section.slice(0, section.indexOf("\n"));
+    return { title, file: language === "js" ? "receiver.mjs" : "receiver.py", source: source! };
+  });
+
+/** Why a receiver cannot run on this machine, or null. */
+export function missing({ file }: GuideReceiver): string | null {
+  if (file.endsWith(".mjs")) return null;
+  return spawnSync("python3", ["--version"]).status === 0 ? null : "python3 is not on this machine";
+}
+
+export interface RunningReceiver {
+  url: string;
+  /** Ends it; answers what it said it has handled, a line for each event. */
+  stop(): Promise<string[]>;
+}
+
+/** Runs a receiver in a folder of its own, as it stands in the guide. */
+export async function runReceiver({ file, source }: GuideReceiver, secret: string): Promise<RunningReceiver> {
+  const directory = await temporaryDirectory();
+  await writeFile(path.join(directory, file), source);
+  await symlink(path.join(ROOT, "node_modules"), path.join(directory, "node_modules"));
+  const program = file.endsWith(".mjs") ? process.execPath : "python3";
+  const child = spawn(program, [file], {
+    cwd: directory,
+    env: { ...process.env, WEBHOOK_SECRET: secret, PORT: "0" },
+    // On stderr, it tells of what it refused.
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const said: string[] = [];
+  const lines = createInterface(child.stdout);
+  lines.on("line", (line) => said.push(line));
+  const ended = Promise.all([once(child, "close"), once(lines, "close")]);
+  const stop = async () => {
+    child.kill();
+    await ended;
+    await rm(directory, { recursive: true, force: true });
+    return said.slice(1);
+  };
+  await Promise.race([once(lines, "line"), ended]);
+  const [line = "nothing"] = said;
+  const url = /^listening on (http:\S+)$/.exec(line)?.[1];
+  if (url === undefined) {
+    await stop();
+    throw new Error(`the receiver does not listen, it says ${line}`);
+  }
+  return { url: `${url}/hooks`, stop };
+}
