@@ -4,6 +4,7 @@ import { pino } from "pino";
 import { ingestBatch, ingestSingles } from "../src/db/calls-ingest.js";
 import { connect } from "../src/db/connect.js";
 import { createCustomerWork } from "../src/http/admin/customer-work.js";
+import { createWebhookTests } from "../src/http/admin/webhook-tests.js";
 import { createApp } from "../src/http/app.js";
 import { KeyCheck } from "../src/http/ingest/key-check.js";
 import { ingestRoutes, type IngestBackend } from "../src/http/ingest/routes.js";
@@ -71,16 +72,18 @@ async function serveWith(make: (sql: ReturnType<typeof connect>) => IngestBacken
     ...(useRoles ? { role: "svc_http" } : {}),
   });
   const keys = new KeyCheck(sql);
+  const key = Buffer.alloc(32);
   const app = createApp({
     log: logger,
     probes: { started: () => true, unready: () => Promise.resolve([]) },
     admin: {
       sql,
-      sealingKey: Buffer.alloc(32),
+      sealingKey: key,
       allowPrivateWebhooks: false,
       publicUrl: () => "",
       mailer: null,
       work: createCustomerWork(sql),
+      webhookTests: createWebhookTests({ key, allowPrivate: false }),
     },
     pages: { sql, publicUrl: () => "http://127.0.0.1", anyHost: true, key: formKey("benchmark"), log: logger },
     routes: ingestRoutes({ backend: make(sql), requireKey: (keyHash) => keys.require(keyHash), log: logger }),

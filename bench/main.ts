@@ -8,11 +8,13 @@ import { endAll, endOnSignals, isEnding } from "./lib/cleanup.js";
 import { openBenchServer } from "./lib/database.js";
 import { printRows, saveRows, type Row } from "./lib/report.js";
 import { benchReads } from "./reads.js";
+import { benchWebhooks } from "./webhooks/main.js";
 
 const USAGE = `Usage: npm run bench [-- --quick]                            everything
        npm run bench engine [-- --quick]                     the engine alone, without a database
        npm run bench evaluation [-- --quick]                 live evaluation
        npm run bench reads [-- --quick]                      lists and details of the administrative API
+       npm run bench webhooks [-- --quick]                   deliveries of webhooks
        npm run bench ingest [subject …] [-- --quick]         ingestion: ${INGEST_SUBJECTS.join(", ")}
        npm run bench ingest [-- --profile | --explain]       where the time of one batch goes; with the plans`;
 
@@ -44,7 +46,7 @@ await endAll();
 async function main(): Promise<void> {
   const known =
     part === "ingest" ? only.every((name) => (INGEST_SUBJECTS as readonly string[]).includes(name)) : only.length === 0;
-  if (!["all", "engine", "evaluation", "ingest", "reads"].includes(part) || !known) {
+  if (!["all", "engine", "evaluation", "ingest", "reads", "webhooks"].includes(part) || !known) {
     console.error(USAGE);
     process.exitCode = 2;
   } else if (values.explain || values.profile) {
@@ -72,6 +74,11 @@ async function measureParts(): Promise<void> {
       const database = await server.createDatabase();
       const size = quick ? { customers: 10_000, events: 100_000 } : { customers: 100_000, events: 1_000_000 };
       rows.push(...printed(await benchReads(database, size, quick ? 20 : 200), settings));
+      await database.close();
+    }
+    if (has("webhooks")) {
+      const database = await server.createDatabase();
+      rows.push(...printed(await benchWebhooks(database, rounds, quick), settings));
       await database.close();
     }
     await server.close();

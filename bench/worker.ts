@@ -2,14 +2,15 @@ import { randomBytes } from "node:crypto";
 import { pino } from "pino";
 import { runWorkerRole } from "../src/server/worker-role.js";
 
-// What `svc-server start --role worker` runs, over BENCH_DATABASE_URL; says when it works.
+// What `svc-server start --role worker` runs, over BENCH_DATABASE_URL and with BENCH_SECRET; says when it works.
 const worker = await runWorkerRole(
   {
     databaseUrl: process.env["BENCH_DATABASE_URL"] ?? "",
     useRoles: process.env["BENCH_USE_ROLES"] === "1",
     settleSeconds: 30,
-    secret: randomBytes(32).toString("hex"),
-    allowPrivateWebhooks: false,
+    attemptDays: 30,
+    secret: process.env["BENCH_SECRET"] ?? randomBytes(32).toString("hex"),
+    allowPrivateWebhooks: true,
   },
   pino({ level: "silent" }),
 );

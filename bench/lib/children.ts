@@ -21,9 +21,18 @@ export function startApp(database: BenchDatabase, backend: Backend): Promise<Chi
   return start(new URL("../app.ts", import.meta.url), database, { BENCH_BACKEND: backend });
 }
 
-/** Starts what `svc-server start --role worker` runs. */
-export function startWorker(database: BenchDatabase): Promise<Child> {
-  return start(new URL("../worker.ts", import.meta.url), database, {});
+/** Starts what `svc-server start --role worker` runs; `secret` is its SVC_SECRET. */
+export function startWorker(database: BenchDatabase, secret?: string): Promise<Child> {
+  return start(
+    new URL("../worker.ts", import.meta.url),
+    database,
+    secret === undefined ? {} : { BENCH_SECRET: secret },
+  );
+}
+
+/** Starts a receiver of webhooks, in a process of its own; see bench/webhooks/receiver.ts. `ready` is its address. */
+export function startReceiver(database: BenchDatabase): Promise<Child> {
+  return start(new URL("../webhooks/receiver.ts", import.meta.url), database, {});
 }
 
 async function start(script: URL, database: BenchDatabase, settings: Record<string, string>): Promise<Child> {
