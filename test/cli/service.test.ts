@@ -242,7 +242,10 @@ describe("a project's life", () => {
       Secret  whsec_<secret>
       "
     `);
-    expect((await inShop("webhooks", "list")).stdout).toContain("https://hooks.example.com/a");
+    const list = async () => (await inShop("webhooks", "list")).stdout;
+    expect(await list()).toMatch(/hooks\.example\.com\/a.* enabled/);
+    await service.db.sql`update svc.webhooks set failing_since = '2026-03-02T10:00:00Z' where webhook_id = ${id}`;
+    expect(await list()).toMatch(/failing since/);
     expect(await inShop("webhooks", "deliveries", id)).toMatchInlineSnapshot(`
       {
         "code": 0,

@@ -9,6 +9,7 @@ interface Webhook {
   url: string;
   eventTypes: string[];
   createdAt: string;
+  failingSince: string | null;
   disabledAt: string | null;
   disabledReason: string | null;
 }
@@ -33,10 +34,16 @@ export default defineCommand({
         { title: "Created", value: ({ createdAt }) => localTime(createdAt, out.timeZone), fixed: true },
         {
           title: "Status",
-          value: (row) => (row.disabledAt ? `disabled: ${row.disabledReason ?? "unknown"}` : "enabled"),
-          style: (text, row) => (row.disabledAt ? out.style.red(text) : out.style.green(text)),
+          value: (row) => statusOf(row, out.timeZone),
+          style: (text, { disabledAt, failingSince }) =>
+            disabledAt ? out.style.red(text) : failingSince ? out.style.yellow(text) : out.style.green(text),
         },
       ],
     });
   },
 });
+
+function statusOf({ disabledAt, disabledReason, failingSince }: Webhook, timeZone: string | undefined): string {
+  if (disabledAt) return `disabled: ${disabledReason ?? "unknown"}`;
+  return failingSince ? `failing since ${localTime(failingSince, timeZone)}` : "enabled";
+}
