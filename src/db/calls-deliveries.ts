@@ -60,12 +60,9 @@ interface ClaimedRow {
   body: string;
 }
 
-/** How much of a webhook a worker may hold. */
-export interface LaneLimit {
+/** How much more of a webhook a worker has room for. */
+export interface LaneRoom {
   webhookId: string;
-  /** In all. */
-  limit: number;
-  /** More than it holds. */
   room: number;
 }
 
@@ -73,8 +70,8 @@ export interface LaneLimit {
 export interface ClaimRequest {
   held: readonly HeldDelivery[];
   /** Of the webhooks that the worker knows. */
-  limits: readonly LaneLimit[];
-  /** Of others. */
+  rooms: readonly LaneRoom[];
+  /** How much of others it may hold. */
   firstLimit: number;
   total: number;
   /** Of webhooks that are failing, in all. */
@@ -83,12 +80,12 @@ export interface ClaimRequest {
 
 /** Deliveries that are due, beside those that the worker holds, at webhooks that no other worker delivers to. */
 export async function claimDeliveries(sql: Sql, workerId: string, request: ClaimRequest): Promise<ClaimedDelivery[]> {
-  const { held, limits, firstLimit, total, failingTotal } = request;
+  const { held, rooms, firstLimit, total, failingTotal } = request;
   const rows = await sql<ClaimedRow[]>`
     select * from svc_api.claim_deliveries(
       ${workerId}::text,
       ${held.map(({ webhookId }) => webhookId)}::text[], ${held.map(({ emissionSeq }) => emissionSeq)}::bigint[],
-      ${limits.map(({ webhookId }) => webhookId)}::text[], ${limits.map(({ limit }) => limit)}::integer[],
+      ${rooms.map(({ webhookId }) => webhookId)}::text[], ${rooms.map(({ room }) => room)}::integer[],
       ${firstLimit}::integer, ${total}::integer, ${failingTotal}::integer
     )
   `;

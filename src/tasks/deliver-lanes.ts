@@ -1,4 +1,4 @@
-import type { ClaimedDelivery, HeldDelivery, LaneLimit } from "../db/calls-deliveries.js";
+import type { ClaimedDelivery, HeldDelivery, LaneRoom } from "../db/calls-deliveries.js";
 
 export interface LanesOptions {
   /** Requests under way in this process at most. */
@@ -15,8 +15,6 @@ const SHARE = 1 / 8;
 const FAILING_SHARE = 1 / 2;
 /** Where nothing is known of a webhook, requests under way at first, and deliveries that are held. */
 export const FIRST_WINDOW = 2;
-/** A webhook that is failing gets one request at a time. */
-const FAILING_LIMIT = 1;
 /** What a webhook accepts in so long may wait for it, and no more than so many times what may be under way. */
 const WAITING_MS = 100;
 const WAITING_PER_WINDOW = 8;
@@ -72,15 +70,14 @@ export class Lanes {
     for (const { waiting } of this.#lanes.values()) for (const { delivery } of waiting) yield delivery;
   }
 
-  /** How much of each webhook that is known may be held; of others FIRST_WINDOW. To be asked before a claim. */
-  limits(): LaneLimit[] {
+  /** How much more of each webhook that is known may be held; of others FIRST_WINDOW. To be asked before a claim. */
+  rooms(): LaneRoom[] {
     const now = performance.now();
     this.#forget(now);
     return [...this.#lanes].map(([webhookId, lane]) => {
       dropStale(lane, now);
       rate(lane, now);
-      const room = Math.max(0, waitingMax(lane) - lane.waiting.length);
-      return { webhookId, limit: lane.waiting.length + lane.underWay + lane.unrecorded + room, room };
+      return { webhookId, room: Math.max(0, waitingMax(lane) - lane.waiting.length) };
     });
   }
 
@@ -91,8 +88,8 @@ export class Lanes {
     return Math.max(0, Math.floor(this.#options.underWayMax * FAILING_SHARE) - held);
   }
 
-  /** Takes what was claimed by these limits. `cut`: there was no room for all. */
-  add(claimed: readonly ClaimedDelivery[], limits: readonly LaneLimit[], cut: boolean): void {
+  /** Takes what was claimed for these rooms. `cut`: there was less room than that in all. */
+  add(claimed: readonly ClaimedDelivery[], rooms: readonly LaneRoom[], cut: boolean): void {
     const claimedAt = performance.now();
     const counts = new Map<string, number>();
     for (const delivery of claimed) {
@@ -102,9 +99,9 @@ export class Lanes {
       counts.set(delivery.webhookId, (counts.get(delivery.webhookId) ?? 0) + 1);
     }
     // A lane that was not given what it had room for has all that there is.
-    const rooms = new Map([...counts.keys()].map((webhookId) => [webhookId, FIRST_WINDOW]));
-    for (const { webhookId, room } of limits) rooms.set(webhookId, room);
-    for (const [webhookId, room] of rooms) {
+    const asked = new Map([...counts.keys()].map((webhookId) => [webhookId, FIRST_WINDOW]));
+    for (const { webhookId, room } of rooms) asked.set(webhookId, room);
+    for (const [webhookId, room] of asked) {
       const lane = this.#lanes.get(webhookId);
       if (lane && (cut || room > 0)) lane.more = cut || (counts.get(webhookId) ?? 0) >= room;
     }
@@ -222,7 +219,7 @@ function answered(lane: Lane, accepted: boolean): void {
   lane.failing = !accepted;
   if (accepted) {
     lane.accepted += 1;
-    lane.window = Math.min(lane.window + 1, Math.max(lane.settings.maxConcurrency, 1));
+    lane.window = Math.min(lane.window + 1, lane.settings.maxConcurrency);
   } else {
     lane.window = Math.max(1, Math.floor(lane.window / 2));
   }
@@ -239,7 +236,8 @@ function rate(lane: Lane, now: number): void {
 }
 
 function waitingMax({ failing, window, underWay, settings: { maxConcurrency }, rate }: Lane): number {
-  if (failing) return Math.max(0, FAILING_LIMIT - underWay);
+  // One request at a time tells whether it has recovered.
+  if (failing) return Math.max(0, 1 - underWay);
   const most = Math.min(window, maxConcurrency);
   return Math.min(WAITING_PER_WINDOW * most, Math.max(most - underWay, Math.ceil(rate * WAITING_MS)));
 }

@@ -9,7 +9,7 @@ import {
   releaseWebhooks,
   type ClaimedDelivery,
   type HeldDelivery,
-  type LaneLimit,
+  type LaneRoom,
 } from "../db/calls-deliveries.js";
 import { createAgent } from "../webhooks/agent.js";
 import type { Resolve } from "../webhooks/resolve.js";
@@ -120,17 +120,17 @@ class Pump implements Deliverer {
     while (this.#stopping === null) {
       // Who asked before this claim is told what it finds; who asks during it is told by the next.
       const waiters = this.#idleWaiters.splice(0);
-      const limits = this.#lanes.limits();
+      const rooms = this.#lanes.rooms();
       const held = [...this.#lanes.waiting(), ...this.#open.values()];
       const room = HELD_PER_REQUEST * this.#options.underWayMax - held.length;
       // Half of it, so that webhooks which hang, however many, leave room for those that do not.
       const total = Math.min(room, Math.max(CLAIM_MIN, Math.ceil(room / 2)));
       const begun = performance.now();
-      const claimed = total > 0 ? await this.#claim(held, limits, total) : null;
+      const claimed = total > 0 ? await this.#claim(held, rooms, total) : null;
       // Whoever stops takes nothing more.
       if (this.#isStopping()) return;
       this.#crowded = total <= 0 || claimed?.length === total;
-      this.#lanes.add(claimed ?? [], limits, this.#crowded);
+      this.#lanes.add(claimed ?? [], rooms, this.#crowded);
       if (held.length === 0 && claimed?.length === 0) for (const resolve of waiters) resolve();
       else this.#idleWaiters.unshift(...waiters);
       // A claim that took long is not followed by another at once, so that looking for work does not keep the database from it.
@@ -148,13 +148,13 @@ class Pump implements Deliverer {
   /** Null where the database cannot be asked; the next round tries again. */
   async #claim(
     held: readonly HeldDelivery[],
-    limits: readonly LaneLimit[],
+    rooms: readonly LaneRoom[],
     total: number,
   ): Promise<ClaimedDelivery[] | null> {
     try {
       const claimed = await claimDeliveries(this.#options.sql, this.#workerId, {
         held,
-        limits,
+        rooms,
         firstLimit: FIRST_WINDOW,
         total,
         failingTotal: this.#lanes.failingRoom(),

@@ -100,10 +100,10 @@ test("what a worker holds is not handed out again, and of each webhook no more t
   expect(await claim(sql, "worker", 100, { held: claimed, each: 8 })).toEqual([]);
   const more = await claim(sql, "worker", 100, { held: claimed.slice(2), each: 8 });
   expect(more.map(({ emissionSeq }) => emissionSeq)).toEqual(seqs.slice(0, 2));
-  // A limit of its own, for a webhook that the worker knows.
+  // Room of its own, for a webhook that the worker knows.
   const limited = {
     held: claimed,
-    limits: [{ webhookId, limit: 11, room: 3 }],
+    rooms: [{ webhookId, room: 3 }],
     firstLimit: 8,
     total: 100,
     failingTotal: 0,

@@ -122,7 +122,7 @@ test("what has waited too long is given back, and not sent; what is under way is
   some.add(claimed(5), [], false);
   expect([...some.waiting()]).toHaveLength(3);
   await vi.advanceTimersByTimeAsync(1_900);
-  some.limits();
+  some.rooms();
   expect([...some.waiting()]).toHaveLength(3);
   await vi.advanceTimersByTimeAsync(200);
   await open[0]!.answer(true);
@@ -134,8 +134,8 @@ test("a webhook may be held as much of as it accepts in a tenth of a second; one
   const { lanes: some, open } = lanes();
   const waitingOf = (webhookId: string) => [...some.waiting()].filter((held) => held.webhookId === webhookId).length;
   const claim = () => {
-    const limits = some.limits();
-    for (const { webhookId, room } of limits) some.add(claimed(room, { webhookId }), limits, false);
+    const rooms = some.rooms();
+    for (const { webhookId, room } of rooms) some.add(claimed(room, { webhookId }), rooms, false);
   };
   some.add([...claimed(2), ...claimed(2, { webhookId: "whk_hangs" })], [], false);
   for (let elapsed = 0; elapsed < 500; elapsed += 10) {
@@ -160,7 +160,7 @@ test("a lane that was filled asks for more whenever it runs low, until a claim h
   some.add([], [], true);
   await open[0]!.answer(true);
   expect(low()).toBeGreaterThan(asked);
-  some.add([], some.limits(), false);
+  some.add([], some.rooms(), false);
   const last = low();
   while (open.length > 0) await open[0]!.answer(true);
   expect(low()).toBe(last);
@@ -171,12 +171,12 @@ test("what an idle webhook keeps up with is remembered for a while, and then for
   some.add(claimed(20), [], false);
   while (open.length > 0) await open[0]!.answer(true);
   await vi.advanceTimersByTimeAsync(9_000);
-  expect(some.limits()).toHaveLength(1);
+  expect(some.rooms()).toHaveLength(1);
   some.add(claimed(20), [], false);
   expect(open).toHaveLength(8);
   while (open.length > 0) await open[0]!.answer(true);
   await vi.advanceTimersByTimeAsync(11_000);
-  expect(some.limits()).toEqual([]);
+  expect(some.rooms()).toEqual([]);
 });
 
 test("closed, lanes begin nothing more", async () => {

@@ -6,7 +6,7 @@
 -- What is pending at a disabled webhook waits.
 -- Raises nothing. Locks the webhooks that it leases; those that others are leasing are passed over.
 create or replace function svc_api.claim_deliveries(
-  worker_id text, held_webhooks text[], held_emissions bigint[], known_webhooks text[], known_limits integer[],
+  worker_id text, held_webhooks text[], held_emissions bigint[], known_webhooks text[], known_rooms integer[],
   first_limit integer, total integer, failing_total integer
 )
 returns table (
@@ -73,7 +73,7 @@ begin
       w.failing_since is not null as failing,
       (w.leased_by = claim_deliveries.worker_id and w.leased_until > _now + _lease / 2) is true as leased,
       coalesce(h.held, 0) as held,
-      coalesce(n.known_limit, case when w.failing_since is null then claim_deliveries.first_limit else 1 end) - coalesce(h.held, 0) as room
+      coalesce(n.room, case when w.failing_since is null then claim_deliveries.first_limit else 1 end - coalesce(h.held, 0)) as room
     from waiting as e
     cross join lateral (
       select k.*
@@ -82,7 +82,7 @@ begin
       limit 1
     ) as w
     left join held as h on h.webhook_id = e.webhook_id
-    left join unnest(claim_deliveries.known_webhooks, claim_deliveries.known_limits) as n (webhook_id, known_limit)
+    left join unnest(claim_deliveries.known_webhooks, claim_deliveries.known_rooms) as n (webhook_id, room)
       on n.webhook_id = e.webhook_id
     where e.next_attempt_at <= _now
       and w.disabled_at is null

@@ -155,7 +155,7 @@ export function claim(
     failingTotal = 100,
   }: { held?: readonly HeldDelivery[]; each?: number; failingTotal?: number } = {},
 ): Promise<ClaimedDelivery[]> {
-  return claimDeliveries(sql, workerId, { held, limits: [], firstLimit: each, total, failingTotal });
+  return claimDeliveries(sql, workerId, { held, rooms: [], firstLimit: each, total, failingTotal });
 }
 
 /** Time passes: what is pending is due now. */
