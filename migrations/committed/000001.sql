@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:2f882d183845b1cebb9c317e068692fea8aeeb18
+--! Hash: sha1:883a1f6601c33324c6cdd049094f588d60a9b8f8
 
 -- sql/schema/010_schemas.sql
 
@@ -584,6 +584,7 @@ create table svc.customers (
   health_overall numeric(5, 2) generated always as ((health ->> 'overall')::numeric) stored,
   health_band text collate "C" generated always as (health ->> 'band') stored,
   state json,
+  generation integer not null default 0,
   set_aside_at timestamptz,
   set_aside_error text,
   primary key (environment_id, customer_id)
@@ -608,6 +609,9 @@ comment on column svc.customers.health is
 comment on column svc.customers.health_overall is 'The overall score of health.';
 comment on column svc.customers.health_band is 'The band of health.';
 comment on column svc.customers.state is 'The engine''s working state. Not an interface.';
+comment on column svc.customers.generation is
+  'How many recomputes wrote the customer''s history anew. Of the logs of transitions, health and rules only its rows of this generation
+count.';
 comment on column svc.customers.set_aside_at is
   'When evaluation of the customer was given up after repeated failure; its events stay pending.';
 comment on column svc.customers.set_aside_error is 'Why it was set aside.';
@@ -644,7 +648,7 @@ create table svc.lifecycle_transitions (
   primary key (environment_id, customer_id, transition_seq),
   constraint lifecycle_transitions_cause_known check (cause_type in ('event', 'identify', 'timer', 'job'))
 );
-comment on table svc.lifecycle_transitions is 'Every lifecycle transition. Insert-only; readers see the newest generation.';
+comment on table svc.lifecycle_transitions is 'Every lifecycle transition. Insert-only; readers see the customer''s present generation.';
 comment on column svc.lifecycle_transitions.environment_id is 'The environment.';
 comment on column svc.lifecycle_transitions.customer_id is 'The customer.';
 comment on column svc.lifecycle_transitions.transition_seq is 'Order of writing.';
@@ -655,7 +659,7 @@ comment on column svc.lifecycle_transitions.transitioned_at is
 comment on column svc.lifecycle_transitions.cause_type is 'event, identify, timer or job.';
 comment on column svc.lifecycle_transitions.cause_id is 'Id of the event or job.';
 comment on column svc.lifecycle_transitions.config_version is 'The version evaluated.';
-comment on column svc.lifecycle_transitions.generation is '0 for live evaluation; a recompute writes the next.';
+comment on column svc.lifecycle_transitions.generation is 'That of the customer when it was written.';
 create index lifecycle_transitions_state_idx on svc.lifecycle_transitions (environment_id, to_state, customer_id);
 
 create table svc.blocked_transitions (
@@ -746,10 +750,10 @@ create table svc.health_scores (
   constraint health_scores_overall_range check (overall between 0 and 100)
 );
 comment on table svc.health_scores is
-  'Every change of a customer''s health score. Insert-only; readers see the newest generation. The present score is in svc.customers.';
+  'Every change of a customer''s health score. Insert-only; readers see the customer''s present generation. The present score is in svc.customers.';
 comment on column svc.health_scores.environment_id is 'The environment.';
 comment on column svc.health_scores.customer_id is 'The customer.';
-comment on column svc.health_scores.generation is '0 for live evaluation; a recompute writes the next.';
+comment on column svc.health_scores.generation is 'That of the customer when it was written.';
 comment on column svc.health_scores.score_seq is 'Order of writing.';
 comment on column svc.health_scores.overall is 'Weighted mean of the components, 0 to 100.';
 comment on column svc.health_scores.components is 'The score of each component, 0 to 100.';
@@ -783,7 +787,8 @@ create table svc.rule_executions (
   constraint rule_executions_error_said check ((error is not null) = (result = 'error')),
   constraint rule_executions_cause_known check (cause_type in ('event', 'identify', 'timer', 'job'))
 );
-comment on table svc.rule_executions is 'The log of the rules: every run and its outcome. Insert-only; readers see the newest generation.';
+comment on table svc.rule_executions is
+  'The log of the rules: every run and its outcome. Insert-only; readers see the customer''s present generation.';
 comment on column svc.rule_executions.environment_id is 'The environment.';
 comment on column svc.rule_executions.execution_seq is 'Order of writing.';
 comment on column svc.rule_executions.customer_id is 'The customer.';
@@ -798,7 +803,7 @@ comment on column svc.rule_executions.executed_at is 'The instant of the run: of
 comment on column svc.rule_executions.cause_type is 'event, identify, timer or job.';
 comment on column svc.rule_executions.cause_id is 'Id of the event or job.';
 comment on column svc.rule_executions.config_version is 'The version evaluated.';
-comment on column svc.rule_executions.generation is '0 for live evaluation; a recompute writes the next.';
+comment on column svc.rule_executions.generation is 'That of the customer when it was written.';
 -- A list asks once for each result and merges. Every row passes the predicates, but only a statement that states one may take that index.
 create index rule_executions_result_idx on svc.rule_executions (environment_id, result, executed_at, execution_seq)
 where execution_seq >= 0;
@@ -861,6 +866,9 @@ comment on column svc.emissions.cause_id is 'Id of the event or job.';
 comment on column svc.emissions.config_version is 'The version evaluated.';
 comment on column svc.emissions.created_at is 'When it was written.';
 create index emissions_customer_idx on svc.emissions (environment_id, customer_id, emission_seq);
+-- A recompute tells of an expiration only what was not told before.
+create index emissions_expired_idx on svc.emissions (environment_id, customer_id, emitted_at)
+where event_type = 'journey.expired' and source = 'journey';
 
 create table svc.emission_batches (
   environment_id integer not null,
@@ -992,6 +1000,111 @@ comment on column svc.delivery_attempts.error is 'Why there was no answer.';
 comment on column svc.delivery_attempts.response is 'First KiB of the answer.';
 -- What is old is removed by it.
 create index delivery_attempts_age_idx on svc.delivery_attempts (attempted_at);
+
+-- sql/schema/075_recomputes.sql
+
+create table svc.recomputes (
+  environment_id integer not null,
+  recompute_id text not null,
+  recompute_seq bigint generated always as identity,
+  kind text not null,
+  customer_id text collate "C",
+  sample_size integer,
+  version integer,
+  snapshot json,
+  hash text,
+  pinned_at timestamptz not null,
+  status text not null default 'queued',
+  attempt integer not null default 0,
+  failures integer not null default 0,
+  done_at_attempt integer not null default 0,
+  next_attempt_at timestamptz,
+  error text,
+  customers_total integer,
+  customers_done integer not null default 0,
+  last_customer_id text collate "C",
+  customers_changed integer not null default 0,
+  lifecycle_changed integer not null default 0,
+  health_changed integer not null default 0,
+  segments_entered integer not null default 0,
+  segments_exited integer not null default 0,
+  rules_added bigint not null default 0,
+  emissions_added bigint not null default 0,
+  outbox_seq bigint,
+  outbox_emissions integer not null default 0,
+  requested_by text not null,
+  requested_at timestamptz not null default now(),
+  started_at timestamptz,
+  finished_at timestamptz,
+  primary key (environment_id, recompute_id),
+  constraint recomputes_kind_known check (kind in ('recompute', 'dry_run', 'preview')),
+  constraint recomputes_status_known check (status in ('queued', 'running', 'retrying', 'completed', 'dead_letter')),
+  constraint recomputes_preview_has_a_model check ((kind = 'preview') = (snapshot is not null and hash is not null)),
+  constraint recomputes_sampled_by_previews check (sample_size is null or kind = 'preview'),
+  constraint recomputes_retried_later check ((next_attempt_at is not null) = (status = 'retrying')),
+  constraint recomputes_finished_once check ((finished_at is not null) = (status in ('completed', 'dead_letter')))
+) with (fillfactor = 50);
+comment on table svc.recomputes is
+  'Recomputes, dry runs and previews of models: the queue, what each is pinned to, how far it has come, and what it came to. Of an
+environment the oldest unfinished recompute or dry run runs, and beside it the oldest unfinished preview.';
+comment on column svc.recomputes.environment_id is 'The environment.';
+comment on column svc.recomputes.recompute_id is 'Public id.';
+comment on column svc.recomputes.recompute_seq is 'Order in the queue.';
+comment on column svc.recomputes.kind is
+  'recompute writes what it finds, dry_run only tells, preview tells what another model would make of it.';
+comment on column svc.recomputes.customer_id is 'The one customer it is for; null for all.';
+comment on column svc.recomputes.sample_size is 'About how many customers a preview looks at; null for all.';
+comment on column svc.recomputes.version is
+  'Pinned: the version to replay under; of a preview the one to compare with. Null before the first deploy.';
+comment on column svc.recomputes.snapshot is 'The model that a preview is of.';
+comment on column svc.recomputes.hash is 'The hash of that.';
+comment on column svc.recomputes.pinned_at is
+  'Pinned: the instant to evaluate through. Customers that were created after it are left out.';
+comment on column svc.recomputes.status is 'queued, running, retrying, completed or dead_letter.';
+comment on column svc.recomputes.attempt is 'Counts whenever a worker takes it. What a former one still writes is refused.';
+comment on column svc.recomputes.failures is 'Failures since it last got further.';
+comment on column svc.recomputes.done_at_attempt is 'customers_done when the present attempt began.';
+comment on column svc.recomputes.next_attempt_at is 'While retrying: when it is tried again.';
+comment on column svc.recomputes.error is 'Why it failed last, and what to do.';
+comment on column svc.recomputes.customers_total is 'How many customers there were when it began; null before.';
+comment on column svc.recomputes.customers_done is 'How many of them are done.';
+comment on column svc.recomputes.last_customer_id is 'The last of them; they are taken in order of their ids.';
+comment on column svc.recomputes.customers_changed is 'Customers with a row in svc.recompute_customers.';
+comment on column svc.recomputes.lifecycle_changed is 'Customers whose final lifecycle state changes.';
+comment on column svc.recomputes.health_changed is 'Customers whose final health changes.';
+comment on column svc.recomputes.segments_entered is 'Memberships that begin.';
+comment on column svc.recomputes.segments_exited is 'Memberships that end.';
+comment on column svc.recomputes.rules_added is 'Runs of rules that were not in the log.';
+comment on column svc.recomputes.emissions_added is 'Emissions of it: corrections and expirations.';
+comment on column svc.recomputes.outbox_seq is
+  'The evaluation_seq of emissions that are written and not in svc.emission_batches yet: they are told of together.';
+comment on column svc.recomputes.outbox_emissions is 'How many these are.';
+comment on column svc.recomputes.requested_by is 'E-mail address of who asked for it.';
+comment on column svc.recomputes.requested_at is 'When it was asked for.';
+comment on column svc.recomputes.started_at is 'When it was first taken.';
+comment on column svc.recomputes.finished_at is 'When it was completed or given up.';
+create index recomputes_seq_idx on svc.recomputes (environment_id, recompute_seq);
+create index recomputes_unfinished_idx on svc.recomputes (recompute_seq) where status in ('queued', 'running', 'retrying');
+
+create table svc.recompute_customers (
+  environment_id integer not null,
+  recompute_id text not null,
+  customer_id text not null collate "C",
+  weight real not null,
+  -- json, not jsonb: components are shown in the author's order.
+  difference json not null,
+  primary key (environment_id, recompute_id, customer_id)
+);
+comment on table svc.recompute_customers is
+  'What a recompute, a dry run or a preview changes: one row per customer with a difference, a run of a rule or an emission.';
+comment on column svc.recompute_customers.environment_id is 'The environment.';
+comment on column svc.recompute_customers.recompute_id is 'The recompute.';
+comment on column svc.recompute_customers.customer_id is 'The customer.';
+comment on column svc.recompute_customers.weight is 'How telling the difference is: the greatest are shown first.';
+comment on column svc.recompute_customers.difference is 'The customer''s state before and after, runs of rules and emissions.';
+create index recompute_customers_weight_idx on svc.recompute_customers (environment_id, recompute_id, weight desc, customer_id);
+-- Erasure finds a customer by it.
+create index recompute_customers_customer_idx on svc.recompute_customers (environment_id, customer_id);
 
 -- sql/schema/080_operations.sql
 

@@ -15,6 +15,7 @@ create table svc.customers (
   health_overall numeric(5, 2) generated always as ((health ->> 'overall')::numeric) stored,
   health_band text collate "C" generated always as (health ->> 'band') stored,
   state json,
+  generation integer not null default 0,
   set_aside_at timestamptz,
   set_aside_error text,
   primary key (environment_id, customer_id)
@@ -39,6 +40,9 @@ comment on column svc.customers.health is
 comment on column svc.customers.health_overall is 'The overall score of health.';
 comment on column svc.customers.health_band is 'The band of health.';
 comment on column svc.customers.state is 'The engine''s working state. Not an interface.';
+comment on column svc.customers.generation is
+  'How many recomputes wrote the customer''s history anew. Of the logs of transitions, health and rules only its rows of this generation
+count.';
 comment on column svc.customers.set_aside_at is
   'When evaluation of the customer was given up after repeated failure; its events stay pending.';
 comment on column svc.customers.set_aside_error is 'Why it was set aside.';
@@ -75,7 +79,7 @@ create table svc.lifecycle_transitions (
   primary key (environment_id, customer_id, transition_seq),
   constraint lifecycle_transitions_cause_known check (cause_type in ('event', 'identify', 'timer', 'job'))
 );
-comment on table svc.lifecycle_transitions is 'Every lifecycle transition. Insert-only; readers see the newest generation.';
+comment on table svc.lifecycle_transitions is 'Every lifecycle transition. Insert-only; readers see the customer''s present generation.';
 comment on column svc.lifecycle_transitions.environment_id is 'The environment.';
 comment on column svc.lifecycle_transitions.customer_id is 'The customer.';
 comment on column svc.lifecycle_transitions.transition_seq is 'Order of writing.';
@@ -86,7 +90,7 @@ comment on column svc.lifecycle_transitions.transitioned_at is
 comment on column svc.lifecycle_transitions.cause_type is 'event, identify, timer or job.';
 comment on column svc.lifecycle_transitions.cause_id is 'Id of the event or job.';
 comment on column svc.lifecycle_transitions.config_version is 'The version evaluated.';
-comment on column svc.lifecycle_transitions.generation is '0 for live evaluation; a recompute writes the next.';
+comment on column svc.lifecycle_transitions.generation is 'That of the customer when it was written.';
 create index lifecycle_transitions_state_idx on svc.lifecycle_transitions (environment_id, to_state, customer_id);
 
 create table svc.blocked_transitions (

@@ -16,10 +16,10 @@ create table svc.health_scores (
   constraint health_scores_overall_range check (overall between 0 and 100)
 );
 comment on table svc.health_scores is
-  'Every change of a customer''s health score. Insert-only; readers see the newest generation. The present score is in svc.customers.';
+  'Every change of a customer''s health score. Insert-only; readers see the customer''s present generation. The present score is in svc.customers.';
 comment on column svc.health_scores.environment_id is 'The environment.';
 comment on column svc.health_scores.customer_id is 'The customer.';
-comment on column svc.health_scores.generation is '0 for live evaluation; a recompute writes the next.';
+comment on column svc.health_scores.generation is 'That of the customer when it was written.';
 comment on column svc.health_scores.score_seq is 'Order of writing.';
 comment on column svc.health_scores.overall is 'Weighted mean of the components, 0 to 100.';
 comment on column svc.health_scores.components is 'The score of each component, 0 to 100.';

@@ -20,7 +20,8 @@ create table svc.rule_executions (
   constraint rule_executions_error_said check ((error is not null) = (result = 'error')),
   constraint rule_executions_cause_known check (cause_type in ('event', 'identify', 'timer', 'job'))
 );
-comment on table svc.rule_executions is 'The log of the rules: every run and its outcome. Insert-only; readers see the newest generation.';
+comment on table svc.rule_executions is
+  'The log of the rules: every run and its outcome. Insert-only; readers see the customer''s present generation.';
 comment on column svc.rule_executions.environment_id is 'The environment.';
 comment on column svc.rule_executions.execution_seq is 'Order of writing.';
 comment on column svc.rule_executions.customer_id is 'The customer.';
@@ -35,7 +36,7 @@ comment on column svc.rule_executions.executed_at is 'The instant of the run: of
 comment on column svc.rule_executions.cause_type is 'event, identify, timer or job.';
 comment on column svc.rule_executions.cause_id is 'Id of the event or job.';
 comment on column svc.rule_executions.config_version is 'The version evaluated.';
-comment on column svc.rule_executions.generation is '0 for live evaluation; a recompute writes the next.';
+comment on column svc.rule_executions.generation is 'That of the customer when it was written.';
 -- A list asks once for each result and merges. Every row passes the predicates, but only a statement that states one may take that index.
 create index rule_executions_result_idx on svc.rule_executions (environment_id, result, executed_at, execution_seq)
 where execution_seq >= 0;

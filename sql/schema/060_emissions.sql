@@ -29,6 +29,9 @@ comment on column svc.emissions.cause_id is 'Id of the event or job.';
 comment on column svc.emissions.config_version is 'The version evaluated.';
 comment on column svc.emissions.created_at is 'When it was written.';
 create index emissions_customer_idx on svc.emissions (environment_id, customer_id, emission_seq);
+-- A recompute tells of an expiration only what was not told before.
+create index emissions_expired_idx on svc.emissions (environment_id, customer_id, emitted_at)
+where event_type = 'journey.expired' and source = 'journey';
 
 create table svc.emission_batches (
   environment_id integer not null,

@@ -1,0 +1,102 @@
+create table svc.recomputes (
+  environment_id integer not null,
+  recompute_id text not null,
+  recompute_seq bigint generated always as identity,
+  kind text not null,
+  customer_id text collate "C",
+  sample_size integer,
+  version integer,
+  snapshot json,
+  hash text,
+  pinned_at timestamptz not null,
+  status text not null default 'queued',
+  attempt integer not null default 0,
+  failures integer not null default 0,
+  done_at_attempt integer not null default 0,
+  next_attempt_at timestamptz,
+  error text,
+  customers_total integer,
+  customers_done integer not null default 0,
+  last_customer_id text collate "C",
+  customers_changed integer not null default 0,
+  lifecycle_changed integer not null default 0,
+  health_changed integer not null default 0,
+  segments_entered integer not null default 0,
+  segments_exited integer not null default 0,
+  rules_added bigint not null default 0,
+  emissions_added bigint not null default 0,
+  outbox_seq bigint,
+  outbox_emissions integer not null default 0,
+  requested_by text not null,
+  requested_at timestamptz not null default now(),
+  started_at timestamptz,
+  finished_at timestamptz,
+  primary key (environment_id, recompute_id),
+  constraint recomputes_kind_known check (kind in ('recompute', 'dry_run', 'preview')),
+  constraint recomputes_status_known check (status in ('queued', 'running', 'retrying', 'completed', 'dead_letter')),
+  constraint recomputes_preview_has_a_model check ((kind = 'preview') = (snapshot is not null and hash is not null)),
+  constraint recomputes_sampled_by_previews check (sample_size is null or kind = 'preview'),
+  constraint recomputes_retried_later check ((next_attempt_at is not null) = (status = 'retrying')),
+  constraint recomputes_finished_once check ((finished_at is not null) = (status in ('completed', 'dead_letter')))
+) with (fillfactor = 50);
+comment on table svc.recomputes is
+  'Recomputes, dry runs and previews of models: the queue, what each is pinned to, how far it has come, and what it came to. Of an
+environment the oldest unfinished recompute or dry run runs, and beside it the oldest unfinished preview.';
+comment on column svc.recomputes.environment_id is 'The environment.';
+comment on column svc.recomputes.recompute_id is 'Public id.';
+comment on column svc.recomputes.recompute_seq is 'Order in the queue.';
+comment on column svc.recomputes.kind is
+  'recompute writes what it finds, dry_run only tells, preview tells what another model would make of it.';
+comment on column svc.recomputes.customer_id is 'The one customer it is for; null for all.';
+comment on column svc.recomputes.sample_size is 'About how many customers a preview looks at; null for all.';
+comment on column svc.recomputes.version is
+  'Pinned: the version to replay under; of a preview the one to compare with. Null before the first deploy.';
+comment on column svc.recomputes.snapshot is 'The model that a preview is of.';
+comment on column svc.recomputes.hash is 'The hash of that.';
+comment on column svc.recomputes.pinned_at is
+  'Pinned: the instant to evaluate through. Customers that were created after it are left out.';
+comment on column svc.recomputes.status is 'queued, running, retrying, completed or dead_letter.';
+comment on column svc.recomputes.attempt is 'Counts whenever a worker takes it. What a former one still writes is refused.';
+comment on column svc.recomputes.failures is 'Failures since it last got further.';
+comment on column svc.recomputes.done_at_attempt is 'customers_done when the present attempt began.';
+comment on column svc.recomputes.next_attempt_at is 'While retrying: when it is tried again.';
+comment on column svc.recomputes.error is 'Why it failed last, and what to do.';
+comment on column svc.recomputes.customers_total is 'How many customers there were when it began; null before.';
+comment on column svc.recomputes.customers_done is 'How many of them are done.';
+comment on column svc.recomputes.last_customer_id is 'The last of them; they are taken in order of their ids.';
+comment on column svc.recomputes.customers_changed is 'Customers with a row in svc.recompute_customers.';
+comment on column svc.recomputes.lifecycle_changed is 'Customers whose final lifecycle state changes.';
+comment on column svc.recomputes.health_changed is 'Customers whose final health changes.';
+comment on column svc.recomputes.segments_entered is 'Memberships that begin.';
+comment on column svc.recomputes.segments_exited is 'Memberships that end.';
+comment on column svc.recomputes.rules_added is 'Runs of rules that were not in the log.';
+comment on column svc.recomputes.emissions_added is 'Emissions of it: corrections and expirations.';
+comment on column svc.recomputes.outbox_seq is
+  'The evaluation_seq of emissions that are written and not in svc.emission_batches yet: they are told of together.';
+comment on column svc.recomputes.outbox_emissions is 'How many these are.';
+comment on column svc.recomputes.requested_by is 'E-mail address of who asked for it.';
+comment on column svc.recomputes.requested_at is 'When it was asked for.';
+comment on column svc.recomputes.started_at is 'When it was first taken.';
+comment on column svc.recomputes.finished_at is 'When it was completed or given up.';
+create index recomputes_seq_idx on svc.recomputes (environment_id, recompute_seq);
+create index recomputes_unfinished_idx on svc.recomputes (recompute_seq) where status in ('queued', 'running', 'retrying');
+
+create table svc.recompute_customers (
+  environment_id integer not null,
+  recompute_id text not null,
+  customer_id text not null collate "C",
+  weight real not null,
+  -- json, not jsonb: components are shown in the author's order.
+  difference json not null,
+  primary key (environment_id, recompute_id, customer_id)
+);
+comment on table svc.recompute_customers is
+  'What a recompute, a dry run or a preview changes: one row per customer with a difference, a run of a rule or an emission.';
+comment on column svc.recompute_customers.environment_id is 'The environment.';
+comment on column svc.recompute_customers.recompute_id is 'The recompute.';
+comment on column svc.recompute_customers.customer_id is 'The customer.';
+comment on column svc.recompute_customers.weight is 'How telling the difference is: the greatest are shown first.';
+comment on column svc.recompute_customers.difference is 'The customer''s state before and after, runs of rules and emissions.';
+create index recompute_customers_weight_idx on svc.recompute_customers (environment_id, recompute_id, weight desc, customer_id);
+-- Erasure finds a customer by it.
+create index recompute_customers_customer_idx on svc.recompute_customers (environment_id, customer_id);
