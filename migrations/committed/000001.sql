@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:883a1f6601c33324c6cdd049094f588d60a9b8f8
+--! Hash: sha1:3a4fd77d94be1ea9dfe977613dd3953f82ba19b9
 
 -- sql/schema/010_schemas.sql
 
@@ -750,7 +750,8 @@ create table svc.health_scores (
   constraint health_scores_overall_range check (overall between 0 and 100)
 );
 comment on table svc.health_scores is
-  'Every change of a customer''s health score. Insert-only; readers see the customer''s present generation. The present score is in svc.customers.';
+  'Every change of a customer''s health score. Insert-only; readers see the customer''s present generation.
+The present score is in svc.customers.';
 comment on column svc.health_scores.environment_id is 'The environment.';
 comment on column svc.health_scores.customer_id is 'The customer.';
 comment on column svc.health_scores.generation is 'That of the customer when it was written.';

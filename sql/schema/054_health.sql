@@ -16,7 +16,8 @@ create table svc.health_scores (
   constraint health_scores_overall_range check (overall between 0 and 100)
 );
 comment on table svc.health_scores is
-  'Every change of a customer''s health score. Insert-only; readers see the customer''s present generation. The present score is in svc.customers.';
+  'Every change of a customer''s health score. Insert-only; readers see the customer''s present generation.
+The present score is in svc.customers.';
 comment on column svc.health_scores.environment_id is 'The environment.';
 comment on column svc.health_scores.customer_id is 'The customer.';
 comment on column svc.health_scores.generation is 'That of the customer when it was written.';
