@@ -9,6 +9,7 @@ const worker = await runWorkerRole(
     useRoles: process.env["BENCH_USE_ROLES"] === "1",
     settleSeconds: 30,
     attemptDays: 30,
+    recomputeAttempts: 10,
     secret: process.env["BENCH_SECRET"] ?? randomBytes(32).toString("hex"),
     allowPrivateWebhooks: true,
   },

@@ -3,19 +3,33 @@ revoke execute on all functions in schema iam, svc, svc_api from public;
 
 grant usage on schema svc_api to svc_worker;
 grant execute on function
+  svc_api.append_recompute_logs(integer, integer, json, json),
   svc_api.apply_evaluation(integer, integer, text, json, json, json, json, json, json, json, json, json, json, json, json),
+  svc_api.apply_recompute(integer, text, integer, integer, json),
   svc_api.begin_evaluation(integer, integer, integer, interval, timestamptz),
   svc_api.claim_deliveries(text, text[], bigint[], text[], integer[], integer, integer, integer),
+  svc_api.claim_recompute(integer),
+  svc_api.fail_recompute(integer, text, integer, text, integer, interval),
+  svc_api.finish_recompute(integer, text, integer),
+  svc_api.leave_recompute(integer, text, integer),
   svc_api.load_history(integer, text[], text[]),
   svc_api.load_history_pages(integer, json, integer),
   svc_api.load_snapshot(integer, integer),
+  svc_api.lock_customer(integer, text),
+  svc_api.read_recompute_chunk(integer, timestamptz, text, float8, text, text[], integer, integer, bigint),
+  svc_api.read_recompute_events(integer, text, text, bigint, text[], integer),
+  svc_api.read_recompute_executions(integer, text, integer, text, bigint, integer),
   svc_api.record_attempts(jsonb),
+  svc_api.record_recompute_chunk(integer, text, integer, text, integer, json, json),
   svc_api.release_webhooks(text),
   svc_api.set_aside_customer(integer, text, text),
   svc_api.sweep_iam(),
   svc_api.sweep_webhooks(integer, integer),
-  svc_api.tick(text, interval)
+  svc_api.tick(text, interval),
+  svc_api.touch_recompute(integer, text, integer)
 to svc_worker;
+
+grant execute on procedure svc_api.apply_recomputes(integer, text, integer, integer, json, integer) to svc_worker;
 
 grant usage on schema graphile_worker to svc_worker;
 grant select, insert, update, delete on all tables in schema graphile_worker to svc_worker;

@@ -5,6 +5,7 @@ create table svc.recomputes (
   kind text not null,
   customer_id text collate "C",
   sample_size integer,
+  sample_share float8,
   version integer,
   snapshot json,
   hash text,
@@ -49,6 +50,7 @@ comment on column svc.recomputes.kind is
   'recompute writes what it finds, dry_run only tells, preview tells what another model would make of it.';
 comment on column svc.recomputes.customer_id is 'The one customer it is for; null for all.';
 comment on column svc.recomputes.sample_size is 'About how many customers a preview looks at; null for all.';
+comment on column svc.recomputes.sample_share is 'The share of all that this was when it began.';
 comment on column svc.recomputes.version is
   'Pinned: the version to replay under; of a preview the one to compare with. Null before the first deploy.';
 comment on column svc.recomputes.snapshot is 'The model that a preview is of.';

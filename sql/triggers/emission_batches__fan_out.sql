@@ -1,5 +1,6 @@
 -- Every emission becomes one delivery per enabled webhook that wants it, in the emissions' own transaction. A webhook that this
--- statement sees existed before them, so the rule "only what is emitted after its creation" needs no comparison of times.
+-- statement sees existed before them, so the rule "only what is emitted after its creation" needs a comparison of times only for what a
+-- recompute wrote before this.
 -- What a webhook wants is asked once per type among the emissions, because there may be a thousand of either; in place, because a call of
 -- svc.webhook_wants, which says the same of one emission, costs more than all the rest.
 -- Raises nothing. Locks the webhooks against deletion (foreign key).
@@ -25,7 +26,9 @@ begin
     select
       m.environment_id, m.event_type, array_agg(m.emission_seq) as seqs,
       -- In seconds, because how long a day is depends on the time zone.
-      array_agg(extract(epoch from m.created_at - m.emitted_at)) as ages
+      array_agg(extract(epoch from m.created_at - m.emitted_at)) as ages,
+      -- A recompute tells of its emissions a moment after it wrote them.
+      array_agg(case when m.cause_type = 'job' then m.created_at else 'infinity' end) as written
     from new_batches as b
     join svc.emissions as m
       on m.environment_id = b.environment_id
@@ -35,7 +38,9 @@ begin
   -- Not when the transaction began: one that waited for a lock must not come before one that did not.
   select w.environment_id, w.webhook_id, m.emission_seq, clock_timestamp()
   from (
-    select k.environment_id, k.webhook_id, extract(epoch from k.max_event_age::interval) as age_max, t.seqs, t.ages
+    select
+      k.environment_id, k.webhook_id, k.created_at, extract(epoch from k.max_event_age::interval) as age_max, t.seqs, t.ages,
+      t.written
     from types as t
     join svc.webhooks as k on k.environment_id = t.environment_id and k.disabled_at is null and k.deleted_at is null
     where exists (
@@ -47,8 +52,8 @@ begin
     -- First this, then the emissions one by one.
     offset 0
   ) as w
-  cross join lateral unnest(w.seqs, w.ages) as m (emission_seq, age)
-  where w.age_max is null or m.age <= w.age_max
+  cross join lateral unnest(w.seqs, w.ages, w.written) as m (emission_seq, age, written)
+  where (w.age_max is null or m.age <= w.age_max) and m.written >= w.created_at
   order by w.environment_id, w.webhook_id, m.emission_seq;
 
   if found then

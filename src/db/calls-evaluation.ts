@@ -10,6 +10,8 @@ export interface CustomerInput {
   traits: Record<string, Json>;
   /** The engine's state without traits, which are kept exactly in their own column; null at the first evaluation. */
   state: Omit<CustomerState, "traits"> | null;
+  /** Of the rows of its logs that count. */
+  generation: number;
   operations: OperationRow[];
   /** More operations of this customer wait than were read. */
   more: boolean;
@@ -28,29 +30,36 @@ export interface EvaluationInput {
   customers: CustomerInput[];
 }
 
+/** A customer's state as written; instants are milliseconds. */
+export interface CustomerColumns {
+  customerId: string;
+  lifecycle: string | null;
+  lifecycleEnteredAt: number | null;
+  lastEventAt: number | null;
+  evaluatedThrough: number | null;
+  nextDueAt: number | null;
+  /** Until when its timers wait for the environment to settle; null where they do not. */
+  heldUntil: number | null;
+  health: HealthScore | null;
+  state: Omit<CustomerState, "traits">;
+}
+
 /** What svc_api.apply_evaluation takes; instants are milliseconds. */
 export interface EvaluationResult extends EffectRows {
-  customers: {
-    customerId: string;
-    createdAt: number;
-    lifecycle: string | null;
-    lifecycleEnteredAt: number | null;
-    lastEventAt: number | null;
-    evaluatedThrough: number | null;
-    nextDueAt: number | null;
-    /** Until when its timers wait for the environment to settle; null where they do not. */
-    heldUntil: number | null;
-    health: HealthScore | null;
-    state: Omit<CustomerState, "traits">;
-  }[];
+  customers: (CustomerColumns & { createdAt: number })[];
   identifies: { customerId: string; seq: number }[];
   consumed: { customerId: string; seqs: number[] }[];
   deferred: { customerId: string; seq: number; notBefore: number }[];
 }
 
+/** Of which generation a row of a log is; 0 where it is left out. */
+interface Generation {
+  generation?: number;
+}
+
 /** What effects come down to, table by table. Of rows with one key there is only the last. */
 export interface EffectRows {
-  transitions: ({ customerId: string; from: string | null; to: string; at: number } & CauseColumns)[];
+  transitions: ({ customerId: string; from: string | null; to: string; at: number } & CauseColumns & Generation)[];
   blocked: { customerId: string; from: string; to: string; at: number }[];
   journeys: {
     customerId: string;
@@ -65,7 +74,7 @@ export interface EffectRows {
     expiredAt: number | null;
   }[];
   memberships: { customerId: string; segment: string; enteredAt: number; exitedAt: number | null }[];
-  healthScores: ({ customerId: string; at: number } & HealthScore & CauseColumns)[];
+  healthScores: ({ customerId: string; at: number } & HealthScore & CauseColumns & Generation)[];
   ruleExecutions: ({
     customerId: string;
     rule: string;
@@ -75,7 +84,8 @@ export interface EffectRows {
     action: Record<string, Json>;
     error: string | null;
     at: number;
-  } & CauseColumns)[];
+  } & CauseColumns &
+    Generation)[];
   signals: {
     customerId: string;
     signal: string;

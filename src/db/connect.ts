@@ -22,6 +22,11 @@ export interface ConnectOptions {
    * More than a statement may take and 20 s, for which such a pool's connections may be idle.
    */
   silentMsMax?: number;
+  /**
+   * A commit answers before it is on disk. A crash of the server then loses the last of them, in order; a transaction that must not be lost
+   * sets `synchronous_commit` for itself, and what was committed before it is on disk with it.
+   */
+  asynchronousCommit?: boolean;
   /** Told what the server says beside its answers; dropped unless given. Never printed: stdout is not ours to write on. */
   onNotice?: (notice: Notice) => void;
 }
@@ -50,6 +55,7 @@ export function connect(url: string, options: ConnectOptions): Sql {
       // A transaction left open by a fault of ours must not hold its locks, and vacuum, for ever.
       idle_in_transaction_session_timeout: 60 * SECOND_MS,
       ...(options.role === undefined ? {} : { role: options.role }),
+      ...(options.asynchronousCommit ? { synchronous_commit: "off" } : {}),
     },
   });
 }

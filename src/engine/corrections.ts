@@ -48,6 +48,44 @@ export function corrections(
   return effects;
 }
 
+/** A run of a journey from its start to its expiry, if it expired. */
+export interface JourneySpan {
+  journey: string;
+  startedAt: number;
+  expiredAt: number | null;
+}
+
+/**
+ * The expirations that a replay found and that nobody was told of yet, at their due instants, one for each run. A run was told of
+ * if an expiration of its journey was emitted after its start and no later than the next one's, at whatever instant: under another
+ * model the same run may have expired sooner or later.
+ *
+ * @param spans all runs of the replay; those of one journey in order
+ * @param told by journey: the instants of the expirations that were emitted before
+ */
+export function untoldExpirations(
+  spans: readonly JourneySpan[],
+  told: ReadonlyMap<string, readonly number[]>,
+  jobId: string,
+): Effect[] {
+  const effects: Effect[] = [];
+  spans.forEach(({ journey, startedAt, expiredAt }, index) => {
+    if (expiredAt === null) return;
+    const next = spans[index + 1];
+    const until = next?.journey === journey ? next.startedAt : Infinity;
+    if (told.get(journey)?.some((at) => at > startedAt && at <= until)) return;
+    effects.push({
+      kind: "emission",
+      at: expiredAt,
+      cause: { kind: "job", jobId },
+      type: "journey.expired",
+      source: "journey",
+      metadata: { journey },
+    });
+  });
+  return effects.sort((a, b) => a.at - b.at);
+}
+
 function sorted<T>(record: Record<string, T>): [string, T][] {
   return Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
 }

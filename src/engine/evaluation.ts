@@ -1,5 +1,5 @@
 import { refreshDue } from "./item-health.js";
-import type { TrackOperation } from "./types.js";
+import type { TrackedEvent } from "./types.js";
 import type { Working } from "./working.js";
 
 /**
@@ -14,7 +14,7 @@ export function evaluateAt(
   customer: Working,
   instant: number,
   causeKind: Working["causeKind"],
-  operation: TrackOperation | null = null,
+  operation: TrackedEvent | null = null,
 ): void {
   const { model } = customer;
   customer.evaluation++;
@@ -43,7 +43,7 @@ export function evaluateTimer(customer: Working, instant: number): void {
 }
 
 /** Applies an event at the customer's clock, or at its occurrence if that is later, and evaluates. */
-export function evaluateTrack(customer: Working, operation: TrackOperation): void {
+export function evaluateTrack(customer: Working, operation: TrackedEvent): void {
   const { occurredAt } = operation;
   customer.record(operation);
   if (occurredAt > customer.lastEventAt) customer.lastEventAt = occurredAt;

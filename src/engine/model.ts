@@ -30,6 +30,8 @@ export interface Model {
   signals: { id: string; severity: Severity; message?: string }[];
   /** What conditions remember of events. */
   registry: Registry;
+  /** The events whose properties it reads. */
+  propertyEvents: string[];
   /** In order of evaluation. */
   items: Item[];
   /** By item: the items that read its value. */
@@ -77,6 +79,7 @@ export function compileModel(snapshot: Snapshot, hash: string): Model {
     rules: snapshot.rules.map(({ id }) => id),
     signals: snapshot.signals,
     registry,
+    propertyEvents: propertyEventsOf(snapshot, registry),
     items,
     readers: items.map(({ name }) => readersOf(name)),
     segmentReaders: snapshot.segments.map(({ id }) => readersOf(segmentItem(id))),
@@ -135,6 +138,15 @@ class ItemCompiler {
     const isRead = isHealthRead([...others, ...last]);
     return [...others, ...(health === null ? [] : [compileHealthItem(health, isRead, compiler())]), ...last];
   }
+}
+
+function propertyEventsOf({ rules }: Snapshot, { streams, aggregates }: Registry): string[] {
+  const names = [
+    ...streams.flatMap(({ event, where }) => (where === null ? [] : [event])),
+    ...aggregates.flatMap(({ events }) => events),
+    ...rules.flatMap(({ on }) => (on.kind === "event" && on.of.where !== undefined ? [on.of.event] : [])),
+  ];
+  return [...new Set(names)];
 }
 
 function isHealthRead(items: readonly Item[]): boolean {

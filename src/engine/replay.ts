@@ -2,9 +2,10 @@ import { newCustomer } from "./customer.js";
 import { evaluateDue, nextDue } from "./evaluate.js";
 import { evaluateAt, evaluateTrack, invalidate } from "./evaluation.js";
 import type { Model } from "./model.js";
-import type { CustomerState, Effect, HistorySource, Json, TrackOperation } from "./types.js";
+import type { CustomerState, Effect, HistorySource, Json, TrackedEvent } from "./types.js";
 import { Working } from "./working.js";
 
+/** What a replay takes over of the customer as live evaluation left it. */
 export interface ReplayInput {
   customerId: string;
   createdAt: number;
@@ -16,10 +17,18 @@ export interface ReplayInput {
   traitsChangedAt: number | null;
   /** The latest event that live evaluation has seen, which retention may have removed since. */
   lastEventAt: number | null;
-  /** The retained events that live evaluation has seen, in order of occurrence and acceptance. */
-  events: Iterable<TrackOperation>;
-  /** The final instant. */
-  through: number;
+  /** The last track operation in order of acceptance, which may lie ahead and not be part of the history yet. */
+  lastTrack: CustomerState["lastTrack"];
+}
+
+export interface ReplayPart {
+  /** Where the part before ended; null at the beginning. */
+  state: CustomerState | null;
+  /** The next of the retained events that live evaluation has seen, in order of occurrence and acceptance. */
+  events: Iterable<TrackedEvent>;
+  /** With the last part: the final instant. Null where more events follow. */
+  through: number | null;
+  /** The events of the parts before, as far as they are at hand. */
   history?: HistorySource;
 }
 
@@ -28,30 +37,38 @@ export interface ReplayInput {
  * them and through the final instant, and once, when the traits last changed, the rules that this triggers.
  *
  * The effects are what the logs hold afterwards. Their emissions are not to be sent: a receiver has had those of live
- * evaluation. See `corrections`.
+ * evaluation. See `corrections` and `untoldExpirations`.
  */
-export function replay(model: Model, input: ReplayInput): { state: CustomerState; effects: Effect[] } {
-  const { customerId, createdAt, traits, traitsChangedAt } = input;
-  const traitsDueAt = traitsChangedAt === null ? [] : [traitsChangedAt];
-  const zero = { ...newCustomer(customerId, createdAt), traits, traitsChangedAt, traitsDueAt };
-  const customer = new Working(model, zero, input.history);
+export function replay(
+  model: Model,
+  { events, through, ...input }: ReplayInput & { events: Iterable<TrackedEvent>; through: number },
+): { state: CustomerState; effects: Effect[] } {
+  return replayPart(model, input, { state: null, events, through });
+}
 
-  for (const event of input.events) {
+/**
+ * A part of a replay, so that a long history need not be in memory at once. However it is parted, the end is the same.
+ *
+ * @throws {HistoryNeeded} if events of earlier parts are needed that are not at hand: fetch them and call again
+ */
+export function replayPart(
+  model: Model,
+  input: ReplayInput,
+  { state, events, through, history }: ReplayPart,
+): { state: CustomerState; effects: Effect[] } {
+  const customer = new Working(model, state ?? zero(input), history);
+  for (const event of events) {
     if (customer.isNew) begin(customer, input, event.occurredAt);
-    const { lastTrack } = customer;
-    if (lastTrack === null || event.seq > lastTrack.seq) {
-      customer.lastTrack = { occurredAt: event.occurredAt, acceptedAt: event.acceptedAt, seq: event.seq };
-    }
     evaluateDue(customer, event.occurredAt, "all");
     evaluateTrack(customer, event);
   }
-  if (customer.isNew) begin(customer, input, Infinity);
-  if (input.lastEventAt !== null && input.lastEventAt > customer.lastEventAt) {
-    customer.lastEventAt = input.lastEventAt;
-    invalidate(customer);
-  }
-  evaluateDue(customer, input.through, "all");
+  if (through !== null) end(customer, input, through);
   return { state: customer.toState(nextDue(customer)), effects: customer.effects };
+}
+
+function zero({ customerId, createdAt, traits, traitsChangedAt, lastTrack }: ReplayInput): CustomerState {
+  const traitsDueAt = traitsChangedAt === null ? [] : [traitsChangedAt];
+  return { ...newCustomer(customerId, createdAt), traits, traitsChangedAt, traitsDueAt, lastTrack };
 }
 
 /** Evaluates where live evaluation began, no earlier than the creation, if that was before the first retained event. */
@@ -61,4 +78,13 @@ function begin(customer: Working, input: ReplayInput, firstEventAt: number): voi
   if (at >= firstEventAt) return;
   if (input.traitsChangedAt === at) evaluateDue(customer, at, "all");
   else evaluateAt(customer, at, "timer");
+}
+
+function end(customer: Working, input: ReplayInput, through: number): void {
+  if (customer.isNew) begin(customer, input, Infinity);
+  if (input.lastEventAt !== null && input.lastEventAt > customer.lastEventAt) {
+    customer.lastEventAt = input.lastEventAt;
+    invalidate(customer);
+  }
+  evaluateDue(customer, through, "all");
 }

@@ -33,6 +33,11 @@ export interface HistoryEvent {
   occurredAt: number;
 }
 
+/** An event whose turn has come: all that its evaluation reads of it. */
+export interface TrackedEvent extends HistoryEvent {
+  eventId: string;
+}
+
 /** The place of an event in a customer's order: by occurrence, and by acceptance where two occurred at one instant. */
 export interface Order {
   occurredAt: number;

@@ -25,6 +25,7 @@ import type {
   Order,
   RaisedSignal,
   StreamMemory,
+  TrackedEvent,
   TrackOperation,
 } from "./types.js";
 
@@ -82,7 +83,7 @@ export class Working {
   readonly dueAt: Float64Array;
   /** Counts evaluations, so that what concerns one of them needs no clearing. */
   evaluation = 0;
-  operation: TrackOperation | null = null;
+  operation: TrackedEvent | null = null;
   causeKind: "event" | "timer" | "identify" = "timer";
   /** The lifecycle states held in the evaluation `heldIn`. */
   held: string[] = [];

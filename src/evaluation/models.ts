@@ -22,12 +22,22 @@ export class Models {
    */
   async get({ version, hash }: VersionKey, load: (version: number) => Promise<unknown>): Promise<Model> {
     if (version === null || hash === null) return this.#empty;
+    return this.of(hash, `configuration version v${version}`, () => load(version));
+  }
+
+  /**
+   * The model of a snapshot. Throws where that is not valid.
+   *
+   * @param name says in the error which one it is
+   * @param load fetches it where it is not compiled yet
+   */
+  async of(hash: string, name: string, load: () => Promise<unknown>): Promise<Model> {
     const known = this.#compiled.get(hash);
     if (known) return known;
-    const parsed = parseSnapshot(await load(version));
+    const parsed = parseSnapshot(await load());
     if (!parsed.ok) {
       const [first] = parsed.problems;
-      throw new Error(`configuration version v${version} is not valid: ${first?.path}: ${first?.message}`);
+      throw new Error(`${name} is not valid: ${first?.path}: ${first?.message}`);
     }
     const model = compileModel(parsed.snapshot, hash);
     if (this.#compiled.size >= Models.#sizeMax) {

@@ -24,6 +24,8 @@ export interface ServerConfig {
   webhookAllowPrivate: boolean;
   /** How long attempts to deliver are kept. */
   deliveryAttemptDays: number;
+  /** Failures of a recompute in a row, without getting further, after which it is given up. */
+  recomputeAttempts: number;
   /** The server that takes mail, and who it is from; null: links are only shown to who asks for them. */
   mail: { url: string; from: string } | null;
   /** An OpenAI-compatible endpoint; null where none is set. */
@@ -54,6 +56,7 @@ const SERVER_NAMES = [
   "SVC_DOCS_URL",
   "SVC_WEBHOOK_ALLOW_PRIVATE",
   "SVC_DELIVERY_ATTEMPT_DAYS",
+  "SVC_RECOMPUTE_ATTEMPTS",
   "SVC_SMTP_URL",
   "SVC_MAIL_FROM",
   "SVC_AI_BASE_URL",
@@ -65,6 +68,7 @@ const SERVER_NAMES = [
 const SECRET_LENGTH_MIN = 32;
 const SETTLE_SECONDS_MAX = 3600;
 const ATTEMPT_DAYS_MAX = 3650;
+const RECOMPUTE_ATTEMPTS_MAX = 1000;
 const TRUSTED_PROXIES_MAX = 10;
 
 /** One line for every variable that has a bad value, in the order of the documentation. */
@@ -95,6 +99,7 @@ export function readConfig(env: Environment): { config: ServerConfig; warnings: 
     docsUrl: reader.url("SVC_DOCS_URL", ["http:", "https:"]),
     webhookAllowPrivate: reader.flag("SVC_WEBHOOK_ALLOW_PRIVATE"),
     deliveryAttemptDays: reader.integer("SVC_DELIVERY_ATTEMPT_DAYS", 1, ATTEMPT_DAYS_MAX) ?? 30,
+    recomputeAttempts: reader.integer("SVC_RECOMPUTE_ATTEMPTS", 1, RECOMPUTE_ATTEMPTS_MAX) ?? 10,
     mail: reader.mail(),
     ai: reader.ai(),
     settleSeconds: reader.integer("SVC_SETTLE_SECONDS", 0, SETTLE_SECONDS_MAX) ?? 30,

@@ -27,6 +27,7 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: R
         useRoles,
         settleSeconds: config.settleSeconds,
         attemptDays: config.deliveryAttemptDays,
+        recomputeAttempts: config.recomputeAttempts,
         secret,
         allowPrivateWebhooks: config.webhookAllowPrivate,
       };

@@ -1,6 +1,8 @@
 import type { Logger } from "pino";
 import { connect } from "../db/connect.js";
+import { Models } from "../evaluation/models.js";
 import { startDeliverer } from "../tasks/deliver.js";
+import { startRecomputer } from "../tasks/recompute/recomputer.js";
 import { startWorker, type RunningWorker } from "../tasks/worker.js";
 
 /** Plain data, so that it can be handed to a thread. */
@@ -10,6 +12,7 @@ export interface WorkerRoleOptions {
   useRoles: boolean;
   settleSeconds: number;
   attemptDays: number;
+  recomputeAttempts: number;
   secret: string;
   allowPrivateWebhooks: boolean;
 }
@@ -17,14 +20,28 @@ export interface WorkerRoleOptions {
 /** Evaluation jobs at once. One environment's customers are shared between the jobs that run. */
 const CONCURRENCY = 4;
 
-/** Everything a worker process does: evaluation jobs, the tick, and webhook deliveries. */
+/** Everything a worker process does: evaluation jobs, the tick, recomputes, and webhook deliveries. */
 export async function runWorkerRole(options: WorkerRoleOptions, logger: Logger): Promise<RunningWorker> {
-  const sql = connect(options.databaseUrl, {
-    max: CONCURRENCY + 4,
-    applicationName: "svc worker",
+  const connection = {
     ...(options.useRoles ? { role: "svc_worker" } : {}),
     // A chunk with a long history takes its time.
     statementTimeoutMs: 5 * 60_000,
+  };
+  const sql = connect(options.databaseUrl, { ...connection, max: CONCURRENCY + 6, applicationName: "svc worker" });
+  const models = new Models();
+  const recomputer = startRecomputer({
+    sql,
+    // What is lost of a recompute by a crash of the server is done again.
+    openSession: () =>
+      connect(options.databaseUrl, {
+        ...connection,
+        max: 1,
+        applicationName: "svc recompute",
+        asynchronousCommit: true,
+      }),
+    models,
+    attemptsMax: options.recomputeAttempts,
+    logger,
   });
   const worker = await startWorker({
     databaseUrl: options.databaseUrl,
@@ -33,6 +50,8 @@ export async function runWorkerRole(options: WorkerRoleOptions, logger: Logger):
     settleSeconds: options.settleSeconds,
     attemptDays: options.attemptDays,
     concurrency: CONCURRENCY,
+    models,
+    onRecompute: recomputer.wake,
     logger,
     onStalled: (error) => {
       logger.fatal({ err: error }, "the worker is stuck and ends, to be started again");
@@ -47,7 +66,7 @@ export async function runWorkerRole(options: WorkerRoleOptions, logger: Logger):
   });
   return {
     async stop() {
-      await Promise.all([worker.stop(), deliverer.stop()]);
+      await Promise.all([worker.stop(), deliverer.stop(), recomputer.stop()]);
       await sql.end({ timeout: 5 });
     },
   };

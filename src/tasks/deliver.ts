@@ -18,7 +18,7 @@ import { attemptDelivery, type SendOptions } from "../webhooks/send.js";
 import { USER_AGENT } from "../webhooks/user-agent.js";
 import { FIRST_WINDOW, Lanes } from "./deliver-lanes.js";
 import { AttemptRecorder } from "./deliver-recorder.js";
-import { Wakeup } from "./deliver-wakeup.js";
+import { Wakeup } from "./wakeup.js";
 
 export interface DelivererOptions {
   /** Two connections are in use at most, and one more listens. */

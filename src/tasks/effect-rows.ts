@@ -16,9 +16,14 @@ export function noEffectRows(): EffectRows {
   };
 }
 
-/** Adds what the effects of one evaluation of a customer come down to. */
-export function addEffects(rows: EffectRows, customerId: string, effects: readonly Effect[]): void {
+/** Adds what the effects of one evaluation of a customer come down to; to the logs with the customer's generation. */
+export function addEffects(
+  rows: EffectRows,
+  { customerId, generation }: { customerId: string; generation: number },
+  effects: readonly Effect[],
+): void {
   if (effects.length === 0) return;
+  const inLog = generation === 0 ? { customerId } : { customerId, generation };
   // Of these a table holds the last only, so several changes of one come down to that.
   const blocked = new Map<string, Row<"blocked">>();
   const journeys = new Map<string, Row<"journeys">>();
@@ -28,7 +33,7 @@ export function addEffects(rows: EffectRows, customerId: string, effects: readon
     const { at } = effect;
     switch (effect.kind) {
       case "transition":
-        rows.transitions.push({ customerId, from: effect.from, to: effect.to, at, ...causeColumns(effect.cause) });
+        rows.transitions.push({ ...inLog, from: effect.from, to: effect.to, at, ...causeColumns(effect.cause) });
         break;
       case "blocked":
         blocked.set(`${effect.from}→${effect.to}`, { customerId, from: effect.from, to: effect.to, at });
@@ -46,13 +51,13 @@ export function addEffects(rows: EffectRows, customerId: string, effects: readon
       }
       case "health": {
         const { overall, components, band, cause } = effect;
-        rows.healthScores.push({ customerId, at, overall, components, band, ...causeColumns(cause) });
+        rows.healthScores.push({ ...inLog, at, overall, components, band, ...causeColumns(cause) });
         break;
       }
       case "ruleExecuted": {
         const { rule, result, triggeredBy, conditions, action, error, cause } = effect;
         const outcome = { rule, result, triggeredBy, conditions, action, error };
-        rows.ruleExecutions.push({ customerId, at, ...outcome, ...causeColumns(cause) });
+        rows.ruleExecutions.push({ ...inLog, at, ...outcome, ...causeColumns(cause) });
         break;
       }
       case "signalRaised": {

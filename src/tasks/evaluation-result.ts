@@ -2,7 +2,6 @@ import type { CustomerInput, EvaluationInput, EvaluationResult, OperationRow } f
 import {
   evaluate,
   eventId,
-  heldUntil,
   timersMayFire,
   type CustomerState,
   type HistorySource,
@@ -10,6 +9,7 @@ import {
   type Operation,
   type TrackOperation,
 } from "../engine/index.js";
+import { customerColumns } from "./customer-row.js";
 import { addEffects, noEffectRows } from "./effect-rows.js";
 
 /** Runs the engine for the customers of a chunk and collects what is to be written back, table by table. */
@@ -44,30 +44,13 @@ export class EvaluationBuilder {
       timers: fire ? "fire" : "hold",
       ...(history === undefined ? {} : { history }),
     });
-    this.#addState(state);
+    this.#result.customers.push({ ...customerColumns(state), createdAt: state.createdAt });
     this.#addOperations(state, operations, deferred);
-    addEffects(this.#result, customer.customerId, effects);
+    addEffects(this.#result, customer, effects);
   }
 
   result(): EvaluationResult {
     return this.#result;
-  }
-
-  #addState(state: CustomerState): void {
-    // Traits have a column of their own, merged by the database from what was accepted.
-    const { traits: _, ...kept } = state;
-    this.#result.customers.push({
-      customerId: state.customerId,
-      createdAt: state.createdAt,
-      lifecycle: state.lifecycle?.state ?? null,
-      lifecycleEnteredAt: state.lifecycle?.enteredAt ?? null,
-      lastEventAt: state.lastEventAt,
-      evaluatedThrough: state.evaluatedThrough,
-      nextDueAt: state.nextDueAt,
-      heldUntil: heldUntil(state),
-      health: state.health,
-      state: kept,
-    });
   }
 
   #addOperations(

@@ -7,7 +7,7 @@ import type { Sql } from "postgres";
 import { tick } from "../db/calls-evaluation.js";
 import { sweepWebhooks } from "../db/calls-deliveries.js";
 import { sweepIam } from "../db/calls-sign-in.js";
-import { Models } from "../evaluation/models.js";
+import type { Models } from "../evaluation/models.js";
 import { evaluateEnvironment } from "./evaluate.js";
 
 export interface WorkerOptions {
@@ -19,6 +19,10 @@ export interface WorkerOptions {
   /** How long attempts to deliver are kept. */
   attemptDays: number;
   concurrency: number;
+  /** Shared by all tasks of the process. */
+  models: Models;
+  /** A recompute was asked for. */
+  onRecompute: () => void;
   logger: Logger;
   /** Told, once, when a tick has had no answer for `silenceMsMax`: the process had better be started again. */
   onStalled: (error: Error) => void;
@@ -49,8 +53,7 @@ const CHUNKS_PER_JOB = 20;
 
 /** Starts the job runner and the tick of this process. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { sql, logger, settleSeconds } = options;
-  const models = new Models();
+  const { sql, models, logger, settleSeconds } = options;
   let stopping = false;
   const events: WorkerEvents = new EventEmitter();
   // graphile-worker locks jobs in the name of its pool, so that is whose heartbeat the tick writes.
@@ -75,6 +78,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     logger: graphileLogger(logger),
     crontab: CRONTAB,
     taskList: {
+      recompute: () => {
+        options.onRecompute();
+      },
       sweep_iam: async () => {
         const rows = await sweepIam(sql);
         logger.debug({ rows }, "what was over of sign-ins was swept");

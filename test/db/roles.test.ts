@@ -82,18 +82,31 @@ describe("functions of svc_api", () => {
       order by 1`;
     const byRole = (role: Role) => rows.filter(({ roles }) => roles.includes(role)).map(({ name }) => name);
     expect(byRole("svc_worker")).toEqual([
+      "append_recompute_logs",
       "apply_evaluation",
+      "apply_recompute",
+      "apply_recomputes",
       "begin_evaluation",
       "claim_deliveries",
+      "claim_recompute",
+      "fail_recompute",
+      "finish_recompute",
+      "leave_recompute",
       "load_history",
       "load_history_pages",
       "load_snapshot",
+      "lock_customer",
+      "read_recompute_chunk",
+      "read_recompute_events",
+      "read_recompute_executions",
       "record_attempts",
+      "record_recompute_chunk",
       "release_webhooks",
       "set_aside_customer",
       "sweep_iam",
       "sweep_webhooks",
       "tick",
+      "touch_recompute",
     ]);
     expect(byRole("svc_http")).not.toContain("apply_evaluation");
     expect(byRole("svc_http")).toContain("ingest");

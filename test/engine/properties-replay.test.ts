@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { replay } from "../../src/engine/index.js";
+import { corrections, replay, replayPart, type CustomerState, type Effect } from "../../src/engine/index.js";
 import { FINAL_INSTANT, inOrder, operations, snapshot } from "./support/arbitrary.js";
 import { compile } from "./support/builders.js";
 import { CLASSES, expectMet, inOrder as effectsInOrder, lastRuns } from "./support/equal.js";
@@ -54,6 +54,36 @@ describe("a replay from zero", () => {
     );
     expectMet("replay of what came in any order", coverage, ["late", "future", "identify that removes"]);
   });
+
+  it("ends the same in whatever parts the history is read", { timeout }, () => {
+    let parted = 0;
+    check(
+      fc.property(
+        snapshot,
+        operations,
+        fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 12 }),
+        (given, sequence, sizes) => {
+          if (sequence.length === 0) return;
+          const whole = replayOf(given, sequence);
+          if (whole.run.evaluated().length > (sizes[0] ?? Infinity)) parted++;
+          expect(inParts(whole, sizes)).toEqual(whole.replayed);
+        },
+      ),
+    );
+    expect(parted).toBeGreaterThan(100);
+  });
+
+  it("of a customer who was replayed before ends the same", { timeout }, () => {
+    check(
+      fc.property(snapshot, operations, (given, sequence) => {
+        if (sequence.length === 0) return;
+        const { run, model, replayed: first } = replayOf(given, sequence);
+        const second = replay(model, { ...first.state, events: run.evaluated(), through: FINAL_INSTANT });
+        expect(second).toEqual(first);
+        expect(corrections(first.state, second.state, { at: FINAL_INSTANT, jobId: "job" })).toEqual([]);
+      }),
+    );
+  });
 });
 
 /** Live evaluation one operation at a time, and the replay of its events through the final instant. */
@@ -64,12 +94,36 @@ function replayOf(given: Parameters<typeof compile>[0], sequence: Parameters<Run
   const run = new Run(model, "whole", customer);
   for (const operation of sequence) run.take([operation]);
   run.tick(FINAL_INSTANT);
-  const { firstEvaluatedAt, traits, traitsChangedAt, lastEventAt } = run.state;
-  const events = run.evaluated();
-  const past = { ...customer, firstEvaluatedAt, traits, traitsChangedAt, lastEventAt, through: FINAL_INSTANT };
   return {
     run,
+    model,
     createdAt,
-    replayed: withHistory(events, "whole", [], (history) => replay(model, { ...past, events, history })),
+    replayed: replay(model, { ...run.state, events: run.evaluated(), through: FINAL_INSTANT }),
   };
+}
+
+/** The same replay in parts that end after so many events each; of the parts before only what is asked for is at hand. */
+function inParts({ run, model }: ReturnType<typeof replayOf>, sizes: readonly number[]): ReturnType<typeof replay> {
+  const events = run.evaluated();
+  const effects: Effect[] = [];
+  let state: CustomerState | null = null;
+  let from = 0;
+  for (let part = 0; ; part++) {
+    const to: number = from + (sizes[part] ?? events.length);
+    const past = events.slice(0, from);
+    const isLast = to >= events.length;
+    const before: CustomerState | null = state === null ? null : (JSON.parse(JSON.stringify(state)) as CustomerState);
+    const next: ReturnType<typeof replayPart> = withHistory(past, "pages", [], (history) =>
+      replayPart(model, run.state, {
+        state: before,
+        events: events.slice(from, to),
+        through: isLast ? FINAL_INSTANT : null,
+        history,
+      }),
+    );
+    effects.push(...next.effects);
+    if (isLast) return { state: next.state, effects };
+    state = next.state;
+    from = to;
+  }
 }

@@ -31,6 +31,7 @@ const NO_CODES = new Set([
   "EVALUATION_FAILED", // what `svc dev` prints of an evaluation that failed
   "USER_NOT_FOUND", // raised to svc-server
   "TRANSACTION_LOST", // raised to the worker
+  "RECOMPUTE_TAKEN_OVER", // the same
 ]);
 
 /** Codes of diagnostics that warn of stranded data. */

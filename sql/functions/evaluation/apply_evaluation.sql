@@ -119,98 +119,11 @@ begin
     state = excluded.state,
     next_due_at = excluded.next_due_at;
 
-  if apply_evaluation.transitions is not null then
-    insert into svc.lifecycle_transitions (
-      environment_id, customer_id, from_state, to_state, transitioned_at, cause_type, cause_id, config_version
-    )
-    select
-      apply_evaluation.environment_id, r."customerId", r."from", r."to", _epoch + r.at * _ms, r."causeType", r."causeId",
-      apply_evaluation.version
-    from json_to_recordset(apply_evaluation.transitions) as r (
-      "customerId" text, "from" text, "to" text, at bigint, "causeType" text, "causeId" text
-    );
-  end if;
-
-  if apply_evaluation.blocked is not null then
-    insert into svc.blocked_transitions as b (environment_id, customer_id, from_state, to_state, blocked_at)
-    select apply_evaluation.environment_id, r."customerId", r."from", r."to", _epoch + r.at * _ms
-    from json_to_recordset(apply_evaluation.blocked) as r ("customerId" text, "from" text, "to" text, at bigint)
-    on conflict (environment_id, customer_id, from_state, to_state) do update
-    set blocked_at = excluded.blocked_at;
-  end if;
-
-  if apply_evaluation.journeys is not null then
-    insert into svc.journey_runs as j (
-      environment_id, customer_id, journey_id, run, status, current_step, steps, started_at, completed_at, expired_at
-    )
-    select
-      apply_evaluation.environment_id, r."customerId", r.journey, r.run, r.status, r."currentStep", r.steps,
-      _epoch + r."startedAt" * _ms, _epoch + r."completedAt" * _ms, _epoch + r."expiredAt" * _ms
-    from json_to_recordset(apply_evaluation.journeys) as r (
-      "customerId" text, journey text, run integer, status text, "currentStep" text, steps json,
-      "startedAt" bigint, "completedAt" bigint, "expiredAt" bigint
-    )
-    on conflict (environment_id, customer_id, journey_id, run) do update
-    set
-      status = excluded.status,
-      current_step = excluded.current_step,
-      steps = excluded.steps,
-      started_at = excluded.started_at,
-      completed_at = excluded.completed_at,
-      expired_at = excluded.expired_at;
-  end if;
-
-  if apply_evaluation.memberships is not null then
-    insert into svc.segment_memberships as m (environment_id, segment_id, customer_id, entered_at, exited_at)
-    select apply_evaluation.environment_id, r.segment, r."customerId", _epoch + r."enteredAt" * _ms, _epoch + r."exitedAt" * _ms
-    from json_to_recordset(apply_evaluation.memberships) as r (
-      "customerId" text, segment text, "enteredAt" bigint, "exitedAt" bigint
-    )
-    on conflict (environment_id, customer_id, segment_id) do update
-    set entered_at = excluded.entered_at, exited_at = excluded.exited_at;
-  end if;
-
-  if apply_evaluation.health_scores is not null then
-    insert into svc.health_scores (
-      environment_id, customer_id, overall, components, band, scored_at, cause_type, cause_id, config_version
-    )
-    select
-      apply_evaluation.environment_id, r."customerId", r.overall, r.components, r.band, _epoch + r.at * _ms, r."causeType",
-      r."causeId", apply_evaluation.version
-    from json_to_recordset(apply_evaluation.health_scores) as r (
-      "customerId" text, overall numeric, components json, band text, at bigint, "causeType" text, "causeId" text
-    );
-  end if;
-
-  if apply_evaluation.rule_executions is not null then
-    insert into svc.rule_executions (
-      environment_id, customer_id, rule_id, result, triggered_by, conditions, action, error, executed_at, cause_type, cause_id,
-      config_version
-    )
-    select
-      apply_evaluation.environment_id, r."customerId", r.rule, r.result, r."triggeredBy", r.conditions, r.action, r.error,
-      _epoch + r.at * _ms, r."causeType", r."causeId", apply_evaluation.version
-    from json_to_recordset(apply_evaluation.rule_executions) as r (
-      "customerId" text, rule text, result text, "triggeredBy" text, conditions json, action json, error text, at bigint,
-      "causeType" text, "causeId" text
-    );
-  end if;
-
-  if apply_evaluation.signals is not null then
-    insert into svc.signals as s (environment_id, customer_id, signal_id, severity, message, raised_at, cleared_at)
-    select
-      apply_evaluation.environment_id, r."customerId", r.signal, r.severity, r.message, _epoch + r."raisedAt" * _ms,
-      _epoch + r."clearedAt" * _ms
-    from json_to_recordset(apply_evaluation.signals) as r (
-      "customerId" text, signal text, severity text, message text, "raisedAt" bigint, "clearedAt" bigint
-    )
-    on conflict (environment_id, customer_id, signal_id) do update
-    set
-      severity = excluded.severity,
-      message = excluded.message,
-      raised_at = excluded.raised_at,
-      cleared_at = excluded.cleared_at;
-  end if;
+  perform svc.write_effects(
+    apply_evaluation.environment_id, apply_evaluation.version, apply_evaluation.transitions, apply_evaluation.blocked,
+    apply_evaluation.journeys, apply_evaluation.memberships, apply_evaluation.health_scores, apply_evaluation.rule_executions,
+    apply_evaluation.signals
+  );
 
   if apply_evaluation.emissions is not null then
     _emissions := json_array_length(apply_evaluation.emissions);

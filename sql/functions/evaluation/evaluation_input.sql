@@ -19,12 +19,13 @@ as $$
         'createdAt', floor(extract(epoch from c.created_at) * 1000)::bigint,
         'traits', c.traits,
         'state', c.state,
+        'generation', c.generation,
         'operations', coalesce(o.list, '[]'),
         'more', coalesce(o.more, false)
       ) as input
     from unnest(evaluation_input.customer_ids) as w (customer_id)
     cross join lateral (
-      select k.customer_id, k.created_at, k.traits, k.state
+      select k.customer_id, k.created_at, k.traits, k.state, k.generation
       from svc.customers as k
       where k.environment_id = evaluation_input.environment_id and k.customer_id = w.customer_id
       limit 1

@@ -1,6 +1,6 @@
 import { corrections, replay, type CustomerState } from "../../../src/engine/index.js";
 import { compile } from "./builders.js";
-import { Run, withHistory } from "./runner.js";
+import { Run } from "./runner.js";
 import type { NewSubject, View } from "./subject.js";
 
 export const underEngine: NewSubject = (snapshot, customerId, createdAt) => {
@@ -15,12 +15,7 @@ export const underEngine: NewSubject = (snapshot, customerId, createdAt) => {
     },
     view: () => viewOfState(run.state),
     replay(through, jobId) {
-      const { firstEvaluatedAt, traits, traitsChangedAt, lastEventAt } = run.state;
-      const past = { customerId, createdAt, firstEvaluatedAt, traits, traitsChangedAt, lastEventAt, through };
-      const events = run.evaluated();
-      const { state, effects } = withHistory(events, "whole", [], (history) =>
-        replay(model, { ...past, events, history }),
-      );
+      const { state, effects } = replay(model, { ...run.state, events: run.evaluated(), through });
       return {
         view: viewOfState(state),
         effects,

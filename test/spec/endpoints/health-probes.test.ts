@@ -42,6 +42,7 @@ async function whileWorking<T>(ask: () => Promise<T>): Promise<T> {
     useRoles: true,
     settleSeconds: 0,
     attemptDays: 30,
+    recomputeAttempts: 10,
     secret: SECRET,
     allowPrivateWebhooks: false,
   };

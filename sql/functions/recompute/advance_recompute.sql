@@ -1,0 +1,37 @@
+-- Takes down that so many more customers of a job are done, up to one of them (null: as before), and what they add to its result:
+-- {customersChanged, lifecycleChanged, healthChanged, segmentsEntered, segmentsExited, rules, emissions}, null for nothing.
+-- Raises SV011 RECOMPUTE_TAKEN_OVER where the attempt is not the job's present one. Locks the job's row.
+create or replace function svc.advance_recompute(
+  environment_id integer, recompute_id text, attempt integer, last_customer_id text, done integer, counts json
+)
+returns void
+language plpgsql
+volatile
+set search_path = ''
+as $$
+begin
+  update svc.recomputes as r
+  set
+    customers_done = r.customers_done + advance_recompute.done,
+    last_customer_id = coalesce(advance_recompute.last_customer_id, r.last_customer_id),
+    customers_changed = r.customers_changed + coalesce(n."customersChanged", 0),
+    lifecycle_changed = r.lifecycle_changed + coalesce(n."lifecycleChanged", 0),
+    health_changed = r.health_changed + coalesce(n."healthChanged", 0),
+    segments_entered = r.segments_entered + coalesce(n."segmentsEntered", 0),
+    segments_exited = r.segments_exited + coalesce(n."segmentsExited", 0),
+    rules_added = r.rules_added + coalesce(n.rules, 0),
+    emissions_added = r.emissions_added + coalesce(n.emissions, 0)
+  from json_to_record(coalesce(advance_recompute.counts, '{}')) as n (
+    "customersChanged" integer, "lifecycleChanged" integer, "healthChanged" integer, "segmentsEntered" integer, "segmentsExited" integer,
+    rules bigint, emissions bigint
+  )
+  where r.environment_id = advance_recompute.environment_id and r.recompute_id = advance_recompute.recompute_id
+    and r.attempt = advance_recompute.attempt and r.status = 'running';
+  if not found then
+    raise exception using errcode = 'SV011', message = 'RECOMPUTE_TAKEN_OVER';
+  end if;
+end;
+$$;
+
+comment on function svc.advance_recompute(integer, text, integer, text, integer, json) is
+  'Takes down that more customers of a recompute are done.';

@@ -1,0 +1,56 @@
+-- Takes a job that nobody runs: of some environment and queue the oldest unfinished one, if it is not waiting for its next attempt; those
+-- behind it wait with it. Answers null where there is none, else {recomputeId, environmentId, kind, customerId, projectId, version, hash,
+-- pinnedAt (ms), sampleShare, attempt, customersTotal, customersDone, lastCustomerId}. The job is the session's, by an advisory lock,
+-- until svc_api.leave_recompute or the end of the connection; so one whose worker was killed is taken again at once. Such an end counts
+-- as a failure, unless the job got further.
+-- Raises nothing. Locks the advisory lock of the job's queue without waiting, and the job's row.
+create or replace function svc_api.claim_recompute(attempts_max integer)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _queue record;
+  _job svc.recomputes;
+  _failures integer;
+begin
+  for _queue in
+    select distinct on (r.environment_id, r.lane) r.environment_id, r.lane, r.next_attempt_at, r.recompute_seq
+    from (
+      select u.*, svc.lane_of_recompute(u.kind) as lane
+      from svc.recomputes as u
+      where u.status in ('queued', 'running', 'retrying')
+    ) as r
+    order by r.environment_id, r.lane, r.recompute_seq
+  loop
+    continue when _queue.next_attempt_at > now() or not pg_try_advisory_lock(_queue.lane, _queue.environment_id);
+
+    -- Again: whoever held the lock until now may have ended the job.
+    select * into _job
+    from svc.recomputes as r
+    where r.environment_id = _queue.environment_id and svc.lane_of_recompute(r.kind) = _queue.lane
+      and r.status in ('queued', 'running', 'retrying')
+    order by r.recompute_seq
+    limit 1
+    for update;
+
+    if found and (_job.next_attempt_at <= now() or _job.next_attempt_at is null) then
+      _failures := case
+        when _job.status <> 'running' then _job.failures
+        when _job.customers_done > _job.done_at_attempt then 1
+        else _job.failures + 1
+      end;
+      if _failures < claim_recompute.attempts_max or _job.status <> 'running' then
+        return svc.start_recompute(_job, _failures);
+      end if;
+      perform svc.end_failed_recompute(_job, _failures, format('The worker ended %s times without getting further.', _failures));
+    end if;
+    perform pg_advisory_unlock(_queue.lane, _queue.environment_id);
+  end loop;
+  return null;
+end;
+$$;
+
+comment on function svc_api.claim_recompute(integer) is 'Takes a recompute that nobody runs, and holds it for the session.';

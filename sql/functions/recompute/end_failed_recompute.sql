@@ -1,0 +1,32 @@
+-- Gives a job up, and says so plainly: why, how far it came, and what is to be done.
+-- Raises nothing. Locks the job's row.
+create or replace function svc.end_failed_recompute(job svc.recomputes, failures integer, error text)
+returns void
+language plpgsql
+volatile
+set search_path = ''
+as $$
+begin
+  perform svc.flush_recompute_outbox(end_failed_recompute.job.environment_id, end_failed_recompute.job.recompute_id);
+  update svc.recomputes as r
+  set
+    status = 'dead_letter',
+    failures = end_failed_recompute.failures,
+    finished_at = now(),
+    next_attempt_at = null,
+    error = format(
+      '%s Given up after %s failed attempts in a row. %s of %s customers are done%s',
+      left(end_failed_recompute.error, 2000), end_failed_recompute.failures, r.customers_done, r.customers_total,
+      case r.kind
+        when 'recompute' then format(
+          ' and stay as recomputed, the others are as they were. When the cause is mended: svc recompute retry %s', r.recompute_id
+        )
+        when 'dry_run' then format('; nothing was changed. When the cause is mended: svc recompute retry %s', r.recompute_id)
+        else '; nothing was changed. When the cause is mended, ask for the preview again.'
+      end
+    )
+  where r.environment_id = end_failed_recompute.job.environment_id and r.recompute_id = end_failed_recompute.job.recompute_id;
+end;
+$$;
+
+comment on function svc.end_failed_recompute(svc.recomputes, integer, text) is 'Gives a recompute up, and says how far it came.';

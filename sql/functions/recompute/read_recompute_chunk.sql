@@ -1,0 +1,110 @@
+-- The next customers of a recompute, after one of them in order of their ids, each with all that a replay needs: {customerId, revision,
+-- createdAt (ms), traits, state, generation, told, events, executions, moreEvents, moreExecutions}. told are the expirations of journeys
+-- that were emitted, [journey, ms]; events are the evaluated ones in order of occurrence (to the microsecond) and acceptance, as lists
+-- {seqs, at (ms), names, properties}, with properties where they are named; executions is the present log of rules, of [rule, result,
+-- triggered by, ms]. More than limit_each of either is cut off, and more… says so. Where they would have more bytes than a limit, there are
+-- fewer customers than asked for, but at least one. customer_id names the only one to read; revision changes with the row.
+-- Raises nothing, locks nothing.
+create or replace function svc_api.read_recompute_chunk(
+  environment_id integer, pinned_at timestamptz, customer_id text, sample_share float8, after_customer_id text, property_events text[],
+  customer_limit integer, limit_each integer, byte_limit bigint
+)
+returns table (customer json)
+language sql
+stable
+security definer
+set search_path = ''
+-- By key, whatever the statistics say, as in begin_evaluation.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+  select s.customer
+  from (
+    select
+      n.customer_id, t.customer,
+      sum(octet_length(t.customer::text)) over (order by n.customer_id collate "C") - octet_length(t.customer::text) as bytes_before
+    from (
+      (
+        select k.customer_id
+        from svc.customers as k
+        where read_recompute_chunk.customer_id is null
+          and k.environment_id = read_recompute_chunk.environment_id
+          and k.customer_id > coalesce(read_recompute_chunk.after_customer_id, '')
+          and k.created_at <= read_recompute_chunk.pinned_at
+          and svc.is_sampled(k.customer_id, read_recompute_chunk.sample_share)
+        order by k.customer_id
+        limit read_recompute_chunk.customer_limit
+      )
+      union all
+      (
+        select k.customer_id
+        from svc.customers as k
+        where k.environment_id = read_recompute_chunk.environment_id
+          and k.customer_id = read_recompute_chunk.customer_id
+          and k.customer_id > coalesce(read_recompute_chunk.after_customer_id, '')
+          and k.created_at <= read_recompute_chunk.pinned_at
+        limit 1
+      )
+    ) as n
+    cross join lateral (
+      select json_build_object(
+        'customerId', c.customer_id,
+        'revision', c.revision,
+        'createdAt', floor(extract(epoch from c.created_at) * 1000)::bigint,
+        'traits', c.traits,
+        'state', c.state,
+        'generation', c.generation,
+        'told', (
+          select json_agg(json_build_array(m.metadata ->> 'journey', floor(extract(epoch from m.emitted_at) * 1000)::bigint))
+          from svc.emissions as m
+          where m.environment_id = read_recompute_chunk.environment_id and m.customer_id = n.customer_id
+            and m.event_type = 'journey.expired' and m.source = 'journey'
+        ),
+        'events', e.list,
+        'moreEvents', e.amount > read_recompute_chunk.limit_each,
+        'executions', x.list,
+        'moreExecutions', x.amount > read_recompute_chunk.limit_each
+      ) as customer
+      from (
+        select k.customer_id, k.xmin::text as revision, k.created_at, k.traits, k.state, k.generation
+        from svc.customers as k
+        where k.environment_id = read_recompute_chunk.environment_id and k.customer_id = n.customer_id
+        limit 1
+      ) as c
+      cross join lateral (
+        select
+          count(*) as amount,
+          json_build_object(
+            'seqs', array_agg(p.event_seq),
+            'at', array_agg(floor(extract(epoch from p.occurred_at) * 1000)::bigint),
+            'names', array_agg(p.event),
+            'properties', json_agg(p.properties)
+          ) as list
+        from svc.replayed_events(
+          read_recompute_chunk.environment_id, n.customer_id, '-infinity', 0, read_recompute_chunk.property_events,
+          read_recompute_chunk.limit_each + 1
+        ) as p
+      ) as e
+      cross join lateral (
+        select
+          count(*) as amount,
+          json_agg(
+            json_build_array(p.rule_id, p.result, p.triggered_by, floor(extract(epoch from p.executed_at) * 1000)::bigint)
+          ) as list
+        from (
+          select l.rule_id, l.result, l.triggered_by, l.executed_at
+          from svc.rule_executions as l
+          where l.environment_id = read_recompute_chunk.environment_id and l.customer_id = n.customer_id
+            and l.generation = c.generation
+          order by l.executed_at, l.execution_seq
+          limit read_recompute_chunk.limit_each + 1
+        ) as p
+      ) as x
+    ) as t
+  ) as s
+  where s.bytes_before < read_recompute_chunk.byte_limit
+  order by s.customer_id collate "C";
+$$;
+
+comment on function svc_api.read_recompute_chunk(integer, timestamptz, text, float8, text, text[], integer, integer, bigint) is
+  'The next customers of a recompute, each with all that a replay needs.';

@@ -1,0 +1,36 @@
+-- The next runs of rules in the present log of one customer: {runs: [[rule, result, triggered by, ms], …], lastAt (to the microsecond, as
+-- text), lastSeq}; runs is null where there are none.
+-- Raises nothing, locks nothing.
+create or replace function svc_api.read_recompute_executions(
+  environment_id integer, customer_id text, generation integer, after_at text, after_seq bigint, row_limit integer
+)
+returns json
+language sql
+stable
+security definer
+set search_path = ''
+-- By key, whatever the statistics say, as in begin_evaluation.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+  select json_build_object(
+    'runs', json_agg(
+      json_build_array(p.rule_id, p.result, p.triggered_by, floor(extract(epoch from p.executed_at) * 1000)::bigint)
+    ),
+    'lastAt', (array_agg(p.executed_at))[count(*)]::text,
+    'lastSeq', (array_agg(p.execution_seq))[count(*)]
+  )
+  from (
+    select l.rule_id, l.result, l.triggered_by, l.executed_at, l.execution_seq
+    from svc.rule_executions as l
+    where l.environment_id = read_recompute_executions.environment_id
+      and l.customer_id = read_recompute_executions.customer_id
+      and l.generation = read_recompute_executions.generation
+      and (l.executed_at, l.execution_seq) > (read_recompute_executions.after_at::timestamptz, read_recompute_executions.after_seq)
+    order by l.executed_at, l.execution_seq
+    limit read_recompute_executions.row_limit
+  ) as p;
+$$;
+
+comment on function svc_api.read_recompute_executions(integer, text, integer, text, bigint, integer) is
+  'The next runs of rules in the present log of one customer.';

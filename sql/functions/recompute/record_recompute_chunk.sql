@@ -1,0 +1,50 @@
+-- Writes what a dry run or a preview found of some customers, with its progress: differences is [{customerId, weight, difference}], counts
+-- is what svc.advance_recompute takes.
+-- Raises SV011 RECOMPUTE_TAKEN_OVER where the attempt is not the job's present one. Locks the customers
+-- against erasure, then the job's row.
+create or replace function svc_api.record_recompute_chunk(
+  environment_id integer, recompute_id text, attempt integer, last_customer_id text, done integer, differences json, counts json
+)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path = ''
+-- By key, whatever the statistics say, as in begin_evaluation.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+declare
+  _id constant integer := record_recompute_chunk.environment_id;
+  _there text[];
+  _last text;
+begin
+  -- The customers first, as everywhere. Who was erased meanwhile leaves nothing behind.
+  select array_agg(l.customer_id) into _there
+  from (
+    select k.customer_id
+    from json_to_recordset(record_recompute_chunk.differences) as r ("customerId" text)
+    join svc.customers as k on k.environment_id = _id and k.customer_id = r."customerId"
+    order by k.customer_id
+    for key share of k
+  ) as l;
+  select k.customer_id into _last
+  from svc.customers as k
+  where k.environment_id = _id and k.customer_id <= record_recompute_chunk.last_customer_id
+  order by k.customer_id desc
+  limit 1
+  for key share;
+
+  perform svc.advance_recompute(
+    _id, record_recompute_chunk.recompute_id, record_recompute_chunk.attempt, _last, record_recompute_chunk.done,
+    record_recompute_chunk.counts
+  );
+  insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
+  select _id, record_recompute_chunk.recompute_id, r."customerId", r.weight, r.difference
+  from json_to_recordset(record_recompute_chunk.differences) as r ("customerId" text, weight real, difference json)
+  where r."customerId" = any(_there);
+end;
+$$;
+
+comment on function svc_api.record_recompute_chunk(integer, text, integer, text, integer, json, json) is
+  'Writes what a dry run or a preview found of some customers.';

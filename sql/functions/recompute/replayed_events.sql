@@ -1,0 +1,43 @@
+-- Evaluated events of a customer, those that have no inbox row, after a place in their order of occurrence (to the microsecond) and
+-- acceptance, so many at most; with the properties of the events that are named. What waits is mostly later in acceptance than all that was
+-- evaluated, so only what is later than the first that waits is looked for in the inbox.
+-- Raises nothing, locks nothing.
+create or replace function svc.replayed_events(
+  environment_id integer, customer_id text, after_at timestamptz, after_seq bigint, property_events text[], row_limit integer
+)
+returns table (event_seq bigint, event text, occurred_at timestamptz, properties jsonb)
+language sql
+stable
+begin atomic
+  select
+    e.event_seq, e.event, e.occurred_at,
+    case when e.event = any(replayed_events.property_events) then e.properties end
+  from (
+    select (
+      select i.seq
+      from svc.inbox as i
+      where i.environment_id = replayed_events.environment_id and i.customer_id = replayed_events.customer_id
+      order by i.seq
+      limit 1
+    ) as first_seq
+    offset 0
+  ) as w
+  cross join svc.events as e
+  where e.environment_id = replayed_events.environment_id
+    and e.customer_id = replayed_events.customer_id
+    and (e.occurred_at, e.event_seq) > (replayed_events.after_at, replayed_events.after_seq)
+    and (
+      w.first_seq is null
+      or e.event_seq < w.first_seq
+      or not exists (
+        select
+        from svc.inbox as i
+        where i.environment_id = e.environment_id and i.customer_id = e.customer_id and i.seq = e.event_seq
+      )
+    )
+  order by e.occurred_at, e.event_seq
+  limit replayed_events.row_limit;
+end;
+
+comment on function svc.replayed_events(integer, text, timestamptz, bigint, text[], integer) is
+  'Evaluated events of a customer, after a place in their order.';

@@ -1,0 +1,63 @@
+-- Begins the next attempt of a job whose row is locked, and answers what a worker needs to know of it. The first attempt counts the
+-- customers, and takes of a sample the share of them.
+-- Raises nothing. Locks the job's row.
+create or replace function svc.start_recompute(job svc.recomputes, failures integer)
+returns json
+language plpgsql
+volatile
+set search_path = ''
+as $$
+declare
+  _job svc.recomputes := start_recompute.job;
+begin
+  if _job.customers_total is null then
+    select count(*) into _job.customers_total
+    from svc.customers as c
+    where c.environment_id = _job.environment_id and c.created_at <= _job.pinned_at
+      and (_job.customer_id is null or c.customer_id = _job.customer_id);
+    if _job.sample_size < _job.customers_total then
+      _job.sample_share := _job.sample_size::float8 / _job.customers_total;
+      select count(*) into _job.customers_total
+      from svc.customers as c
+      where c.environment_id = _job.environment_id and c.created_at <= _job.pinned_at
+        and svc.is_sampled(c.customer_id, _job.sample_share);
+    end if;
+  end if;
+
+  update svc.recomputes as r
+  set
+    status = 'running',
+    attempt = r.attempt + 1,
+    failures = start_recompute.failures,
+    done_at_attempt = r.customers_done,
+    next_attempt_at = null,
+    started_at = coalesce(r.started_at, now()),
+    customers_total = _job.customers_total,
+    sample_share = _job.sample_share
+  where r.environment_id = _job.environment_id and r.recompute_id = _job.recompute_id
+  returning * into _job;
+
+  return (
+    select json_build_object(
+      'recomputeId', _job.recompute_id,
+      'environmentId', _job.environment_id,
+      'kind', _job.kind,
+      'customerId', _job.customer_id,
+      'projectId', e.project_id,
+      'version', _job.version,
+      'hash', v.hash,
+      'snapshot', _job.snapshot,
+      'snapshotHash', _job.hash,
+      'pinnedAt', floor(extract(epoch from _job.pinned_at) * 1000)::bigint,
+      'sampleShare', _job.sample_share,
+      'attempt', _job.attempt,
+      'lastCustomerId', _job.last_customer_id
+    )
+    from svc.environments as e
+    left join svc.config_versions as v on v.project_id = e.project_id and v.version = _job.version
+    where e.environment_id = _job.environment_id
+  );
+end;
+$$;
+
+comment on function svc.start_recompute(svc.recomputes, integer) is 'Begins the next attempt of a recompute.';

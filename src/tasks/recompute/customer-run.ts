@@ -1,0 +1,142 @@
+import type { EffectRows } from "../../db/calls-evaluation.js";
+import type { AppliedCustomer, ExecutionKey, RecomputeCustomer, RecomputeJob } from "../../db/calls-recompute.js";
+import {
+  corrections,
+  untoldExpirations,
+  type CustomerState,
+  type Effect,
+  type Model,
+  type ReplayInput,
+  type TrackedEvent,
+} from "../../engine/index.js";
+import { stateOf } from "../../evaluation/stored-state.js";
+import { customerColumns } from "../customer-row.js";
+import { CustomerReplay } from "./customer-replay.js";
+import type { PastEvents } from "./past-events.js";
+import { compare, LIST_MAX, type Compared } from "./difference.js";
+import { ExecutionsAdded } from "./executions-added.js";
+import { orNull } from "./rebuilt-rows.js";
+
+type Logs = Pick<EffectRows, "transitions" | "ruleExecutions">;
+type Emission = Extract<Effect, { kind: "emission" }>;
+
+/** The models of a job: the one that is replayed, and of a preview the active one beside it. */
+export interface JobModels {
+  replayed: Model;
+  active: Model | null;
+}
+
+/**
+ * One customer's part of a job. What is found is compared with what is stored and logged; of a preview, with what the replay under the
+ * active model comes to, so that it shows what the model changes and nothing else.
+ */
+export class CustomerRun {
+  readonly customer: RecomputeCustomer;
+  readonly #job: RecomputeJob;
+  readonly #before: CustomerState;
+  readonly #through: number;
+  readonly #replay: CustomerReplay;
+  readonly #active: CustomerReplay | null;
+  readonly #added = new ExecutionsAdded(LIST_MAX);
+
+  constructor(job: RecomputeJob, models: JobModels, customer: RecomputeCustomer) {
+    this.customer = customer;
+    this.#job = job;
+    this.#before = stateOf(customer);
+    this.#through = Math.max(job.pinnedAt, this.#before.evaluatedThrough ?? -Infinity);
+    const input: ReplayInput = this.#before;
+    this.#replay = new CustomerReplay(models.replayed, input, customer.generation + 1);
+    this.#active = models.active && new CustomerReplay(models.active, input, 0);
+  }
+
+  /** Whether the log of the rules is what the runs of the replay are compared with. */
+  get readsLog(): boolean {
+    return this.#active === null;
+  }
+
+  /** Goes through the whole history at once. */
+  whole(events: readonly TrackedEvent[], executions: readonly ExecutionKey[]): void {
+    this.#replay.part(events, this.#through);
+    this.#active?.part(events, this.#through);
+    if (this.readsLog) this.#added.present(executions);
+  }
+
+  /**
+   * Goes on with the next events of a long history.
+   *
+   * @param fetch gets what the engine asks for
+   * @returns the replay's rows for the logs, and the instant before which all of its runs of rules are known
+   */
+  async part(
+    events: readonly TrackedEvent[],
+    isLast: boolean,
+    past: PastEvents,
+  ): Promise<{ logs: Logs; knownBefore: number }> {
+    const through = isLast ? this.#through : null;
+    await past.during((source) => this.#replay.part(events, through, source));
+    if (this.#active !== null) await past.during((source) => this.#active!.part(events, through, source));
+    return { logs: this.#takeLogs(), knownBefore: isLast ? Infinity : events.at(-1)!.occurredAt };
+  }
+
+  get executions(): ExecutionsAdded {
+    return this.#added;
+  }
+
+  /** What the job finds of the customer. */
+  compared(): Compared {
+    return this.#finish().compared;
+  }
+
+  /** What is to be written of the customer, but for the logs' rows that `part` returned. */
+  applied(): AppliedCustomer {
+    const { logs, emissions, compared } = this.#finish();
+    return {
+      ...customerColumns(this.#replay.state),
+      revision: this.customer.revision,
+      generation: this.customer.generation + 1,
+      ...this.#replay.rows.tables(),
+      transitions: orNull(logs.transitions),
+      ruleExecutions: orNull(logs.ruleExecutions),
+      ...compared,
+      emissions: orNull(emissions.map(({ type, source, metadata, at }) => ({ type, source, metadata, at }))),
+    };
+  }
+
+  #finish(): { logs: Logs; emissions: Emission[]; compared: Compared } {
+    const logs = this.#takeLogs();
+    this.#added.settle(Infinity);
+    const emissions = this.#emissions();
+    const before = this.#active?.state ?? this.#before;
+    return { logs, emissions, compared: compare(before, this.#replay.state, this.#added, emissions) };
+  }
+
+  #takeLogs(): Logs {
+    const logs = this.#replay.rows.takeLogs();
+    this.#added.predict(logs.ruleExecutions);
+    if (this.#active !== null) {
+      const { ruleExecutions } = this.#active.rows.takeLogs();
+      this.#added.present(ruleExecutions.map(({ rule, result, triggeredBy, at }) => [rule, result, triggeredBy, at]));
+    }
+    return logs;
+  }
+
+  /** Expirations at their instants, then corrections at the pinned one. */
+  #emissions(): Emission[] {
+    const { recomputeId: jobId, pinnedAt: at } = this.#job;
+    const told = new Map<string, number[]>();
+    const tell = (journey: string, instant: number): void => {
+      const instants = told.get(journey);
+      if (instants === undefined) told.set(journey, [instant]);
+      else instants.push(instant);
+    };
+    for (const [journey, instant] of this.customer.told ?? []) tell(journey, instant);
+    for (const { journey, expiredAt } of this.#active?.rows.journeySpans() ?? []) {
+      if (expiredAt !== null) tell(journey, expiredAt);
+    }
+    const before = this.#active?.state ?? this.#before;
+    return [
+      ...untoldExpirations(this.#replay.rows.journeySpans(), told, jobId),
+      ...corrections(before, this.#replay.state, { at, jobId }),
+    ].filter((effect): effect is Emission => effect.kind === "emission");
+  }
+}

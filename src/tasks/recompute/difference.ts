@@ -1,0 +1,136 @@
+import type { ResultCounts } from "../../db/calls-recompute.js";
+import {
+  stateDocument,
+  type CustomerState,
+  type Effect,
+  type HealthScore,
+  type JourneyProgress,
+  type Json,
+} from "../../engine/index.js";
+import type { ExecutionsAdded } from "./executions-added.js";
+
+/** Lists of a customer's difference are cut at this length. */
+export const LIST_MAX = 1_000;
+
+interface BeforeAfter<T> {
+  before: T;
+  after: T;
+}
+
+/** What a recompute changes of one customer, as the API shows it. */
+export interface Difference {
+  customerId: string;
+  lifecycle: BeforeAfter<string | null>;
+  health: BeforeAfter<Pick<HealthScore, "overall" | "components"> | null>;
+  segments: BeforeAfter<string[]>;
+  journeys: BeforeAfter<JourneyProgress[]>;
+  /** The runs that the log gains, in order. */
+  rules: { ruleId: string; result: string; triggeredBy: string; conditions: Json; action: Json; executedAt: string }[];
+  /** How many more there are. */
+  rulesOmitted?: number;
+  /** Expirations and corrections. */
+  emissions: { eventType: string; source: string; metadata: Json; timestamp: string }[];
+  emissionsOmitted?: number;
+}
+
+export interface Compared {
+  /** Null where nothing differs, no rule runs and nothing is emitted. */
+  difference: Difference | null;
+  /** How telling it is. */
+  weight: number;
+  counts: ResultCounts;
+}
+
+/** Compares a customer before and after, at one instant. */
+export function compare(
+  before: CustomerState,
+  after: CustomerState,
+  added: ExecutionsAdded,
+  emissions: readonly Extract<Effect, { kind: "emission" }>[],
+): Compared {
+  const [from, to] = [before, after].map((state) => stateDocument(state, { environment: "", configVersion: null }));
+  const lifecycle = { before: from!.lifecycle, after: to!.lifecycle };
+  const health = { before: scoreOf(before), after: scoreOf(after) };
+  const segments = { before: from!.segments, after: to!.segments };
+  const journeys = { before: from!.journeys, after: to!.journeys };
+
+  const entered = segments.after.filter((id) => !Object.hasOwn(before.segments, id)).length;
+  const exited = segments.before.filter((id) => !Object.hasOwn(after.segments, id)).length;
+  const lifecycleChanged = lifecycle.before !== lifecycle.after;
+  const healthChanged = differ(health);
+  const journeysChanged = differ(journeys);
+  const isListed =
+    lifecycleChanged ||
+    healthChanged ||
+    entered + exited > 0 ||
+    journeysChanged ||
+    added.count > 0 ||
+    emissions.length > 0;
+  const counts: ResultCounts = {
+    customersChanged: Number(isListed),
+    lifecycleChanged: Number(lifecycleChanged),
+    healthChanged: Number(healthChanged),
+    segmentsEntered: entered,
+    segmentsExited: exited,
+    rules: added.count,
+    emissions: emissions.length,
+  };
+  if (!isListed) return { difference: null, weight: 0, counts };
+
+  const difference: Difference = {
+    customerId: after.customerId,
+    lifecycle,
+    health,
+    segments,
+    journeys,
+    rules: added.kept.map(({ rule, result, triggeredBy, conditions, action, at }) => ({
+      ruleId: rule,
+      result,
+      triggeredBy,
+      conditions,
+      action,
+      executedAt: new Date(at).toISOString(),
+    })),
+    ...(added.count > added.kept.length ? { rulesOmitted: added.count - added.kept.length } : {}),
+    emissions: emissions.slice(0, LIST_MAX).map(({ type, source, metadata, at }) => ({
+      eventType: type,
+      source,
+      metadata,
+      timestamp: new Date(at).toISOString(),
+    })),
+    ...(emissions.length > LIST_MAX ? { emissionsOmitted: emissions.length - LIST_MAX } : {}),
+  };
+  const moved = Math.abs((health.after?.overall ?? 0) - (health.before?.overall ?? 0));
+  const weight =
+    100 * Number(lifecycleChanged) +
+    10 * (entered + exited) +
+    moved +
+    5 * Number(journeysChanged) +
+    Math.min(emissions.length, 5) +
+    Math.min(added.count, 5);
+  return { difference, weight, counts };
+}
+
+export function noCounts(): ResultCounts {
+  return {
+    customersChanged: 0,
+    lifecycleChanged: 0,
+    healthChanged: 0,
+    segmentsEntered: 0,
+    segmentsExited: 0,
+    rules: 0,
+    emissions: 0,
+  };
+}
+
+export function addCounts(sum: ResultCounts, counts: ResultCounts): void {
+  for (const name of Object.keys(sum) as (keyof ResultCounts)[]) sum[name] += counts[name];
+}
+
+function scoreOf({ health }: CustomerState): Difference["health"]["before"] {
+  return health && { overall: health.overall, components: health.components };
+}
+
+function differ({ before, after }: BeforeAfter<unknown>): boolean {
+  return JSON.stringify(before) !== JSON.stringify(after);
+}

@@ -1,0 +1,92 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { TransactionSql } from "postgres";
+import type { EffectRows } from "../../db/calls-evaluation.js";
+import { readRecomputeEvents, readRecomputeExecutions, type RecomputeJob } from "../../db/calls-recompute.js";
+import type { TrackedEvent } from "../../engine/index.js";
+import type { CustomerRun } from "./customer-run.js";
+import { eventsOf } from "./customer-replay.js";
+import { PastEvents } from "./past-events.js";
+
+/** Events of one part: a few milliseconds, so that whatever else the process does goes on. */
+const PART_EVENTS = 2_000;
+
+/**
+ * Goes through a history that is too long to be held at once.
+ *
+ * @param onLogs takes the rows of the logs after each part
+ */
+export async function replayLong(
+  tx: TransactionSql,
+  job: RecomputeJob,
+  run: CustomerRun,
+  propertyEvents: string[],
+  onLogs: (logs: Pick<EffectRows, "transitions" | "ruleExecutions">) => Promise<void>,
+): Promise<void> {
+  const { customer } = run;
+  const past = new PastEvents(tx, job.environmentId, customer.customerId);
+  const log = new PresentLog(tx, job, run);
+  let end: Parameters<typeof readRecomputeEvents>[3] = { lastAt: null, lastSeq: null };
+  let held: TrackedEvent[] = [];
+  for (let isLast = false; !isLast;) {
+    const page = await readRecomputeEvents(
+      tx,
+      job.environmentId,
+      customer.customerId,
+      end,
+      propertyEvents,
+      PART_EVENTS,
+    );
+    end = page;
+    const read = eventsOf(page);
+    isLast = read.length < PART_EVENTS;
+    // The database orders by microseconds: of the last millisecond an earlier one in the engine's order may follow.
+    const events = [...held, ...read].sort((a, b) => a.occurredAt - b.occurredAt || a.seq - b.seq);
+    const cut = isLast ? events.length : events.findIndex(({ occurredAt }) => occurredAt === events.at(-1)!.occurredAt);
+    held = events.splice(cut);
+    if (events.length === 0 && !isLast) continue;
+    const { logs, knownBefore } = await run.part(events, isLast, past);
+    past.passed(events);
+    await log.settle(knownBefore);
+    await onLogs(logs);
+    await nextTurn();
+  }
+}
+
+/** The log that the runs of a replay are compared with, read as far as the replay has come. */
+class PresentLog {
+  #end: Parameters<typeof readRecomputeExecutions>[3] = { lastAt: null, lastSeq: null };
+  #isRead: boolean;
+  #through = -Infinity;
+
+  constructor(
+    private readonly tx: TransactionSql,
+    private readonly job: RecomputeJob,
+    private readonly run: CustomerRun,
+  ) {
+    this.#isRead = !run.readsLog;
+  }
+
+  async settle(before: number): Promise<void> {
+    while (!this.#isRead && this.#through < before) {
+      await this.#readPage();
+      // Part by part, because a log may be as long as the history.
+      this.run.executions.settle(Math.min(before, this.#isRead ? Infinity : this.#through));
+    }
+    this.run.executions.settle(Math.min(before, this.#isRead ? Infinity : this.#through));
+  }
+
+  async #readPage(): Promise<void> {
+    const page = await readRecomputeExecutions(
+      this.tx,
+      this.job.environmentId,
+      this.run.customer,
+      this.#end,
+      PART_EVENTS,
+    );
+    const runs = page.runs ?? [];
+    this.#end = page;
+    this.#isRead = runs.length < PART_EVENTS;
+    this.#through = runs.at(-1)?.[3] ?? Infinity;
+    this.run.executions.present(runs);
+  }
+}

@@ -1,0 +1,71 @@
+import type { TransactionSql } from "postgres";
+import { loadHistoryPages } from "../../db/calls-history.js";
+import {
+  HistoryNeeded,
+  isLater,
+  type HistoryRequest,
+  type HistorySource,
+  type TrackedEvent,
+} from "../../engine/index.js";
+import { HistoryAtHand } from "../../evaluation/history-at-hand.js";
+
+const PAGE_EVENTS = 1_000;
+
+/** The events of a long history that a replay has gone through, fetched where the engine asks for them. */
+export class PastEvents {
+  #last: TrackedEvent | null = null;
+  #atHand = new HistoryAtHand();
+
+  constructor(
+    private readonly tx: TransactionSql,
+    private readonly environmentId: number,
+    private readonly customerId: string,
+  ) {}
+
+  /** Takes over that the replay went through these; what is at hand is let go, so that memory stays bounded. */
+  passed(events: readonly TrackedEvent[]): void {
+    this.#last = events.at(-1) ?? this.#last;
+    this.#atHand = new HistoryAtHand();
+  }
+
+  /** Does a part of a replay, again each time that something is fetched for it. */
+  async during(work: (source: HistorySource) => void): Promise<void> {
+    const source: HistorySource = (request) => {
+      const bounded = this.#bounded(request);
+      return bounded === null ? { events: [], complete: true } : this.#atHand.source(bounded);
+    };
+    for (;;) {
+      try {
+        work(source);
+        return;
+      } catch (error) {
+        if (!(error instanceof HistoryNeeded)) throw error;
+        await this.#fetch(error.requests);
+      }
+    }
+  }
+
+  async #fetch(requests: readonly HistoryRequest[]): Promise<void> {
+    const { tx, environmentId, customerId } = this;
+    const bounded = requests.flatMap((request) => this.#bounded(request) ?? []);
+    const pages = await loadHistoryPages(
+      tx,
+      environmentId,
+      bounded.map((request) => ({ customerId, request })),
+      PAGE_EVENTS,
+    );
+    for (const [position, request] of bounded.entries()) this.#atHand.add(request, pages[position]!);
+  }
+
+  /** No further than the replay has come, while the database knows what follows; null where that is nothing. */
+  #bounded({ event, after, until }: HistoryRequest): HistoryRequest | null {
+    const last = this.#last;
+    if (last === null || !isLater(last.occurredAt, last.seq, after)) return null;
+    const { occurredAt, seq } = last;
+    return {
+      event,
+      after,
+      until: until === null || isLater(until.occurredAt, until.seq, last) ? { occurredAt, seq } : until,
+    };
+  }
+}

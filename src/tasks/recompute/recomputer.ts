@@ -1,0 +1,115 @@
+import type { Logger } from "pino";
+import type { Sql } from "postgres";
+import { claimRecompute, failRecompute, leaveRecompute, type RecomputeJob } from "../../db/calls-recompute.js";
+import type { Models } from "../../evaluation/models.js";
+import { Wakeup } from "../wakeup.js";
+import { CustomerFailed, runJob, TakenOver } from "./run-job.js";
+
+export interface RecomputerOptions {
+  /** For reading. */
+  sql: Sql;
+  /** Opens the connection on which a job is held and written: one connection, never closed for being idle while it is asked each second. */
+  openSession: () => Sql;
+  models: Models;
+  /** Failures in a row without getting further after which a job is given up. */
+  attemptsMax: number;
+  /** The pause after a first failure; it doubles with each. */
+  pauseMs?: number;
+  logger: Logger;
+}
+
+export interface Recomputer {
+  /** Looks for a job now, rather than when a second is over. */
+  wake(): void;
+  /** Finishes the chunks at hand, then resolves; others go on with the jobs. */
+  stop(): Promise<void>;
+}
+
+/** Jobs at once in this process: one that runs for an hour does not keep other projects waiting. */
+const JOBS = 2;
+const LOOK_MS = 1_000;
+const PAUSE_MS = 1_000;
+
+/** Runs recomputes, dry runs and previews, wherever one waits. */
+export function startRecomputer(options: RecomputerOptions): Recomputer {
+  let stopping = false;
+  const slots = Array.from({ length: JOBS }, () => new Slot(options, () => !stopping));
+  const done = slots.map((slot) => slot.work());
+  const wake = () => slots.forEach(({ wakeup }) => wakeup.call());
+  return {
+    wake,
+    async stop() {
+      stopping = true;
+      wake();
+      await Promise.all(done);
+    },
+  };
+}
+
+/** One job at a time, on a connection of its own. */
+class Slot {
+  readonly wakeup = new Wakeup();
+  readonly #session: Sql;
+
+  constructor(
+    private readonly options: RecomputerOptions,
+    private readonly goesOn: () => boolean,
+  ) {
+    this.#session = options.openSession();
+  }
+
+  async work(): Promise<void> {
+    const { attemptsMax, logger } = this.options;
+    while (this.goesOn()) {
+      const job = await claimRecompute(this.#session, attemptsMax).catch((error: unknown) => {
+        logger.error({ err: error }, "recomputes could not be looked for");
+        return null;
+      });
+      if (job === null) await this.wakeup.sleep(LOOK_MS);
+      else await this.#do(job);
+    }
+    await this.#session.end({ timeout: 5 });
+  }
+
+  async #do(job: RecomputeJob): Promise<void> {
+    const { sql, models, logger } = this.options;
+    const { recomputeId, environmentId, attempt, kind } = job;
+    const said = { recomputeId, environmentId, attempt, kind };
+    logger.info(said, "a recompute begins");
+    try {
+      const isDone = await runJob({ session: this.#session, sql, models }, job, this.goesOn);
+      logger.info(said, isDone ? "a recompute is completed" : "a recompute waits for another worker");
+    } catch (error) {
+      if (error instanceof TakenOver || (error as { code?: string }).code === "SV011") {
+        logger.warn(said, "a recompute was taken over by another worker");
+      } else {
+        await this.#fail(job, error);
+      }
+    }
+    // Where the connection was lost, so was what it held.
+    await leaveRecompute(this.#session, job).catch((error: unknown) => {
+      logger.warn({ ...said, err: error }, "a recompute could not be let go of");
+    });
+  }
+
+  async #fail(job: RecomputeJob, error: unknown): Promise<void> {
+    const { attemptsMax, pauseMs = PAUSE_MS, logger } = this.options;
+    const { recomputeId, environmentId } = job;
+    const message = error instanceof CustomerFailed ? error.message : `The run failed: ${textOf(error)}.`;
+    const status = await failRecompute(this.#session, job, sentence(message), { attemptsMax, pauseMs }).catch(
+      (failure: unknown) => {
+        logger.warn({ recomputeId, err: failure }, "that a recompute failed could not be taken down");
+        return null;
+      },
+    );
+    logger.error({ recomputeId, environmentId, status, err: error }, "a recompute failed");
+  }
+}
+
+function textOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
+}
+
+function sentence(text: string): string {
+  return text.endsWith(".") ? text : `${text}.`;
+}

@@ -1,0 +1,198 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { replay, stateDocument, type Effect } from "../../src/engine/index.js";
+import { parseSnapshot } from "../../src/snapshot/validate.js";
+import { FINAL_INSTANT, operations, snapshot } from "../engine/support/arbitrary.js";
+import { Coverage } from "../engine/support/runner.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { engineOperations, modelOf, newRun } from "./support/engine.js";
+import { declared, TestEnvironment, type TestOperation } from "./support/environment.js";
+import { differencesOf, jobOf, JobRunner, queue } from "./support/recompute.js";
+
+let db: TestDatabase;
+let runner: JobRunner;
+
+beforeAll(async () => {
+  db = await createDatabase();
+  runner = new JobRunner(db);
+});
+afterAll(async () => {
+  await runner.end();
+  await db.drop();
+});
+
+const RUNS = Number(process.env["SVC_PROPERTY_RUNS"] ?? 100);
+/** The engine takes more than may be deployed. */
+const valid = snapshot.filter((one) => parseSnapshot(declared(one)).ok);
+const CUSTOMERS = ["a", "b"];
+
+it(
+  "a recompute leaves what a replay in the engine says, a dry run tells it before, and a second one changes nothing",
+  { timeout: 60_000 + 2_000 * RUNS },
+  async () => {
+    const coverage = new Coverage();
+    await fc.assert(
+      fc.asyncProperty(valid, valid, operations, fc.boolean(), async (first, second, sequence, changes) => {
+        if (sequence.length === 0) return;
+        const environment = await TestEnvironment.create(db.sql, first);
+        const sent = sequence.map((operation): TestOperation =>
+          operation.kind === "track"
+            ? {
+                at: iso(operation.acceptedAt),
+                event: operation.event,
+                occurred: iso(operation.occurredAt),
+                properties: operation.properties,
+              }
+            : { at: iso(operation.acceptedAt), traits: operation.traits },
+        );
+        const seqs: number[][] = [];
+        for (const customer of CUSTOMERS) {
+          seqs.push(await environment.ingest(sent.map((operation) => ({ ...operation, customer }))));
+        }
+        await environment.evaluate({ at: iso(FINAL_INSTANT) });
+        if (changes) await environment.deploy(second);
+        const given = changes ? second : first;
+        const model = modelOf(given);
+        const at = iso(FINAL_INSTANT);
+
+        const dry = await queue(db.sql, environment, { kind: "dry_run", at });
+        await runner.runNext();
+        const before = await everything(environment);
+        const real = await queue(db.sql, environment, { at });
+        await runner.runNext();
+        const found = await differencesOf(db.sql, dry);
+        const done = await differencesOf(db.sql, real);
+        expect(anonymous(done, real)).toEqual(anonymous(found, dry));
+        expect(totals(await jobOf(db.sql, real))).toEqual(totals(await jobOf(db.sql, dry)));
+
+        for (const [index, customer] of CUSTOMERS.entries()) {
+          const live = newRun(modelOf(first), customer, sent[0]!.at);
+          live.take(engineOperations(sent, seqs[index]!), { now: FINAL_INSTANT, timers: "fire" });
+          const { state, effects } = replay(model, {
+            ...live.state,
+            events: live.evaluated(),
+            through: Math.max(FINAL_INSTANT, live.state.evaluatedThrough ?? 0),
+          });
+          const configVersion = changes && hashOf(first) !== hashOf(second) ? "v2" : "v1";
+          expect(await environment.document(customer)).toEqual({
+            ...stateDocument(state, { environment: "test", configVersion }),
+            nextDueAt: expect.toSatisfy(() => true) as unknown,
+            traits: expect.toSatisfy(() => true) as unknown,
+          });
+          expect(await transitionsOf(environment, customer)).toEqual(
+            effects.flatMap((effect) =>
+              effect.kind === "transition" ? [`${effect.from ?? "-"}→${effect.to} ${iso(effect.at)}`] : [],
+            ),
+          );
+          expect(await executionsOf(environment, customer)).toEqual(
+            effects.flatMap((effect) =>
+              effect.kind === "ruleExecuted" ? [`${effect.rule} ${effect.result} ${iso(effect.at)}`] : [],
+            ),
+          );
+          coverage.addEffects(effects as Effect[]);
+        }
+        for (const { lifecycle, segments, emissions } of found) {
+          if (lifecycle.before !== lifecycle.after) coverage.add("lifecycle changes");
+          if (segments.before.join() !== segments.after.join()) coverage.add("segments change");
+          if (emissions.some(({ eventType }) => eventType === "journey.expired")) coverage.add("expiration");
+        }
+
+        const after = await everything(environment);
+        expect({ events: after.events, updates: after.updates }).toEqual({
+          events: before.events,
+          updates: before.updates,
+        });
+        expect(after.emissions.slice(0, before.emissions.length)).toEqual(before.emissions);
+        const again = await queue(db.sql, environment, { at });
+        await runner.runNext();
+        expect(await differencesOf(db.sql, again)).toEqual([]);
+        const twice = await everything(environment);
+        expect(twice).toEqual(after);
+      }),
+      { numRuns: RUNS },
+    );
+    console.log(`recompute: ${coverage.toString()}`);
+    for (const name of ["lifecycle changes", "segments change", "expiration"])
+      expect(coverage.of(name)).toBeGreaterThan(0);
+  },
+);
+
+/** What a dry run and a run differ in by name only. */
+function anonymous(differences: unknown, id: string): unknown {
+  return JSON.parse(JSON.stringify(differences).replaceAll(id, "job"));
+}
+
+function totals(job: Awaited<ReturnType<typeof jobOf>>): object {
+  const { attempt: _attempt, ...rest } = job;
+  return rest;
+}
+
+function hashOf(given: Parameters<typeof modelOf>[0]): string {
+  return modelOf(given).hash;
+}
+
+async function transitionsOf({ environmentId }: TestEnvironment, customer: string): Promise<string[]> {
+  const rows = await db.sql<{ line: string }[]>`
+    select concat(coalesce(t.from_state, '-'), '→', t.to_state, ' ', svc.iso(t.transitioned_at)) as line
+    from svc.lifecycle_transitions as t
+    join svc.customers as c using (environment_id, customer_id, generation)
+    where t.environment_id = ${environmentId} and t.customer_id = ${customer}
+    order by t.transition_seq`;
+  return rows.map(({ line }) => line);
+}
+
+async function executionsOf({ environmentId }: TestEnvironment, customer: string): Promise<string[]> {
+  const rows = await db.sql<{ line: string }[]>`
+    select concat(x.rule_id, ' ', x.result, ' ', svc.iso(x.executed_at)) as line
+    from svc.rule_executions as x
+    join svc.customers as c using (environment_id, customer_id, generation)
+    where x.environment_id = ${environmentId} and x.customer_id = ${customer}
+    order by x.execution_seq`;
+  return rows.map(({ line }) => line);
+}
+
+/** All that is kept of the customers, but for which generation their logs are of. */
+async function everything({ environmentId }: TestEnvironment): Promise<Record<string, string[]> & { emissions: string[] }> {
+  const rows = (table: string, columns: string, order: string) =>
+    db.sql
+      .unsafe<{ row: string }[]>(
+        `select json_build_array(${columns})::text as row from svc.${table} as t
+     where t.environment_id = ${environmentId} order by ${order}`,
+      )
+      .then((found) => found.map(({ row }) => row));
+  const present =
+    "t.generation = (select c.generation from svc.customers as c where c.environment_id = t.environment_id and c.customer_id = t.customer_id)";
+  return {
+    customers: await rows(
+      "customers",
+      "customer_id, traits, lifecycle, lifecycle_entered_at, last_event_at, evaluated_through, next_due_at, held_until, config_version, health, state",
+      "customer_id",
+    ),
+    events: await rows("events", "t.*", "event_seq"),
+    updates: await rows("trait_updates", "t.*", "operation_seq"),
+    emissions: await rows("emissions", "t.*", "emission_seq"),
+    journeys: await rows("journey_runs", "t.*", "customer_id, journey_id, run"),
+    segments: await rows("segment_memberships", "t.*", "customer_id, segment_id"),
+    signals: await rows("signals", "t.*", "customer_id, signal_id"),
+    blocked: await rows("blocked_transitions", "t.*", "customer_id, from_state, to_state"),
+    transitions: await rows(
+      `lifecycle_transitions`,
+      `from_state, to_state, transitioned_at, cause_type, cause_id, config_version, ${present}`,
+      "customer_id, generation, transition_seq",
+    ).then((all) => all.filter((row) => row.endsWith("true]"))),
+    scores: await rows(
+      `health_scores`,
+      `overall, components, band, scored_at, cause_type, cause_id, config_version, ${present}`,
+      "customer_id, generation, score_seq",
+    ).then((all) => all.filter((row) => row.endsWith("true]"))),
+    executions: await rows(
+      `rule_executions`,
+      `rule_id, result, triggered_by, conditions, action, error, executed_at, cause_type, cause_id, config_version, ${present}`,
+      "customer_id, generation, execution_seq",
+    ).then((all) => all.filter((row) => row.endsWith("true]"))),
+  };
+}
+
+function iso(instant: number): string {
+  return new Date(instant).toISOString();
+}

@@ -1,0 +1,128 @@
+import { randomBytes } from "node:crypto";
+import { pino } from "pino";
+import type { Sql } from "postgres";
+import { claimRecompute, failRecompute, leaveRecompute, type RecomputeJob } from "../../../src/db/calls-recompute.js";
+import { connect } from "../../../src/db/connect.js";
+import { Models } from "../../../src/evaluation/models.js";
+import { canonicalJson, hashSnapshot } from "../../../src/snapshot/canonical.js";
+import type { Snapshot } from "../../../src/snapshot/types.js";
+import type { Difference } from "../../../src/tasks/recompute/difference.js";
+import { startRecomputer, type Recomputer, type RecomputerOptions } from "../../../src/tasks/recompute/recomputer.js";
+import { runJob } from "../../../src/tasks/recompute/run-job.js";
+import type { TestDatabase } from "../../support/database.js";
+import { declared, type TestEnvironment } from "./environment.js";
+
+export interface QueueOptions {
+  kind?: RecomputeJob["kind"];
+  customer?: string;
+  /** Pinned; now unless given. */
+  at?: string;
+  /** Of a preview. */
+  snapshot?: Snapshot;
+  sample?: number;
+}
+
+/** A job as the database keeps it. */
+export interface JobRow {
+  status: string;
+  attempt: number;
+  failures: number;
+  error: string | null;
+  customers_total: number | null;
+  customers_done: number;
+  last_customer_id: string | null;
+  customers_changed: number;
+  lifecycle_changed: number;
+  health_changed: number;
+  segments_entered: number;
+  segments_exited: number;
+  rules_added: number;
+  emissions_added: number;
+}
+
+/** Puts a job into the queue, as the API does; answers its id. */
+export async function queue(
+  sql: Sql,
+  { environmentId }: TestEnvironment,
+  { kind = "recompute", customer, at = new Date().toISOString(), snapshot, sample }: QueueOptions = {},
+): Promise<string> {
+  const id = `rec_${randomBytes(10).toString("hex")}`;
+  const model = snapshot && declared(snapshot);
+  await sql`
+    insert into svc.recomputes (
+      environment_id, recompute_id, kind, customer_id, sample_size, version, snapshot, hash, pinned_at, requested_by
+    )
+    select
+      e.environment_id, ${id}, ${kind}, ${customer ?? null}, ${sample ?? null}, e.active_version,
+      ${model ? canonicalJson(model) : null}::text::json, ${model ? hashSnapshot(model) : null}, ${at}::text::timestamptz, 'test'
+    from svc.environments as e
+    where e.environment_id = ${environmentId}`;
+  return id;
+}
+
+/** A worker's connections, without its loop. */
+export class JobRunner {
+  readonly session: Sql;
+  readonly #models = new Models();
+
+  constructor(private readonly db: TestDatabase) {
+    this.session = connect(db.url, { max: 1, applicationName: "test recompute", asynchronousCommit: true });
+  }
+
+  claim(attemptsMax = 10): Promise<RecomputeJob | null> {
+    return claimRecompute(this.session, attemptsMax);
+  }
+
+  run(job: RecomputeJob, goesOn: () => boolean = () => true): Promise<boolean> {
+    return runJob({ session: this.session, sql: this.db.sql, models: this.#models }, job, goesOn);
+  }
+
+  /** Takes the job that is next and does it to its end. */
+  async runNext(): Promise<RecomputeJob> {
+    const job = await this.claim();
+    if (job === null) throw new Error("there is no job");
+    await this.run(job);
+    await this.leave(job);
+    return job;
+  }
+
+  leave(job: RecomputeJob): Promise<void> {
+    return leaveRecompute(this.session, job);
+  }
+
+  fail(job: RecomputeJob, error: string, attemptsMax = 10): ReturnType<typeof failRecompute> {
+    return failRecompute(this.session, job, error, { attemptsMax, pauseMs: 1 });
+  }
+
+  end(): Promise<void> {
+    return this.session.end({ timeout: 1 });
+  }
+}
+
+/** A worker's loop that looks for jobs. */
+export function recomputer(db: TestDatabase, options: Partial<RecomputerOptions> = {}): Recomputer {
+  return startRecomputer({
+    sql: db.sql,
+    openSession: () => connect(db.url, { max: 1, applicationName: "test recomputer", asynchronousCommit: true }),
+    models: new Models(),
+    attemptsMax: 10,
+    pauseMs: 1,
+    logger: pino({ level: "silent" }),
+    ...options,
+  });
+}
+
+export async function jobOf(sql: Sql, id: string): Promise<JobRow> {
+  const [row] = await sql<[JobRow]>`
+    select status, attempt, failures, error, customers_total, customers_done, last_customer_id, customers_changed, lifecycle_changed,
+      health_changed, segments_entered, segments_exited, rules_added::integer, emissions_added::integer
+    from svc.recomputes where recompute_id = ${id}`;
+  return row;
+}
+
+/** What a job came to, by customer. */
+export async function differencesOf(sql: Sql, id: string): Promise<Difference[]> {
+  const rows = await sql<{ difference: Difference }[]>`
+    select difference from svc.recompute_customers where recompute_id = ${id} order by customer_id`;
+  return rows.map(({ difference }) => difference);
+}
