@@ -70,8 +70,11 @@ function takeTrack(customer: Working, operation: TrackOperation): void {
 
 function takeIdentify(customer: Working, operation: IdentifyOperation): void {
   const { acceptedAt } = operation;
-  // At the head of a backfill and within one, the clock stays in the past for the history that follows.
-  if (customer.lastTrack !== null && !isLateTrack(customer.lastTrack)) evaluateDue(customer, acceptedAt, "timers");
+  // At the head of a backfill and within one, the clock stays in the past for the history that follows. What is due at the
+  // clock is evaluated even so, before the traits change: a tick at that instant could have done it.
+  const isBackfill = customer.lastTrack === null || isLateTrack(customer.lastTrack);
+  const through = isBackfill ? Math.min(acceptedAt, customer.clock) : acceptedAt;
+  evaluateDue(customer, through, through < acceptedAt ? "all" : "timers");
   if (!mergeTraits(customer, operation)) return;
   customer.traitsChangedAt = acceptedAt;
   invalidate(customer);
@@ -116,7 +119,7 @@ function wait({ waiting }: Working, operation: TrackOperation): void {
  * Evaluates what is due up to an instant, in order. At one instant timers come first, then pending identifies, then
  * operations.
  *
- * @param at what to evaluate at the last instant itself: before an identify only timers, since it joins the identifies
+ * @param at what to evaluate at the last instant itself: at an identify's own only timers, since it joins the identifies
  *   that are pending then, and operations come after it
  */
 export function evaluateDue(customer: Working, through: number, at: "all" | "timers"): void {

@@ -23,6 +23,7 @@ import {
   modelOf,
   snapshotOf,
   trait,
+  traitExists,
   type Properties,
 } from "./support/builders.js";
 import { LiveCustomer } from "./support/live.js";
@@ -168,6 +169,45 @@ describe("evaluate", () => {
     expect(effects.filter(({ kind }) => kind === "transition")).toMatchObject([
       { to: "a", cause: { kind: "event", eventId: "e1" } },
       { to: "quiet", at: at("01-02"), cause: { kind: "timer" } },
+    ]);
+  });
+
+  it("evaluates an identify that is due at the clock before a later one merges, whether or not a tick came between", () => {
+    const model = modelOf({ segments: { free: trait("plan", "eq", "free"), pro: trait("plan", "eq", "pro") } });
+    // An event a little ahead moves the clock past what is accepted next, and a late one lets no timer pass the clock.
+    const ahead = track(1, "a", "01-02 12:04", "01-02 12:00");
+    const late = track(2, "a", "01-02 11:00", "01-02 12:01");
+    const [first, second] = [identify(3, { plan: "free" }, "01-02 12:02"), identify(4, { plan: "pro" }, "01-02 12:10")];
+    const start = evaluate(model, newCustomer("c1", 0), [ahead, late, first], { now: 0, timers: "hold" });
+    expect(start.state).toMatchObject({ evaluatedThrough: at("01-02 12:04"), nextDueAt: at("01-02 12:04") });
+
+    const together = evaluate(model, start.state, [second], { now: at("01-02 12:10"), timers: "fire" });
+    const ticked = evaluate(model, start.state, [], { now: at("01-02 12:04"), timers: "fire" });
+    const apart = evaluate(model, ticked.state, [second], { now: at("01-02 12:10"), timers: "fire" });
+
+    expect(together.effects).toEqual([...ticked.effects, ...apart.effects]);
+    expect(together.state).toEqual(apart.state);
+    expect(together.effects.filter(({ kind }) => kind !== "emission")).toMatchObject([
+      { kind: "segmentEntered", segment: "free", at: at("01-02 12:04"), cause: { kind: "identify" } },
+      { kind: "segmentExited", segment: "free", at: at("01-02 12:10") },
+      { kind: "segmentEntered", segment: "pro", at: at("01-02 12:10") },
+    ]);
+  });
+
+  it("evaluates identifies that are due at the clock together", () => {
+    const model = modelOf({ segments: { free: trait("plan", "eq", "free"), known: traitExists("plan") } });
+    const { effects } = fold(
+      model,
+      [
+        track(1, "a", "01-02 12:04", "01-02 12:00"),
+        track(2, "a", "01-02 11:00", "01-02 12:01"),
+        identify(3, { plan: "free" }, "01-02 12:02"),
+        identify(4, { plan: "pro" }, "01-02 12:03"),
+      ],
+      "01-02 12:10",
+    );
+    expect(effects.filter(({ kind }) => kind !== "emission")).toMatchObject([
+      { kind: "segmentEntered", segment: "known", at: at("01-02 12:04"), cause: { kind: "identify" } },
     ]);
   });
 

@@ -65,6 +65,8 @@ export class Reference {
     if (last !== null && last.acceptedAt <= last.occurredAt + FIVE_MINUTES) {
       this.catchUp(acceptedAt - 1);
       if (this.timerDueAt() === acceptedAt) this.customer.evaluate(acceptedAt, { kind: "timer" });
+    } else if (this.customer.clock !== null && this.customer.clock < acceptedAt) {
+      this.catchUp(this.customer.clock);
     }
     if (!this.merge(traits)) return;
     this.traitsChangedAt = acceptedAt;
