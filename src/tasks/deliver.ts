@@ -11,6 +11,7 @@ import {
   type HeldDelivery,
   type LaneRoom,
 } from "../db/calls-deliveries.js";
+import { ATTEMPT_TIMEOUT_MS, isAccepted } from "../webhooks/acceptance.js";
 import { createAgent } from "../webhooks/agent.js";
 import type { Resolve } from "../webhooks/resolve.js";
 import { sealingKey, secretOpener } from "../webhooks/secret.js";
@@ -49,7 +50,7 @@ export interface Deliverer {
 
 const CHANNEL = "svc_deliveries";
 
-const DEFAULTS = { underWayMax: 1024, timeoutMs: 15_000, pollMs: 1_000, stopMs: 20_000 };
+const DEFAULTS = { underWayMax: 1024, timeoutMs: ATTEMPT_TIMEOUT_MS, pollMs: 1_000, stopMs: 20_000 };
 
 /** How many deliveries are held for each request that may be under way: some wait, some are being recorded. */
 const HELD_PER_REQUEST = 2;
@@ -183,7 +184,7 @@ class Pump implements Deliverer {
     });
     this.#open.set(recorded, delivery);
     const { statusCode } = await answered;
-    return { accepted: statusCode !== null && statusCode >= 200 && statusCode < 300, recorded };
+    return { accepted: isAccepted(statusCode), recorded };
   }
 
   /** Notifications are hints: without them deliveries wait for the next poll, so a failure here is not fatal. */

@@ -1,10 +1,9 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runFaults } from "../../faults/run.js";
@@ -14,7 +13,6 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 let directory: string;
 beforeAll(async () => {
-  await promisify(execFile)(process.execPath, ["scripts/build.js"], { cwd: ROOT });
   directory = await temporaryDirectory();
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));

@@ -78,7 +78,6 @@ let dataDir: string;
 const running = new Set<ChildProcess>();
 
 beforeAll(async () => {
-  await run(process.execPath, ["scripts/build.js"], { cwd: ROOT });
   dataDir = await temporaryDirectory();
 });
 afterAll(async () => {

@@ -16,7 +16,6 @@ const PROGRAM = path.join(ROOT, "bin/svc-server.js");
 let service: Service;
 let acme: Actor;
 beforeAll(async () => {
-  await promisify(execFile)(process.execPath, ["scripts/build.js"], { cwd: ROOT });
   service = await startService();
   acme = await service.owner("acme");
 });

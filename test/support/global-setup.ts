@@ -16,7 +16,10 @@ declare module "vitest" {
 
 const APPLICATION = "svc test";
 
-/** One server and one migrated template for the whole run; test/support/database.ts clones it per test file. */
+/**
+ * For the whole run: one server, one migrated template, which test/support/database.ts clones per test file, and one build of the programs
+ * that tests start as processes.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startTestServer();
   const run = randomBytes(4).toString("hex");
@@ -34,7 +37,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const template = `${prefix}template`;
     await dropLeftovers(admin);
     await admin.query(`create database ${template} encoding 'UTF8' template template0`);
-    await buildTemplate(withDatabase(server.url, template));
+    await Promise.all([buildTemplate(withDatabase(server.url, template)), buildPrograms()]);
+    // Who watches saves sources that do not build yet; that must not end the watch.
+    project.onTestsRerun(() => buildPrograms().catch((error: unknown) => console.error(String(error))));
     project.provide("database", { url: server.url, template, prefix });
   } catch (error) {
     await teardown(); // vitest calls the one that is returned only
@@ -54,13 +59,22 @@ async function buildTemplate(url: string): Promise<void> {
 }
 
 async function migrationLag(): Promise<string | null> {
-  const script = fileURLToPath(new URL("../../scripts/release-migration.js", import.meta.url));
   try {
-    await promisify(execFile)(process.execPath, [script, "--check"]);
+    await runScript("release-migration.js", "--check");
     return null;
   } catch (error) {
     return (error as { stderr?: string }).stderr ?? String(error);
   }
+}
+
+/** Writes only what changed, so that it costs next to nothing where no test starts a process. */
+async function buildPrograms(): Promise<void> {
+  await runScript("build.js");
+}
+
+async function runScript(name: string, ...options: string[]): Promise<void> {
+  const script = fileURLToPath(new URL(`../../scripts/${name}`, import.meta.url));
+  await promisify(execFile)(process.execPath, [script, ...options]);
 }
 
 /** Databases of runs that were killed, on a server that outlives a run. */

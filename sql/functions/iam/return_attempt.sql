@@ -9,7 +9,7 @@ set search_path = ''
 as $$
   update iam.throttles as t
   set full_at = t.full_at - return_attempt.refill
-  where t.bucket = sha256(convert_to(return_attempt.bucket, 'UTF8'));
+  where t.bucket = iam.bucket_hash(return_attempt.bucket);
 $$;
 
 comment on function iam.return_attempt(text, interval) is 'Gives an attempt back to its bucket.';

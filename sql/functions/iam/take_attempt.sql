@@ -9,7 +9,7 @@ set search_path = ''
 as $$
 declare
   _now constant timestamptz := clock_timestamp();
-  _bucket constant bytea := sha256(convert_to(take_attempt.bucket, 'UTF8'));
+  _bucket constant bytea := iam.bucket_hash(take_attempt.bucket);
   _refill constant double precision := extract(epoch from take_attempt.refill);
   _missing double precision;
 begin

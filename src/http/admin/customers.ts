@@ -1,13 +1,12 @@
 import Type from "typebox";
 import * as calls from "../../db/calls-admin.js";
-import { environmentQuery, KIB, listQuery, nameFilter, placeIn, secondsOf } from "./parameters.js";
+import { emptyObject, environmentQuery, KIB, listQuery, nameFilter, placeIn, secondsOf } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { backlog, customerList, customerState, released, timeline } from "./schemas-customer.js";
 
 const setAside = Type.Optional(Type.Literal("true"));
 
-/** Nothing to say but that it be done. */
-const release = { schema: Type.Object({}, { additionalProperties: false }), bytesMax: KIB };
+const release = { schema: emptyObject, bytesMax: KIB };
 
 /** The state document of one customer. */
 export const getCustomer = adminRoute({

@@ -1,14 +1,13 @@
 import Type from "typebox";
 import * as calls from "../../db/calls-webhooks.js";
 import { ApiError } from "../errors.js";
-import { environmentQuery, KIB, listQuery, nameFilter, placeIn, sinceOf } from "./parameters.js";
+import { emptyObject, environmentQuery, KIB, listQuery, nameFilter, placeIn, sinceOf } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { delivery, deliveryDetail, deliveryList, emissionDetail, resent } from "./schemas-webhook.js";
 
 const STATUSES = ["pending", "delivered", "failed"] as const;
 const RESENT = ["failed", "missing", "pending", "delivered"] as const;
 
-const nothing = Type.Object({}, { additionalProperties: false });
 const time = Type.String({ minLength: 1, maxLength: 256, examples: ["2h", "2026-03-01T09:00:00Z"] });
 const resending = Type.Object(
   {
@@ -72,7 +71,7 @@ export const resendDelivery = adminRoute({
   path: "/projects/:project/webhooks/:webhook/deliveries/:delivery/resend",
   summary: "Send one emission to a webhook again",
   query: environmentQuery,
-  body: { schema: nothing, bytesMax: KIB },
+  body: { schema: emptyObject, bytesMax: KIB },
   answers: { 202: delivery },
   refusals: { 404: ["WEBHOOK_NOT_FOUND", "DELIVERY_NOT_FOUND"], 409: ["WEBHOOK_DISABLED"] },
   answer: async ({ deps, credentials, params, query: { env } }) => {

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import * as calls from "../../db/calls-projects.js";
 import { newApiKey } from "../credentials.js";
-import { displayName, environmentQuery, graceOf, KIB, listQuery, placeIn } from "./parameters.js";
+import { displayName, emptyObject, environmentQuery, graceOf, KIB, listQuery, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { changedKey, createdKey, keyList, rotatedKey } from "./schemas-key.js";
 
@@ -10,7 +10,6 @@ const rotation = Type.Object(
   { grace: Type.Optional(Type.String({ default: "24h", examples: ["0m", "24h", "30d"] })) },
   { additionalProperties: false },
 );
-const nothing = Type.Object({}, { additionalProperties: false });
 
 /** The keys of an environment, without the keys themselves. */
 export const listKeys = adminRoute({
@@ -70,7 +69,7 @@ export const revokeKey = adminRoute({
   path: "/projects/:project/keys/:keyId/revoke",
   summary: "End a key at once",
   query: environmentQuery,
-  body: { schema: nothing, bytesMax: KIB },
+  body: { schema: emptyObject, bytesMax: KIB },
   answers: { 200: changedKey },
   refusals: { 404: ["KEY_NOT_FOUND"] },
   answer: async ({ deps, credentials, params, query: { env } }) => {

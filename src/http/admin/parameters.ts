@@ -14,6 +14,9 @@ const storable = { pattern: "^(?=.*\\S)[^\\u0000]*$", description: "must not be 
 const cursor = Type.Optional(Type.String({ minLength: 1, maxLength: CURSOR_LENGTH_MAX, ...storable }));
 const limit = Type.Integer({ minimum: 1, maximum: 200, default: 50 });
 
+/** A query without parameters, or a body without members: there is nothing to say but that it be done. */
+export const emptyObject = Type.Object({}, { additionalProperties: false });
+
 /** `?env=`, test unless given. */
 export const environmentQuery = Type.Object({ env: environment }, { additionalProperties: false });
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import type { Context } from "koa";
 import type { Sql } from "postgres";
-import Type, { type Static, type TObject, type TSchema } from "typebox";
+import type { Static, TObject, TSchema } from "typebox";
 import { authorizeRequest, type AdminCredentials } from "../../db/calls-admin.js";
 import type { Mailer } from "../../mail/mailer.js";
 import { placeOf } from "../../operations/literal-place.js";
@@ -12,6 +12,7 @@ import { bearerToken, hashCredential } from "../credentials.js";
 import { ApiError } from "../errors.js";
 import type { Declaration } from "../openapi/administrative.js";
 import type { Route } from "../route.js";
+import { emptyObject } from "./parameters.js";
 import { readPathText, readQueryText } from "./request-text.js";
 import { needsMembers, shape, type Shape } from "../shapes.js";
 import type { CustomerWork } from "./customer-work.js";
@@ -60,14 +61,13 @@ interface AdminRoute<Query extends TObject, Body extends TSchema> extends Declar
   answer(call: AdminCall<Query, Body>): Promise<Answer>;
 }
 
-const NO_QUERY = Type.Object({}, { additionalProperties: false });
 const ORGANIZATION_LENGTH_MAX = 200;
 
 /** Makes a route of an endpoint: credentials, query and body are read and checked, then `answer` is called and its answer rendered. */
-export function adminRoute<const Query extends TObject = typeof NO_QUERY, const Body extends TSchema = TSchema>(
+export function adminRoute<const Query extends TObject = typeof emptyObject, const Body extends TSchema = TSchema>(
   route: AdminRoute<Query, Body>,
 ): (deps: AdminDeps) => Route {
-  const queryShape = shape((route.query ?? NO_QUERY) as Query);
+  const queryShape = shape((route.query ?? emptyObject) as Query);
   const bodyShape = route.body && shape(route.body.schema);
   return (deps) => ({
     method: route.method,

@@ -1,4 +1,5 @@
 import Type, { type TProperties, type TSchema } from "typebox";
+import { ROLES } from "../../db/calls-organization.js";
 
 /** What many answers have in common. Schemas of answers are exact: no member that is not named, and none missing. */
 
@@ -12,7 +13,7 @@ export const instant = Type.String({
 
 export const environmentName = Type.Enum(["test", "live"], { description: "An environment." });
 
-export const role = Type.Enum(["owner", "administrator", "developer", "viewer"], {
+export const role = Type.Enum([...ROLES], {
   description: "What a member may do.",
 });
 

@@ -1,4 +1,5 @@
 import type { Agent } from "undici";
+import { ATTEMPT_TIMEOUT_MS } from "../../webhooks/acceptance.js";
 import type { Message, Outcome } from "../../webhooks/send.js";
 import { USER_AGENT } from "../../webhooks/user-agent.js";
 import { SealedSecretError, secretOpener } from "../../webhooks/secret.js";
@@ -37,10 +38,13 @@ const TESTS = 16;
 const TESTS_PER_ORGANIZATION = 4;
 const WAITING_MAX = 20;
 const WAIT_MS_MAX = 10_000;
-const TIMEOUT_MS = 15_000;
 
 /** Dials nothing before the first test. */
-export function createWebhookTests({ key, allowPrivate, timeoutMs = TIMEOUT_MS }: WebhookTestsOptions): WebhookTests {
+export function createWebhookTests({
+  key,
+  allowPrivate,
+  timeoutMs = ATTEMPT_TIMEOUT_MS,
+}: WebhookTestsOptions): WebhookTests {
   const places = new Places({
     places: TESTS,
     waitingMax: WAITING_MAX,

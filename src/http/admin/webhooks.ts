@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import Type from "typebox";
 import * as calls from "../../db/calls-webhooks.js";
 import { isDuration } from "../../snapshot/duration.js";
+import { isAccepted } from "../../webhooks/acceptance.js";
 import { checkUrl } from "../../webhooks/address.js";
 import { newSecret, sealSecret } from "../../webhooks/secret.js";
 import { ApiError } from "../errors.js";
@@ -208,7 +209,7 @@ export const testWebhook = adminRoute({
       const message = testBody(id, type, env);
       const { outcome, headers } = await deps.webhookTests.send({ ...target, id, body: message });
       const { statusCode, latencyMs, error, response } = outcome;
-      const delivered = statusCode !== null && statusCode >= 200 && statusCode <= 299;
+      const delivered = isAccepted(statusCode);
       const request = { headers, body: message };
       return { status: 200, document: { id, delivered, statusCode, latencyMs, error, response, request } };
     }),

@@ -20,7 +20,6 @@ const children: ChildProcess[] = [];
 
 beforeAll(async () => {
   db = await createDatabase();
-  await promisify(execFile)(process.execPath, ["scripts/build.js"], { cwd: ROOT });
   const [first, second] = await Promise.all([start(), start()]);
   urls.push(first, second);
   key = await createKey();

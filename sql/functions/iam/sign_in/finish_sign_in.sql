@@ -23,7 +23,7 @@ begin
 
   perform iam.start_session(finish_sign_in.user_id, finish_sign_in.session_hash, finish_sign_in.previous_hash);
   delete from iam.throttles as t
-  where t.bucket = sha256(convert_to(iam.sign_in_bucket(finish_sign_in.email, finish_sign_in.address), 'UTF8'));
+  where t.bucket = iam.bucket_hash(iam.sign_in_bucket(finish_sign_in.email, finish_sign_in.address));
   return true;
 end;
 $$;

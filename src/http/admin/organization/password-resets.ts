@@ -3,7 +3,7 @@ import * as calls from "../../../db/calls-organization.js";
 import { passwordMail } from "../../../mail/messages.js";
 import { newLinkSecret } from "../../credentials.js";
 import { passwordLink } from "../../links.js";
-import { KIB } from "../parameters.js";
+import { emptyObject, KIB } from "../parameters.js";
 import { adminRoute } from "../route.js";
 import { instant } from "../schemas-common.js";
 import { mailed } from "./schemas.js";
@@ -14,8 +14,7 @@ export const createPasswordReset = adminRoute({
   method: "POST",
   path: "/organization/members/:userId/password-reset",
   summary: "Make a link by which a member sets a password, good for 24 hours; stops the one before",
-  // Nothing to say but that it be done.
-  body: { schema: Type.Object({}, { additionalProperties: false }), bytesMax: KIB },
+  body: { schema: emptyObject, bytesMax: KIB },
   answers: {
     201: Type.Object(
       { link: Type.String(), expiresAt: instant, mailed },
