@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:3a4fd77d94be1ea9dfe977613dd3953f82ba19b9
+--! Hash: sha1:8dd194729cc88e99a631dc28cffb953d241c0727
 
 -- sql/schema/010_schemas.sql
 
@@ -587,7 +587,8 @@ create table svc.customers (
   generation integer not null default 0,
   set_aside_at timestamptz,
   set_aside_error text,
-  primary key (environment_id, customer_id)
+  -- With the generation, so that what counts of a log is known without reading the customers.
+  primary key (environment_id, customer_id) include (generation)
 ) with (fillfactor = 80);
 comment on table svc.customers is
   'Derived state, one row per customer. Evaluation locks the row, so one customer is evaluated by one worker at a time.';
@@ -660,7 +661,7 @@ comment on column svc.lifecycle_transitions.cause_type is 'event, identify, time
 comment on column svc.lifecycle_transitions.cause_id is 'Id of the event or job.';
 comment on column svc.lifecycle_transitions.config_version is 'The version evaluated.';
 comment on column svc.lifecycle_transitions.generation is 'That of the customer when it was written.';
-create index lifecycle_transitions_state_idx on svc.lifecycle_transitions (environment_id, to_state, customer_id);
+create index lifecycle_transitions_state_idx on svc.lifecycle_transitions (environment_id, to_state, transition_seq);
 
 create table svc.blocked_transitions (
   environment_id integer not null,
@@ -782,7 +783,7 @@ create table svc.rule_executions (
   cause_id text,
   config_version integer,
   generation integer not null default 0,
-  -- Every read is of a customer's newest generation or by one of the indexes below.
+  -- Every read is of a customer's present generation or by one of the indexes below.
   primary key (environment_id, customer_id, generation, executed_at, execution_seq),
   constraint rule_executions_result_known check (result in ('pass', 'fail', 'skip', 'error')),
   constraint rule_executions_error_said check ((error is not null) = (result = 'error')),
