@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:8dd194729cc88e99a631dc28cffb953d241c0727
+--! Hash: sha1:c320d89de0f624f4fa03a93b12608d17142f5b86
 
 -- sql/schema/010_schemas.sql
 
@@ -1044,7 +1044,9 @@ create table svc.recomputes (
   constraint recomputes_preview_has_a_model check ((kind = 'preview') = (snapshot is not null and hash is not null)),
   constraint recomputes_sampled_by_previews check (sample_size is null or kind = 'preview'),
   constraint recomputes_retried_later check ((next_attempt_at is not null) = (status = 'retrying')),
-  constraint recomputes_finished_once check ((finished_at is not null) = (status in ('completed', 'dead_letter')))
+  constraint recomputes_finished_once check ((finished_at is not null) = (status in ('completed', 'dead_letter'))),
+  -- So that erasing a customer need not look through all that were ever completed.
+  constraint recomputes_completed_at_no_customer check (status <> 'completed' or last_customer_id is null)
 ) with (fillfactor = 50);
 comment on table svc.recomputes is
   'Recomputes, dry runs and previews of models: the queue, what each is pinned to, how far it has come, and what it came to. Of an
@@ -1070,8 +1072,10 @@ comment on column svc.recomputes.next_attempt_at is 'While retrying: when it is 
 comment on column svc.recomputes.error is 'Why it failed last, and what to do.';
 comment on column svc.recomputes.customers_total is 'How many customers there were when it began; null before.';
 comment on column svc.recomputes.customers_done is 'How many of them are done.';
-comment on column svc.recomputes.last_customer_id is 'The last of them; they are taken in order of their ids.';
-comment on column svc.recomputes.customers_changed is 'Customers with a row in svc.recompute_customers.';
+comment on column svc.recomputes.last_customer_id is
+  'The last of them; they are taken in order of their ids. Null when it is completed. Erasing that customer puts the one before it here.';
+comment on column svc.recomputes.customers_changed is
+  'Customers who got a row in svc.recompute_customers, also where it was erased or swept since.';
 comment on column svc.recomputes.lifecycle_changed is 'Customers whose final lifecycle state changes.';
 comment on column svc.recomputes.health_changed is 'Customers whose final health changes.';
 comment on column svc.recomputes.segments_entered is 'Memberships that begin.';
@@ -1086,6 +1090,9 @@ comment on column svc.recomputes.requested_at is 'When it was asked for.';
 comment on column svc.recomputes.started_at is 'When it was first taken.';
 comment on column svc.recomputes.finished_at is 'When it was completed or given up.';
 create index recomputes_seq_idx on svc.recomputes (environment_id, recompute_seq);
+-- Erasure finds by them what is for a customer alone, and what may have come as far as that customer.
+create index recomputes_customer_idx on svc.recomputes (environment_id, customer_id) where customer_id is not null;
+create index recomputes_resumable_idx on svc.recomputes (environment_id, recompute_seq) where status <> 'completed';
 create index recomputes_unfinished_idx on svc.recomputes (recompute_seq) where status in ('queued', 'running', 'retrying');
 
 create table svc.recompute_customers (

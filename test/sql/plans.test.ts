@@ -6,7 +6,7 @@ import * as webhooks from "../../src/db/calls-webhooks.js";
 import { connect } from "../../src/db/connect.js";
 import { newAccessToken, newApiKey } from "../../src/http/credentials.js";
 import { parseDuration } from "../../src/snapshot/duration.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { createDatabase, rolledBack, type TestDatabase } from "../support/database.js";
 import { populate } from "../support/population.js";
 
 const CUSTOMERS = 20_000;
@@ -24,6 +24,8 @@ const LARGE = [
   "ingest_batches",
   "journey_runs",
   "lifecycle_transitions",
+  "recompute_customers",
+  "recomputes",
   "rule_executions",
   "segment_memberships",
   "signals",
@@ -358,6 +360,30 @@ describe("what is asked of the deliveries to a webhook reads by index:", () => {
     const ago = (duration: string) => new Date(Date.now() - parseDuration(duration));
     return webhooks.resendDeliveries(sql, by, AT, webhook, { ...none, since: ago(since), until: ago(until) });
   }
+});
+
+describe("an erasure", () => {
+  it("finds by index what recomputes hold of the customer", async () => {
+    const [row] = await db.sql<[{ id: number }]>`select environment_id as id from svc.environments where name = 'test'`;
+    // One in ten of one customer.
+    await db.sql`
+      insert into svc.recomputes (environment_id, recompute_id, kind, customer_id, pinned_at, status, requested_by, finished_at)
+      select
+        ${row.id}, 'rec_' || n, 'recompute', case when n % 10 = 0 then 'customer-' || lpad(n::text, 6, '0') end, now(), 'completed', 'a@b', now()
+      from generate_series(1, 10000) as n`;
+    await db.sql`
+      insert into svc.recomputes (environment_id, recompute_id, kind, pinned_at, status, requested_by, last_customer_id)
+      values (${row.id}, 'rec_running', 'recompute', now(), 'running', 'a@b', 'customer-000130')`;
+    await db.sql`
+      insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
+      select ${row.id}, 'rec_' || k, 'customer-' || lpad(n::text, 6, '0'), n, '{}' from generate_series(1, 10000) as n, generate_series(1, 5) as k`;
+    await db.sql`vacuum (analyze)`;
+    const { scanned, buffers } = await cost(() =>
+      rolledBack(sql, (tx) => tx`select svc.delete_customer(${row.id}, 'customer-000130')`),
+    );
+    expect(scanned).toEqual([]);
+    expect(buffers).toBeLessThanOrEqual(FEW);
+  });
 });
 
 describe("a session", () => {

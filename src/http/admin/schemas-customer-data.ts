@@ -96,6 +96,8 @@ export const erasure = exact({
       emissions: count,
       deliveries: count,
       deliveryAttempts: count,
+      recomputes: count,
+      recomputeResults: count,
     },
     { title: "Erasure", description: "How many rows of each kind were erased." },
   ),
