@@ -31,6 +31,7 @@ create table svc.recomputes (
   requested_at timestamptz not null default now(),
   started_at timestamptz,
   finished_at timestamptz,
+  swept_at timestamptz,
   primary key (environment_id, recompute_id),
   constraint recomputes_kind_known check (kind in ('recompute', 'dry_run', 'preview')),
   constraint recomputes_status_known check (status in ('queued', 'running', 'retrying', 'completed', 'dead_letter')),
@@ -82,10 +83,14 @@ comment on column svc.recomputes.requested_by is 'E-mail address of who asked fo
 comment on column svc.recomputes.requested_at is 'When it was asked for.';
 comment on column svc.recomputes.started_at is 'When it was first taken.';
 comment on column svc.recomputes.finished_at is 'When it was completed or given up.';
+comment on column svc.recomputes.swept_at is
+  'When its rows of svc.recompute_customers were removed. One that was given up, swept and then retried has some again when it ends anew.';
 create index recomputes_seq_idx on svc.recomputes (environment_id, recompute_seq);
 -- Erasure finds by them what is for a customer alone, and what may have come as far as that customer.
 create index recomputes_customer_idx on svc.recomputes (environment_id, customer_id) where customer_id is not null;
 create index recomputes_resumable_idx on svc.recomputes (environment_id, recompute_seq) where status <> 'completed';
+-- What is still to be swept.
+create index recomputes_unswept_idx on svc.recomputes (finished_at) where finished_at > coalesce(swept_at, '-infinity');
 create index recomputes_unfinished_idx on svc.recomputes (recompute_seq) where status in ('queued', 'running', 'retrying');
 
 create table svc.recompute_customers (
@@ -98,7 +103,8 @@ create table svc.recompute_customers (
   primary key (environment_id, recompute_id, customer_id)
 );
 comment on table svc.recompute_customers is
-  'What a recompute, a dry run or a preview changes: one row per customer with a difference, a run of a rule or an emission.';
+  'What a recompute, a dry run or a preview changes: one row per customer with a difference, a run of a rule or an emission. Kept for
+30 days after it was completed or given up.';
 comment on column svc.recompute_customers.environment_id is 'The environment.';
 comment on column svc.recompute_customers.recompute_id is 'The recompute.';
 comment on column svc.recompute_customers.customer_id is 'The customer.';
