@@ -24,6 +24,7 @@ grant execute on function
   svc_api.release_webhooks(text),
   svc_api.set_aside_customer(integer, text, text),
   svc_api.sweep_iam(),
+  svc_api.sweep_recomputes(integer),
   svc_api.sweep_webhooks(integer, integer),
   svc_api.tick(text, interval),
   svc_api.touch_recompute(integer, text, integer)

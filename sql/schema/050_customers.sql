@@ -18,7 +18,8 @@ create table svc.customers (
   generation integer not null default 0,
   set_aside_at timestamptz,
   set_aside_error text,
-  primary key (environment_id, customer_id)
+  -- With the generation, so that what counts of a log is known without reading the customers.
+  primary key (environment_id, customer_id) include (generation)
 ) with (fillfactor = 80);
 comment on table svc.customers is
   'Derived state, one row per customer. Evaluation locks the row, so one customer is evaluated by one worker at a time.';
@@ -91,7 +92,7 @@ comment on column svc.lifecycle_transitions.cause_type is 'event, identify, time
 comment on column svc.lifecycle_transitions.cause_id is 'Id of the event or job.';
 comment on column svc.lifecycle_transitions.config_version is 'The version evaluated.';
 comment on column svc.lifecycle_transitions.generation is 'That of the customer when it was written.';
-create index lifecycle_transitions_state_idx on svc.lifecycle_transitions (environment_id, to_state, customer_id);
+create index lifecycle_transitions_state_idx on svc.lifecycle_transitions (environment_id, to_state, transition_seq);
 
 create table svc.blocked_transitions (
   environment_id integer not null,

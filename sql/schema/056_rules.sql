@@ -14,7 +14,7 @@ create table svc.rule_executions (
   cause_id text,
   config_version integer,
   generation integer not null default 0,
-  -- Every read is of a customer's newest generation or by one of the indexes below.
+  -- Every read is of a customer's present generation or by one of the indexes below.
   primary key (environment_id, customer_id, generation, executed_at, execution_seq),
   constraint rule_executions_result_known check (result in ('pass', 'fail', 'skip', 'error')),
   constraint rule_executions_error_said check ((error is not null) = (result = 'error')),

@@ -32,13 +32,16 @@ create table svc.recomputes (
   requested_at timestamptz not null default now(),
   started_at timestamptz,
   finished_at timestamptz,
+  swept_at timestamptz,
   primary key (environment_id, recompute_id),
   constraint recomputes_kind_known check (kind in ('recompute', 'dry_run', 'preview')),
   constraint recomputes_status_known check (status in ('queued', 'running', 'retrying', 'completed', 'dead_letter')),
   constraint recomputes_preview_has_a_model check ((kind = 'preview') = (snapshot is not null and hash is not null)),
   constraint recomputes_sampled_by_previews check (sample_size is null or kind = 'preview'),
   constraint recomputes_retried_later check ((next_attempt_at is not null) = (status = 'retrying')),
-  constraint recomputes_finished_once check ((finished_at is not null) = (status in ('completed', 'dead_letter')))
+  constraint recomputes_finished_once check ((finished_at is not null) = (status in ('completed', 'dead_letter'))),
+  -- So that erasing a customer need not look through all that were ever completed.
+  constraint recomputes_completed_at_no_customer check (status <> 'completed' or last_customer_id is null)
 ) with (fillfactor = 50);
 comment on table svc.recomputes is
   'Recomputes, dry runs and previews of models: the queue, what each is pinned to, how far it has come, and what it came to. Of an
@@ -65,8 +68,10 @@ comment on column svc.recomputes.next_attempt_at is 'While retrying: when it is 
 comment on column svc.recomputes.error is 'Why it failed last, and what to do.';
 comment on column svc.recomputes.customers_total is 'How many customers there were when it began; null before.';
 comment on column svc.recomputes.customers_done is 'How many of them are done.';
-comment on column svc.recomputes.last_customer_id is 'The last of them; they are taken in order of their ids.';
-comment on column svc.recomputes.customers_changed is 'Customers with a row in svc.recompute_customers.';
+comment on column svc.recomputes.last_customer_id is
+  'The last of them; they are taken in order of their ids. Null when it is completed. Erasing that customer puts the one before it here.';
+comment on column svc.recomputes.customers_changed is
+  'Customers who got a row in svc.recompute_customers, also where it was erased or swept since.';
 comment on column svc.recomputes.lifecycle_changed is 'Customers whose final lifecycle state changes.';
 comment on column svc.recomputes.health_changed is 'Customers whose final health changes.';
 comment on column svc.recomputes.segments_entered is 'Memberships that begin.';
@@ -80,7 +85,14 @@ comment on column svc.recomputes.requested_by is 'E-mail address of who asked fo
 comment on column svc.recomputes.requested_at is 'When it was asked for.';
 comment on column svc.recomputes.started_at is 'When it was first taken.';
 comment on column svc.recomputes.finished_at is 'When it was completed or given up.';
+comment on column svc.recomputes.swept_at is
+  'When its rows of svc.recompute_customers were removed. One that was given up, swept and then retried has some again when it ends anew.';
 create index recomputes_seq_idx on svc.recomputes (environment_id, recompute_seq);
+-- Erasure finds by them what is for a customer alone, and what may have come as far as that customer.
+create index recomputes_customer_idx on svc.recomputes (environment_id, customer_id) where customer_id is not null;
+create index recomputes_resumable_idx on svc.recomputes (environment_id, recompute_seq) where status <> 'completed';
+-- What is still to be swept.
+create index recomputes_unswept_idx on svc.recomputes (finished_at) where finished_at > coalesce(swept_at, '-infinity');
 create index recomputes_unfinished_idx on svc.recomputes (recompute_seq) where status in ('queued', 'running', 'retrying');
 
 create table svc.recompute_customers (
@@ -93,7 +105,8 @@ create table svc.recompute_customers (
   primary key (environment_id, recompute_id, customer_id)
 );
 comment on table svc.recompute_customers is
-  'What a recompute, a dry run or a preview changes: one row per customer with a difference, a run of a rule or an emission.';
+  'What a recompute, a dry run or a preview changes: one row per customer with a difference, a run of a rule or an emission. Kept for
+30 days after it was completed or given up.';
 comment on column svc.recompute_customers.environment_id is 'The environment.';
 comment on column svc.recompute_customers.recompute_id is 'The recompute.';
 comment on column svc.recompute_customers.customer_id is 'The customer.';

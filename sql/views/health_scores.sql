@@ -3,15 +3,13 @@ select
   p.slug as project, e.name as environment, t.customer_id, t.overall, t.components, t.band, t.scored_at, t.cause_type, t.cause_id,
   'v' || t.config_version as config_version, t.score_seq
 from svc.health_scores as t
+-- A recompute writes a customer's history anew: only the rows of the customer's present generation count.
+join svc.customers as c
+  on c.environment_id = t.environment_id and c.customer_id = t.customer_id and c.generation = t.generation
 join svc.environments as e on e.environment_id = t.environment_id
-join svc.projects as p on p.project_id = e.project_id
--- A recompute writes a customer's history anew: only the newest generation counts.
-where not exists (
-  select from svc.health_scores as n
-  where n.environment_id = t.environment_id and n.customer_id = t.customer_id and n.generation > t.generation
-);
+join svc.projects as p on p.project_id = e.project_id;
 
-comment on view svc_inspect.health_scores is 'Changes of health scores in each customer''s newest history.';
+comment on view svc_inspect.health_scores is 'Changes of health scores in each customer''s present history.';
 comment on column svc_inspect.health_scores.project is 'Slug of the project.';
 comment on column svc_inspect.health_scores.environment is 'test or live.';
 comment on column svc_inspect.health_scores.customer_id is 'The customer.';

@@ -3,15 +3,13 @@ select
   p.slug as project, e.name as environment, t.customer_id, t.rule_id as rule, t.result, t.triggered_by, t.conditions, t.action, t.error,
   t.executed_at, t.cause_type, t.cause_id, 'v' || t.config_version as config_version, t.execution_seq
 from svc.rule_executions as t
+-- A recompute writes a customer's history anew: only the rows of the customer's present generation count.
+join svc.customers as c
+  on c.environment_id = t.environment_id and c.customer_id = t.customer_id and c.generation = t.generation
 join svc.environments as e on e.environment_id = t.environment_id
-join svc.projects as p on p.project_id = e.project_id
--- A recompute writes a customer's history anew: only the newest generation counts.
-where not exists (
-  select from svc.rule_executions as n
-  where n.environment_id = t.environment_id and n.customer_id = t.customer_id and n.generation > t.generation
-);
+join svc.projects as p on p.project_id = e.project_id;
 
-comment on view svc_inspect.rule_executions is 'The log of the rules in each customer''s newest history.';
+comment on view svc_inspect.rule_executions is 'The log of the rules in each customer''s present history.';
 comment on column svc_inspect.rule_executions.project is 'Slug of the project.';
 comment on column svc_inspect.rule_executions.environment is 'test or live.';
 comment on column svc_inspect.rule_executions.customer_id is 'The customer.';

@@ -31,6 +31,7 @@ export const EXPORT_LISTS = [
   "signals",
   "emissions",
   "deliveries",
+  "recomputes",
 ] as const;
 
 export type ExportList = (typeof EXPORT_LISTS)[number];

@@ -4,7 +4,7 @@ import { Logger as GraphileLogger, run, type Runner, type WorkerEvents } from "g
 import pg from "pg";
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
-import { tick } from "../db/calls-evaluation.js";
+import { sweepRecomputes, tick } from "../db/calls-evaluation.js";
 import { sweepWebhooks } from "../db/calls-deliveries.js";
 import { sweepIam } from "../db/calls-sign-in.js";
 import type { Models } from "../evaluation/models.js";
@@ -39,14 +39,18 @@ const TICK_MS = 1_000;
 /** Longer than a database takes to fail over; a query that has no answer then has lost its connection without the driver knowing. */
 const SILENCE_MS_MAX = 120_000;
 
-/** What is over of sign-ins and of webhooks is swept every ten minutes, by one of all workers. */
+/** What is over of sign-ins, webhooks and recomputes is swept every ten minutes, by one of all workers. */
 const CRONTAB = [
   "*/10 * * * * sweep_iam ?jobKey=sweep_iam&max=3",
   "5,15,25,35,45,55 * * * * sweep_webhooks ?jobKey=sweep_webhooks&max=3",
+  "2,12,22,32,42,52 * * * * sweep_recomputes ?jobKey=sweep_recomputes&max=3",
 ].join("\n");
 
 /** Rows of a kind that one call removes: tens of milliseconds. */
 const SWEPT_ROWS = 5_000;
+
+/** Results of recomputes that one call removes; they are wide. */
+const SWEPT_RESULTS = 1_000;
 
 /** A job that evaluated this many chunks goes to the end of the queue, so that a long backlog does not keep other environments waiting. */
 const CHUNKS_PER_JOB = 20;
@@ -69,6 +73,12 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const onLost = (error: Error) => logger.warn({ err: error }, "a connection of the job runner was lost");
   pool.on("error", onLost);
   pool.on("connect", (client) => client.on("error", onLost));
+  /** Sweeps until nothing is left, or the worker stops; the sum of what the sweeps answered. */
+  const untilNothing = async (sweep: () => Promise<number>): Promise<number> => {
+    let rows = 0;
+    for (let swept = -1; swept !== 0 && !stopping; rows += swept) swept = await sweep();
+    return rows;
+  };
   const runner: Runner = await run({
     pgPool: pool,
     concurrency: options.concurrency,
@@ -86,11 +96,12 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         logger.debug({ rows }, "what was over of sign-ins was swept");
       },
       sweep_webhooks: async () => {
-        let rows = 0;
-        for (let swept = -1; swept !== 0 && !stopping; rows += swept) {
-          swept = await sweepWebhooks(sql, options.attemptDays, SWEPT_ROWS);
-        }
+        const rows = await untilNothing(() => sweepWebhooks(sql, options.attemptDays, SWEPT_ROWS));
         logger.debug({ rows }, "what was over of webhooks was swept");
+      },
+      sweep_recomputes: async () => {
+        const rows = await untilNothing(() => sweepRecomputes(sql, SWEPT_RESULTS));
+        logger.debug({ rows }, "what was over of recomputes was swept");
       },
       evaluate: async (payload, { addJob }) => {
         const { environmentId } = payload as { environmentId: number };

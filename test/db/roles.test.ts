@@ -104,6 +104,7 @@ describe("functions of svc_api", () => {
       "release_webhooks",
       "set_aside_customer",
       "sweep_iam",
+      "sweep_recomputes",
       "sweep_webhooks",
       "tick",
       "touch_recompute",

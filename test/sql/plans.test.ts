@@ -6,7 +6,7 @@ import * as webhooks from "../../src/db/calls-webhooks.js";
 import { connect } from "../../src/db/connect.js";
 import { newAccessToken, newApiKey } from "../../src/http/credentials.js";
 import { parseDuration } from "../../src/snapshot/duration.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { createDatabase, rolledBack, type TestDatabase } from "../support/database.js";
 import { populate } from "../support/population.js";
 
 const CUSTOMERS = 20_000;
@@ -24,6 +24,8 @@ const LARGE = [
   "ingest_batches",
   "journey_runs",
   "lifecycle_transitions",
+  "recompute_customers",
+  "recomputes",
   "rule_executions",
   "segment_memberships",
   "signals",
@@ -212,6 +214,89 @@ describe("the lists read by index, and not much more than they show:", () => {
   });
 });
 
+describe("where a recompute wrote much of the history anew,", () => {
+  /** Newer than everything else: executions that do not count any more, of customers that a recompute found no rule for. */
+  const SUPERSEDED = 5_000;
+  const pagesOf = async (list: (page: calls.Page) => Promise<string>) => {
+    const pages: { rows: number; buffers: number; scanned: unknown[] }[] = [];
+    for (let cursor: string | undefined; pages.at(-1)?.rows !== 50;) {
+      const { scanned, buffers } = await cost(() => list({ ...PAGE, cursor }));
+      const { data, nextCursor } = JSON.parse(await list({ ...PAGE, cursor })) as {
+        data: unknown[];
+        nextCursor: string;
+      };
+      pages.push({ rows: data.length, buffers, scanned });
+      cursor = nextCursor;
+    }
+    return pages;
+  };
+
+  beforeAll(async () => {
+    await db.sql`
+      insert into svc.customers (environment_id, customer_id, created_at, state, generation)
+      select environment_id, 'recomputed-' || n, now(), json_build_object('counts', array(select k from generate_series(1, 100) as k)), 1
+      from svc.environments, generate_series(1, 1000) as n where name = 'test'`;
+    await db.sql`
+      insert into svc.rule_executions (
+        environment_id, customer_id, rule_id, result, triggered_by, conditions, action, error, executed_at, cause_type, generation
+      )
+      select
+        environment_id, 'recomputed-' || 1 + n % 1000, 'rule_3', r.result, 'event:login', '{}', '{}', case r.result when 'error' then 'no' end,
+        now() + n * interval '1 millisecond', 'event', 0
+      from svc.environments, generate_series(1, ${SUPERSEDED}::integer) as n
+      cross join lateral (select (array['pass', 'fail', 'error'])[1 + n % 3] as result) as r
+      where name = 'test'`;
+    await db.sql`
+      insert into svc.lifecycle_transitions (environment_id, customer_id, to_state, transitioned_at, cause_type)
+      select environment_id, 'recomputed-' || 1 + n % 1000, 'left', now(), 'event'
+      from svc.environments, generate_series(1, 20000) as n where name = 'test'`;
+    await db.sql`vacuum (analyze)`;
+  });
+
+  it.each<[string, (page: calls.Page) => Promise<string>, number]>([
+    ["all", (page) => rules({}, page), 3],
+    ["of a rule", (page) => rules({ rule: "rule_3" }, page), 3],
+    ["of a result", (page) => rules({ result: "pass" }, page), 1],
+  ])("a page of the log of rules looks at 2,000 executions at most: %s", async (_, list, pagesMax) => {
+    const pages = await pagesOf(list);
+    expect(pages).toHaveLength(pagesMax);
+    for (const { scanned, buffers } of pages) {
+      expect(scanned).toEqual([]);
+      expect(buffers).toBeLessThanOrEqual(BOUNDED);
+    }
+  });
+
+  it("the log of the rules of a customer reads what counts only", async () => {
+    const { scanned, buffers } = await cost(() => rules({ customer: "recomputed-1" }));
+    expect(scanned).toEqual([]);
+    expect(buffers).toBeLessThanOrEqual(100);
+  });
+
+  it("the funnel reads the log of transitions and an index of customers, and not the customers", async () => {
+    const id = await db.sql<[{ id: number }]>`select environment_id as id from svc.environments where name = 'test'`;
+    const { scanned } = await cost(() => sql`select svc.lifecycle_counts(${id[0].id})`);
+    expect(scanned).not.toContain("customers");
+  });
+
+  it("diagnostics of states and rules look at 10,000 entries of a log at most", async () => {
+    const snapshot = {
+      strictSchema: false,
+      lifecycle: { states: [{ name: "left" }, { name: "active" }, { name: "nowhere" }] },
+    };
+    await db.sql`
+      insert into svc.config_versions (project_id, version, snapshot, hash, author)
+      select project_id, 1, ${JSON.stringify(snapshot)}::text::json, 'hash', 'ann' from svc.projects`;
+    const [row] = await db.sql<[{ id: number; project: number }]>`
+      select environment_id as id, project_id as project from svc.environments where name = 'test'`;
+    const states = () => sql<[{ states: string[] }]>`
+      select svc.check_states(${row.id}, ${row.project}, 1) -> 'details' -> 'states' as states`;
+    for (const call of [states, () => sql`select svc.check_rules(${row.id})`]) {
+      expect((await cost(call)).buffers).toBeLessThanOrEqual(30_000);
+    }
+    expect((await states())[0].states).toEqual(["left", "nowhere"]);
+  });
+});
+
 describe("what is asked of the deliveries to a webhook reads by index:", () => {
   const EMISSIONS = 30_000;
   const none = { statuses: ["failed", "missing"] as const };
@@ -275,6 +360,30 @@ describe("what is asked of the deliveries to a webhook reads by index:", () => {
     const ago = (duration: string) => new Date(Date.now() - parseDuration(duration));
     return webhooks.resendDeliveries(sql, by, AT, webhook, { ...none, since: ago(since), until: ago(until) });
   }
+});
+
+describe("an erasure", () => {
+  it("finds by index what recomputes hold of the customer", async () => {
+    const [row] = await db.sql<[{ id: number }]>`select environment_id as id from svc.environments where name = 'test'`;
+    // One in ten of one customer.
+    await db.sql`
+      insert into svc.recomputes (environment_id, recompute_id, kind, customer_id, pinned_at, status, requested_by, finished_at)
+      select
+        ${row.id}, 'rec_' || n, 'recompute', case when n % 10 = 0 then 'customer-' || lpad(n::text, 6, '0') end, now(), 'completed', 'a@b', now()
+      from generate_series(1, 10000) as n`;
+    await db.sql`
+      insert into svc.recomputes (environment_id, recompute_id, kind, pinned_at, status, requested_by, last_customer_id)
+      values (${row.id}, 'rec_running', 'recompute', now(), 'running', 'a@b', 'customer-000130')`;
+    await db.sql`
+      insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
+      select ${row.id}, 'rec_' || k, 'customer-' || lpad(n::text, 6, '0'), n, '{}' from generate_series(1, 10000) as n, generate_series(1, 5) as k`;
+    await db.sql`vacuum (analyze)`;
+    const { scanned, buffers } = await cost(() =>
+      rolledBack(sql, (tx) => tx`select svc.delete_customer(${row.id}, 'customer-000130')`),
+    );
+    expect(scanned).toEqual([]);
+    expect(buffers).toBeLessThanOrEqual(FEW);
+  });
 });
 
 describe("a session", () => {

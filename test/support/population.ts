@@ -16,7 +16,7 @@ export async function populate(sql: Sql, environmentId: number, { customers, eve
   await sql`
     insert into svc.customers (
       environment_id, customer_id, created_at, traits, lifecycle, lifecycle_entered_at, last_event_at, evaluated_through, config_version,
-      health, state, set_aside_at, set_aside_error
+      health, state, generation, set_aside_at, set_aside_error
     )
     select
       ${id}, ${customerId(sql`n`)}, now() - interval '400 days' + n * interval '1 minute', jsonb_build_object('plan', 'pro', 'seats', n % 90),
@@ -29,6 +29,7 @@ export async function populate(sql: Sql, environmentId: number, { customers, eve
         'band', case when n * 31 % 10000 < 4000 then 'at_risk' else 'healthy' end
       ) end,
       json_build_object('counts', array(select (n * k) % 1000 from generate_series(1, 100) as k)),
+      ${generation(sql`n`)},
       case when n % 4001 = 4000 then now() end,
       case when n % 4001 = 4000 then 'RangeError: beyond' end
     from generate_series(0, ${customers - 1}) as n`;
@@ -58,28 +59,31 @@ export async function populate(sql: Sql, environmentId: number, { customers, eve
     cross join (values ('everyone', 1), ('paying', 2), ('chosen', 400), ('few', 20000)) as s (segment, share)
     where n % s.share = 0`;
   await sql`
-    insert into svc.lifecycle_transitions (environment_id, customer_id, from_state, to_state, transitioned_at, cause_type, config_version)
+    insert into svc.lifecycle_transitions (
+      environment_id, customer_id, from_state, to_state, transitioned_at, cause_type, config_version, generation
+    )
     select
       ${id}, ${customerId(sql`n`)}, (array[null, 'new', 'active'])[k], (array['new', 'active', 'quiet'])[k],
-      now() - (n % 300 + 10 - k) * interval '1 day', 'event', 1
-    from generate_series(0, ${customers - 1}) as n, generate_series(1, 3) as k`;
+      now() - (n % 300 + 10 - k) * interval '1 day', 'event', 1, g
+    from generate_series(0, ${customers - 1}) as n, generate_series(0, ${generation(sql`n`)}) as g, generate_series(1, 3) as k`;
   await sql`
     insert into svc.rule_executions (
       environment_id, customer_id, rule_id, result, triggered_by, conditions, action, error, executed_at, cause_type, cause_id,
       config_version, generation
     )
     select
-      ${id}, ${customerId(sql`(e.n / 4 * 7919::bigint) % ${customers}::integer`)},
+      ${id}, ${customerId(sql`e.customer`)},
       case when e.n % 2500 = 2499 then 'seldom' else 'rule_' || e.n % 12 end, e.result, 'event:login',
       '{"kind": "all", "holds": true, "parts": [{"kind": "count", "holds": true, "value": 3}]}', '{"type": "emit", "event": "nudge"}',
       case when e.result = 'error' then 'unknown segment' end,
       now() - ((${customers * 4} - e.n) * 31536000.0 / ${customers * 4}) * interval '1 second', 'event', 'evt_0000000000000400', 1, g
     from (
       select
-        n, case when n % 1000 = 0 then 'error' when n % 20 = 1 then 'skip' when n % 10 < 4 then 'pass' else 'fail' end as result
+        n, (n / 4 * 7919::bigint) % ${customers}::integer as customer,
+        case when n % 1000 = 0 then 'error' when n % 20 = 1 then 'skip' when n % 10 < 4 then 'pass' else 'fail' end as result
       from generate_series(0, ${customers * 4 - 1}) as n
     ) as e
-    cross join generate_series(0, case when e.n / 4 % 10 = 0 then 1 else 0 end) as g`;
+    cross join generate_series(0, ${generation(sql`e.customer`)}) as g`;
   await sql`
     insert into svc.journey_runs (
       environment_id, customer_id, journey_id, run, status, current_step, steps, started_at, completed_at, expired_at
@@ -93,8 +97,9 @@ export async function populate(sql: Sql, environmentId: number, { customers, eve
     insert into svc.signals (environment_id, customer_id, signal_id, severity, raised_at)
     select ${id}, ${customerId(sql`n`)}, 'quiet', 'warning', now() from generate_series(0, ${customers - 1}) as n where n % 3 = 0`;
   await sql`
-    insert into svc.health_scores (environment_id, customer_id, overall, components, band, scored_at, cause_type, config_version)
-    select ${id}, ${customerId(sql`n`)}, 50, '{"usage": 50}', 'healthy', now(), 'timer', 1 from generate_series(0, ${customers - 1}) as n`;
+    insert into svc.health_scores (environment_id, customer_id, overall, components, band, scored_at, cause_type, config_version, generation)
+    select ${id}, ${customerId(sql`n`)}, 50, '{"usage": 50}', 'healthy', now(), 'timer', 1, g
+    from generate_series(0, ${customers - 1}) as n, generate_series(0, ${generation(sql`n`)}) as g`;
   await sql`
     insert into svc.emissions (
       environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type, config_version
@@ -107,5 +112,10 @@ export async function populate(sql: Sql, environmentId: number, { customers, eve
 
   function customerId(n: ReturnType<Sql>) {
     return sql`'customer-' || lpad((${n})::text, 6, '0')`;
+  }
+
+  /** One in ten was recomputed. */
+  function generation(n: ReturnType<Sql>) {
+    return sql`(case when ${n} % 10 = 0 then 1 else 0 end)`;
   }
 }

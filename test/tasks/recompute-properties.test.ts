@@ -152,7 +152,9 @@ async function executionsOf({ environmentId }: TestEnvironment, customer: string
 }
 
 /** All that is kept of the customers, but for which generation their logs are of. */
-async function everything({ environmentId }: TestEnvironment): Promise<Record<string, string[]> & { emissions: string[] }> {
+async function everything({
+  environmentId,
+}: TestEnvironment): Promise<Record<string, string[]> & { emissions: string[] }> {
   const rows = (table: string, columns: string, order: string) =>
     db.sql
       .unsafe<{ row: string }[]>(

@@ -1,5 +1,6 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { sweepRecomputes } from "../../src/db/calls-evaluation.js";
 import { sweepIam } from "../../src/db/calls-sign-in.js";
 import { connect } from "../../src/db/connect.js";
 import { startWorker } from "../../src/tasks/worker.js";
@@ -14,7 +15,8 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await db.sql`
-    truncate iam.sessions, iam.device_authorizations, iam.invitations, iam.password_links, iam.access_tokens, iam.throttles`;
+    truncate iam.sessions, iam.device_authorizations, iam.invitations, iam.password_links, iam.access_tokens, iam.throttles,
+      svc.recomputes, svc.recompute_customers`;
 });
 afterAll(() => db.drop());
 
@@ -85,9 +87,94 @@ describe("sweeping deletes", () => {
   });
 });
 
+describe("what recomputes found of customers", () => {
+  const DAY = 86_400;
+  /** Adds one that ended so many seconds ago, or goes on, with so many results. */
+  const add = async (id: string, status: string, ended: number | null, results: number) => {
+    await db.sql`
+      insert into svc.recomputes (environment_id, recompute_id, kind, pinned_at, status, requested_by, finished_at)
+      values (1, ${id}, 'recompute', now(), ${status}, 'a@b', now() - ${ended}::double precision * interval '1 second')`;
+    await db.sql`
+      insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
+      select 1, ${id}, 'c' || n, n, '{}' from generate_series(1, ${results}) as n`;
+  };
+  /** How many results there are of each recompute. */
+  const left = async () => {
+    const rows = await db.sql<{ id: string; results: number }[]>`
+      select r.recompute_id as id, count(c.customer_id)::integer as results
+      from svc.recomputes as r left join svc.recompute_customers as c using (environment_id, recompute_id)
+      group by 1`;
+    return Object.fromEntries(rows.map(({ id, results }) => [id, results]));
+  };
+  const sweep = () => sweepRecomputes(db.sql, 5);
+
+  it("is removed 30 days after their end and no sooner, a bounded number at once, and they stay", async () => {
+    await add("completed", "completed", 30 * DAY + 120, 12);
+    await add("dead", "dead_letter", 30 * DAY + 60, 1);
+    await add("without", "completed", 30 * DAY + 60, 0);
+    await add("young", "completed", 30 * DAY - 60, 2);
+    await add("running", "running", null, 2);
+    const swept: number[] = [];
+    const counts: number[] = [];
+    for (let rows = -1; rows !== 0; swept.push(rows)) {
+      rows = await sweep();
+      counts.push((await left())["completed"]!);
+    }
+    expect(counts).toEqual([7, 2, 0, 0, 0]);
+    expect(swept).toEqual([5, 5, 5, 1, 0]);
+    expect(await left()).toEqual({ completed: 0, dead: 0, without: 0, young: 2, running: 2 });
+  });
+
+  it("is removed again where one that was given up went on later", async () => {
+    await add("dead", "dead_letter", 90 * DAY, 3);
+    while ((await sweep()) > 0);
+    await db.sql`update svc.recomputes set status = 'running', finished_at = null`;
+    await db.sql`
+      insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
+      values (1, 'dead', 'd', 1, '{}')`;
+    expect(await sweep()).toBe(0);
+    await db.sql`update svc.recomputes set status = 'completed', finished_at = now() - interval '31 days', swept_at = now() - interval '60 days'`;
+    expect(await sweep()).toBe(2);
+    expect(await left()).toEqual({ dead: 0 });
+  });
+
+  it("waits for no erasure, and leaves to the next time what one has in hand", async () => {
+    await add("old", "completed", 31 * DAY, 3);
+    await db.sql.begin(async (tx) => {
+      await tx`select from svc.recompute_customers where customer_id = 'c2' for update`;
+      expect(await sweep()).toBe(2);
+      expect(await sweep()).toBe(0);
+    });
+    expect(await left()).toEqual({ old: 1 });
+    expect(await sweep()).toBe(2);
+    expect(await sweep()).toBe(0);
+  });
+
+  it("is found by index, however many recomputes were swept before", async () => {
+    await db.sql`
+      insert into svc.recomputes (environment_id, recompute_id, kind, pinned_at, status, requested_by, finished_at, swept_at)
+      select 1, 'rec_' || n, 'recompute', now(), 'completed', 'a@b', now() - interval '40 days', now() - interval '10 days'
+      from generate_series(1, 5000) as n`;
+    await db.sql`vacuum analyze svc.recomputes`;
+    await add("old", "completed", 31 * DAY, 1);
+    type Explained = [{ Plan: { "Shared Hit Blocks": number; "Shared Read Blocks": number } }];
+    const [row] = await db.sql<[{ "QUERY PLAN": Explained }]>`
+      explain (analyze, buffers, format json) select svc_api.sweep_recomputes(5)`;
+    const { Plan } = row["QUERY PLAN"][0];
+    expect(Plan["Shared Hit Blocks"] + Plan["Shared Read Blocks"]).toBeLessThan(500);
+    expect(await left()).toMatchObject({ old: 0 });
+  });
+});
+
 it("a worker sweeps every ten minutes, as its role", async () => {
   await KINDS["a session"].add("over", -60);
   await KINDS["a session"].add("kept", 60);
+  await db.sql`
+    insert into svc.recomputes (environment_id, recompute_id, kind, pinned_at, status, requested_by, finished_at)
+    values (1, 'rec_1', 'recompute', now(), 'completed', 'a@b', now() - interval '31 days')`;
+  await db.sql`
+    insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
+    select 1, 'rec_1', 'c' || n, n, '{}' from generate_series(1, 2500) as n`;
   const sql = connect(db.url, { max: 4, applicationName: "svc test worker", role: "svc_worker" });
   const worker = await startWorker({
     databaseUrl: db.url,
@@ -106,16 +193,20 @@ it("a worker sweeps every ten minutes, as its role", async () => {
       async () =>
         expect(await db.sql`select identifier from graphile_worker._private_known_crontabs order by 1`).toEqual([
           { identifier: "sweep_iam" },
+          { identifier: "sweep_recomputes" },
           { identifier: "sweep_webhooks" },
         ]),
       { timeout: 10_000 },
     );
     // Not to wait for the ten minutes.
-    await db.sql`select graphile_worker.add_job('sweep_iam')`;
+    await db.sql`select graphile_worker.add_job('sweep_iam'), graphile_worker.add_job('sweep_recomputes')`;
     await vi.waitFor(
       async () => expect((await KINDS["a session"].left()).map(({ name }) => String(name))).toEqual(["kept"]),
       { timeout: 10_000 },
     );
+    await vi.waitFor(async () => expect(await db.sql`select from svc.recompute_customers`).toHaveLength(0), {
+      timeout: 10_000,
+    });
   } finally {
     await worker.stop();
     await sql.end();

@@ -79,7 +79,10 @@ function checkFunction(source, { node, start }) {
   rule(node.is_procedure || option(node, "volatility"), `\`${name}\` does not say whether it is ${VOLATILITIES}`);
   // PostgreSQL lets a procedure commit only where it has neither; it acts with no more than the caller's rights then.
   if (!node.is_procedure) {
-    rule(!name.startsWith("svc_api.") || isDefiner(node), `\`${name}\` is in svc_api and has to be \`security definer\``);
+    rule(
+      !name.startsWith("svc_api.") || isDefiner(node),
+      `\`${name}\` is in svc_api and has to be \`security definer\``,
+    );
     rule(hasSafePath(node), `\`${name}\` needs \`set search_path = ''\``);
   }
   const commented = commentedNames(source, node.is_procedure ? "OBJECT_PROCEDURE" : "OBJECT_FUNCTION");

@@ -1,9 +1,10 @@
 -- Deletes everything that is held about one customer, and answers how many rows of each kind that was. What is accepted while it runs is
 -- either deleted with its inbox row or kept with it: one statement deletes both, and sees neither or both of a call. Whoever evaluates
--- the customer is waited for, and passes over it until this transaction ends.
--- Raises SV004 CUSTOMER_NOT_FOUND where nothing was evaluated and nothing waits. Locks the customer's row, its emissions and its pending
--- deliveries in key order, then all that it deletes, and last, in key order, the kinds of schema violations whose latest operation
--- was the customer's.
+-- the customer is waited for, and passes over it until this transaction ends. Recomputes of this customer alone go, whatever their
+-- status; others that have come as far as this customer go on after the one before it.
+-- Raises SV004 CUSTOMER_NOT_FOUND where nothing was evaluated, nothing waits and nobody asked for a recompute of it. Locks the customer's
+-- row, its emissions and its pending deliveries in key order, then all that it deletes; then, in key order, the kinds of schema violations
+-- whose latest operation was the customer's; last, in their order, the environment's recomputes that are under way or were given up.
 create or replace function svc.delete_customer(environment_id integer, customer_id text)
 returns json
 language plpgsql
@@ -32,10 +33,13 @@ begin
   end loop;
 
   if _new = 1 then
-    perform from svc.inbox as i
-    where i.environment_id = delete_customer.environment_id and i.customer_id = delete_customer.customer_id
-    limit 1;
-    if not found then
+    if not exists (
+      select from svc.inbox as i
+      where i.environment_id = delete_customer.environment_id and i.customer_id = delete_customer.customer_id
+    ) and not exists (
+      select from svc.recomputes as r
+      where r.environment_id = delete_customer.environment_id and r.customer_id = delete_customer.customer_id
+    ) then
       perform svc.raise_customer_not_found(delete_customer.customer_id);
     end if;
   end if;
@@ -168,6 +172,16 @@ begin
     where d.ctid = any(array(select k.ctid from delivery as k))
     returning 1
   ),
+  deleted_results as (
+    delete from svc.recompute_customers as r
+    where r.environment_id = delete_customer.environment_id and r.customer_id = delete_customer.customer_id
+    returning 1
+  ),
+  deleted_recomputes as (
+    delete from svc.recomputes as r
+    where r.environment_id = delete_customer.environment_id and r.customer_id = delete_customer.customer_id
+    returning 1
+  ),
   deleted_customer as (
     delete from svc.customers as c
     where c.environment_id = delete_customer.environment_id and c.customer_id = delete_customer.customer_id
@@ -188,13 +202,29 @@ begin
       'signals', (select count(*) from deleted_signals),
       'emissions', (select count(*) from deleted_emissions),
       'deliveries', (select count(*) from deleted_deliveries),
-      'deliveryAttempts', (select count(*) from deleted_attempts)
+      'deliveryAttempts', (select count(*) from deleted_attempts),
+      'recomputes', (select count(*) from deleted_recomputes),
+      'recomputeResults', (select count(*) from deleted_results)
     ),
     array(select e.event_seq from deleted_events as e union all select t.operation_seq from deleted_identifies as t)
   into _deleted, _seqs
   from deleted_customer;
 
   perform svc.forget_violations(delete_customer.environment_id, _seqs);
+
+  -- All of them, not only those that are to be changed: so that of erasures at once, each sees whom the other erased.
+  perform from svc.recomputes as r
+  where r.environment_id = delete_customer.environment_id and r.status <> 'completed' and r.last_customer_id is not null
+  order by r.recompute_seq
+  for update;
+  -- Between the two there is nobody: who comes later is created after the instant that the recompute is pinned to.
+  update svc.recomputes as r
+  set last_customer_id = (
+    select max(c.customer_id) from svc.customers as c
+    where c.environment_id = delete_customer.environment_id and c.customer_id < delete_customer.customer_id
+  )
+  where r.environment_id = delete_customer.environment_id and r.status <> 'completed'
+    and r.last_customer_id = delete_customer.customer_id;
   return _deleted;
 end;
 $$;

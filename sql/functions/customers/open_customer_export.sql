@@ -25,6 +25,7 @@ declare
   _signals refcursor := 'export_signals';
   _emissions refcursor := 'export_emissions';
   _deliveries refcursor := 'export_deliveries';
+  _recomputes refcursor := 'export_recomputes';
 begin
   open _identifies no scroll for
   select json_build_object(
@@ -163,12 +164,36 @@ begin
   where m.environment_id = _id and m.customer_id = _customer
   order by m.emission_seq;
 
+  open _recomputes no scroll for
+  select json_build_object(
+    'recomputeId', r.recompute_id, 'kind', r.kind, 'at', svc.iso(r.requested_at), 'difference', c.difference
+  )::text as item
+  from (
+    select k.recompute_id from svc.recompute_customers as k where k.environment_id = _id and k.customer_id = _customer
+    union
+    -- Those of this customer alone, also where they found nothing.
+    select k.recompute_id from svc.recomputes as k where k.environment_id = _id and k.customer_id = _customer
+  ) as o
+  cross join lateral (
+    select k.recompute_id, k.kind, k.requested_at, k.recompute_seq
+    from svc.recomputes as k
+    where k.environment_id = _id and k.recompute_id = o.recompute_id
+    limit 1
+  ) as r
+  left join lateral (
+    select k.difference from svc.recompute_customers as k
+    where k.environment_id = _id and k.recompute_id = o.recompute_id and k.customer_id = _customer
+    limit 1
+  ) as c on true
+  order by r.recompute_seq;
+
   return (
     select json_build_object(
       'customerId', _customer,
       'environment', e.name,
       'exportedAt', svc.iso(now()),
       'customer', svc.state_document(_id, _customer),
+      'generation', c.generation,
       'setAside', case when c.set_aside_at is not null
         then json_build_object('at', svc.iso(c.set_aside_at), 'error', c.set_aside_error)
       end,

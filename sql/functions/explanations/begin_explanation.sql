@@ -54,8 +54,8 @@ begin
     left join lateral (
       select s.scored_at, s.config_version, s.cause_type, s.cause_id
       from svc.health_scores as s
-      where s.environment_id = c.environment_id and s.customer_id = c.customer_id
-      order by s.generation desc, s.score_seq desc
+      where s.environment_id = c.environment_id and s.customer_id = c.customer_id and s.generation = c.generation
+      order by s.score_seq desc
       limit 1
     ) as h on true
     where c.environment_id = _environment.environment_id and c.customer_id = begin_explanation.customer_id

@@ -1,4 +1,5 @@
--- The lifecycle's funnel: customers in each state now, and how many ever entered it in the newest generation of their history.
+-- The lifecycle's funnel: customers in each state now, and how many ever entered it in the present generation of their
+-- history.
 -- Raises nothing, locks nothing.
 create or replace function svc.lifecycle_counts(environment_id integer)
 returns json
@@ -22,12 +23,10 @@ begin atomic
   ),
   entered as (
     select t.to_state as state, count(distinct t.customer_id) as customers
-    from (
-      select t.customer_id, t.to_state, t.generation, max(t.generation) over (partition by t.customer_id) as newest
-      from svc.lifecycle_transitions as t
-      where t.environment_id = lifecycle_counts.environment_id
-    ) as t
-    where t.generation = t.newest
+    from svc.lifecycle_transitions as t
+    join svc.customers as c
+      on c.environment_id = t.environment_id and c.customer_id = t.customer_id and c.generation = t.generation
+    where t.environment_id = lifecycle_counts.environment_id
     group by t.to_state
   )
   select coalesce(

@@ -1,6 +1,7 @@
--- The log of the rules, newest first, in each customer's newest history; filtered by customer, rule, result and to what ran at an instant
--- or later. Filters that are null do not filter; detail adds the conditions and the action. A page reads at most 2,000 executions: where
--- so many hold too few that the filters pass, it is short, even empty, and nextCursor goes on.
+-- The log of the rules, newest first, in each customer's present history; filtered by customer, rule, result and to what ran at an instant
+-- or later. Filters that are null do not filter; detail adds the conditions and the action. A page reads at most 2,000 executions, those of
+-- former histories among them: where so many hold too few that count and that the filters pass, it is short, even empty, and nextCursor
+-- goes on.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.list_rule_executions(
   token_hash bytea, organization_id text, project_slug text, environment_name text,
@@ -39,14 +40,14 @@ declare
   _resume text;
 begin
   if _of_customer then
-    select max(t.generation) into _generation
-    from svc.rule_executions as t
-    where t.environment_id = _environment.environment_id and t.customer_id = list_rule_executions.customer_id;
+    select c.generation into _generation
+    from svc.customers as c
+    where c.environment_id = _environment.environment_id and c.customer_id = list_rule_executions.customer_id;
   end if;
 
   -- Only the filters that are asked for are in the statements, so that each combination gets a plan of its own. The source is read in
-  -- order: of one customer, or of each result, merged. The filter is asked of each row that it gives, by key, laterally with a limit, so
-  -- that no plan can make a join of it.
+  -- order: of one customer, or of each result, merged. The filter is asked of each row that it gives, by key, in a sub-query of its
+  -- own, so that no plan can make a join of it.
   _range := concat(
     case when list_rule_executions.since is not null then ' and t.executed_at >= $5 ' end,
     case when _after is not null then ' and (t.executed_at, t.execution_seq) < ($6, $7) ' end
@@ -79,8 +80,12 @@ begin
         case when list_rule_executions.rule_id is not null then ' and t.rule_id = $3 ' end,
         case when list_rule_executions.result is not null then ' and t.result = $4 ' end
       )
-    -- A recompute writes a customer's history anew: only the newest generation counts.
-    else ' and n.is_newer is null '
+    -- A recompute writes a customer's history anew: only the present generation counts.
+    else $sql$
+      and t.generation = (
+        select c.generation from svc.customers as c where c.environment_id = $1 and c.customer_id = t.customer_id
+      )
+    $sql$
   end;
 
   execute concat(
@@ -104,12 +109,6 @@ begin
     $sql$,
     case when list_rule_executions.detail then $sql$, 'conditions', t.conditions, 'action', t.action $sql$ end,
     ') as item from (select t.* from (', _source, ') as t', _newest_first, $sql$ limit 2000) as t
-        left join lateral (
-          select true as is_newer
-          from svc.rule_executions as k
-          where k.environment_id = $1 and k.customer_id = t.customer_id and k.generation > t.generation
-          limit 1
-        ) as n on true
         where true $sql$, _filter, _newest_first,
     'limit $9 + 1) as r'
   )

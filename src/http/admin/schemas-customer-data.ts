@@ -5,8 +5,12 @@ import { cause, customerId, customerState, emission, health, journeyProgress, se
 import { attempt } from "./schemas-webhook.js";
 
 const status = Type.Enum(["processed", "pending"]);
+const generation = Type.Integer({
+  minimum: 0,
+  description: "Which writing of the history it is of: the first is 0, and each recompute writes another.",
+});
 /** What a log says of each of its entries. */
-const logged = { cause, configVersion: orNull(version), generation: count };
+const logged = { cause, configVersion: orNull(version), generation };
 
 /** An item of each list. */
 const items = {
@@ -52,6 +56,15 @@ const items = {
     finishedAt: orNull(instant),
     attempts: Type.Array(attempt),
   }),
+  recomputes: exact({
+    recomputeId: Type.String({ examples: ["rec_5f0c81d2e4a94b7f12cd"] }),
+    kind: Type.Enum(["recompute", "dry_run", "preview"]),
+    at: instant,
+    difference: orNull(
+      jsonObject("What it changes of the customer."),
+      "Null of a recompute of this customer alone that changes nothing, has not found out yet, or is so long ago that this is not kept.",
+    ),
+  }),
 } satisfies Record<ExportList, unknown>;
 
 /** Everything that is held about one customer. */
@@ -61,6 +74,10 @@ export const customerExport = exact(
     environment: environmentName,
     exportedAt: instant,
     customer: orNull(customerState, "The present state; null where the customer's operations wait only."),
+    generation: orNull(
+      generation,
+      "Of transitions, healthScores and ruleExecutions those of this generation are the history; the others were superseded by a recompute.",
+    ),
     setAside,
     evaluation: orNull(jsonObject("What evaluation remembers.")),
     identifies: Type.Array(items.identifies),
@@ -74,6 +91,7 @@ export const customerExport = exact(
     signals: Type.Array(items.signals),
     emissions: Type.Array(items.emissions),
     deliveries: Type.Array(items.deliveries),
+    recomputes: Type.Array(items.recomputes),
   },
   { title: "CustomerExport" },
 );
@@ -96,6 +114,8 @@ export const erasure = exact({
       emissions: count,
       deliveries: count,
       deliveryAttempts: count,
+      recomputes: count,
+      recomputeResults: count,
     },
     { title: "Erasure", description: "How many rows of each kind were erased." },
   ),

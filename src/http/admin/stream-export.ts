@@ -10,6 +10,9 @@ import type { CustomerWork } from "./customer-work.js";
 /** A payload has 64 KiB at most, so a part stays below 16 MiB. */
 const ITEMS_OF_PART = 200;
 
+/** What a recompute changes of a customer may be a thousand runs of rules and as many emissions. */
+const RECOMPUTES_OF_PART = 10;
+
 /** A snapshot that is held for long keeps the database from clearing up; whoever reads more slowly has to come again. */
 const EXPORT_MS_MAX = 10 * 60_000;
 
@@ -59,10 +62,11 @@ async function* partsOf(tx: TransactionSql, head: string): AsyncGenerator<string
   yield head.slice(0, head.lastIndexOf("}"));
   for (const list of EXPORT_LISTS) {
     yield `,\n"${list}":[`;
+    const itemsMax = list === "recomputes" ? RECOMPUTES_OF_PART : ITEMS_OF_PART;
     for (let isFirst = true; ; isFirst = false) {
-      const items = await fetchExport(tx, list, ITEMS_OF_PART);
+      const items = await fetchExport(tx, list, itemsMax);
       if (items.length > 0) yield `${isFirst ? "\n" : ",\n"}${items.join(",\n")}`;
-      if (items.length < ITEMS_OF_PART) break;
+      if (items.length < itemsMax) break;
     }
     yield "]";
   }

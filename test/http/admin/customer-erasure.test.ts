@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { recordAttempts } from "../../../src/db/calls-deliveries.js";
 import { startWorker } from "../../../src/tasks/worker.js";
@@ -23,6 +23,7 @@ beforeAll(async () => {
   environment = await environmentId(fixture.service.db.sql, "app", "test");
   await fixture.deploy(snapshot({ strictSchema: false }));
 });
+afterEach(() => fixture.service.db.sql`truncate svc.recomputes, svc.recompute_customers`);
 afterAll(() => fixture.service.stop());
 
 it("erases a customer, answers how much that was, and leaves who did it on record without the customer's id", async () => {
@@ -47,6 +48,8 @@ it("erases a customer, answers how much that was, and leaves who did it on recor
     emissions: 3,
     deliveries: 0,
     deliveryAttempts: 0,
+    recomputes: 0,
+    recomputeResults: 0,
   };
   const reply = await erase("ann");
   expect({ status: reply.status, body: reply.body }).toEqual({ status: 200, body: { erased } });
@@ -159,6 +162,127 @@ it("what is kept of schema violations forgets the customer's operations", async 
   expect(await violations()).toEqual([{ path: "properties.both", operations: "2", last_seq: null }]);
   const list = await fixture.admin("GET", "/projects/app/schema-violations");
   expect(list.body).toMatchObject({ data: [{ path: "properties.both", lastEventId: null, lastCustomerId: null }] });
+});
+
+/** Adds a recompute, of all customers unless `customer_id` says otherwise, and a result of it for each of these customers. */
+async function recompute(id: string, columns: object, customers: readonly string[] = []): Promise<void> {
+  const { sql } = fixture.service.db;
+  const row = { environment_id: environment, recompute_id: id, kind: "recompute", requested_by: "a@b", ...columns };
+  await sql`insert into svc.recomputes ${sql({ pinned_at: new Date(), ...row })}`;
+  await sql`
+    insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
+    select ${environment}, ${id}, c, 1, json_build_object('customerId', c) from unnest(${customers}::text[]) as c`;
+}
+const COMPLETED = { status: "completed", finished_at: new Date() };
+const DEAD = { status: "dead_letter", finished_at: new Date(), error: "no" };
+
+/** Recomputes with the customer that each has come as far as, or is for. */
+async function recomputes(): Promise<unknown> {
+  const rows = await fixture.service.db.sql`
+    select recompute_id, coalesce(customer_id, last_customer_id) as customer from svc.recomputes order by recompute_id`;
+  return Object.fromEntries(rows.map((row) => [row["recompute_id"], row["customer"]]));
+}
+
+it("recomputes forget the customer: those of it alone are gone, others go on after the one before it", async () => {
+  const { sql } = fixture.service.db;
+  await fixture.batch([login("person a"), login("person b"), login("person c")]);
+  await fixture.evaluate();
+  const two = ["person b", "person c"];
+  await recompute("rec_own_completed", { ...COMPLETED, customer_id: "person b" }, ["person b"]);
+  await recompute("rec_own_dry", { ...COMPLETED, kind: "dry_run", customer_id: "person b" });
+  await recompute("rec_own_dead", { ...DEAD, customer_id: "person b" });
+  await recompute("rec_own_queued", { status: "queued", customer_id: "person b" });
+  await recompute("rec_other", { status: "queued", customer_id: "person c" });
+  await recompute("rec_completed", COMPLETED, two);
+  await recompute("rec_running", { status: "running", last_customer_id: "person b" }, two);
+  await recompute("rec_dead", { ...DEAD, last_customer_id: "person b" }, two);
+  await recompute("rec_further", { ...DEAD, last_customer_id: "person c" }, two);
+  await recompute("rec_queued", { status: "queued" });
+  expect((await erase("person b")).body).toMatchObject({ erased: { recomputes: 4, recomputeResults: 5 } });
+  expect(await recomputes()).toEqual({
+    rec_completed: null,
+    rec_dead: "person a",
+    rec_further: "person c",
+    rec_other: "person c",
+    rec_queued: null,
+    rec_running: "person a",
+  });
+  const results = await sql`select recompute_id, customer_id from svc.recompute_customers order by 1`;
+  expect(results.map((row) => row["customer_id"] as string)).toEqual(Array(4).fill("person c"));
+
+  // No text of any row of any table has the id.
+  const tables = await sql<{ name: string }[]>`
+    select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('iam', 'svc', 'graphile_worker')`;
+  const holding = async (id: string) => {
+    const found: string[] = [];
+    for (const { name } of tables) {
+      const rows = await sql.unsafe(`select from ${name} as t where t::text like '%' || $1 || '%'`, [id]);
+      if (rows.length > 0) found.push(name);
+    }
+    return found;
+  };
+  expect(await holding("person c")).toContain("svc.recompute_customers");
+  expect(await holding("person b")).toEqual([]);
+});
+
+it("a recompute that has come as far as the first customer begins anew when that one is erased", async () => {
+  await fixture.batch([login("!")]);
+  await recompute("rec_dead", { ...DEAD, last_customer_id: "!" });
+  expect(await erase("!")).toMatchObject({ status: 200 });
+  expect(await recomputes()).toEqual({ rec_dead: null });
+});
+
+it("erases that a recompute was asked for of somebody who is not there", async () => {
+  await recompute("rec_queued", { status: "queued", customer_id: "nobody" });
+  expect(await erase("nobody")).toMatchObject({ status: 200, body: { erased: { events: 0, recomputes: 1 } } });
+  expect(await erase("nobody")).toMatchObject({ status: 404 });
+  expect(await fixture.service.db.sql`select from svc.customers where customer_id = 'nobody'`).toHaveLength(0);
+});
+
+/** Waits until the erasure of a customer, begun meanwhile, waits for a lock. */
+async function erasureWaits(): Promise<void> {
+  const waiting = () => fixture.service.db.sql`
+    select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like '%svc_api.erase_customer%'`;
+  await expect.poll(async () => (await waiting()).length).toBe(1);
+}
+
+it.each([
+  ["person b", "person a"],
+  ["person a", "person b"],
+])("of two erasures at once, of %s and %s, neither leaves the other's customer as the last one done", async (a, b) => {
+  const { sql } = fixture.service.db;
+  await fixture.batch(["person", "person a", "person b"].map((customer) => login(customer)));
+  await fixture.evaluate();
+  await recompute("rec_dead", { ...DEAD, last_customer_id: "person b" });
+  let second: Promise<unknown> = Promise.resolve();
+  await sql.begin(async (tx) => {
+    await tx`select svc.delete_customer(${environment}, ${a})`;
+    second = erase(b);
+    await erasureWaits();
+  });
+  expect(await second).toMatchObject({ status: 200 });
+  expect(await recomputes()).toEqual({ rec_dead: "person" });
+});
+
+it("what a recompute writes of a customer that is being erased is erased too", async () => {
+  const { sql } = fixture.service.db;
+  await fixture.batch([login("person a"), login("person b")]);
+  await fixture.evaluate();
+  await recompute("rec_running", { status: "running" });
+  let erasure: Promise<unknown> = Promise.resolve();
+  // As a worker does: the customer's row first, the recompute's last.
+  await sql.begin(async (tx) => {
+    await tx`select from svc.customers where customer_id = 'person b' for update`;
+    erasure = erase("person b");
+    await erasureWaits();
+    await tx`
+      insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
+      values (${environment}, 'rec_running', 'person b', 1, '{}')`;
+    await tx`update svc.recomputes set last_customer_id = 'person b', customers_done = 2`;
+  });
+  expect(await erasure).toMatchObject({ status: 200, body: { erased: { recomputeResults: 1 } } });
+  expect(await recomputes()).toEqual({ rec_running: "person a" });
 });
 
 it("no line of the log says who was erased, also where it fails", async () => {

@@ -60,6 +60,22 @@ it("holds everything that is known about a customer, in one document", async () 
   await fixture.evaluate();
   await fixture.batch([{ customerId: "ann", event: "login" }]);
   await sql`
+    insert into svc.recomputes (
+      environment_id, recompute_id, kind, customer_id, pinned_at, status, requested_by, requested_at, finished_at, snapshot, hash
+    )
+    values
+      (${environment}, 'rec_2', 'recompute', null, now(), 'completed', 'a@b', '2026-03-03Z', now(), null, null),
+      (${environment}, 'prv_1', 'preview', null, now(), 'completed', 'a@b', '2026-03-04Z', now(), '{}', ''),
+      (${environment}, 'rec_1', 'dry_run', 'ann', now(), 'queued', 'a@b', '2026-03-05Z', null, null, null),
+      (${environment}, 'rec_3', 'recompute', 'bob', now(), 'queued', 'a@b', '2026-03-06Z', null, null, null),
+      (${environment}, 'rec_4', 'recompute', null, now(), 'completed', 'a@b', '2026-03-07Z', now(), null, null)`;
+  await sql`
+    insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
+    values
+      (${environment}, 'rec_2', 'ann', 1, '{"customerId": "ann", "rules": [{"n": 1.50}]}'),
+      (${environment}, 'rec_2', 'bob', 1, '{"customerId": "bob"}'),
+      (${environment}, 'prv_1', 'ann', 1, '{"customerId": "ann"}')`;
+  await sql`
     insert into svc.delivery_attempts
     select environment_id, webhook_id, emission_seq, 1, '2026-03-02Z', 12, 500, null, 'no' from svc.deliveries
     where environment_id = ${environment} order by emission_seq limit 1`;
@@ -75,6 +91,7 @@ it("holds everything that is known about a customer, in one document", async () 
     environment: "test",
     exportedAt: INSTANT,
     customer: await fixture.customer("ann"),
+    generation: 0,
     setAside: null,
     evaluation: expect.objectContaining({
       customerId: "ann",
@@ -133,6 +150,16 @@ it("holds everything that is known about a customer, in one document", async () 
       },
     ]) as object[],
     deliveries: expect.any(Array) as object[],
+    recomputes: [
+      {
+        recomputeId: "rec_2",
+        kind: "recompute",
+        at: "2026-03-03T00:00:00.000Z",
+        difference: { customerId: "ann", rules: [{ n: 1.5 }] },
+      },
+      { recomputeId: "prv_1", kind: "preview", at: "2026-03-04T00:00:00.000Z", difference: { customerId: "ann" } },
+      { recomputeId: "rec_1", kind: "dry_run", at: "2026-03-05T00:00:00.000Z", difference: null },
+    ],
   });
   const { deliveries } = reply.body as { deliveries: object[] };
   expect(deliveries[0]).toEqual({
@@ -156,6 +183,32 @@ it("is on record without the customer's id", async () => {
   ]);
 });
 
+it("holds what recomputes superseded, and tells which of it counts", async () => {
+  const { sql } = fixture.service.db;
+  await sql`
+    insert into svc.lifecycle_transitions (environment_id, customer_id, to_state, transitioned_at, cause_type, generation)
+    values (${environment}, 'ann', 'new', now(), 'job', 1)`;
+  await sql`update svc.customers set generation = 1 where environment_id = ${environment} and customer_id = 'ann'`;
+  expect(await get("ann")).toMatchObject({
+    body: { generation: 1, transitions: [{ generation: 0 }, { generation: 0 }, { generation: 1 }] },
+  });
+});
+
+it("holds all recomputes, also where they are more than one part", async () => {
+  const { sql } = fixture.service.db;
+  await fixture.batch([{ customerId: "often", event: "login" }]);
+  await sql`
+    insert into svc.recomputes (environment_id, recompute_id, kind, pinned_at, status, requested_by, finished_at)
+    select ${environment}, 'rec_often_' || n, 'recompute', now(), 'completed', 'a@b', now() from generate_series(1, 30) as n order by n`;
+  await sql`
+    insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
+    select ${environment}, 'rec_often_' || n, 'often', 1, '{}' from generate_series(1, 30) as n`;
+  const { recomputes } = (await get("often")).body as { recomputes: { recomputeId: string }[] };
+  expect(recomputes.map(({ recomputeId }) => recomputeId)).toEqual(
+    Array.from({ length: 30 }, (_, n) => `rec_often_${n + 1}`),
+  );
+});
+
 it("keeps numbers that JavaScript would not", async () => {
   await fixture.post(
     "/v1/events/batch",
@@ -170,7 +223,10 @@ it("keeps numbers that JavaScript would not", async () => {
 
 it("holds what waits of a customer that was never evaluated, and knows none of whom there is nothing", async () => {
   await fixture.batch([{ customerId: "bob", event: "login" }]);
-  expect(await get("bob")).toMatchObject({ status: 200, body: { customer: null, events: [{ status: "pending" }] } });
+  expect(await get("bob")).toMatchObject({
+    status: 200,
+    body: { customer: null, generation: null, events: [{ status: "pending" }] },
+  });
   const message = 'There is no customer "nobody" in this environment.';
   const reply = await get("nobody");
   expect(reply.status).toBe(404);

@@ -212,6 +212,16 @@ it("tells of declared events that never came and states that nobody reached, and
   expect(await find("STATE_OUTDATED")).toBeUndefined();
 });
 
+it("counts a state as never reached where only former histories did, and as reached where somebody is in it", async () => {
+  await sql()`update svc.customers set generation = 1, lifecycle = case customer_id when 'ann' then 'active' end`;
+  expect(await find("STATES_NEVER_REACHED")).toMatchObject({ details: { states: ["new", "gone"] } });
+  await sql()`
+    insert into svc.lifecycle_transitions (environment_id, customer_id, to_state, transitioned_at, cause_type, generation)
+    values (${environment}, 'ann', 'new', now(), 'job', 1)`;
+  expect(await find("STATES_NEVER_REACHED")).toMatchObject({ details: { states: ["gone"] } });
+  await sql()`update svc.customers set generation = 0`;
+});
+
 it("tells of state from before the first deploy", async () => {
   await sql()`update svc.customers set config_version = null where customer_id = 'ann'`;
   expect(await find("STATE_OUTDATED")).toMatchObject({
@@ -323,13 +333,16 @@ it("tells of a webhook whose every attempt fails, also where its latest deliveri
 it("tells of rules that end in error, with the last one of each", async () => {
   await sql()`
     insert into svc.rule_executions (
-      environment_id, customer_id, rule_id, result, triggered_by, conditions, action, error, executed_at, cause_type, config_version
+      environment_id, customer_id, rule_id, result, triggered_by, conditions, action, error, executed_at, cause_type, config_version,
+      generation
     )
     values
-      (${environment}, 'ann', 'welcome', 'error', 'traits', '{}', '{}', 'the first', now() - interval '2 days', 'timer', 1),
-      (${environment}, 'bob', 'welcome', 'error', 'traits', '{}', '{}', 'the last', now() - interval '1 day', 'timer', 2),
-      (${environment}, 'bob', 'welcome', 'pass', 'traits', '{}', '{}', null, now(), 'timer', 2),
-      (${environment}, 'ann', 'old', 'error', 'traits', '{}', '{}', 'long ago', now() - interval '8 days', 'timer', 1)`;
+      (${environment}, 'ann', 'welcome', 'error', 'traits', '{}', '{}', 'the first', now() - interval '2 days', 'timer', 1, 0),
+      (${environment}, 'bob', 'welcome', 'error', 'traits', '{}', '{}', 'superseded', now() - interval '1 hour', 'timer', 1, 0),
+      (${environment}, 'bob', 'welcome', 'error', 'traits', '{}', '{}', 'the last', now() - interval '1 day', 'timer', 2, 1),
+      (${environment}, 'bob', 'welcome', 'pass', 'traits', '{}', '{}', null, now(), 'timer', 2, 1),
+      (${environment}, 'ann', 'old', 'error', 'traits', '{}', '{}', 'long ago', now() - interval '8 days', 'timer', 1, 0)`;
+  await sql()`update svc.customers set generation = 1 where customer_id = 'bob'`;
   expect(await find("RULES_FAILING")).toMatchObject({
     severity: "problem",
     message: "2 runs of rules ended in error in the last seven days.",
@@ -338,6 +351,10 @@ it("tells of rules that end in error, with the last one of each", async () => {
       rules: [{ ruleId: "welcome", errors: 2, lastError: "the last", lastExecutedAt: INSTANT, configVersion: "v2" }],
     },
   });
+  // Recomputed under a model without rules.
+  await sql()`update svc.customers set generation = 2`;
+  expect(await find("RULES_FAILING")).toBeUndefined();
+  await sql()`update svc.customers set generation = 0`;
   await sql()`delete from svc.rule_executions`;
 });
 

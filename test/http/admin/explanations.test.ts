@@ -137,6 +137,26 @@ it("explains a state that an earlier version computed under that version, and sa
   expect((await get("before", "explanation")).body).toMatchObject({ unavailable: null, lifecycle: null, segments: [] });
 });
 
+it("tells of a score by the record of the present history", async () => {
+  const { sql } = fixture.service.db;
+  const scoreOf = async () => ((await get("ann", "health")).body as { score: object }).score;
+  // A recompute wrote the score anew; what follows it in the log was written before.
+  await sql`
+    insert into svc.health_scores (environment_id, customer_id, overall, components, band, scored_at, cause_type, cause_id, generation)
+    values
+      (${environment}, 'ann', 50, '{}', 'good', '2026-03-01Z', 'job', 'rec_1', 1),
+      (${environment}, 'ann', 50, '{}', 'good', '2026-03-02Z', 'timer', null, 0)`;
+  await sql`update svc.customers set generation = 1 where customer_id = 'ann'`;
+  expect(await scoreOf()).toMatchObject({
+    scoredAt: "2026-03-01T00:00:00.000Z",
+    cause: { type: "job", id: "rec_1" },
+  });
+  await sql`update svc.customers set generation = 2 where customer_id = 'ann'`;
+  expect(await scoreOf()).toMatchObject({ scoredAt: null, cause: null });
+  await sql`update svc.customers set generation = 0 where customer_id = 'ann'`;
+  await sql`delete from svc.health_scores where scored_at < '2026-03-03Z'`;
+});
+
 it("is clear about a customer that was set aside, with a state or without", async () => {
   const { sql } = fixture.service.db;
   await sql`

@@ -32,7 +32,7 @@ describe("GET /projects/:project/overview", () => {
     });
   });
 
-  it("counts everything, the funnel in the author's order and by the newest history", async () => {
+  it("counts everything, the funnel in the author's order and by the present history", async () => {
     await service.request("POST", "/projects/app/config-versions", { by: owner, body: { snapshot: snapshot() } });
     const { sql } = service.db;
     const id = await environmentId(sql, "app", "test");
@@ -40,17 +40,19 @@ describe("GET /projects/:project/overview", () => {
       values (${id}, 1, gen_random_uuid(), now(), 7, 2, false), (${id}, 2, gen_random_uuid(), now(), 1, 0, true)`;
     await sql`insert into svc.inbox (environment_id, customer_id, seq, not_before)
       values (${id}, 'a', 1024, null), (${id}, 'a', 1025, '2999-01-01Z'), (${id}, 'd', 1026, 'infinity')`;
-    await sql`insert into svc.customers (environment_id, customer_id, created_at, lifecycle, next_due_at, set_aside_at)
-      values (${id}, 'a', now(), 'active', now(), null), (${id}, 'b', now(), 'new', '2026-01-01Z', null),
-        (${id}, 'c', now(), 'retired', '2999-01-01Z', null), (${id}, 'd', now(), null, now(), now())`;
-    // b was active once, but a recompute found otherwise.
+    await sql`insert into svc.customers (environment_id, customer_id, created_at, lifecycle, next_due_at, set_aside_at, generation)
+      values (${id}, 'a', now(), 'active', now(), null, 0), (${id}, 'b', now(), 'new', '2026-01-01Z', null, 1),
+        (${id}, 'c', now(), 'retired', '2999-01-01Z', null, 0), (${id}, 'd', now(), null, now(), now(), 0),
+        (${id}, 'e', now(), null, null, null, 1)`;
+    // b was active once, but a recompute found otherwise; one of e was under a model without a lifecycle.
     await sql`insert into svc.lifecycle_transitions (
         environment_id, customer_id, from_state, to_state, transitioned_at, cause_type, generation
       )
       values
         (${id}, 'a', null, 'new', now(), 'event', 0), (${id}, 'a', 'new', 'active', now(), 'event', 0),
         (${id}, 'b', null, 'new', now(), 'event', 0), (${id}, 'b', 'new', 'active', now(), 'event', 0),
-        (${id}, 'b', null, 'new', now(), 'job', 1), (${id}, 'c', null, 'retired', now(), 'event', 0)`;
+        (${id}, 'b', null, 'new', now(), 'job', 1), (${id}, 'c', null, 'retired', now(), 'event', 0),
+        (${id}, 'e', null, 'new', now(), 'event', 0), (${id}, 'e', 'new', 'active', now(), 'event', 0)`;
     await sql`insert into svc.segment_memberships (environment_id, segment_id, customer_id, entered_at, exited_at)
       values (${id}, 'paying', 'a', now(), null), (${id}, 'paying', 'b', now(), now()), (${id}, 'old', 'c', now(), null)`;
     await sql`insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
@@ -66,7 +68,7 @@ describe("GET /projects/:project/overview", () => {
     expect(await overview()).toEqual({
       environment: "test",
       configVersion: "v1",
-      customers: 4,
+      customers: 5,
       customersDue: 2,
       customersSetAside: 1,
       events: { accepted: 8, pending: 3, ahead: 1 },

@@ -30,7 +30,11 @@ beforeAll(async () => {
   await service.request("POST", "/projects", { by: owner, body: { name: "App", slug: "app" } });
   const { sql } = service.db;
   const id = await environmentId(sql, "app", "test");
-  // Written in the order of their names. A recompute wrote bob's history anew: e and f are its past.
+  await sql`
+    insert into svc.customers (environment_id, customer_id, created_at, generation)
+    values (${id}, 'ann', now(), 0), (${id}, 'bob', now(), 2), (${id}, 'dan', now(), 1)`;
+  // Written in the order of their names. A recompute wrote bob's history anew: e and f are its past. Of dan's there is nothing but
+  // a past, i and j.
   await sql`
     insert into svc.rule_executions (
       environment_id, customer_id, rule_id, result, triggered_by, conditions, action, error, executed_at, cause_type, cause_id,
@@ -45,7 +49,9 @@ beforeAll(async () => {
       (${id}, 'bob', 'nudge', 'pass', 'event:e', '{}', '{}', null, '2026-03-03Z', 'event', null, 1, 0),
       (${id}, 'bob', 'nudge', 'pass', 'event:f', '{}', '{}', null, '2026-03-04Z', 'event', null, 1, 1),
       (${id}, 'bob', 'nudge', 'fail', 'event:g', '{}', '{}', null, '2026-03-03 00:00:00.000001Z', 'job', 'job_1', 2, 2),
-      (${id}, 'bob', 'greet', 'pass', 'event:h', '{}', '{}', null, '2026-03-03Z', 'job', 'job_1', 2, 2)`;
+      (${id}, 'bob', 'greet', 'pass', 'event:h', '{}', '{}', null, '2026-03-03Z', 'job', 'job_1', 2, 2),
+      (${id}, 'dan', 'nudge', 'pass', 'event:i', '{}', '{}', null, '2026-03-03Z', 'event', null, 1, 0),
+      (${id}, 'dan', 'greet', 'error', 'event:j', '{}', '{}', 'no', '2026-03-05Z', 'event', null, 1, 0)`;
 });
 afterAll(() => service.stop());
 
@@ -98,6 +104,8 @@ describe("GET /projects/:project/rule-executions", () => {
     ["customer=bob", ["g", "h"]],
     ["customer=ann", ["c", "b", "a", "d"]],
     ["customer=nobody", []],
+    ["customer=dan", []],
+    ["customer=dan&rule=nudge", []],
     ["rule=nudge", ["g", "b", "a"]],
     ["result=pass", ["h", "a"]],
     ["rule=nudge&result=pass", ["a"]],
@@ -109,14 +117,15 @@ describe("GET /projects/:project/rule-executions", () => {
     ["since=2026-03-03T00:00:00Z&customer=bob&result=pass", ["h"]],
     ["since=1d", []],
     ["env=live", []],
-  ])("lists the newest history, newest first, by %s", async (query, expected) => {
+  ])("lists the present history, newest first, by %s", async (query, expected) => {
     expect(await pages(query)).toEqual(expected);
     expect(await pages(`limit=1&${query}`)).toEqual(expected);
   });
 
-  it("goes on past a page whose executions are all of an older history", async () => {
+  it("goes on past a page whose executions are all of a former history", async () => {
     const { sql } = service.db;
     const id = await environmentId(sql, "app", "live");
+    await sql`insert into svc.customers (environment_id, customer_id, created_at, generation) values (${id}, 'cy', now(), 1)`;
     await sql`
       insert into svc.rule_executions (
         environment_id, customer_id, rule_id, result, triggered_by, conditions, action, executed_at, cause_type, generation
@@ -130,5 +139,9 @@ describe("GET /projects/:project/rule-executions", () => {
     expect(await pages("env=live")).toEqual(["3", "2", "1"]);
     expect(await pages("env=live&result=fail&rule=nudge")).toEqual(["3", "1"]);
     expect(await pages("env=live&customer=cy")).toEqual(["3", "2", "1"]);
+    // Recomputed under a model without rules.
+    await sql`update svc.customers set generation = 2 where environment_id = ${id}`;
+    expect(await pages("env=live")).toEqual([]);
+    expect(await pages("env=live&customer=cy")).toEqual([]);
   });
 });

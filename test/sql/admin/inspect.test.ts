@@ -134,6 +134,33 @@ describe("svc_inspect", () => {
     expect(row?.["state"]).toContain("1.50");
   });
 
+  it.each([
+    ["lifecycle_transitions", "to_state, transitioned_at", "'new', now()"],
+    ["health_scores", "overall, components, band, scored_at", "50, '{}', 'good', now()"],
+    [
+      "rule_executions",
+      "rule_id, result, triggered_by, conditions, action, executed_at",
+      "'r', 'pass', 'traits', '{}', '{}', now()",
+    ],
+  ])("shows of %s the customer's present generation, also where that is nothing", async (log, columns, values) => {
+    const causes = () =>
+      reader`select cause_id from ${reader(`svc_inspect.${log}`)} where customer_id = 'g' order by 1`;
+    await db.sql.unsafe(`
+      insert into svc.customers (environment_id, customer_id, created_at)
+      select environment_id, 'g', now() from svc.environments where name = 'test'
+      on conflict do nothing;
+      insert into svc.${log} (environment_id, customer_id, cause_type, cause_id, generation, ${columns})
+      select e.environment_id, 'g', 'job', 'g' || g || n, g, ${values}
+      from svc.environments as e, generate_series(1, 0, -1) as g, generate_series(1, 2) as n
+      where e.name = 'test'`);
+    const seen: unknown[] = [];
+    for (const generation of [0, 1, 2]) {
+      await db.sql`update svc.customers set generation = ${generation} where customer_id = 'g'`;
+      seen.push((await causes()).map((row) => row["cause_id"] as string));
+    }
+    expect(seen).toEqual([["g01", "g02"], ["g11", "g12"], []]);
+  });
+
   it.each(["select svc.state_document(1, 'c')", "select * from svc.customers", "select svc_api.whoami('', '')"])(
     "gives a reader nothing else: %s",
     async (statement) => {

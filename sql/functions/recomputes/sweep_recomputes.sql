@@ -1,0 +1,56 @@
+-- Removes what recomputes, dry runs and previews found of customers, 30 days after they were completed or given up; their own rows stay,
+-- with the totals. No more than `row_limit` of these results at once, so that no call takes long; answers how many, with one for each
+-- recompute that has none left. Whoever is answered more than nothing calls again.
+-- Raises nothing. Locks a recompute, then the results that it deletes; passes over those that others hold, as an erasure does, and so
+-- waits for nobody.
+create or replace function svc_api.sweep_recomputes(row_limit integer)
+returns integer
+language plpgsql
+volatile
+security definer
+set search_path = ''
+-- By index, whatever the statistics say.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+declare
+  _recompute record;
+  _rows integer;
+  _total integer := 0;
+begin
+  while _total < sweep_recomputes.row_limit loop
+    select r.environment_id, r.recompute_id into _recompute
+    from svc.recomputes as r
+    where r.finished_at > coalesce(r.swept_at, '-infinity') and r.finished_at < now() - 30 * interval '24 hours'
+    order by r.finished_at
+    limit 1
+    for update skip locked;
+    exit when not found;
+
+    delete from svc.recompute_customers as c
+    where c.ctid = any(array(
+      select o.ctid
+      from svc.recompute_customers as o
+      where o.environment_id = _recompute.environment_id and o.recompute_id = _recompute.recompute_id
+      limit sweep_recomputes.row_limit - _total
+      for update skip locked
+    ));
+    get diagnostics _rows = row_count;
+    _total := _total + _rows;
+
+    -- There are more, or somebody else has some in hand.
+    exit when exists (
+      select from svc.recompute_customers as o
+      where o.environment_id = _recompute.environment_id and o.recompute_id = _recompute.recompute_id
+    );
+    update svc.recomputes as r
+    set swept_at = now()
+    where r.environment_id = _recompute.environment_id and r.recompute_id = _recompute.recompute_id;
+    _total := _total + 1;
+  end loop;
+  return _total;
+end;
+$$;
+
+comment on function svc_api.sweep_recomputes(integer) is
+  'Removes what recomputes found of customers, 30 days after their end, a bounded number of results at once.';
