@@ -219,6 +219,10 @@ begin
   for update;
   -- Between the two there is nobody: who comes later is created after the instant that the recompute is pinned to.
   update svc.recomputes as r
+  set error = replace(r.error, to_json(delete_customer.customer_id)::text, 'who was erased')
+  where r.environment_id = delete_customer.environment_id and r.status <> 'completed'
+    and position(to_json(delete_customer.customer_id)::text in r.error) > 0;
+  update svc.recomputes as r
   set last_customer_id = (
     select max(c.customer_id) from svc.customers as c
     where c.environment_id = delete_customer.environment_id and c.customer_id < delete_customer.customer_id
