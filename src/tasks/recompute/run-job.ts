@@ -62,14 +62,19 @@ export async function runJob(
   job: RecomputeJob,
   goesOn: () => boolean,
 ): Promise<boolean> {
-  const { session } = dependencies;
   const run = new JobRun(dependencies, job, await modelsOf(dependencies, job));
+  // While one chunk is written, the next one is replayed and the one after that is read.
+  let writing = Promise.resolve();
   for await (const chunk of run.chunks()) {
-    await (job.kind === "recompute" ? run.write(chunk) : run.record(chunk));
-    await run.touch();
+    const write = await (job.kind === "recompute" ? run.prepareWriting(chunk) : run.prepareRecord(chunk));
+    await writing;
     if (!goesOn()) return false;
+    writing = write().then(() => run.touch());
+    // Whoever ends before it is awaited does not leave a failure that nobody hears of.
+    writing.catch(() => undefined);
   }
-  await finishRecompute(session, job);
+  await writing;
+  await finishRecompute(dependencies.session, job);
   return true;
 }
 
@@ -114,37 +119,20 @@ class JobRun {
     }
   }
 
-  /** Writes what is found of each customer in a transaction of its own, in order. */
-  async write(chunk: readonly RecomputeCustomer[]): Promise<void> {
-    let batch: { customerId: string; json: string }[] = [];
-    const flush = async (): Promise<void> => {
-      while (batch.length > 0) {
-        const done = await applyRecomputes(
-          this.dependencies.session,
-          this.job,
-          batch.map(({ json }) => json),
-        );
-        // Somebody evaluated this one since it was read.
-        if (done < batch.length) await this.#writeOne(batch[done]!.customerId, true);
-        batch = batch.slice(done + 1);
-      }
-    };
+  /** Replays customers; what is returned writes each in a transaction of its own, in order. */
+  async prepareWriting(chunk: readonly RecomputeCustomer[]): Promise<() => Promise<void>> {
+    const prepared: { customerId: string; json: string | null }[] = [];
     for (const customer of chunk) {
       const { customerId } = customer;
-      if (isLong(customer)) {
-        await flush();
-        if (!(await this.#writeOne(customerId, false))) await this.#writeOne(customerId, true);
-        continue;
-      }
       await this.#yield();
-      const applied = attempt(customerId, () => this.#whole(customer)?.applied() ?? { customerId });
-      batch.push({ customerId, json: JSON.stringify(applied) });
+      const applied = () => JSON.stringify(this.#whole(customer)?.applied() ?? { customerId });
+      prepared.push({ customerId, json: isLong(customer) ? null : attempt(customerId, applied) });
     }
-    await flush();
+    return () => this.#write(prepared);
   }
 
-  /** Writes down what is found of the customers. */
-  async record(chunk: readonly RecomputeCustomer[]): Promise<void> {
+  /** Replays customers; what is returned writes down what was found of them. */
+  async prepareRecord(chunk: readonly RecomputeCustomer[]): Promise<() => Promise<void>> {
     const counts = noCounts();
     const differences: string[] = [];
     for (const customer of chunk) {
@@ -158,18 +146,37 @@ class JobRun {
         differences.push(JSON.stringify({ customerId: customer.customerId, weight, difference }));
     }
     const lastCustomerId = chunk.at(-1)!.customerId;
-    await recordRecomputeChunk(this.dependencies.session, this.job, {
-      lastCustomerId,
-      done: chunk.length,
-      differences,
-      counts,
-    });
+    const found = { lastCustomerId, done: chunk.length, differences, counts };
+    return () => recordRecomputeChunk(this.dependencies.session, this.job, found);
   }
 
   /** @throws {TakenOver} where another worker has the job by now */
   async touch(): Promise<void> {
     this.#touchedAt = performance.now();
     if (!(await touchRecompute(this.dependencies.session, this.job))) throw new TakenOver("another worker has the job");
+  }
+
+  /** @param prepared a customer without text has a history too long to be replayed at once */
+  async #write(prepared: readonly { customerId: string; json: string | null }[]): Promise<void> {
+    const { dependencies, job } = this;
+    for (let from = 0; from < prepared.length;) {
+      const { customerId, json } = prepared[from]!;
+      if (json === null) {
+        if (!(await this.#writeOne(customerId, false))) await this.#writeOne(customerId, true);
+        from++;
+        continue;
+      }
+      const long = prepared.findIndex((one, index) => index > from && one.json === null);
+      const batch = prepared.slice(from, long < 0 ? prepared.length : long);
+      const done = await applyRecomputes(
+        dependencies.session,
+        job,
+        batch.map((one) => one.json!),
+      );
+      from += done;
+      // Somebody evaluated this one since it was read.
+      if (done < batch.length) await this.#writeOne(prepared[from++]!.customerId, true);
+    }
   }
 
   /** The replay of a customer whose history is at hand; null where nothing of it was ever evaluated. */
