@@ -22,8 +22,8 @@ declare
   _preview constant svc.recomputes := svc.find_preview(_environment.environment_id, list_preview_customers.preview_id);
 begin
   return svc.recompute_page(
-    _environment.environment_id, _preview.recompute_id, list_preview_customers.by_id, list_preview_customers.row_limit,
-    list_preview_customers.cursor
+    'preview_customers', _environment.environment_id, _preview.recompute_id, list_preview_customers.by_id,
+    list_preview_customers.row_limit, list_preview_customers.cursor
   );
 end;
 $$;

@@ -22,8 +22,8 @@ declare
   _recompute constant svc.recomputes := svc.find_recompute(_environment.environment_id, list_recompute_customers.recompute_id);
 begin
   return svc.recompute_page(
-    _environment.environment_id, _recompute.recompute_id, list_recompute_customers.by_id, list_recompute_customers.row_limit,
-    list_recompute_customers.cursor
+    'recompute_customers', _environment.environment_id, _recompute.recompute_id, list_recompute_customers.by_id,
+    list_recompute_customers.row_limit, list_recompute_customers.cursor
   );
 end;
 $$;

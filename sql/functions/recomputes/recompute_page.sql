@@ -1,7 +1,9 @@
 -- A page of the customers that a recompute, a dry run or a preview changes: in order of their ids, or the most telling first. The rows of a
 -- page take up to 1 MiB as they are stored, one at least: a page of large ones is short, and nextCursor goes on.
 -- Raises SV006 VALIDATION_ERROR (cursor). Locks nothing.
-create or replace function svc.recompute_page(environment_id integer, recompute_id text, by_id boolean, row_limit integer, "cursor" text)
+create or replace function svc.recompute_page(
+  list text, environment_id integer, recompute_id text, by_id boolean, row_limit integer, "cursor" text
+)
 returns json
 language plpgsql
 stable
@@ -14,7 +16,7 @@ set enable_sort = off
 set extra_float_digits = 1
 as $$
 declare
-  _list constant text := 'recompute_customers_by_' || case when recompute_page.by_id then 'id' else 'weight' end;
+  _list constant text := recompute_page.list || case when recompute_page.by_id then '_by_id' else '_by_weight' end;
   _after constant text := svc.decode_cursor(
     _list, recompute_page.cursor, case when recompute_page.by_id then '.' else '^[0-9]{1,9}([.][0-9]{1,9})?(e[+-]?[0-9]{1,2})? .' end
   );
@@ -75,5 +77,5 @@ begin
 end;
 $$;
 
-comment on function svc.recompute_page(integer, text, boolean, integer, text) is
+comment on function svc.recompute_page(text, integer, text, boolean, integer, text) is
   'A page of the customers that a recompute or preview changes.';
