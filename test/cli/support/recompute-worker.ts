@@ -10,8 +10,8 @@ export interface StandIn {
   next(): Promise<string>;
   /** Writes members of a job's row, as SQL. */
   write(id: string, change: string): Promise<void>;
-  /** Takes the next job, writes these differences and completes it, with totals as SQL. */
-  complete(differences: readonly Difference[], totals?: string): Promise<string>;
+  /** Takes the next job, writes these differences and completes it, with totals as SQL, after so many customers. */
+  complete(differences: readonly Difference[], totals?: string, customers?: number): Promise<string>;
 }
 
 /** @param project the slug of the project whose jobs it takes, whenever it takes one */
@@ -37,14 +37,13 @@ export function standIn({ db: { sql } }: Service, project: () => string): StandI
   return {
     next,
     write,
-    complete: async (differences, totals = "attempt = 1") => {
+    complete: async (differences, totals = "attempt = 1", customers = Math.max(differences.length, 3)) => {
       const id = await next();
       await addDifferences(sql, id, differences);
-      const changed = differences.length;
       await write(
         id,
-        `status = 'completed', finished_at = '2026-03-14T09:00:12Z', customers_total = ${Math.max(changed, 3)},
-         customers_done = ${Math.max(changed, 3)}, customers_changed = ${changed}, ${totals}`,
+        `status = 'completed', finished_at = '2026-03-14T09:00:12Z', customers_total = ${customers},
+         customers_done = ${customers}, customers_changed = ${differences.length}, ${totals}`,
       );
       return id;
     },
