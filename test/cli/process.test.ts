@@ -100,3 +100,32 @@ test("a document that breaks off is not mended by an error behind it", async () 
   expect(stdout).not.toContain("FORBIDDEN");
   expect(stderr).toContain("error [FORBIDDEN]: You may not do this.");
 });
+
+test("a document is written as it comes: its size is no matter of memory", async () => {
+  const done = { ...QUEUED, status: "completed", result: { customersChanged: 80 } };
+  const PAGES = 80;
+  const item = JSON.stringify({ customerId: "globex", pad: "x".repeat(3_000_000) });
+  const { url } = await cannedServer({
+    ...json(done),
+    respond: ({ url: asked }) => {
+      const { pathname, searchParams } = new URL(asked, "http://localhost");
+      if (!pathname.endsWith("/customers")) return json(done);
+      const next = Number(searchParams.get("cursor") ?? 0) + 1;
+      return { status: 200, body: `{"data" : [${item}], "nextCursor" : ${next < PAGES ? `"${next}"` : "null"}}` };
+    },
+  });
+  const env = { PATH: process.env["PATH"], SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
+  const argv = ["recompute", "status", "rec_1", "--json", "--customers", "--project", "p"];
+  const child = spawn(process.execPath, ["--max-old-space-size=64", program, ...argv], { env });
+  child.stdin.end();
+  let bytes = 0;
+  let end = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    end = (end + chunk.subarray(-20).toString()).slice(-20);
+  });
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+  expect({ code: code as number, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(bytes).toBeGreaterThan(PAGES * item.length);
+  expect(end).toMatch(/x"\}\]\}\}\n$/);
+});
