@@ -1,5 +1,5 @@
 -- What the HTTP process may do: call these functions, and nothing else. This file is the list of its API.
-revoke execute on all functions in schema iam, svc, svc_api from public;
+revoke execute on all routines in schema iam, svc, svc_api from public;
 
 grant usage on schema svc_api to svc_http;
 grant execute on function
