@@ -373,11 +373,11 @@ describe("what is asked of recomputes reads by index:", () => {
     const [row] = await db.sql<[{ id: number }]>`select environment_id as id from svc.environments where name = 'test'`;
     // Mostly previews, as where each push makes one.
     await db.sql`
-      insert into svc.recomputes (environment_id, recompute_id, kind, snapshot, hash, pinned_at, requested_by)
+      insert into svc.recomputes (environment_id, recompute_id, kind, snapshot, hash, pinned_at, requested_by, status, finished_at)
       select
         ${row.id}, 'rec_' || n, case when n % 100 = 5 then 'recompute' else 'preview' end,
         case when n % 100 <> 5 then json_build_object('pad', repeat(md5(n::text), 200)) end,
-        case when n % 100 <> 5 then 'hash' end, now(), 'a@b'
+        case when n % 100 <> 5 then 'hash' end, now(), 'a@b', 'completed', now()
       from generate_series(1, 5000) as n`;
     await db.sql`
       insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
