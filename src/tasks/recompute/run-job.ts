@@ -101,20 +101,30 @@ class JobRun {
     this.#propertyEvents = [...new Set([...replayed.propertyEvents, ...(active?.propertyEvents ?? [])])];
   }
 
-  /** The customers of the job; the next chunk is read while one is worked on. */
+  /** The customers of the job; while one chunk is worked on the next two are read, one after the other. */
   async *chunks(): AsyncGenerator<RecomputeCustomer[]> {
     let customers = CHUNK.customersMin;
-    let reading = this.#read(this.job.lastCustomerId, customers);
-    for (;;) {
-      const chunk = await reading;
+    const after = async (before: Promise<RecomputeCustomer[]>): Promise<RecomputeCustomer[]> => {
+      const chunk = await before;
       const last = chunk.at(-1);
-      if (last === undefined) return;
+      if (last === undefined) return [];
       const events = chunk.reduce((sum, { events: { seqs } }) => sum + (seqs?.length ?? 0), chunk.length);
       const share = Math.round((chunk.length * CHUNK.events) / events);
       customers = Math.min(Math.max(share, CHUNK.customersMin), 2 * customers, CHUNK.customersMax);
-      reading = this.#read(last.customerId, customers);
+      return this.#read(last.customerId, customers);
+    };
+    const ahead: Promise<RecomputeCustomer[]>[] = [];
+    const readOn = (reading: Promise<RecomputeCustomer[]>): void => {
+      ahead.push(reading);
       // Whoever ends before it is awaited does not leave a failure that nobody hears of.
       reading.catch(() => undefined);
+    };
+    readOn(this.#read(this.job.lastCustomerId, customers));
+    readOn(after(ahead[0]!));
+    for (;;) {
+      const chunk = await ahead.shift()!;
+      if (chunk.length === 0) return;
+      readOn(after(ahead[0]!));
       yield chunk;
     }
   }
