@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Sql, TransactionSql } from "postgres";
+import postgres, { type Sql, type TransactionSql } from "postgres";
 import { loadSnapshot } from "../../db/calls-evaluation.js";
 import {
   appendRecomputeLogs,
@@ -84,6 +84,8 @@ async function modelsOf({ sql, models }: RunDependencies, job: RecomputeJob): Pr
 
 class JobRun {
   readonly #propertyEvents: string[];
+  /** Of all customers of the job. */
+  #done: number;
   #touchedAt = performance.now();
   #turnBegan = performance.now();
 
@@ -92,6 +94,7 @@ class JobRun {
     private readonly job: RecomputeJob,
     private readonly models: JobModels,
   ) {
+    this.#done = job.customersDone;
     const { replayed, active } = models;
     this.#propertyEvents = [...new Set([...replayed.propertyEvents, ...(active?.propertyEvents ?? [])])];
   }
@@ -119,11 +122,7 @@ class JobRun {
     let batch: { customerId: string; json: string }[] = [];
     const flush = async (): Promise<void> => {
       while (batch.length > 0) {
-        const done = await applyRecomputes(
-          this.dependencies.session,
-          this.job,
-          batch.map(({ json }) => json),
-        );
+        const done = await this.#writeBatch(batch);
         // Somebody evaluated this one since it was read.
         if (done < batch.length) await this.#writeOne(batch[done]!.customerId, true);
         batch = batch.slice(done + 1);
@@ -137,10 +136,35 @@ class JobRun {
         continue;
       }
       await this.#yield();
-      const applied = attempt(customerId, () => this.#whole(customer)?.applied() ?? { customerId });
-      batch.push({ customerId, json: JSON.stringify(applied) });
+      try {
+        const applied = attempt(customerId, () => this.#whole(customer)?.applied() ?? { customerId });
+        batch.push({ customerId, json: JSON.stringify(applied) });
+      } catch (error) {
+        // Those before it are not to be done again each time.
+        await flush();
+        throw error;
+      }
     }
     await flush();
+  }
+
+  /** Writes customers one after another, until one turns out to have changed; answers how many were written. */
+  async #writeBatch(batch: readonly { customerId: string; json: string }[]): Promise<number> {
+    const { session } = this.dependencies;
+    try {
+      const done = await applyRecomputes(
+        session,
+        this.job,
+        batch.map(({ json }) => json),
+      );
+      this.#done += done;
+      return done;
+    } catch (error) {
+      if (!isOfCustomer(error)) throw error;
+      const done = await touchRecompute(session, this.job);
+      const failed = done === null ? undefined : batch[done - this.#done];
+      throw failed === undefined ? error : new CustomerFailed(failed.customerId, error);
+    }
   }
 
   /** Writes down what is found of the customers. */
@@ -169,7 +193,8 @@ class JobRun {
   /** @throws {TakenOver} where another worker has the job by now */
   async touch(): Promise<void> {
     this.#touchedAt = performance.now();
-    if (!(await touchRecompute(this.dependencies.session, this.job))) throw new TakenOver("another worker has the job");
+    const done = await touchRecompute(this.dependencies.session, this.job);
+    if (done === null) throw new TakenOver("another worker has the job");
   }
 
   /** The replay of a customer whose history is at hand; null where nothing of it was ever evaluated. */
@@ -197,9 +222,13 @@ class JobRun {
         if (outcome === "changed") throw new Changed();
         return true;
       })
+      .then(() => {
+        this.#done += 1;
+        return true;
+      })
       .catch((error: unknown) => {
         if (error instanceof Changed) return false;
-        throw error;
+        throw isOfCustomer(error) ? new CustomerFailed(customerId, error) : error;
       });
   }
 
@@ -263,6 +292,11 @@ function attempt<T>(customerId: string, work: () => T): T {
   } catch (error) {
     throw isOurs(error) ? error : new CustomerFailed(customerId, error);
   }
+}
+
+/** Whether the server refused what was made of a customer: not that it ended, or that another worker has the job. */
+function isOfCustomer(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && !/^(SV011|57P..)$/.test(error.code);
 }
 
 function isOurs(error: unknown): boolean {
