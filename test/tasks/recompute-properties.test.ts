@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { replay, stateDocument, type Effect } from "../../src/engine/index.js";
+import { replay, stateDocument } from "../../src/engine/index.js";
 import { parseSnapshot } from "../../src/snapshot/validate.js";
 import { FINAL_INSTANT, operations, snapshot } from "../engine/support/arbitrary.js";
 import { Coverage } from "../engine/support/runner.js";
