@@ -20,6 +20,8 @@ export interface RecomputeJob {
   pinnedAt: number;
   sampleShare: number | null;
   attempt: number;
+  /** By the attempts before. */
+  customersDone: number;
   /** Where the attempt before ended. */
   lastCustomerId: string | null;
 }
@@ -212,14 +214,14 @@ export async function recordRecomputeChunk(
     )`;
 }
 
-/** Whether this still is the job's present attempt; also tells of the emissions that were written so far. */
+/** How many customers of the job are done, null where this is not its present attempt; also tells of the emissions written so far. */
 export async function touchRecompute(
   session: Sql,
   { environmentId, recomputeId, attempt }: RecomputeJob,
-): Promise<boolean> {
-  const [row] = await session<[{ ours: boolean }]>`
-    select svc_api.touch_recompute(${environmentId}, ${recomputeId}, ${attempt}) as ours`;
-  return row.ours;
+): Promise<number | null> {
+  const [row] = await session<[{ done: number | null }]>`
+    select svc_api.touch_recompute(${environmentId}, ${recomputeId}, ${attempt}) as done`;
+  return row.done;
 }
 
 /** Ends a job whose customers are all done. */

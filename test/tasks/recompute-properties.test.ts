@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { replay, stateDocument, type Effect } from "../../src/engine/index.js";
+import { replay, stateDocument } from "../../src/engine/index.js";
 import { parseSnapshot } from "../../src/snapshot/validate.js";
 import { FINAL_INSTANT, operations, snapshot } from "../engine/support/arbitrary.js";
 import { Coverage } from "../engine/support/runner.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { engineOperations, modelOf, newRun } from "./support/engine.js";
 import { declared, TestEnvironment, type TestOperation } from "./support/environment.js";
+import { everything } from "./support/kept.js";
 import { differencesOf, jobOf, JobRunner, queue } from "./support/recompute.js";
 
 let db: TestDatabase;
@@ -89,7 +90,7 @@ it(
               effect.kind === "ruleExecuted" ? [`${effect.rule} ${effect.result} ${iso(effect.at)}`] : [],
             ),
           );
-          coverage.addEffects(effects as Effect[]);
+          coverage.addEffects(effects);
         }
         for (const { lifecycle, segments, emissions } of found) {
           if (lifecycle.before !== lifecycle.after) coverage.add("lifecycle changes");
@@ -149,50 +150,6 @@ async function executionsOf({ environmentId }: TestEnvironment, customer: string
     where x.environment_id = ${environmentId} and x.customer_id = ${customer}
     order by x.execution_seq`;
   return rows.map(({ line }) => line);
-}
-
-/** All that is kept of the customers, but for which generation their logs are of. */
-async function everything({
-  environmentId,
-}: TestEnvironment): Promise<Record<string, string[]> & { emissions: string[] }> {
-  const rows = (table: string, columns: string, order: string) =>
-    db.sql
-      .unsafe<{ row: string }[]>(
-        `select json_build_array(${columns})::text as row from svc.${table} as t
-     where t.environment_id = ${environmentId} order by ${order}`,
-      )
-      .then((found) => found.map(({ row }) => row));
-  const present =
-    "t.generation = (select c.generation from svc.customers as c where c.environment_id = t.environment_id and c.customer_id = t.customer_id)";
-  return {
-    customers: await rows(
-      "customers",
-      "customer_id, traits, lifecycle, lifecycle_entered_at, last_event_at, evaluated_through, next_due_at, held_until, config_version, health, state",
-      "customer_id",
-    ),
-    events: await rows("events", "t.*", "event_seq"),
-    updates: await rows("trait_updates", "t.*", "operation_seq"),
-    emissions: await rows("emissions", "t.*", "emission_seq"),
-    journeys: await rows("journey_runs", "t.*", "customer_id, journey_id, run"),
-    segments: await rows("segment_memberships", "t.*", "customer_id, segment_id"),
-    signals: await rows("signals", "t.*", "customer_id, signal_id"),
-    blocked: await rows("blocked_transitions", "t.*", "customer_id, from_state, to_state"),
-    transitions: await rows(
-      `lifecycle_transitions`,
-      `from_state, to_state, transitioned_at, cause_type, cause_id, config_version, ${present}`,
-      "customer_id, generation, transition_seq",
-    ).then((all) => all.filter((row) => row.endsWith("true]"))),
-    scores: await rows(
-      `health_scores`,
-      `overall, components, band, scored_at, cause_type, cause_id, config_version, ${present}`,
-      "customer_id, generation, score_seq",
-    ).then((all) => all.filter((row) => row.endsWith("true]"))),
-    executions: await rows(
-      `rule_executions`,
-      `rule_id, result, triggered_by, conditions, action, error, executed_at, cause_type, cause_id, config_version, ${present}`,
-      "customer_id, generation, execution_seq",
-    ).then((all) => all.filter((row) => row.endsWith("true]"))),
-  };
 }
 
 function iso(instant: number): string {

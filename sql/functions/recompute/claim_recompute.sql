@@ -1,8 +1,8 @@
 -- Takes a job that nobody runs: of some environment and queue the oldest unfinished one, if it is not waiting for its next attempt; those
 -- behind it wait with it. Answers null where there is none, else {recomputeId, environmentId, kind, customerId, projectId, version, hash,
--- pinnedAt (ms), sampleShare, attempt, customersTotal, customersDone, lastCustomerId}. The job is the session's, by an advisory lock,
--- until svc_api.leave_recompute or the end of the connection; so one whose worker was killed is taken again at once. Such an end counts
--- as a failure, unless the job got further.
+-- snapshot, snapshotHash, pinnedAt (ms), sampleShare, attempt, customersDone, lastCustomerId}. The job is the session's, by an advisory
+-- lock, until svc_api.leave_recompute or the end of the connection; so one whose worker was killed is taken again at once. Such an end
+-- counts as a failure, unless the job got further.
 -- Raises nothing. Locks the advisory lock of the job's queue without waiting, and the job's row.
 create or replace function svc_api.claim_recompute(attempts_max integer)
 returns json

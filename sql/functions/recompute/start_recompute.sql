@@ -51,6 +51,7 @@ begin
       'pinnedAt', floor(extract(epoch from _job.pinned_at) * 1000)::bigint,
       'sampleShare', _job.sample_share,
       'attempt', _job.attempt,
+      'customersDone', _job.customers_done,
       'lastCustomerId', _job.last_customer_id
     )
     from svc.environments as e

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Sql, TransactionSql } from "postgres";
+import postgres, { type Sql, type TransactionSql } from "postgres";
 import { loadSnapshot } from "../../db/calls-evaluation.js";
 import {
   appendRecomputeLogs,
@@ -34,6 +34,17 @@ const CHUNK = { events: 10_000, customersMin: 10, customersMax: 500, each: 2_000
 const TOUCH_MS = 5_000;
 /** Of synchronous work, before whatever else the process does gets its turn. */
 const TURN_MS = 10;
+
+interface ReadyCustomer {
+  customerId: string;
+  kind: "ready";
+  /** `AppliedCustomer` */
+  json: string;
+}
+
+/** A customer of a chunk; a long one has a history that is not to be replayed at once. */
+type Prepared =
+  ReadyCustomer | { customerId: string; kind: "long" } | { customerId: string; kind: "failed"; error: unknown };
 
 /** Somebody else has the job by now. */
 export class TakenOver extends Error {
@@ -89,6 +100,8 @@ async function modelsOf({ sql, models }: RunDependencies, job: RecomputeJob): Pr
 
 class JobRun {
   readonly #propertyEvents: string[];
+  /** How many customers of the job are written. */
+  #done: number;
   #touchedAt = performance.now();
   #turnBegan = performance.now();
 
@@ -97,6 +110,7 @@ class JobRun {
     private readonly job: RecomputeJob,
     private readonly models: JobModels,
   ) {
+    this.#done = job.customersDone;
     const { replayed, active } = models;
     this.#propertyEvents = [...new Set([...replayed.propertyEvents, ...(active?.propertyEvents ?? [])])];
   }
@@ -129,14 +143,23 @@ class JobRun {
     }
   }
 
-  /** Replays customers; what is returned writes each in a transaction of its own, in order. */
+  /** Replays customers; what is returned writes each in a transaction of its own, in order, up to one that cannot be replayed. */
   async prepareWriting(chunk: readonly RecomputeCustomer[]): Promise<() => Promise<void>> {
-    const prepared: { customerId: string; json: string | null }[] = [];
+    const prepared: Prepared[] = [];
     for (const customer of chunk) {
       const { customerId } = customer;
       await this.#yield();
-      const applied = () => JSON.stringify(this.#whole(customer)?.applied() ?? { customerId });
-      prepared.push({ customerId, json: isLong(customer) ? null : attempt(customerId, applied) });
+      if (isLong(customer)) {
+        prepared.push({ customerId, kind: "long" });
+        continue;
+      }
+      try {
+        const applied = attempt(customerId, () => this.#whole(customer)?.applied() ?? { customerId });
+        prepared.push({ customerId, kind: "ready", json: JSON.stringify(applied) });
+      } catch (error) {
+        prepared.push({ customerId, kind: "failed", error });
+        break;
+      }
     }
     return () => this.#write(prepared);
   }
@@ -163,29 +186,44 @@ class JobRun {
   /** @throws {TakenOver} where another worker has the job by now */
   async touch(): Promise<void> {
     this.#touchedAt = performance.now();
-    if (!(await touchRecompute(this.dependencies.session, this.job))) throw new TakenOver("another worker has the job");
+    const done = await touchRecompute(this.dependencies.session, this.job);
+    if (done === null) throw new TakenOver("another worker has the job");
   }
 
-  /** @param prepared a customer without text has a history too long to be replayed at once */
-  async #write(prepared: readonly { customerId: string; json: string | null }[]): Promise<void> {
-    const { dependencies, job } = this;
+  async #write(prepared: readonly Prepared[]): Promise<void> {
     for (let from = 0; from < prepared.length;) {
-      const { customerId, json } = prepared[from]!;
-      if (json === null) {
-        if (!(await this.#writeOne(customerId, false))) await this.#writeOne(customerId, true);
+      const first = prepared[from]!;
+      if (first.kind === "failed") throw first.error;
+      if (first.kind === "long") {
+        if (!(await this.#writeOne(first.customerId, false))) await this.#writeOne(first.customerId, true);
         from++;
         continue;
       }
-      const long = prepared.findIndex((one, index) => index > from && one.json === null);
-      const batch = prepared.slice(from, long < 0 ? prepared.length : long);
-      const done = await applyRecomputes(
-        dependencies.session,
-        job,
-        batch.map((one) => one.json!),
-      );
+      const batch: ReadyCustomer[] = [];
+      for (let one = prepared[from]; one?.kind === "ready"; one = prepared[from + batch.length]) batch.push(one);
+      const done = await this.#writeBatch(batch);
       from += done;
       // Somebody evaluated this one since it was read.
       if (done < batch.length) await this.#writeOne(prepared[from++]!.customerId, true);
+    }
+  }
+
+  /** Writes customers one after another, until one turns out to have changed; answers how many were written. */
+  async #writeBatch(batch: readonly ReadyCustomer[]): Promise<number> {
+    const { session } = this.dependencies;
+    try {
+      const done = await applyRecomputes(
+        session,
+        this.job,
+        batch.map(({ json }) => json),
+      );
+      this.#done += done;
+      return done;
+    } catch (error) {
+      if (!isOfCustomer(error)) throw error;
+      const done = await touchRecompute(session, this.job);
+      const failed = done === null ? undefined : batch[done - this.#done];
+      throw failed === undefined ? error : new CustomerFailed(failed.customerId, error);
     }
   }
 
@@ -214,9 +252,13 @@ class JobRun {
         if (outcome === "changed") throw new Changed();
         return true;
       })
+      .then(() => {
+        this.#done += 1;
+        return true;
+      })
       .catch((error: unknown) => {
         if (error instanceof Changed) return false;
-        throw error;
+        throw isOfCustomer(error) ? new CustomerFailed(customerId, error) : error;
       });
   }
 
@@ -280,6 +322,11 @@ function attempt<T>(customerId: string, work: () => T): T {
   } catch (error) {
     throw isOurs(error) ? error : new CustomerFailed(customerId, error);
   }
+}
+
+/** Whether the server refused what was made of a customer: not that it ended, or that another worker has the job. */
+function isOfCustomer(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && !/^(SV011|57P..)$/.test(error.code);
 }
 
 function isOurs(error: unknown): boolean {

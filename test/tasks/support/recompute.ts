@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { pino } from "pino";
 import type { Sql } from "postgres";
 import { claimRecompute, failRecompute, leaveRecompute, type RecomputeJob } from "../../../src/db/calls-recompute.js";
@@ -65,8 +66,11 @@ export class JobRunner {
   readonly session: Sql;
   readonly #models = new Models();
 
-  constructor(private readonly db: TestDatabase) {
-    this.session = connect(db.url, { max: 1, applicationName: "test recompute", asynchronousCommit: true });
+  constructor(
+    private readonly db: TestDatabase,
+    private readonly name = `test recompute ${randomBytes(4).toString("hex")}`,
+  ) {
+    this.session = connect(db.url, { max: 1, applicationName: name, asynchronousCommit: true });
   }
 
   claim(attemptsMax = 10): Promise<RecomputeJob | null> {
@@ -97,6 +101,20 @@ export class JobRunner {
   end(): Promise<void> {
     return this.session.end({ timeout: 1 });
   }
+
+  /** The connection that it holds its job on is lost; it makes itself another one where it goes on. */
+  async disconnect(): Promise<void> {
+    // Answers once they are gone.
+    await this.db.sql`
+      select pg_terminate_backend(pid, 10000)
+      from pg_stat_activity where datname = current_database() and application_name = ${this.name}`;
+  }
+
+  /** As when its process is killed and the server has noticed: it does nothing any more. */
+  async kill(): Promise<void> {
+    await this.session.end({ timeout: 0 });
+    await this.disconnect();
+  }
 }
 
 /** A worker's loop that looks for jobs. */
@@ -125,4 +143,37 @@ export async function differencesOf(sql: Sql, id: string): Promise<Difference[]>
   const rows = await sql<{ difference: Difference }[]>`
     select difference from svc.recompute_customers where recompute_id = ${id} order by customer_id`;
   return rows.map(({ difference }) => difference);
+}
+
+/** Looks again and again until a job is what the test waits for; answers it then. */
+export async function untilJob(sql: Sql, id: string, is: (job: JobRow) => boolean): Promise<JobRow> {
+  for (;;) {
+    const job = await jobOf(sql, id);
+    if (is(job)) return job;
+    await delay(5);
+  }
+}
+
+/** Whether a job has come to an end. */
+export const isOver = ({ status }: JobRow): boolean => status === "completed" || status === "dead_letter";
+
+/** What was given up is put back into the queue, as the API does. */
+export async function retry(sql: Sql, id: string): Promise<void> {
+  await sql`
+    update svc.recomputes
+    set status = 'queued', failures = 0, error = null, finished_at = null
+    where recompute_id = ${id} and status = 'dead_letter'`;
+}
+
+/** Updates of these customers' rows fail until it is called off. */
+export async function poison(sql: Sql, customers: readonly string[]): Promise<() => Promise<void>> {
+  const name = `poison_${randomBytes(4).toString("hex")}`;
+  const ids = customers.map((customer) => `'${customer}'`).join(", ");
+  await sql.unsafe(`
+    create function ${name}() returns trigger language plpgsql as 'begin raise exception $m$this row is poisoned$m$; end';
+    create trigger ${name} before update on svc.customers for each row when (old.customer_id in (${ids})) execute function ${name}();
+  `);
+  return async () => {
+    await sql.unsafe(`drop trigger ${name} on svc.customers; drop function ${name}()`);
+  };
 }

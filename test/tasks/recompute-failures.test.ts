@@ -1,0 +1,216 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { TestEnvironment } from "./support/environment.js";
+import { derived, everything } from "./support/kept.js";
+import { CHANGED, customersOf, historiesOf, MODEL, POPULATION_THROUGH as AT } from "./support/population.js";
+import {
+  isOver,
+  jobOf,
+  JobRunner,
+  poison,
+  queue as put,
+  recomputer,
+  retry,
+  untilJob,
+  type QueueOptions,
+} from "./support/recompute.js";
+
+const AMOUNT = 60;
+const CUSTOMERS = customersOf(AMOUNT);
+/** In the middle of a chunk. */
+const BAD = CUSTOMERS[37]!;
+
+let db: TestDatabase;
+let environment: TestEnvironment;
+let expected: object;
+const calledOff: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  db = await createDatabase();
+  const runner = new JobRunner(db);
+  const undisturbed = await populated();
+  await put(db.sql, undisturbed, { at: AT });
+  await runner.runNext();
+  await runner.end();
+  expected = await derived(undisturbed);
+});
+beforeEach(async () => {
+  environment = await populated();
+});
+afterEach(async () => {
+  for (const callOff of calledOff.splice(0)) await callOff();
+  await db.sql`delete from svc.recomputes`;
+});
+afterAll(() => db.drop());
+
+async function populated(): Promise<TestEnvironment> {
+  const created = await TestEnvironment.create(db.sql, MODEL);
+  await created.ingest(historiesOf(CUSTOMERS));
+  await created.evaluate({ at: AT });
+  await created.deploy(CHANGED);
+  return created;
+}
+
+const queue = (options: QueueOptions = {}) => put(db.sql, environment, { at: AT, ...options });
+
+/** Lets a worker run, of three attempts, until the job is over. */
+async function settle(id: string) {
+  const worker = recomputer(db, { attemptsMax: 3 });
+  try {
+    return await untilJob(db.sql, id, (job) => {
+      worker.wake();
+      return isOver(job);
+    });
+  } finally {
+    await worker.stop();
+  }
+}
+
+/** Under which version each customer's state was computed, in order of their ids. */
+const versions = async () =>
+  (
+    await db.sql<{ version: number }[]>`
+      select config_version as version from svc.customers
+      where environment_id = ${environment.environmentId} order by customer_id`
+  ).map(({ version }) => version);
+
+/** Two ways in which one customer's recompute fails, and how each is mended. */
+const FAULTS: [name: string, fail: () => Promise<() => Promise<void>>, text: string][] = [
+  ["its row cannot be written", () => poison(db.sql, [BAD]), "this row is poisoned"],
+  [
+    "its state cannot be read",
+    async () => {
+      const { environmentId } = environment;
+      const [{ state }] = await db.sql<[{ state: string }]>`
+        update svc.customers as c set state = '{"no": "state"}'
+        from svc.customers as k
+        where c.environment_id = ${environmentId} and c.customer_id = ${BAD}
+          and k.environment_id = c.environment_id and k.customer_id = c.customer_id
+        returning k.state::text as state`;
+      return async () => {
+        await db.sql`
+          update svc.customers set state = ${state}::text::json
+          where environment_id = ${environmentId} and customer_id = ${BAD}`;
+      };
+    },
+    "Invalid time value",
+  ],
+];
+
+describe.each(FAULTS)("where a customer fails because %s", (_name, fail, text) => {
+  it("the job is tried again, then given up with a text that names the customer and what stays done", async () => {
+    calledOff.push(await fail());
+    const id = await queue();
+    const job = await settle(id);
+    expect(job).toMatchObject({ status: "dead_letter", attempt: 3, failures: 3, customers_total: AMOUNT });
+    expect(job.customers_done, "all before it").toBe(CUSTOMERS.indexOf(BAD));
+    expect(job.error).toContain(`Customer "${BAD}": `);
+    expect(job.error).toContain(text);
+    expect(job.error).toContain("Given up after 3 failed attempts in a row");
+    expect(job.error).toContain(`${job.customers_done} of ${AMOUNT} customers are done and stay as recomputed`);
+    expect(job.error).toContain(`svc recompute retry ${id}`);
+    expect(await versions()).toEqual(CUSTOMERS.map((_customer, i) => (i < job.customers_done ? 2 : 1)));
+  });
+
+  it("it is retrying meanwhile, with the reason", async () => {
+    calledOff.push(await fail());
+    const id = await queue();
+    const worker = recomputer(db, { pauseMs: 3_600_000 });
+    const job = await untilJob(db.sql, id, ({ status }) => status === "retrying");
+    await worker.stop();
+    expect(job).toMatchObject({ status: "retrying", attempt: 1, failures: 1 });
+    expect(job.error).toContain(`Customer "${BAD}": `);
+    expect(job.error).toMatch(/\.$/);
+  });
+
+  it("once that is mended and the job queued again, it goes on, and the end is as if nothing had happened", async () => {
+    const mend = await fail();
+    const id = await queue();
+    await settle(id);
+    await mend();
+    await retry(db.sql, id);
+    expect(await settle(id)).toMatchObject({
+      status: "completed",
+      error: null,
+      attempt: 4,
+      failures: 0,
+      customers_done: AMOUNT,
+    });
+    expect(await derived(environment)).toEqual(expected);
+  });
+
+  it("mended while it is tried again, the same", async () => {
+    const mend = await fail();
+    const id = await queue();
+    const worker = recomputer(db);
+    await untilJob(db.sql, id, ({ attempt }) => attempt >= 2);
+    await mend();
+    const job = await untilJob(db.sql, id, (now) => {
+      worker.wake();
+      return isOver(now);
+    });
+    await worker.stop();
+    expect(job).toMatchObject({ status: "completed", error: null, customers_done: AMOUNT });
+    expect(await derived(environment)).toEqual(expected);
+  });
+});
+
+it("a job that is given up is not tried again by itself", async () => {
+  calledOff.push(await poison(db.sql, [BAD]));
+  const id = await queue();
+  const job = await settle(id);
+  const runner = new JobRunner(db);
+  expect(await runner.claim()).toBeNull();
+  await runner.end();
+  expect(await jobOf(db.sql, id)).toEqual(job);
+});
+
+it("failures count in a row: each that follows on progress is the first again", async () => {
+  const callOffs = [await poison(db.sql, [CUSTOMERS[10]!]), await poison(db.sql, [CUSTOMERS[30]!])];
+  const id = await queue();
+  const worker = recomputer(db, { attemptsMax: 3 });
+  for (const [i, callOff] of callOffs.entries()) {
+    await untilJob(db.sql, id, ({ failures, customers_done: done }) => {
+      worker.wake();
+      return done === [10, 30][i] && failures === 1;
+    });
+    await callOff();
+  }
+  const job = await untilJob(db.sql, id, (now) => {
+    worker.wake();
+    return isOver(now);
+  });
+  await worker.stop();
+  expect(job).toMatchObject({ status: "completed", customers_done: AMOUNT });
+  expect(await derived(environment)).toEqual(expected);
+});
+
+it("a dry run that is given up changed nothing, and says so", async () => {
+  calledOff.push(await FAULTS[1]![1]());
+  const before = await everything(environment);
+  const id = await queue({ kind: "dry_run" });
+  const job = await settle(id);
+  expect(job).toMatchObject({ status: "dead_letter", failures: 3 });
+  expect(job.error).toContain(`Customer "${BAD}": `);
+  expect(job.error).toContain(`${job.customers_done} of ${AMOUNT} customers are done; nothing was changed`);
+  expect(await everything(environment)).toEqual(before);
+});
+
+it("a preview that is given up says that it is to be asked for again", async () => {
+  calledOff.push(await FAULTS[1]![1]());
+  const id = await queue({ kind: "preview", snapshot: MODEL });
+  const job = await settle(id);
+  expect(job.status).toBe("dead_letter");
+  expect(job.error).toContain(`Customer "${BAD}": `);
+  expect(job.error).toContain("ask for the preview again");
+});
+
+it("a pinned version that cannot be read fails the run, and no customer is named", async () => {
+  await db.sql`
+    update svc.config_versions set snapshot = jsonb_set(snapshot::jsonb, '{lifecycle}', '7')::json, hash = 'unknown'
+    where project_id = (select project_id from svc.environments where environment_id = ${environment.environmentId}) and version = 2`;
+  const id = await queue();
+  const job = await settle(id);
+  expect(job).toMatchObject({ status: "dead_letter", customers_done: 0 });
+  expect(job.error).toMatch(/^The run failed: configuration version v2 is not valid: .+\. Given up after 3 failed/);
+});

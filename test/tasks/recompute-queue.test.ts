@@ -1,0 +1,312 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { RecomputeJob } from "../../src/db/calls-recompute.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { TestEnvironment } from "./support/environment.js";
+import { derived, everything } from "./support/kept.js";
+import { CHANGED, customersOf, historiesOf, MODEL, POPULATION_THROUGH as AT } from "./support/population.js";
+import {
+  differencesOf,
+  isOver,
+  jobOf,
+  JobRunner,
+  queue as put,
+  recomputer,
+  untilJob,
+  type QueueOptions,
+} from "./support/recompute.js";
+
+let db: TestDatabase;
+let first: JobRunner;
+let second: JobRunner;
+
+beforeAll(async () => {
+  db = await createDatabase();
+});
+beforeEach(() => {
+  first = new JobRunner(db);
+  second = new JobRunner(db);
+});
+afterEach(async () => {
+  await Promise.all([first.end(), second.end()]);
+  await db.sql`delete from svc.recomputes`;
+});
+afterAll(() => db.drop());
+
+/** An environment with this many customers, evaluated under the first model; the second is active. */
+async function populated(amount: number): Promise<TestEnvironment> {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  await environment.ingest(historiesOf(customersOf(amount)));
+  await environment.evaluate({ at: AT });
+  await environment.deploy(CHANGED);
+  return environment;
+}
+
+/** What a run comes to that nothing disturbs. */
+async function undisturbed(amount: number): Promise<object> {
+  const environment = await populated(amount);
+  await queue(environment);
+  await first.runNext();
+  const found = await derived(environment);
+  for (const table of [
+    "documents",
+    "emissions",
+    "transitions",
+    "executions",
+    "journeys",
+    "segments",
+    "scores",
+    "signals",
+  ])
+    expect(found[table]!.length, table).toBeGreaterThan(amount / 4);
+  return found;
+}
+
+const queue = (environment: TestEnvironment, options: QueueOptions = {}) =>
+  put(db.sql, environment, { at: AT, ...options });
+
+async function claimed(runner: JobRunner, id: string): Promise<RecomputeJob> {
+  const job = await runner.claim();
+  if (job === null) throw new Error("there is no job");
+  expect(job.recomputeId).toBe(id);
+  return job;
+}
+
+/** Tries again what waits for its next attempt. */
+const due = (id: string) => db.sql`update svc.recomputes set next_attempt_at = now() where recompute_id = ${id}`;
+
+describe("the order of jobs", () => {
+  it("while a job fails and is tried again, the one behind it waits, and runs when the first was given up", async () => {
+    const environment = await populated(3);
+    const failing = await queue(environment);
+    const behind = await queue(environment);
+    for (const status of ["retrying", "retrying", "dead_letter"]) {
+      const job = await claimed(first, failing);
+      expect(await second.claim(), "while the first runs").toBeNull();
+      expect(await first.fail(job, "It failed.", 3)).toBe(status);
+      await first.leave(job);
+      if (status === "dead_letter") break;
+      await db.sql`update svc.recomputes set next_attempt_at = now() + interval '1 hour' where recompute_id = ${failing}`;
+      expect(await second.claim(), "while the first waits for its next attempt").toBeNull();
+      await due(failing);
+    }
+    expect(await jobOf(db.sql, failing)).toMatchObject({ status: "dead_letter", attempt: 3, failures: 3 });
+    await second.run(await claimed(second, behind));
+    expect(await jobOf(db.sql, behind)).toMatchObject({ status: "completed", customers_done: 3 });
+  });
+
+  it("a job that is asked for twice runs twice, one after the other", async () => {
+    const environment = await populated(20);
+    const [once, twice] = [await queue(environment), await queue(environment)];
+    const job = await claimed(first, once);
+    expect(await second.claim()).toBeNull();
+    await first.run(job);
+    await first.leave(job);
+    const again = await claimed(second, twice);
+    expect(await first.claim()).toBeNull();
+    await second.run(again);
+    expect((await jobOf(db.sql, once)).customers_changed).toBeGreaterThan(5);
+    expect(await jobOf(db.sql, twice)).toMatchObject({ status: "completed", customers_done: 20, customers_changed: 0 });
+    await second.leave(again);
+  });
+
+  it("other environments are not held up, nor previews by recomputes", async () => {
+    const environment = await populated(3);
+    const other = await populated(3);
+    const ids = [await queue(environment), await queue(environment, { kind: "dry_run" })];
+    const running = await claimed(first, ids[0]!);
+    const preview = await queue(environment, { kind: "preview", snapshot: MODEL });
+    const elsewhere = await queue(other);
+    const beside = await claimed(second, preview);
+    const third = new JobRunner(db);
+    const there = await claimed(third, elsewhere);
+    const fourth = new JobRunner(db);
+    expect(await fourth.claim(), "the dry run stands behind the recompute").toBeNull();
+    await Promise.all([second.run(beside), third.run(there), first.run(running)]);
+    await Promise.all([third.end(), fourth.end()]);
+    expect(
+      await Promise.all([preview, elsewhere, ids[0]!].map(async (id) => (await jobOf(db.sql, id)).status)),
+    ).toEqual(Array(3).fill("completed"));
+  });
+
+  it("workers that look at once share the jobs, and of an environment do one at a time", async () => {
+    const environments = await Promise.all([1, 2, 3].map(() => populated(12)));
+    const ids: string[] = [];
+    for (const environment of [...environments, ...environments]) ids.push(await queue(environment));
+    const workers = [recomputer(db), recomputer(db), recomputer(db)];
+    try {
+      for (const id of ids) {
+        workers.forEach((worker) => worker.wake());
+        await untilJob(db.sql, id, isOver);
+      }
+    } finally {
+      await Promise.all(workers.map((worker) => worker.stop()));
+    }
+    for (const id of ids)
+      expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 12, attempt: 1 });
+    const overlaps = await db.sql`
+      select from svc.recomputes as a join svc.recomputes as b using (environment_id)
+      where a.recompute_seq < b.recompute_seq and b.started_at < a.finished_at`;
+    expect(overlaps).toHaveLength(0);
+    for (const environment of environments) expect(await derived(environment)).toEqual(await derived(environments[0]!));
+  });
+});
+
+describe("whom a job visits", () => {
+  it("of a customer that is not there it is completed with no customer", async () => {
+    const environment = await populated(2);
+    const before = await everything(environment);
+    for (const kind of ["recompute", "dry_run"] as const) {
+      const id = await queue(environment, { kind, customer: "nobody" });
+      await first.runNext();
+      expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_total: 0, customers_done: 0 });
+    }
+    expect(await everything(environment)).toEqual(before);
+  });
+
+  it("customers that were created after the pin are left out, also where only they were asked for", async () => {
+    const environment = await TestEnvironment.create(db.sql, MODEL);
+    const pin = "2026-02-01T00:00:00.000Z";
+    const at = ["2026-01-31T23:59:59.999Z", pin, "2026-02-01T00:00:00.001Z"];
+    const customers = ["before", "with", "after"];
+    for (const [i, customer] of customers.entries())
+      await environment.ingest([{ customer, at: at[i]!, event: "login" }]);
+    await environment.ingest(customers.map((customer) => ({ customer, at: at[2]!, event: "login" })));
+    await environment.evaluate({ at: AT });
+    await environment.deploy(CHANGED);
+    const only = await queue(environment, { at: pin, customer: "after" });
+    await first.runNext();
+    expect(await jobOf(db.sql, only)).toMatchObject({ status: "completed", customers_total: 0 });
+    const all = await queue(environment, { at: pin });
+    await first.runNext();
+    expect(await jobOf(db.sql, all)).toMatchObject({ status: "completed", customers_total: 2, customers_done: 2 });
+    const versions = await Promise.all(
+      customers.map(async (customer) => (await environment.document(customer)).configVersion),
+    );
+    expect(versions).toEqual(["v2", "v2", "v1"]);
+  });
+
+  it("one customer is visited alone", async () => {
+    const environment = await populated(12);
+    const [, , , , one] = customersOf(12);
+    const before = await everything(environment);
+    const id = await queue(environment, { customer: one! });
+    await first.runNext();
+    expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_total: 1, customers_done: 1 });
+    const without = (rows: string[]) => rows.filter((row) => !row.includes(one!));
+    expect(without((await everything(environment)).customers)).toEqual(without(before.customers));
+    expect((await environment.document(one)).configVersion).toBe("v2");
+  });
+});
+
+describe("a worker that is gone", () => {
+  it("whoever looks next goes on at once where its job had come, and the end is the same", async () => {
+    const expected = await undisturbed(60);
+    const environment = await populated(60);
+    const id = await queue(environment);
+    const job = await claimed(first, id);
+    await first.run(job, () => false);
+    const { customers_done: done, last_customer_id: last } = await jobOf(db.sql, id);
+    expect(done).toBeGreaterThan(0);
+    expect(done).toBeLessThan(60);
+    expect(await second.claim()).toBeNull();
+    await first.disconnect();
+    const next = await claimed(second, id);
+    expect(next).toMatchObject({ attempt: 2, lastCustomerId: last });
+    await second.run(next);
+    expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_total: 60, customers_done: 60 });
+    expect(await derived(environment)).toEqual(expected);
+  });
+
+  it("whatever moment it is killed at", async () => {
+    const expected = await undisturbed(60);
+    const environment = await populated(60);
+    const id = await queue(environment);
+    let kills = 0;
+    for (const after of [0, 1, 5, 17, 30, 44]) {
+      const runner = new JobRunner(db);
+      const job = await runner.claim();
+      if (job === null) break;
+      const run = runner.run(job).catch((error: unknown) => error);
+      await untilJob(db.sql, id, (now) => isOver(now) || now.customers_done >= after);
+      await runner.kill();
+      await run;
+      kills += 1;
+    }
+    expect(kills).toBeGreaterThan(1);
+    if (!isOver(await jobOf(db.sql, id))) await second.runNext();
+    expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 60 });
+    expect(await derived(environment)).toEqual(expected);
+  });
+
+  it("what an attempt still writes that is not the present one is refused, and changes nothing", async () => {
+    for (const kind of ["recompute", "dry_run"] as const) {
+      const environment = await populated(40);
+      const id = await queue(environment, { kind });
+      const zombie = await claimed(first, id);
+      await first.run(zombie, () => false);
+      await first.disconnect();
+      const taken = await claimed(second, id);
+      const before = [await everything(environment), await jobOf(db.sql, id), await differencesOf(db.sql, id)];
+      await expect(first.run(zombie)).rejects.toThrow("RECOMPUTE_TAKEN_OVER");
+      expect(await first.fail(zombie, "It failed.", 1)).toBeNull();
+      await first.leave(zombie);
+      expect([await everything(environment), await jobOf(db.sql, id), await differencesOf(db.sql, id)]).toEqual(before);
+      expect(await first.claim(), "the queue is still held by the other").toBeNull();
+      await second.run(taken);
+      await second.leave(taken);
+      await expect(first.run(zombie)).rejects.toThrow("RECOMPUTE_TAKEN_OVER");
+      expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", attempt: 2, customers_done: 40 });
+    }
+  });
+});
+
+describe("interruptions", () => {
+  it("a worker that is told to stop ends with its chunk and queues the job again, which is no failure", async () => {
+    const expected = await undisturbed(60);
+    const environment = await populated(60);
+    const id = await queue(environment);
+    for (let stops = 0; stops < 3; stops++) {
+      const worker = recomputer(db, { attemptsMax: 1 });
+      await untilJob(db.sql, id, (job) => isOver(job) || job.attempt > stops);
+      await worker.stop();
+      const job = await jobOf(db.sql, id);
+      if (isOver(job)) break;
+      expect(job).toMatchObject({ status: "queued", failures: 0, error: null });
+    }
+    if (!isOver(await jobOf(db.sql, id))) await first.runNext();
+    expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 60, failures: 0 });
+    expect(await derived(environment)).toEqual(expected);
+  });
+
+  it("a job whose worker dies again and again before anything is done is given up", async () => {
+    const environment = await populated(3);
+    const id = await queue(environment);
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      const runner = new JobRunner(db);
+      expect(await runner.claim(3)).toMatchObject({ attempt });
+      await runner.kill();
+    }
+    expect(await first.claim(3)).toBeNull();
+    const job = await jobOf(db.sql, id);
+    expect(job).toMatchObject({ status: "dead_letter", attempt: 3, failures: 3, customers_done: 0 });
+    expect(job.error).toContain("The worker ended 3 times without getting further");
+    expect(job.error).toContain("0 of 3 customers are done");
+  });
+
+  it("one whose worker dies each time after some customers never is", async () => {
+    const expected = await undisturbed(90);
+    const environment = await populated(90);
+    const id = await queue(environment);
+    let attempts = 0;
+    for (; !isOver(await jobOf(db.sql, id)); attempts++) {
+      const runner = new JobRunner(db);
+      const job = await runner.claim(2);
+      expect(job, `attempt ${attempts + 1}`).not.toBeNull();
+      await runner.run(job!, () => false);
+      await runner.kill();
+    }
+    expect(attempts).toBeGreaterThan(3);
+    expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 90 });
+    expect(await derived(environment)).toEqual(expected);
+  });
+});

@@ -1,0 +1,101 @@
+import type { Snapshot } from "../../../src/snapshot/types.js";
+import {
+  aggregate,
+  count,
+  happened,
+  inactiveFor,
+  inSegment,
+  snapshotOf,
+  trait,
+} from "../../engine/support/builders.js";
+import type { TestOperation } from "./environment.js";
+
+/** When the history of a population begins, and an instant after which nothing of it happens. */
+export const POPULATION_FROM = Date.parse("2026-01-01T00:00:00Z");
+export const POPULATION_THROUGH = "2026-03-01T00:00:00.000Z";
+
+const HOUR = 3_600_000;
+
+/** Of every part something. The two versions differ in all that a recompute rebuilds. */
+function model(changed: boolean): Snapshot {
+  return snapshotOf({
+    states: {
+      new: [["active", count("login", "gte", changed ? 3 : 2)]],
+      active: [["quiet", inactiveFor(changed ? "30d" : "21d")]],
+      quiet: [["active", happened("login", { within: "1d" })]],
+    },
+    journeys: {
+      onboarding: {
+        start: happened("login"),
+        steps: [
+          ["try", happened("a")],
+          ["pay", count("paid", "gte", changed ? 1 : 2)],
+        ],
+        expiresAfter: changed ? "2d" : "5d",
+      },
+    },
+    segments: {
+      frequent: count("login", "gte", changed ? 4 : 3),
+      rich: aggregate("sum", ["paid", "x"], "gte", 30, { within: changed ? "3d" : "2d" }),
+      pro: trait("plan", "eq", "pro"),
+      picked: null,
+    },
+    health: {
+      components: [
+        {
+          id: "use",
+          weight: 1,
+          score: {
+            kind: "scale",
+            of: { kind: "count", of: { event: "a" } },
+            from: 0,
+            to: changed ? 4 : 8,
+          },
+        },
+      ],
+      bands: [
+        { id: "good", from: 50 },
+        { id: "poor", from: 0 },
+      ],
+    },
+    rules: {
+      pick: {
+        on: { kind: "event", of: { event: "paid" } },
+        when: count("paid", "gte", changed ? 1 : 2),
+        cooldown: "6h",
+        then: { kind: "addToSegment", segment: "picked" },
+      },
+      welcome: { on: { kind: "traitsChanged" }, then: { kind: "emit", type: "trial.welcomed" } },
+    },
+    signals: { hot: { when: inSegment("picked") } },
+  });
+}
+
+/** The model that a population was evaluated under, and the one that it is recomputed under. */
+export const MODEL = model(false);
+export const CHANGED = model(true);
+
+/** `c000`, `c001`, …: in order of their ids. */
+export function customersOf(amount: number, prefix = "c"): string[] {
+  return Array.from({ length: amount }, (_, i) => `${prefix}${String(i).padStart(3, "0")}`);
+}
+
+/** Histories that differ from customer to customer, by their place: from nothing but traits to a dozen events in three weeks. */
+export function historiesOf(customers: readonly string[]): TestOperation[] {
+  return customers.flatMap((customer, i): TestOperation[] => {
+    const operations: TestOperation[] = [];
+    const add = (hours: number, operation: Omit<TestOperation, "at" | "customer">): void => {
+      operations.push({
+        customer,
+        at: new Date(POPULATION_FROM + (hours + (i % 24)) * HOUR).toISOString(),
+        ...operation,
+      });
+    };
+    if (i % 3 === 0) add(0, { traits: { plan: i % 2 === 0 ? "pro" : "free" } });
+    for (let day = 0; day < i % 6; day++) add(24 * day * (1 + (i % 3)) + 1, { event: "login" });
+    for (let n = 0; n < i % 5; n++) add(30 * n + 2, { event: "a", properties: { x: n } });
+    for (let n = 0; n < i % 4; n++) add(20 * n + 3, { event: "paid", properties: { x: 10 + i } });
+    if (operations.length === 0) add(5, { event: "other" });
+    return operations.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  });
+}
