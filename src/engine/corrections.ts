@@ -61,7 +61,7 @@ export interface JourneySpan {
  * model the same run may have expired sooner or later.
  *
  * @param spans all runs of the replay; those of one journey in order
- * @param told by journey: the instants of the expirations that were emitted before
+ * @param told by journey: the instants of the expirations that were emitted before, ascending
  */
 export function untoldExpirations(
   spans: readonly JourneySpan[],
@@ -73,7 +73,9 @@ export function untoldExpirations(
     if (expiredAt === null) return;
     const next = spans[index + 1];
     const until = next?.journey === journey ? next.startedAt : Infinity;
-    if (told.get(journey)?.some((at) => at > startedAt && at <= until)) return;
+    const instants = told.get(journey) ?? [];
+    const first = instants[firstAfter(instants, startedAt)];
+    if (first !== undefined && first <= until) return;
     effects.push({
       kind: "emission",
       at: expiredAt,
@@ -84,6 +86,18 @@ export function untoldExpirations(
     });
   });
   return effects.sort((a, b) => a.at - b.at);
+}
+
+/** The position of the first of ascending instants after one. */
+function firstAfter(instants: readonly number[], instant: number): number {
+  let low = 0;
+  let high = instants.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (instants[middle]! <= instant) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function sorted<T>(record: Record<string, T>): [string, T][] {

@@ -137,6 +137,7 @@ export class CustomerRun {
     for (const { journey, expiredAt } of this.#active?.rows.journeySpans() ?? []) {
       if (expiredAt !== null) tell(journey, expiredAt);
     }
+    for (const instants of told.values()) instants.sort((a, b) => a - b);
     const before = this.#active?.state ?? this.#before;
     return [
       ...untoldExpirations(this.#replay.rows.journeySpans(), told, jobId),

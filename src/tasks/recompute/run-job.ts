@@ -13,7 +13,7 @@ import {
   type RecomputeCustomer,
   type RecomputeJob,
 } from "../../db/calls-recompute.js";
-import { onSnapshot } from "../../db/snapshot-transaction.js";
+import { inTransaction, onSnapshot } from "../../db/transaction.js";
 import type { Models } from "../../evaluation/models.js";
 import { eventsOf } from "./customer-replay.js";
 import { CustomerRun, type JobModels } from "./customer-run.js";
@@ -79,10 +79,12 @@ export async function runJob(
   for await (const chunk of run.chunks()) {
     const write = await (job.kind === "recompute" ? run.prepareWriting(chunk) : run.prepareRecord(chunk));
     await writing;
-    if (!goesOn()) return false;
     writing = write().then(() => run.touch());
     // Whoever ends before it is awaited does not leave a failure that nobody hears of.
     writing.catch(() => undefined);
+    if (goesOn()) continue;
+    await writing;
+    return false;
   }
   await writing;
   await finishRecompute(dependencies.session, job);
@@ -244,14 +246,12 @@ class JobRun {
    */
   async #writeOne(customerId: string, lock: boolean): Promise<boolean> {
     const { job } = this;
-    return this.dependencies.session
-      .begin(async (tx) => {
-        if (lock) await lockCustomer(tx, job.environmentId, customerId);
-        const run = await this.#replayOne(tx, customerId, (logs) => appendRecomputeLogs(tx, job, logs));
-        const outcome = await applyRecompute(tx, job, run?.applied() ?? { customerId });
-        if (outcome === "changed") throw new Changed();
-        return true;
-      })
+    return inTransaction(this.dependencies.session, "isolation level read committed", async (tx) => {
+      if (lock) await lockCustomer(tx, job.environmentId, customerId);
+      const run = await this.#replayOne(tx, customerId, (logs) => appendRecomputeLogs(tx, job, logs));
+      const outcome = await applyRecompute(tx, job, run?.applied() ?? { customerId });
+      if (outcome === "changed") throw new Changed();
+    })
       .then(() => {
         this.#done += 1;
         return true;
