@@ -14,11 +14,7 @@ export function onSnapshot<T>(sql: Sql, work: (tx: TransactionSql) => Promise<T>
  * @param mode of the transaction, as `begin` takes it
  * @throws what `work` throws, and the driver's error where the connection is lost; also while `work` waits for something else
  */
-export async function inTransaction<T>(
-  sql: Sql,
-  mode: string,
-  work: (tx: TransactionSql) => Promise<T>,
-): Promise<T> {
+export async function inTransaction<T>(sql: Sql, mode: string, work: (tx: TransactionSql) => Promise<T>): Promise<T> {
   let isLost = false;
   let result: T | undefined;
   try {
