@@ -69,11 +69,19 @@ export function untoldExpirations(
   jobId: string,
 ): Effect[] {
   const effects: Effect[] = [];
+  // In order like the runs, so that each is looked at once, however many there are.
+  let instants: number[] = [];
+  let passed = 0;
   spans.forEach(({ journey, startedAt, expiredAt }, index) => {
+    if (spans[index - 1]?.journey !== journey) {
+      instants = [...(told.get(journey) ?? [])].sort((a, b) => a - b);
+      passed = 0;
+    }
     if (expiredAt === null) return;
+    while (passed < instants.length && instants[passed]! <= startedAt) passed += 1;
     const next = spans[index + 1];
     const until = next?.journey === journey ? next.startedAt : Infinity;
-    if (told.get(journey)?.some((at) => at > startedAt && at <= until)) return;
+    if (passed < instants.length && instants[passed]! <= until) return;
     effects.push({
       kind: "emission",
       at: expiredAt,
