@@ -8,12 +8,14 @@ import { endAll, endOnSignals, isEnding } from "./lib/cleanup.js";
 import { openBenchServer } from "./lib/database.js";
 import { printRows, saveRows, type Row } from "./lib/report.js";
 import { benchReads } from "./reads.js";
+import { benchRecompute } from "./recompute/main.js";
 import { benchWebhooks } from "./webhooks/main.js";
 
 const USAGE = `Usage: npm run bench [-- --quick]                            everything
        npm run bench engine [-- --quick]                     the engine alone, without a database
        npm run bench evaluation [-- --quick]                 live evaluation
        npm run bench reads [-- --quick]                      lists and details of the administrative API
+       npm run bench recompute [-- --quick]                  recomputes, beside COPY of the same events
        npm run bench webhooks [-- --quick]                   deliveries of webhooks
        npm run bench ingest [subject …] [-- --quick]         ingestion: ${INGEST_SUBJECTS.join(", ")}
        npm run bench ingest [-- --profile | --explain]       where the time of one batch goes; with the plans`;
@@ -46,7 +48,7 @@ await endAll();
 async function main(): Promise<void> {
   const known =
     part === "ingest" ? only.every((name) => (INGEST_SUBJECTS as readonly string[]).includes(name)) : only.length === 0;
-  if (!["all", "engine", "evaluation", "ingest", "reads", "webhooks"].includes(part) || !known) {
+  if (!["all", "engine", "evaluation", "ingest", "reads", "recompute", "webhooks"].includes(part) || !known) {
     console.error(USAGE);
     process.exitCode = 2;
   } else if (values.explain || values.profile) {
@@ -76,6 +78,7 @@ async function measureParts(): Promise<void> {
       rows.push(...printed(await benchReads(database, size, quick ? 20 : 200), settings));
       await database.close();
     }
+    if (has("recompute")) rows.push(...printed(await benchRecompute(server, rounds, quick), settings));
     if (has("webhooks")) {
       const database = await server.createDatabase();
       rows.push(...printed(await benchWebhooks(database, rounds, quick), settings));

@@ -8,6 +8,7 @@ import type { BenchDatabase } from "./database.js";
 export interface Child {
   /** The line that it printed when it was ready. */
   ready: string;
+  pid: number;
   stop(): Promise<void>;
 }
 
@@ -56,5 +57,5 @@ async function start(script: URL, database: BenchDatabase, settings: Record<stri
   const lines = createInterface(child.stdout);
   const [line] = (await Promise.race([once(lines, "line"), exited.then(() => [])])) as [string?];
   if (line === undefined) throw new Error(`${script.pathname} ended before it was ready`);
-  return { ready: line, stop };
+  return { ready: line, pid: child.pid!, stop };
 }

@@ -1,5 +1,5 @@
 -- What the HTTP process may do: call these functions, and nothing else. This file is the list of its API.
-revoke execute on all functions in schema iam, svc, svc_api from public;
+revoke execute on all routines in schema iam, svc, svc_api from public;
 
 grant usage on schema svc_api to svc_http;
 grant execute on function
@@ -12,7 +12,9 @@ grant execute on function
   svc_api.create_invitation(bytea, text, text, text, text, bytea),
   svc_api.create_key(bytea, text, text, text, text, text, bytea, text),
   svc_api.create_password_reset(bytea, text, text, text, bytea),
+  svc_api.create_preview(bytea, text, text, text, text, text, text, integer),
   svc_api.create_project(bytea, text, text, text, text, bytea, text, bytea, text),
+  svc_api.create_recompute(bytea, text, text, text, text, text, boolean, text),
   svc_api.create_token(bytea, text, text, text, text, integer, bytea),
   svc_api.create_webhook(bytea, text, text, text, text, text, text[], text, integer, integer, bytea),
   svc_api.current_session(bytea),
@@ -35,7 +37,9 @@ grant execute on function
   svc_api.get_emission(bytea, text, text, text, text),
   svc_api.get_journey(bytea, text, text, text, text, text),
   svc_api.get_overview(bytea, text, text, text),
+  svc_api.get_preview(bytea, text, text, text, text),
   svc_api.get_project(bytea, text, text),
+  svc_api.get_recompute(bytea, text, text, text, text),
   svc_api.get_segment(bytea, text, text, text, text, integer, text),
   svc_api.get_webhook(bytea, text, text, text, text),
   svc_api.ingest(bytea, uuid, text, boolean, boolean),
@@ -50,7 +54,10 @@ grant execute on function
   svc_api.list_keys(bytea, text, text, text, integer, text),
   svc_api.list_members(bytea, text, integer, text),
   svc_api.list_organizations(bytea, integer, text),
+  svc_api.list_preview_customers(bytea, text, text, text, text, boolean, integer, text),
   svc_api.list_projects(bytea, text, integer, text),
+  svc_api.list_recompute_customers(bytea, text, text, text, text, boolean, integer, text),
+  svc_api.list_recomputes(bytea, text, text, text, text, integer, text),
   svc_api.list_rule_executions(bytea, text, text, text, text, text, text, timestamptz, boolean, integer, text),
   svc_api.list_schema_violations(bytea, text, text, text, integer, integer, text),
   svc_api.list_tokens(bytea, text, integer, text),
@@ -63,6 +70,7 @@ grant execute on function
   svc_api.remove_member(bytea, text, text, text),
   svc_api.resend_deliveries(bytea, text, text, text, text, text, timestamptz, timestamptz, text[], text),
   svc_api.resend_delivery(bytea, text, text, text, text, text, text),
+  svc_api.retry_recompute(bytea, text, text, text, text, text),
   svc_api.revoke_invitation(bytea, text, text, text),
   svc_api.revoke_key(bytea, text, text, text, text, text),
   svc_api.revoke_session_token(bytea, text),

@@ -1,5 +1,5 @@
 -- What a worker may do: call these functions, and run graphile-worker's queue.
-revoke execute on all functions in schema iam, svc, svc_api from public;
+revoke execute on all routines in schema iam, svc, svc_api from public;
 
 grant usage on schema svc_api to svc_worker;
 grant execute on function

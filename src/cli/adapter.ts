@@ -54,8 +54,7 @@ export async function parse(argv: readonly string[], options: ParseOptions): Pro
 
   refuseUnknown(raw, found.command.options ?? {}, Object.keys(found.command.args ?? {}), found);
   const extra = raw._[found.path?.split(" ").length ?? 0];
-  if (extra !== undefined)
-    throw new UsageError(`the argument ${JSON.stringify(String(extra))} is one too many`, seeHelp(found));
+  if (extra !== undefined) throw oneTooMany(String(extra), found);
   return { kind: "run", command: found.command, values: readValues(found.command, raw) };
 }
 
@@ -83,7 +82,9 @@ function describe(entries: [string, AnyCommand][], found: Found, { width, versio
     .epilogue("svc <command> --help shows a command's options and an example");
   parser = withOptions(parser, sharedOptions);
   for (const [path, command] of entries) {
-    if (!path.includes(" ")) parser = withCommand(parser, path, path, command, found);
+    if (path.includes(" ")) continue;
+    const verbs = entries.filter(([other]) => other.startsWith(`${path} `));
+    parser = withCommand(parser, path, path, command, found, verbs);
   }
   for (const [noun, about] of Object.entries(nouns)) {
     const verbs = entries.filter(([path]) => path.startsWith(`${noun} `));
@@ -103,7 +104,15 @@ function describe(entries: [string, AnyCommand][], found: Found, { width, versio
   return parser;
 }
 
-function withCommand(parser: Argv, words: string, path: string, command: AnyCommand, found: Found): Argv {
+/** @param verbs commands that begin with the words of this one, and have options of their own */
+function withCommand(
+  parser: Argv,
+  words: string,
+  path: string,
+  command: AnyCommand,
+  found: Found,
+  verbs: readonly [string, AnyCommand][] = [],
+): Argv {
   const positionals = Object.entries(command.args ?? {});
   return parser.command(
     [words, ...positionals.map(([name]) => `<${name}>`)].join(" "),
@@ -112,7 +121,8 @@ function withCommand(parser: Argv, words: string, path: string, command: AnyComm
       // yargs checks the number of arguments before it calls the handler; a complaint needs to know what is missing.
       found.command = command;
       found.path = path;
-      let built = withOptions(inner, command.options ?? {}).epilogue("");
+      let built = withOptions(inner, command.options ?? {}, verbs.length === 0).epilogue("");
+      for (const [verb, other] of verbs) built = withCommand(built, verb.slice(path.length + 1), verb, other, found);
       for (const [name, about] of positionals) built = built.positional(name, { type: "string", describe: about });
       for (const [line, about] of command.examples) built = built.example(line, about);
       return built;
@@ -121,9 +131,9 @@ function withCommand(parser: Argv, words: string, path: string, command: AnyComm
   );
 }
 
-function withOptions(parser: Argv, options: Options): Argv {
+function withOptions(parser: Argv, options: Options, global = true): Argv {
   return Object.entries(options).reduce(
-    (next, [key, option]) => next.option(optionName(key), yargsOption(option)),
+    (next, [key, option]) => next.option(optionName(key), { ...yargsOption(option), global }),
     parser,
   );
 }
@@ -175,6 +185,17 @@ async function notACommand(raw: RawArguments, found: Found, options: ParseOption
     `there is no command "svc ${said}"${meant === undefined ? "" : `; did you mean "svc ${meant}"?`}`,
     seeHelp(found),
   );
+}
+
+function oneTooMany(extra: string, found: Found): UsageError {
+  const words = `${found.path} `;
+  const verbs = Object.keys(commands).filter((path) => path.startsWith(words));
+  const meant = nearest(
+    extra,
+    verbs.map((path) => path.slice(words.length)),
+  );
+  const hint = meant === undefined ? "" : `; did you mean "svc ${words}${meant}"?`;
+  return new UsageError(`the argument ${JSON.stringify(extra)} is one too many${hint}`, seeHelp(found));
 }
 
 /** Our own check instead of yargs' strict mode: that one does not tell options from arguments, and suggests commands only. */

@@ -30,6 +30,8 @@ interface Request {
   headers: Record<string, string>;
   /** JSON text. */
   body?: string;
+  /** Ends it before its answer came. */
+  signal?: AbortSignal | undefined;
 }
 
 /** Talks to the service over HTTP. Whatever goes wrong becomes a `UserError` that says where and what to do. */
@@ -44,8 +46,13 @@ export class Api {
   }
 
   /** Reads. `members` are those that the answer must have; without them the service is of another version. */
-  get<T extends object>(path: string, members: readonly (keyof T & string)[], query?: Query): Promise<Answer<T>> {
-    return this.#send({ method: "GET", path, query, headers: this.#session() }, members);
+  get<T extends object>(
+    path: string,
+    members: readonly (keyof T & string)[],
+    query?: Query,
+    signal?: AbortSignal,
+  ): Promise<Answer<T>> {
+    return this.#send({ method: "GET", path, query, headers: this.#session(), signal }, members);
   }
 
   /** Changes something. */
@@ -90,6 +97,7 @@ export class Api {
     for (const [name, value] of Object.entries(request.query ?? {})) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
+    const timeout = AbortSignal.timeout(ANSWER_MS_MAX);
     try {
       const response = await fetch(url, {
         method: request.method,
@@ -102,7 +110,7 @@ export class Api {
         ...(request.body === undefined ? {} : { body: request.body }),
         // A redirect would take the credentials to an address that nobody set.
         redirect: "manual",
-        signal: AbortSignal.timeout(ANSWER_MS_MAX),
+        signal: request.signal === undefined ? timeout : AbortSignal.any([timeout, request.signal]),
       });
       return { status: response.status, text: await response.text() };
     } catch (error) {
@@ -178,6 +186,8 @@ const FIXES: Readonly<Record<string, string>> = {
   WEBHOOK_NOT_FOUND: "check the id and --env; `svc webhooks list` shows what there is",
   KEY_NOT_FOUND: "check the id and --env",
   KEY_REVOKED: "rotate the key that took its place, or create a new one",
+  RECOMPUTE_NOT_FOUND: "check the id and --env; `svc recompute list` shows what there is",
+  RECOMPUTE_NOT_A_DRY_RUN: "name a dry run, or say what to recompute by --customer or --all",
   VERSION_NOT_FOUND: "check its name; `svc config versions` shows what there is",
   VERSION_CONFLICT: "look at `svc config versions`, then try again",
   CONFIG_WARNINGS: "keep in the model what they name, or go on despite them with --force",

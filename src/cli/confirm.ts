@@ -18,6 +18,8 @@ export interface ConfirmationOptions {
   yes: boolean;
   /** A word that has to be typed or piped even so. */
   word?: string;
+  /** Whether `--yes` does instead of the word. */
+  yesSuffices?: true;
 }
 
 /**
@@ -28,14 +30,14 @@ export interface ConfirmationOptions {
  */
 export async function confirmation(
   { io, out }: Context,
-  { action, yes, word }: ConfirmationOptions,
+  { action, yes, word, yesSuffices }: ConfirmationOptions,
 ): Promise<(question: string) => Promise<void>> {
   const answered = () => Promise.resolve();
   // The question is shown on standard error, so that has to be a terminal too.
   const canAsk = io.stdin.isTTY === true && io.stderr.isTTY === true;
 
+  if (yes && (word === undefined || yesSuffices)) return answered;
   if (word === undefined) {
-    if (yes) return answered;
     if (!canAsk) throw required(`${action} needs a confirmation, and there is no terminal to ask on`, "add --yes");
     return async (question) => {
       const answer = await ask(io, `${question} ${out.errorStyle.dim("(y/N)")} `);
@@ -50,9 +52,10 @@ export async function confirmation(
     };
   }
   if ((await pipedLine(io)).trim() !== word) {
+    const [instead, fix] = yesSuffices ? ["", ", or add --yes"] : [", also with --yes", ""];
     throw required(
-      `${action} needs the word "${word}" on standard input, also with --yes`,
-      `pipe it: echo ${word} | svc …`,
+      `${action} needs the word "${word}" on standard input${instead}`,
+      `pipe it: echo ${word} | svc …${fix}`,
     );
   }
   return answered;

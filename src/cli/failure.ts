@@ -7,15 +7,15 @@ import type { Out } from "./out.js";
 import { printable } from "./text.js";
 
 /**
- * Tells why a run failed: with `--json` as the API's error envelope on standard output, otherwise in one line on standard error,
- * below its diagnostics where there are any.
+ * Tells why a run failed: with `--json` as the API's error envelope on standard output, otherwise, and where half a document stands there,
+ * in one line on standard error, below its diagnostics where there are any.
  *
  * @returns the exit code.
  */
 export function reportFailure(out: Out, thrown: unknown, requestId: string, debug: boolean): number {
   const error = thrown instanceof UserError ? thrown : internal(thrown);
   if (debug) out.note(inspect(thrown));
-  if (out.json) out.print(JSON.stringify({ error: envelope(error, requestId) }));
+  if (out.json && !out.isBegun) out.print(JSON.stringify({ error: envelope(error, requestId) }));
   else out.note(inWords(out, error));
   return error.exitCode;
 }

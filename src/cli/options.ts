@@ -32,3 +32,7 @@ export const pageOptions = {
 export const yesOption = {
   yes: { type: "flag", alias: "y", describe: "Do not ask for confirmation" },
 } as const satisfies Options;
+
+export const noWaitOption = {
+  noWait: { type: "flag", describe: "Do not wait for the end: return once it is queued" },
+} as const satisfies Options;

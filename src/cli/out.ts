@@ -1,3 +1,5 @@
+import { once } from "node:events";
+
 import picocolors from "picocolors";
 
 import type { Io } from "./io.js";
@@ -26,6 +28,7 @@ export class Out {
   readonly now: number;
   readonly timeZone: string | undefined;
   readonly #io: Io;
+  #begun = false;
 
   constructor(io: Io, options: OutOptions) {
     const color = !options.noColor && (io.env["NO_COLOR"] ?? "") === "" && io.env["TERM"] !== "dumb";
@@ -47,6 +50,24 @@ export class Out {
   /** Writes to standard output. */
   print(text: string): void {
     this.#io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+  }
+
+  /**
+   * Writes a document to standard output part by part, as fast as it is read there, and the line's end after it. Where the parts end with
+   * a failure, `isBegun` stays true: what stands there is no document, and nothing may be added to it.
+   */
+  async stream(parts: AsyncIterable<string>): Promise<void> {
+    this.#begun = true;
+    for await (const part of parts) {
+      if (!this.#io.stdout.write(part)) await once(this.#io.stdout, "drain");
+    }
+    this.print("\n");
+    this.#begun = false;
+  }
+
+  /** Whether standard output holds the beginning of a document. */
+  get isBegun(): boolean {
+    return this.#begun;
   }
 
   /** Says something beside the result, on standard error. */

@@ -47,11 +47,15 @@ const UNITS = [
 /** How far an instant lies from now, in the largest unit that fits: `12 days ago`, `in 3 hours`, `now`. */
 export function distance(iso: string, now: number): string {
   const milliseconds = new Date(iso).getTime() - now;
-  const size = Math.abs(milliseconds);
-  const unit = UNITS.find(([, length]) => size >= length);
-  if (!unit) return "now";
-  const words = plural(Math.floor(size / unit[1]), unit[0]);
+  const words = span(Math.abs(milliseconds));
+  if (words === null) return "now";
   return milliseconds < 0 ? `${words} ago` : `in ${words}`;
+}
+
+/** A length of time in the largest unit that fits: `12 days`; null where that is less than a second. */
+export function span(milliseconds: number): string | null {
+  const unit = UNITS.find(([, length]) => milliseconds >= length);
+  return unit === undefined ? null : plural(Math.floor(milliseconds / unit[1]), unit[0]);
 }
 
 /** `1 day`, `2 days`, `1,200 events`. */

@@ -76,14 +76,16 @@ export interface ResultCounts {
 /** What svc_api.apply_recompute takes of a customer; one without a revision only counts as done. */
 export type AppliedCustomer =
   | { customerId: string }
-  | (CustomerColumns & {
-      revision: string;
-      generation: number;
-      difference: object | null;
-      weight: number;
-      counts: ResultCounts;
-      emissions: { type: string; source: string; metadata: Record<string, Json>; at: number }[] | null;
-    } & { [Table in keyof Omit<EffectRows, "emissions">]: EffectRows[Table] | null });
+  | (CustomerColumns &
+      Omit<ResultCounts, "emissions"> & {
+        revision: string;
+        generation: number;
+        difference: object | null;
+        weight: number;
+        /** How many emissions. */
+        emitted: number;
+        emissions: { type: string; source: string; metadata: Record<string, Json>; at: number }[] | null;
+      } & { [Table in keyof Omit<EffectRows, "emissions">]: EffectRows[Table] | null });
 
 /** What is read of the customers of a job. */
 export interface ChunkRequest {

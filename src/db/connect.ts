@@ -27,6 +27,8 @@ export interface ConnectOptions {
    * sets `synchronous_commit` for itself, and what was committed before it is on disk with it.
    */
   asynchronousCommit?: boolean;
+  /** Connections are kept, however long they live and are idle: what their sessions hold counts. */
+  lasting?: boolean;
   /** Told what the server says beside its answers; dropped unless given. Never printed: stdout is not ours to write on. */
   onNotice?: (notice: Notice) => void;
 }
@@ -40,7 +42,8 @@ export function connect(url: string, options: ConnectOptions): Sql {
   return postgres(url, {
     max: options.max,
     connect_timeout: 10,
-    idle_timeout: options.silentMsMax === undefined ? 60 : 20,
+    idle_timeout: options.lasting ? 0 : options.silentMsMax === undefined ? 60 : 20,
+    ...(options.lasting ? { max_lifetime: null } : {}),
     keep_alive: 15,
     backoff: (failures: number) => (0.5 + Math.random() / 2) * Math.min(3 ** failures / 100, RECONNECT_SECONDS_MAX),
     fetch_types: false,

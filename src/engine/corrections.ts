@@ -61,7 +61,7 @@ export interface JourneySpan {
  * model the same run may have expired sooner or later.
  *
  * @param spans all runs of the replay; those of one journey in order
- * @param told by journey: the instants of the expirations that were emitted before
+ * @param told by journey: the instants of the expirations that were emitted before, ascending
  */
 export function untoldExpirations(
   spans: readonly JourneySpan[],
@@ -69,19 +69,13 @@ export function untoldExpirations(
   jobId: string,
 ): Effect[] {
   const effects: Effect[] = [];
-  // In order like the runs, so that each is looked at once, however many there are.
-  let instants: number[] = [];
-  let passed = 0;
   spans.forEach(({ journey, startedAt, expiredAt }, index) => {
-    if (spans[index - 1]?.journey !== journey) {
-      instants = [...(told.get(journey) ?? [])].sort((a, b) => a - b);
-      passed = 0;
-    }
     if (expiredAt === null) return;
-    while (passed < instants.length && instants[passed]! <= startedAt) passed += 1;
     const next = spans[index + 1];
     const until = next?.journey === journey ? next.startedAt : Infinity;
-    if (passed < instants.length && instants[passed]! <= until) return;
+    const instants = told.get(journey) ?? [];
+    const first = instants[firstAfter(instants, startedAt)];
+    if (first !== undefined && first <= until) return;
     effects.push({
       kind: "emission",
       at: expiredAt,
@@ -92,6 +86,18 @@ export function untoldExpirations(
     });
   });
   return effects.sort((a, b) => a.at - b.at);
+}
+
+/** The position of the first of ascending instants after one. */
+function firstAfter(instants: readonly number[], instant: number): number {
+  let low = 0;
+  let high = instants.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (instants[middle]! <= instant) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function sorted<T>(record: Record<string, T>): [string, T][] {

@@ -36,6 +36,7 @@ export async function runWorkerRole(options: WorkerRoleOptions, logger: Logger):
       connect(options.databaseUrl, {
         ...connection,
         max: 1,
+        lasting: true,
         applicationName: "svc recompute",
         asynchronousCommit: true,
       }),

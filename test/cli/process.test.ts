@@ -51,3 +51,81 @@ test("a reader that goes away ends it quietly", async () => {
   const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
   expect({ code: code as number, stderr }).toEqual({ code: 0, stderr: "" });
 });
+
+/** A recompute that stays as it is. */
+const QUEUED = {
+  id: "rec_1",
+  status: "queued",
+  dry_run: true,
+  environment: "test",
+  customerId: null,
+  pins: { configVersion: "v1" },
+  error: null,
+  progress: { customersTotal: null, customersDone: 0 },
+  result: {},
+};
+
+test.each(["SIGINT", "SIGTERM"] as const)(
+  "%s stops waiting for a recompute, and says how to look at it",
+  async (signal) => {
+    const { url } = await cannedServer(json(QUEUED));
+    const env = { PATH: process.env["PATH"], SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
+    const child = spawn(process.execPath, [program, "recompute", "--all", "--dry-run", "--project", "p"], { env });
+    child.stdin.end();
+    child.stderr.once("data", () => child.kill(signal));
+    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+    expect({ code: code as number, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: "",
+      stderr:
+        "Queued rec_1. Ctrl+C stops waiting for it, and nothing else.\n" +
+        "error [STOPPED_WAITING]: Waiting was stopped; rec_1 goes on without you. " +
+        "See how far it is: svc recompute status rec_1 --env test.\n",
+    });
+  },
+);
+
+const FORBIDDEN = { code: "FORBIDDEN", message: "You may not do this.", requestId: "r" };
+
+test("a document that breaks off is not mended by an error behind it", async () => {
+  const done = { ...QUEUED, status: "completed", result: { customersChanged: 1 } };
+  const { url } = await cannedServer({
+    ...json(done),
+    respond: ({ url: asked }) => (asked.includes("/customers") ? json({ error: FORBIDDEN }, 403) : json(done)),
+  });
+  const env = { SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
+  const { code, stdout, stderr } = await run(["recompute", "--all", "--dry-run", "--json", "--project", "p"], env);
+  expect(code).toBe(1);
+  expect(() => JSON.parse(stdout) as unknown).toThrow();
+  expect(stdout).not.toContain("FORBIDDEN");
+  expect(stderr).toContain("error [FORBIDDEN]: You may not do this.");
+});
+
+test("a document is written as it comes: its size is no matter of memory", async () => {
+  const done = { ...QUEUED, status: "completed", result: { customersChanged: 80 } };
+  const PAGES = 80;
+  const item = JSON.stringify({ customerId: "globex", pad: "x".repeat(3_000_000) });
+  const { url } = await cannedServer({
+    ...json(done),
+    respond: ({ url: asked }) => {
+      const { pathname, searchParams } = new URL(asked, "http://localhost");
+      if (!pathname.endsWith("/customers")) return json(done);
+      const next = Number(searchParams.get("cursor") ?? 0) + 1;
+      return { status: 200, body: `{"data" : [${item}], "nextCursor" : ${next < PAGES ? `"${next}"` : "null"}}` };
+    },
+  });
+  const env = { PATH: process.env["PATH"], SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
+  const argv = ["recompute", "status", "rec_1", "--json", "--customers", "--project", "p"];
+  const child = spawn(process.execPath, ["--max-old-space-size=64", program, ...argv], { env });
+  child.stdin.end();
+  let bytes = 0;
+  let end = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    end = (end + chunk.subarray(-20).toString()).slice(-20);
+  });
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+  expect({ code: code as number, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(bytes).toBeGreaterThan(PAGES * item.length);
+  expect(end).toMatch(/x"\}\]\}\}\n$/);
+});

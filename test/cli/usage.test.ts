@@ -15,6 +15,7 @@ describe("help", () => {
         svc validate   Check the local model; deploys nothing
         svc dev        Run the local model in memory and try it with events; no database, no key
         svc deploy     Validate the local model and deploy it as a new version
+        svc recompute  Read history again under the active model, or only tell what that would change
         svc overview   Show the lifecycle's funnel, the segments' sizes and the totals
         svc diagnose   Check configuration and data for common problems; finding some is no failure
         svc auth       Who you are to the service

@@ -52,7 +52,7 @@ async function run(script: string): Promise<string> {
 /** An answer without what differs from run to run. */
 function comparable(json: string): unknown {
   const steady = json
-    .replace(/\b((?:org|tok|usr|key|evt|req|whk)_)[0-9a-f]+/g, "$1…")
+    .replace(/\b((?:org|tok|usr|key|evt|req|whk|rec)_)[0-9a-f]+/g, "$1…")
     .replace(/\b(svc_(?:test|live|token)_)(?:[0-9a-f]+|…)/g, "$1…")
     .replace(/"whsec_[^"]*"/g, '"whsec_…"')
     .replace(/\b[0-9a-f]{64}\b/g, "…")

@@ -21,7 +21,15 @@ describe("the pages", () => {
     const response = await fetch(service.url + path, { method });
     return { status: response.status, headers: response.headers, html: await response.text() };
   };
-  const PATHS = ["/docs", "/docs/ingestion", "/docs/webhooks", "/docs/administration", "/docs/sign-in", "/docs/api"];
+  const PATHS = [
+    "/docs",
+    "/docs/ingestion",
+    "/docs/webhooks",
+    "/docs/administration",
+    "/docs/recompute",
+    "/docs/sign-in",
+    "/docs/api",
+  ];
   const all = (html: string, pattern: RegExp) => [...html.matchAll(pattern)].map((match) => match[1]!);
 
   it.each(PATHS)("%s is a page of its own, in English, fit for a phone", async (path) => {

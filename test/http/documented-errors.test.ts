@@ -70,6 +70,13 @@ async function newWebhook(id: string): Promise<void> {
     update svc.webhooks set webhook_id = ${id} where webhook_id = ${(body as { id: string }).id}`;
 }
 
+/** A recompute of this id. */
+async function newRecompute(id: string): Promise<void> {
+  const { body } = await change("app/recomputes", { all: true });
+  await fixture.service.db.sql`
+    update svc.recomputes set recompute_id = ${id} where recompute_id = ${(body as { id: string }).id}`;
+}
+
 /** Makes the request while the database is changed, and changes it back. */
 async function meanwhile(change: string, request: () => Promise<Answered>, back: string): Promise<Answered> {
   const { sql } = fixture.service.db;
@@ -162,6 +169,8 @@ const requests: Record<string, () => Promise<Answered>> = {
   EMISSION_NOT_FOUND: () => read("app/emissions/emi_0000000000000400"),
   KEY_NOT_FOUND: () => change("app/keys/key_1/rotate", {}),
   VERSION_NOT_FOUND: () => read("app/config-versions/v9"),
+  RECOMPUTE_NOT_FOUND: () => read("app/recomputes/rec_1"),
+  PREVIEW_NOT_FOUND: () => read("app/previews/prv_1"),
   MEMBER_NOT_FOUND: () => administer("DELETE", "members/usr_1"),
   INVITATION_NOT_FOUND: () => administer("DELETE", "invitations/inv_1"),
   TOKEN_NOT_FOUND: () => administer("DELETE", "tokens/tok_1"),
@@ -180,6 +189,14 @@ const requests: Record<string, () => Promise<Answered>> = {
       update svc.webhooks set disabled_at = now(), disabled_reason = 'The endpoint answered 410 Gone.'
       where webhook_id = 'whk_5f0c2a9e7b1d4c3a5f0c'`;
     return change("app/webhooks/whk_5f0c2a9e7b1d4c3a5f0c/resend", { since: "1d" });
+  },
+  RECOMPUTE_NOT_A_DRY_RUN: async () => {
+    await newRecompute("rec_5f0c2a9e7b1d4c3a5f0c");
+    return change("app/recomputes", { from: "rec_5f0c2a9e7b1d4c3a5f0c" });
+  },
+  RECOMPUTE_NOT_DEAD: async () => {
+    await newRecompute("rec_4f1a4c7f9b3e5d0c2b6e");
+    return change("app/recomputes/rec_4f1a4c7f9b3e5d0c2b6e/retry", {});
   },
   VERSION_CONFLICT: () => change("app/config-versions", { snapshot: EMPTY_SNAPSHOT, expected: "v2" }),
   CONFIG_WARNINGS: async () => {

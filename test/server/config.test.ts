@@ -17,6 +17,7 @@ test("without any variable the service runs on the embedded database, on loopbac
       mail: null,
       ai: null,
       deliveryAttemptDays: 30,
+      recomputeAttempts: 10,
       settleSeconds: 30,
       logLevel: "info",
     },
@@ -41,6 +42,7 @@ test("every variable is read", () => {
     SVC_AI_BASE_URL: "http://127.0.0.1:11434/v1",
     SVC_AI_MODEL: "small",
     SVC_DELIVERY_ATTEMPT_DAYS: "90",
+    SVC_RECOMPUTE_ATTEMPTS: "3",
     SVC_SETTLE_SECONDS: "0",
     LOG_LEVEL: "WARN",
   });
@@ -58,6 +60,7 @@ test("every variable is read", () => {
     mail: { url: "smtps://mail:hunter2@smtp.example.com:465", from: "Acme service <svc@example.com>" },
     ai: { baseUrl: "http://127.0.0.1:11434/v1", apiKey: null, model: "small" },
     deliveryAttemptDays: 90,
+    recomputeAttempts: 3,
     settleSeconds: 0,
     logLevel: "warn",
   });
@@ -94,6 +97,7 @@ describe("a bad value stops the start", () => {
     ["SVC_AI_BASE_URL", "http://127.0.0.1/v1", "SVC_AI_MODEL must be set where SVC_AI_BASE_URL is"],
     ["SVC_AI_MODEL", "small", "SVC_AI_BASE_URL must be set where SVC_AI_API_KEY or SVC_AI_MODEL is"],
     ["SVC_AI_BASE_URL", "nowhere", "SVC_AI_BASE_URL must be a URL, http://… or https://…"],
+    ["SVC_RECOMPUTE_ATTEMPTS", "0", "SVC_RECOMPUTE_ATTEMPTS must be a whole number from 1 to 1000, not `0`"],
     ["SVC_DELIVERY_ATTEMPT_DAYS", "0", "SVC_DELIVERY_ATTEMPT_DAYS must be a whole number from 1 to 3650, not `0`"],
     ["SVC_SETTLE_SECONDS", "1.5", "SVC_SETTLE_SECONDS must be a whole number from 0 to 3600, not `1.5`"],
     ["LOG_LEVEL", "loud", "LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, not `loud`"],

@@ -1,7 +1,9 @@
 import type { Notice, Sql } from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as calls from "../../src/db/calls-admin.js";
+import { getDiagnostics } from "../../src/db/calls-diagnostics.js";
 import * as reads from "../../src/db/calls-reads.js";
+import * as recomputes from "../../src/db/calls-recomputes.js";
 import * as webhooks from "../../src/db/calls-webhooks.js";
 import { connect } from "../../src/db/connect.js";
 import { newAccessToken, newApiKey } from "../../src/http/credentials.js";
@@ -362,6 +364,53 @@ describe("what is asked of the deliveries to a webhook reads by index:", () => {
   }
 });
 
+describe("what is asked of recomputes reads by index:", () => {
+  const differences = (order: recomputes.CustomerOrder, page: calls.Page = PAGE) =>
+    recomputes.listRecomputeCustomers(sql, by, AT, "rec_5", order, page);
+  const jobs = (status?: string) => recomputes.listRecomputes(sql, by, AT, status, PAGE);
+
+  beforeAll(async () => {
+    const [row] = await db.sql<[{ id: number }]>`select environment_id as id from svc.environments where name = 'test'`;
+    // Mostly previews, as where each push makes one.
+    await db.sql`
+      insert into svc.recomputes (environment_id, recompute_id, kind, snapshot, hash, pinned_at, requested_by, status, finished_at)
+      select
+        ${row.id}, 'rec_' || n, case when n % 100 = 5 then 'recompute' else 'preview' end,
+        case when n % 100 <> 5 then json_build_object('pad', repeat(md5(n::text), 200)) end,
+        case when n % 100 <> 5 then 'hash' end, now(), 'a@b', 'completed', now()
+      from generate_series(1, 5000) as n`;
+    await db.sql`
+      insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
+      select ${row.id}, 'rec_' || (5 + 100 * (n % 3)), 'customer-' || n, n % 7, json_build_object('n', n, 'pad', repeat(md5(n::text), 20))
+      from generate_series(1, 60000) as n`;
+    await db.sql`vacuum (analyze) svc.recomputes, svc.recompute_customers`;
+  }, 60_000);
+
+  it.each<[string, () => Promise<string>, number]>([
+    ["all of them", () => jobs(), BOUNDED],
+    ["those of a status", () => jobs("dead_letter"), BOUNDED],
+    ["one of them", () => recomputes.getRecompute(sql, by, AT, "rec_5"), 100],
+    ["the customers that change most", () => differences("weight"), FEW],
+    ["the customers by their ids", () => differences("customerId"), FEW],
+    ["common problems", () => getDiagnostics(sql, by, AT), 30_000],
+  ])("%s", async (_, call, buffersMax) => {
+    const { scanned, buffers } = await cost(call);
+    expect(scanned).toEqual([]);
+    expect(buffers).toBeLessThanOrEqual(buffersMax);
+  });
+
+  it.each(["weight", "customerId"] as const)("a later page by %s costs no more than the first", async (order) => {
+    let cursor: string | undefined;
+    for (let n = 0; n < 200; n++) {
+      const { nextCursor } = JSON.parse(await differences(order, { ...PAGE, cursor })) as { nextCursor: string };
+      cursor = nextCursor;
+    }
+    const { scanned, buffers } = await cost(() => differences(order, { ...PAGE, cursor }));
+    expect(scanned).toEqual([]);
+    expect(buffers).toBeLessThanOrEqual(FEW);
+  });
+});
+
 describe("an erasure", () => {
   it("finds by index what recomputes hold of the customer", async () => {
     const [row] = await db.sql<[{ id: number }]>`select environment_id as id from svc.environments where name = 'test'`;
@@ -369,14 +418,14 @@ describe("an erasure", () => {
     await db.sql`
       insert into svc.recomputes (environment_id, recompute_id, kind, customer_id, pinned_at, status, requested_by, finished_at)
       select
-        ${row.id}, 'rec_' || n, 'recompute', case when n % 10 = 0 then 'customer-' || lpad(n::text, 6, '0') end, now(), 'completed', 'a@b', now()
+        ${row.id}, 'rec_e' || n, 'recompute', case when n % 10 = 0 then 'customer-' || lpad(n::text, 6, '0') end, now(), 'completed', 'a@b', now()
       from generate_series(1, 10000) as n`;
     await db.sql`
       insert into svc.recomputes (environment_id, recompute_id, kind, pinned_at, status, requested_by, last_customer_id)
-      values (${row.id}, 'rec_running', 'recompute', now(), 'running', 'a@b', 'customer-000130')`;
+      values (${row.id}, 'rec_e_running', 'recompute', now(), 'running', 'a@b', 'customer-000130')`;
     await db.sql`
       insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
-      select ${row.id}, 'rec_' || k, 'customer-' || lpad(n::text, 6, '0'), n, '{}' from generate_series(1, 10000) as n, generate_series(1, 5) as k`;
+      select ${row.id}, 'rec_e' || k, 'customer-' || lpad(n::text, 6, '0'), n, '{}' from generate_series(1, 10000) as n, generate_series(1, 5) as k`;
     await db.sql`vacuum (analyze)`;
     const { scanned, buffers } = await cost(() =>
       rolledBack(sql, (tx) => tx`select svc.delete_customer(${row.id}, 'customer-000130')`),

@@ -106,3 +106,21 @@ it("a run stops between two chunks where it is told to, and another one goes on"
   await environment.evaluate({ at: AT });
   expect(await environment.pending()).toEqual([]);
 });
+
+it("a customer who is held while more of its operations wait than are looked at holds back nobody", async () => {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  await environment.ingest(logins(["busy"]));
+  await environment.evaluate({ at: AT });
+  await environment.ingest(logins(Array.from({ length: 40 }, () => "busy")));
+  await environment.ingest(logins(["other"]));
+  await db.sql.begin(async (holder) => {
+    await holder`
+      select from svc.customers
+      where environment_id = ${environment.environmentId} and customer_id = 'busy'
+      for update`;
+    await environment.evaluate({ at: AT, limits: { customers: 5, operations: 3 } });
+    expect(new Set((await environment.pending()).map(({ customer }) => customer))).toEqual(new Set(["busy"]));
+  });
+  await environment.evaluate({ at: AT });
+  expect(await environment.pending()).toEqual([]);
+});

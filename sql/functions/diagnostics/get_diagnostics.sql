@@ -39,6 +39,7 @@ begin
       svc.check_set_aside(_id, _name),
       svc.check_operations(_id),
       svc.check_timers(_id),
+      svc.check_recomputes(_id, _name),
       svc.check_webhooks(_id),
       svc.check_rules(_id),
       svc.check_disabled_webhooks(_id),

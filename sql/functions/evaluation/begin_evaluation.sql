@@ -21,27 +21,30 @@ declare
   _now timestamptz;
   _settled boolean;
   _waiting text[];
+  _read bigint;
+  _limit bigint := begin_evaluation.operation_limit;
   _locked text[] := '{}';
   _due text[];
   _set_aside text[];
 begin
-  -- More than one chunk takes, because other workers may hold the first of them.
-  select array_agg(w.customer_id) into _waiting
-  from (
-    select r.customer_id
+  loop
+    -- More than one chunk takes, because other workers may hold the first of them.
+    select array_agg(w.customer_id), max(w.rows_read) into _waiting, _read
     from (
-      select i.customer_id, i.seq
-      from svc.inbox as i
-      where i.environment_id = begin_evaluation.environment_id and i.not_before is null
-      order by i.seq
-      limit begin_evaluation.operation_limit
-    ) as r
-    group by r.customer_id
-    order by min(r.seq)
-    limit begin_evaluation.customer_limit * 4
-  ) as w;
+      select r.customer_id, sum(count(*)) over () as rows_read
+      from (
+        select i.customer_id, i.seq
+        from svc.inbox as i
+        where i.environment_id = begin_evaluation.environment_id and i.not_before is null
+        order by i.seq
+        limit _limit
+      ) as r
+      group by r.customer_id
+      order by min(r.seq)
+      limit begin_evaluation.customer_limit * 4
+    ) as w;
+    exit when _waiting is null;
 
-  if _waiting is not null then
     select
       coalesce(array_agg(l.customer_id) filter (where l.set_aside_at is null), '{}'),
       array_agg(l.customer_id) filter (where l.set_aside_at is not null)
@@ -73,15 +76,15 @@ begin
       update svc.inbox as i
       set not_before = 'infinity'
       where i.environment_id = begin_evaluation.environment_id and i.customer_id = any(_set_aside) and i.not_before is null;
-      if _locked = '{}' then
-        -- Others may wait behind it.
-        return svc_api.begin_evaluation(
-          begin_evaluation.environment_id, begin_evaluation.customer_limit, begin_evaluation.operation_limit,
-          begin_evaluation.settle, begin_evaluation.instant
-        );
-      end if;
     end if;
-  end if;
+
+    exit when _locked <> '{}';
+    -- Others may wait behind those that are set aside, or held for long by who has more waiting than was read: a recompute of one customer.
+    if _set_aside is null then
+      exit when _read < _limit;
+      _limit := _limit * 8;
+    end if;
+  end loop;
 
   -- Only now: inserting may have waited for another worker.
   _now := coalesce(begin_evaluation.instant, date_trunc('milliseconds', clock_timestamp()));

@@ -59,6 +59,15 @@ as $$
     ('export_customer', 'viewer', 'viewer', null),
     ('erase_customer', 'owner', 'owner', null),
     ('release_customers', 'developer', 'administrator', 'cloud_execution'),
+    -- Recomputes, dry runs and previews. These two change nothing, and take the machine's time as the first does.
+    ('list_recomputes', 'viewer', 'viewer', null),
+    ('get_recompute', 'viewer', 'viewer', null),
+    ('list_recompute_customers', 'viewer', 'viewer', null),
+    ('get_preview', 'viewer', 'viewer', null),
+    ('list_preview_customers', 'viewer', 'viewer', null),
+    ('create_recompute', 'developer', 'administrator', 'cloud_execution'),
+    ('retry_recompute', 'developer', 'administrator', 'cloud_execution'),
+    ('create_preview', 'developer', 'administrator', 'cloud_execution'),
     -- Webhooks
     ('list_webhooks', 'viewer', 'viewer', null),
     ('get_webhook', 'viewer', 'viewer', null),

@@ -1,7 +1,7 @@
 -- Writes what the replay of one customer came to, with the job's progress, unless the customer's row changed since it was read: answers
 -- applied, changed, or gone where it was erased (which counts as done, as does one without a revision). customer is {customerId, revision,
 -- generation, lifecycle, lifecycleEnteredAt, lastEventAt, evaluatedThrough, nextDueAt, heldUntil, health, state, difference, weight,
--- counts, emissions} and the rows that svc.write_effects takes, null where there are none; instants are milliseconds.
+-- emissions}, what it adds to the job's result, and the rows that svc.write_effects takes, null where there are none; instants are ms.
 -- svc.flush_recompute_outbox tells of the emissions, those of many customers together.
 -- Raises SV011 RECOMPUTE_TAKEN_OVER where the attempt is not the job's present one, and the constraints' errors. Locks the customer's row,
 -- waiting for who holds it, then the job's.
@@ -21,7 +21,6 @@ declare
   _epoch constant timestamptz := 'epoch';
   _ms constant interval := '1 millisecond';
   _id constant integer := apply_recompute.environment_id;
-  _outcome text := 'applied';
   _c record;
 begin
   select r.* into _c
@@ -29,7 +28,8 @@ begin
     "customerId" text, revision text, generation integer, lifecycle text, "lifecycleEnteredAt" bigint, "lastEventAt" bigint,
     "evaluatedThrough" bigint, "nextDueAt" bigint, "heldUntil" bigint, health json, state json, transitions json, blocked json,
     journeys json, memberships json, "healthScores" json, "ruleExecutions" json, signals json, emissions json, difference json,
-    weight real, counts json
+    weight real, "customersChanged" integer, "lifecycleChanged" integer, "healthChanged" integer, "segmentsEntered" integer,
+    "segmentsExited" integer, rules bigint, emitted bigint
   );
 
   perform from svc.customers as k
@@ -40,10 +40,12 @@ begin
     if found then
       return 'changed';
     end if;
-    _outcome := 'gone';
+    -- Nobody who was erased is named.
+    perform svc.advance_recompute(_id, apply_recompute.recompute_id, apply_recompute.attempt, null, 1, null);
+    return 'gone';
   end if;
 
-  if _outcome = 'applied' and _c.revision is not null then
+  if _c.revision is not null then
     delete from svc.blocked_transitions as b
     where b.environment_id = _id and b.customer_id = _c."customerId";
     delete from svc.journey_runs as j
@@ -95,17 +97,28 @@ begin
     end if;
   end if;
 
-  -- Nobody who was erased is named.
-  perform svc.advance_recompute(
-    _id, apply_recompute.recompute_id, apply_recompute.attempt, case when _outcome = 'applied' then _c."customerId" end, 1,
-    case when _outcome = 'applied' then _c.counts end
-  );
-  if _outcome = 'applied' and _c.emissions is not null then
+  update svc.recomputes as r
+  set
+    customers_done = r.customers_done + 1,
+    last_customer_id = _c."customerId",
+    customers_changed = r.customers_changed + coalesce(_c."customersChanged", 0),
+    lifecycle_changed = r.lifecycle_changed + coalesce(_c."lifecycleChanged", 0),
+    health_changed = r.health_changed + coalesce(_c."healthChanged", 0),
+    segments_entered = r.segments_entered + coalesce(_c."segmentsEntered", 0),
+    segments_exited = r.segments_exited + coalesce(_c."segmentsExited", 0),
+    rules_added = r.rules_added + coalesce(_c.rules, 0),
+    emissions_added = r.emissions_added + coalesce(_c.emitted, 0)
+  where r.environment_id = _id and r.recompute_id = apply_recompute.recompute_id
+    and r.attempt = apply_recompute.attempt and r.status = 'running';
+  if not found then
+    raise exception using errcode = 'SV011', message = 'RECOMPUTE_TAKEN_OVER';
+  end if;
+  if _c.emissions is not null then
     perform svc.write_recompute_emissions(
       _id, apply_recompute.recompute_id, apply_recompute.version, _c."customerId", _c.emissions
     );
   end if;
-  return _outcome;
+  return 'applied';
 end;
 $$;
 

@@ -1,4 +1,4 @@
--- Takes a job that nobody runs: of some environment and queue the oldest unfinished one, if it is not waiting for its next attempt; those
+-- Takes a job that nobody runs: of any environment and queue the oldest unfinished one, if it is not waiting for its next attempt; those
 -- behind it wait with it. Answers null where there is none, else {recomputeId, environmentId, kind, customerId, projectId, version, hash,
 -- snapshot, snapshotHash, pinnedAt (ms), sampleShare, attempt, customersDone, lastCustomerId}. The job is the session's, by an advisory
 -- lock, until svc_api.leave_recompute or the end of the connection; so one whose worker was killed is taken again at once. Such an end
@@ -16,14 +16,21 @@ declare
   _job svc.recomputes;
   _failures integer;
 begin
+  -- What a claim that failed half-way left behind.
+  perform pg_advisory_unlock_all();
   for _queue in
-    select distinct on (r.environment_id, r.lane) r.environment_id, r.lane, r.next_attempt_at, r.recompute_seq
+    select q.*
     from (
-      select u.*, svc.lane_of_recompute(u.kind) as lane
-      from svc.recomputes as u
-      where u.status in ('queued', 'running', 'retrying')
-    ) as r
-    order by r.environment_id, r.lane, r.recompute_seq
+      select distinct on (r.environment_id, r.lane) r.environment_id, r.lane, r.next_attempt_at
+      from (
+        select u.*, svc.lane_of_recompute(u.kind) as lane
+        from svc.recomputes as u
+        where u.status in ('queued', 'running', 'retrying')
+      ) as r
+      order by r.environment_id, r.lane, r.recompute_seq
+    ) as q
+    -- Whoever queues many does not keep other environments waiting.
+    order by random()
   loop
     continue when _queue.next_attempt_at > now() or not pg_try_advisory_lock(_queue.lane, _queue.environment_id);
 

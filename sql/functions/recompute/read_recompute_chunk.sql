@@ -31,7 +31,7 @@ as $$
           and k.environment_id = read_recompute_chunk.environment_id
           and k.customer_id > coalesce(read_recompute_chunk.after_customer_id, '')
           and k.created_at <= read_recompute_chunk.pinned_at
-          and svc.is_sampled(k.customer_id, read_recompute_chunk.sample_share)
+          and (read_recompute_chunk.sample_share is null or svc.is_sampled(k.customer_id, read_recompute_chunk.sample_share))
         order by k.customer_id
         limit read_recompute_chunk.customer_limit
       )
@@ -100,6 +100,8 @@ as $$
           limit read_recompute_chunk.limit_each + 1
         ) as p
       ) as x
+      -- Made once, though used three times.
+      offset 0
     ) as t
   ) as s
   where s.bytes_before < read_recompute_chunk.byte_limit

@@ -2,6 +2,7 @@ import { defineCommand } from "../command.js";
 import { compile, warningsBlock } from "../compile.js";
 import { confirmation } from "../confirm.js";
 import { asWarnings, showDiagnostics } from "../diagnostics.js";
+import { UsageError } from "../errors.js";
 import { projectOptions, yesOption } from "../options.js";
 import { provenance } from "../provenance.js";
 import { summary } from "../summary.js";
@@ -23,12 +24,35 @@ export default defineCommand({
     ...projectOptions,
     ...yesOption,
     force: { type: "flag", describe: "Deploy despite warnings; errors still block" },
+    preview: { type: "flag", describe: "Deploy nothing: show which customers the model would change, and how" },
+    sample: {
+      type: "integer",
+      min: 1,
+      max: 1_000_000_000,
+      describe: "With --preview: look at about so many customers",
+    },
+    markdown: { type: "flag", describe: "With --preview: print a comment for a pull request" },
   },
   examples: [
     ["svc deploy --yes", "Deploy to the test environment without being asked"],
     ["echo live | svc deploy --env live --yes", "Deploy to live where there is no terminal"],
+    ["svc deploy --preview --env live", "What the model would change among the customers of live"],
+    ["svc deploy --preview --sample 1000 --markdown", "The same of about a thousand customers, for a pull request"],
   ],
-  async handler(context, { yes, force }) {
+  async handler(context, { yes, force, preview: isPreview, sample, markdown }) {
+    if (isPreview) {
+      if (markdown && context.out.json)
+        throw new UsageError("--markdown and --json exclude each other", "give one of them");
+      // Not above: all commands of one word are loaded for `svc --help`, and libraries for bars and tables need not be.
+      const { preview } = await import("../preview.js");
+      return preview(context, { sample, markdown });
+    }
+    if (markdown || sample !== undefined) {
+      throw new UsageError(
+        `${markdown ? "--markdown" : "--sample"} is for previews only`,
+        "add --preview, or leave it out",
+      );
+    }
     const { api, out, settings } = context;
     const { environment, project } = settings;
     // What would fail in the end anyway is better known before somebody confirms.

@@ -1,15 +1,13 @@
 import Type from "typebox";
 import * as calls from "../../db/calls-admin.js";
 import * as versions from "../../db/calls-versions.js";
-import { canonicalJson, hashSnapshot } from "../../snapshot/canonical.js";
 import { compareSnapshots } from "../../snapshot/compare.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../snapshot/types.js";
-import { parseSnapshot } from "../../snapshot/validate.js";
-import { ApiError } from "../errors.js";
 import { activationOptions, readActivationOptions } from "./activations.js";
 import { environmentQuery, listQuery, MIB, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { deployed, provenance, versionDiff, versionList, versionWithSnapshot } from "./schemas-config.js";
+import { readSnapshot } from "./submitted-snapshot.js";
 
 const newVersion = Type.Object(
   { snapshot: Type.Unknown(), provenance: Type.Optional(provenance), ...activationOptions },
@@ -27,11 +25,8 @@ export const deployConfig = adminRoute({
   answers: { 200: deployed, 201: deployed },
   refusals: { 409: ["VERSION_CONFLICT", "CONFIG_WARNINGS"], 422: ["CONFIG_INVALID"] },
   answer: async ({ deps, credentials, params, query, body }) => {
-    const parsed = parseSnapshot(body.snapshot);
-    if (!parsed.ok) throw invalidConfig(parsed.problems);
     const document = await calls.deployConfig(deps.sql, credentials, placeIn(params, query.env), {
-      snapshot: canonicalJson(parsed.snapshot),
-      hash: hashSnapshot(parsed.snapshot),
+      ...readSnapshot(body.snapshot),
       provenance: body.provenance ?? null,
       ...readActivationOptions(body),
     });
@@ -91,11 +86,3 @@ export const diffConfigVersions = adminRoute({
     return { status: 200, document: { from: from?.version ?? null, to: to.version, changes } };
   },
 });
-
-function invalidConfig(problems: readonly { path: string; code: string; message: string }[]): ApiError {
-  return new ApiError(422, "CONFIG_INVALID", {
-    message: "The snapshot is not a valid configuration.",
-    fix: "Correct the model and compile it again; diagnostics lists every problem.",
-    diagnostics: problems.map(({ code, message, path }) => ({ code, message, path })),
-  });
-}

@@ -5,7 +5,7 @@ import {
   type ExplanationOf,
   type StoredForExplanation,
 } from "../../db/calls-explanation.js";
-import { onSnapshot } from "../../db/snapshot-transaction.js";
+import { onSnapshot } from "../../db/transaction.js";
 import type { CustomerState, ExplainOptions, Model } from "../../engine/index.js";
 import { stateOf } from "../../evaluation/stored-state.js";
 import { withHistory } from "../../evaluation/with-history.js";

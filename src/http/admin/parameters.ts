@@ -31,8 +31,11 @@ export const pageQuery = Type.Object({ limit, cursor }, { additionalProperties: 
 /** `?env=&limit=&cursor=`, for lists. */
 export const listQuery = Type.Object({ env: environment, limit, cursor }, { additionalProperties: false });
 
+/** A name or an id of the caller's system. */
+export const nameText = Type.String({ minLength: 1, maxLength: 256, ...storable });
+
 /** A filter by a name or an id. */
-export const nameFilter = Type.Optional(Type.String({ minLength: 1, maxLength: 256, ...storable }));
+export const nameFilter = Type.Optional(nameText);
 
 export const KIB = 1024;
 export const MIB = 1024 * KIB;

@@ -10,6 +10,8 @@ import { createKey, listKeys, revokeKey, rotateKey } from "./keys.js";
 import { createProject, getOverview, getProject, listProjects } from "./projects.js";
 import { listEvents, streamEvents } from "./events.js";
 import { getJourney } from "./journeys.js";
+import { createPreview, getPreview, listPreviewCustomers } from "./previews.js";
+import { createRecompute, getRecompute, listRecomputeCustomers, listRecomputes, retryRecompute } from "./recomputes.js";
 import type { AdminDeps } from "./route.js";
 import { listRuleExecutions } from "./rule-executions.js";
 import { listSchemaViolations } from "./schema-violations.js";
@@ -48,6 +50,14 @@ export function adminRoutes(deps: AdminDeps): Route[] {
     rollbackConfig,
     diffConfigVersions,
     listActivations,
+    createRecompute,
+    listRecomputes,
+    getRecompute,
+    listRecomputeCustomers,
+    retryRecompute,
+    createPreview,
+    getPreview,
+    listPreviewCustomers,
     listCustomers,
     getCustomer,
     getTimeline,

@@ -10,7 +10,7 @@ export const provenance = exact(
   { title: "Provenance", description: "Where a version was built, as far as it is known." },
 );
 
-const hash = Type.String({ pattern: "^[0-9a-f]{64}$", description: "SHA-256 of the canonical snapshot." });
+export const hash = Type.String({ pattern: "^[0-9a-f]{64}$", description: "SHA-256 of the canonical snapshot." });
 
 /** What may not be activated without `force`, and was. */
 const warnings = Type.Array(

@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import type { TransactionSql } from "postgres";
 import type { AdminCredentials, Place } from "../../db/calls-admin.js";
 import { EXPORT_LISTS, fetchExport, openExport } from "../../db/calls-customer-data.js";
-import { onSnapshot } from "../../db/snapshot-transaction.js";
+import { onSnapshot } from "../../db/transaction.js";
 import { ApiError } from "../errors.js";
 import type { CustomerWork } from "./customer-work.js";
 

@@ -34,6 +34,12 @@ const PAGES: readonly Page[] = [
     about: "tokens, roles, keys, configuration versions, lists, erasure, the audit log",
   },
   {
+    name: "recompute",
+    file: "recompute.md",
+    title: "Recomputing",
+    about: "reading history again, dry runs, previews of a model, what is emitted, failures",
+  },
+  {
     name: "sign-in",
     file: "sign-in.md",
     title: "Signing in from a program",

@@ -16,6 +16,8 @@ const PATH_PARAMETERS: Readonly<Record<string, { description: string; example: s
   userId: { description: "Id of the user.", example: "usr_5f0c2a9e7b1d4c3a5f0c2a9e" },
   invitationId: { description: "Id of the invitation.", example: "inv_5f0c2a9e7b1d4c3a5f0c2a9e" },
   tokenId: { description: "Id of the token, which is not the token.", example: "tok_5f0c2a9e7b1d4c3a5f0c2a9e" },
+  recompute: { description: "Id of the recompute or dry run.", example: "rec_5f0c2a9e7b1d4c3a5f0c" },
+  preview: { description: "Id of the preview.", example: "prv_5f0c2a9e7b1d4c3a5f0c" },
   webhook: { description: "Id of the webhook.", example: "whk_5f0c2a9e7b1d4c3a5f0c" },
   delivery: { description: "Id of the delivery, which is that of its emission.", example: "emi_0000000000000400" },
   emission: { description: "Id of the emission.", example: "emi_0000000000000400" },

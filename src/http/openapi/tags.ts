@@ -15,6 +15,11 @@ const TAGS: readonly { name: string; description: string; paths: readonly RegExp
     description: "Immutable versions of the model, and which of them is active where.",
     paths: [/\/config-versions\b/, /\/config-diff$/, /\/activations$/],
   },
+  {
+    name: "Recomputes",
+    description: "History read again: recomputes, dry runs, and previews of models that are not deployed.",
+    paths: [/\/recomputes\b/, /\/previews\b/],
+  },
   { name: "Customers", description: "What is known and derived of customers.", paths: [/\/customers\b/] },
   { name: "Events", description: "What was accepted, as a list and as a stream.", paths: [/\/events\b/] },
   { name: "Rules", description: "The log of what rules did.", paths: [/\/rule-executions$/] },

@@ -90,6 +90,7 @@ export class CustomerRun {
   /** What is to be written of the customer, but for the logs' rows that `part` returned. */
   applied(): AppliedCustomer {
     const { logs, emissions, compared } = this.#finish();
+    const { emissions: emitted, ...counts } = compared.counts;
     return {
       ...customerColumns(this.#replay.state),
       revision: this.customer.revision,
@@ -97,7 +98,10 @@ export class CustomerRun {
       ...this.#replay.rows.tables(),
       transitions: orNull(logs.transitions),
       ruleExecutions: orNull(logs.ruleExecutions),
-      ...compared,
+      difference: compared.difference,
+      weight: compared.weight,
+      ...counts,
+      emitted,
       emissions: orNull(emissions.map(({ type, source, metadata, at }) => ({ type, source, metadata, at }))),
     };
   }
@@ -133,6 +137,7 @@ export class CustomerRun {
     for (const { journey, expiredAt } of this.#active?.rows.journeySpans() ?? []) {
       if (expiredAt !== null) tell(journey, expiredAt);
     }
+    for (const instants of told.values()) instants.sort((a, b) => a - b);
     const before = this.#active?.state ?? this.#before;
     return [
       ...untoldExpirations(this.#replay.rows.journeySpans(), told, jobId),

@@ -13,7 +13,7 @@ import {
   type RecomputeCustomer,
   type RecomputeJob,
 } from "../../db/calls-recompute.js";
-import { onSnapshot } from "../../db/snapshot-transaction.js";
+import { inTransaction, onSnapshot } from "../../db/transaction.js";
 import type { Models } from "../../evaluation/models.js";
 import { eventsOf } from "./customer-replay.js";
 import { CustomerRun, type JobModels } from "./customer-run.js";
@@ -34,6 +34,17 @@ const CHUNK = { events: 10_000, customersMin: 10, customersMax: 500, each: 2_000
 const TOUCH_MS = 5_000;
 /** Of synchronous work, before whatever else the process does gets its turn. */
 const TURN_MS = 10;
+
+interface ReadyCustomer {
+  customerId: string;
+  kind: "ready";
+  /** `AppliedCustomer` */
+  json: string;
+}
+
+/** A customer of a chunk; a long one has a history that is not to be replayed at once. */
+type Prepared =
+  ReadyCustomer | { customerId: string; kind: "long" } | { customerId: string; kind: "failed"; error: unknown };
 
 /** Somebody else has the job by now. */
 export class TakenOver extends Error {
@@ -62,14 +73,21 @@ export async function runJob(
   job: RecomputeJob,
   goesOn: () => boolean,
 ): Promise<boolean> {
-  const { session } = dependencies;
   const run = new JobRun(dependencies, job, await modelsOf(dependencies, job));
+  // While one chunk is written, the next one is replayed and the one after that is read.
+  let writing = Promise.resolve();
   for await (const chunk of run.chunks()) {
-    await (job.kind === "recompute" ? run.write(chunk) : run.record(chunk));
-    await run.touch();
-    if (!goesOn()) return false;
+    const write = await (job.kind === "recompute" ? run.prepareWriting(chunk) : run.prepareRecord(chunk));
+    await writing;
+    writing = write().then(() => run.touch());
+    // Whoever ends before it is awaited does not leave a failure that nobody hears of.
+    writing.catch(() => undefined);
+    if (goesOn()) continue;
+    await writing;
+    return false;
   }
-  await finishRecompute(session, job);
+  await writing;
+  await finishRecompute(dependencies.session, job);
   return true;
 }
 
@@ -84,7 +102,7 @@ async function modelsOf({ sql, models }: RunDependencies, job: RecomputeJob): Pr
 
 class JobRun {
   readonly #propertyEvents: string[];
-  /** Of all customers of the job. */
+  /** How many customers of the job are written. */
   #done: number;
   #touchedAt = performance.now();
   #turnBegan = performance.now();
@@ -99,57 +117,101 @@ class JobRun {
     this.#propertyEvents = [...new Set([...replayed.propertyEvents, ...(active?.propertyEvents ?? [])])];
   }
 
-  /** The customers of the job; the next chunk is read while one is worked on. */
+  /** The customers of the job; while one chunk is worked on the next two are read, one after the other. */
   async *chunks(): AsyncGenerator<RecomputeCustomer[]> {
     let customers = CHUNK.customersMin;
-    let reading = this.#read(this.job.lastCustomerId, customers);
-    for (;;) {
-      const chunk = await reading;
+    const after = async (before: Promise<RecomputeCustomer[]>): Promise<RecomputeCustomer[]> => {
+      const chunk = await before;
       const last = chunk.at(-1);
-      if (last === undefined) return;
+      if (last === undefined) return [];
       const events = chunk.reduce((sum, { events: { seqs } }) => sum + (seqs?.length ?? 0), chunk.length);
       const share = Math.round((chunk.length * CHUNK.events) / events);
       customers = Math.min(Math.max(share, CHUNK.customersMin), 2 * customers, CHUNK.customersMax);
-      reading = this.#read(last.customerId, customers);
+      return this.#read(last.customerId, customers);
+    };
+    const ahead: Promise<RecomputeCustomer[]>[] = [];
+    const readOn = (reading: Promise<RecomputeCustomer[]>): void => {
+      ahead.push(reading);
       // Whoever ends before it is awaited does not leave a failure that nobody hears of.
       reading.catch(() => undefined);
+    };
+    readOn(this.#read(this.job.lastCustomerId, customers));
+    readOn(after(ahead[0]!));
+    for (;;) {
+      const chunk = await ahead.shift()!;
+      if (chunk.length === 0) return;
+      readOn(after(ahead[0]!));
       yield chunk;
     }
   }
 
-  /** Writes what is found of each customer in a transaction of its own, in order. */
-  async write(chunk: readonly RecomputeCustomer[]): Promise<void> {
-    let batch: { customerId: string; json: string }[] = [];
-    const flush = async (): Promise<void> => {
-      while (batch.length > 0) {
-        const done = await this.#writeBatch(batch);
-        // Somebody evaluated this one since it was read.
-        if (done < batch.length) await this.#writeOne(batch[done]!.customerId, true);
-        batch = batch.slice(done + 1);
-      }
-    };
+  /** Replays customers; what is returned writes each in a transaction of its own, in order, up to one that cannot be replayed. */
+  async prepareWriting(chunk: readonly RecomputeCustomer[]): Promise<() => Promise<void>> {
+    const prepared: Prepared[] = [];
     for (const customer of chunk) {
       const { customerId } = customer;
+      await this.#yield();
       if (isLong(customer)) {
-        await flush();
-        if (!(await this.#writeOne(customerId, false))) await this.#writeOne(customerId, true);
+        prepared.push({ customerId, kind: "long" });
         continue;
       }
-      await this.#yield();
       try {
         const applied = attempt(customerId, () => this.#whole(customer)?.applied() ?? { customerId });
-        batch.push({ customerId, json: JSON.stringify(applied) });
+        prepared.push({ customerId, kind: "ready", json: JSON.stringify(applied) });
       } catch (error) {
-        // Those before it are not to be done again each time.
-        await flush();
-        throw error;
+        prepared.push({ customerId, kind: "failed", error });
+        break;
       }
     }
-    await flush();
+    return () => this.#write(prepared);
+  }
+
+  /** Replays customers; what is returned writes down what was found of them. */
+  async prepareRecord(chunk: readonly RecomputeCustomer[]): Promise<() => Promise<void>> {
+    const counts = noCounts();
+    const differences: string[] = [];
+    for (const customer of chunk) {
+      await this.#yield();
+      const run = isLong(customer) ? await this.#readLong(customer.customerId) : this.#whole(customer);
+      if (run === null) continue;
+      const compared = attempt(customer.customerId, () => run.compared());
+      addCounts(counts, compared.counts);
+      const { difference, weight } = compared;
+      if (difference !== null)
+        differences.push(JSON.stringify({ customerId: customer.customerId, weight, difference }));
+    }
+    const lastCustomerId = chunk.at(-1)!.customerId;
+    const found = { lastCustomerId, done: chunk.length, differences, counts };
+    return () => recordRecomputeChunk(this.dependencies.session, this.job, found);
+  }
+
+  /** @throws {TakenOver} where another worker has the job by now */
+  async touch(): Promise<void> {
+    this.#touchedAt = performance.now();
+    const done = await touchRecompute(this.dependencies.session, this.job);
+    if (done === null) throw new TakenOver("another worker has the job");
+  }
+
+  async #write(prepared: readonly Prepared[]): Promise<void> {
+    for (let from = 0; from < prepared.length;) {
+      const first = prepared[from]!;
+      if (first.kind === "failed") throw first.error;
+      if (first.kind === "long") {
+        if (!(await this.#writeOne(first.customerId, false))) await this.#writeOne(first.customerId, true);
+        from++;
+        continue;
+      }
+      const batch: ReadyCustomer[] = [];
+      for (let one = prepared[from]; one?.kind === "ready"; one = prepared[from + batch.length]) batch.push(one);
+      const done = await this.#writeBatch(batch);
+      from += done;
+      // Somebody evaluated this one since it was read.
+      if (done < batch.length) await this.#writeOne(prepared[from++]!.customerId, true);
+    }
   }
 
   /** Writes customers one after another, until one turns out to have changed; answers how many were written. */
-  async #writeBatch(batch: readonly { customerId: string; json: string }[]): Promise<number> {
+  async #writeBatch(batch: readonly ReadyCustomer[]): Promise<number> {
     const { session } = this.dependencies;
     try {
       const done = await applyRecomputes(
@@ -165,36 +227,6 @@ class JobRun {
       const failed = done === null ? undefined : batch[done - this.#done];
       throw failed === undefined ? error : new CustomerFailed(failed.customerId, error);
     }
-  }
-
-  /** Writes down what is found of the customers. */
-  async record(chunk: readonly RecomputeCustomer[]): Promise<void> {
-    const counts = noCounts();
-    const differences: string[] = [];
-    for (const customer of chunk) {
-      await this.#yield();
-      const run = isLong(customer) ? await this.#readLong(customer.customerId) : this.#whole(customer);
-      if (run === null) continue;
-      const compared = attempt(customer.customerId, () => run.compared());
-      addCounts(counts, compared.counts);
-      const { difference, weight } = compared;
-      if (difference !== null)
-        differences.push(JSON.stringify({ customerId: customer.customerId, weight, difference }));
-    }
-    const lastCustomerId = chunk.at(-1)!.customerId;
-    await recordRecomputeChunk(this.dependencies.session, this.job, {
-      lastCustomerId,
-      done: chunk.length,
-      differences,
-      counts,
-    });
-  }
-
-  /** @throws {TakenOver} where another worker has the job by now */
-  async touch(): Promise<void> {
-    this.#touchedAt = performance.now();
-    const done = await touchRecompute(this.dependencies.session, this.job);
-    if (done === null) throw new TakenOver("another worker has the job");
   }
 
   /** The replay of a customer whose history is at hand; null where nothing of it was ever evaluated. */
@@ -214,14 +246,12 @@ class JobRun {
    */
   async #writeOne(customerId: string, lock: boolean): Promise<boolean> {
     const { job } = this;
-    return this.dependencies.session
-      .begin(async (tx) => {
-        if (lock) await lockCustomer(tx, job.environmentId, customerId);
-        const run = await this.#replayOne(tx, customerId, (logs) => appendRecomputeLogs(tx, job, logs));
-        const outcome = await applyRecompute(tx, job, run?.applied() ?? { customerId });
-        if (outcome === "changed") throw new Changed();
-        return true;
-      })
+    return inTransaction(this.dependencies.session, "isolation level read committed", async (tx) => {
+      if (lock) await lockCustomer(tx, job.environmentId, customerId);
+      const run = await this.#replayOne(tx, customerId, (logs) => appendRecomputeLogs(tx, job, logs));
+      const outcome = await applyRecompute(tx, job, run?.applied() ?? { customerId });
+      if (outcome === "changed") throw new Changed();
+    })
       .then(() => {
         this.#done += 1;
         return true;

@@ -16,14 +16,21 @@ export interface Seen {
   body: string;
 }
 
-/** A server over real HTTP that gives every request the same answer and keeps what it was asked. It ends with the test. */
-export async function cannedServer(answer: Canned): Promise<{ url: string; seen: Seen[] }> {
+/**
+ * A server over real HTTP that gives every request the same answer, or the one that `respond` makes of it, and keeps what it was asked. It
+ * ends with the test.
+ */
+export async function cannedServer(
+  canned: Canned & { respond?: (request: Seen) => Canned },
+): Promise<{ url: string; seen: Seen[] }> {
   const seen: Seen[] = [];
   const server = createServer((request, response) => {
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));
     request.on("end", () => {
-      seen.push({ method: request.method ?? "", url: request.url ?? "", headers: request.headers, body });
+      const asked = { method: request.method ?? "", url: request.url ?? "", headers: request.headers, body };
+      seen.push(asked);
+      const answer = canned.respond?.(asked) ?? canned;
       response.writeHead(answer.status, { "content-type": answer.type ?? "application/json", ...answer.headers });
       response.end(answer.body);
     });

@@ -11,6 +11,8 @@ export interface RunOptions {
   /** Whether all three streams are a terminal; its width is 80 unless given. On one, `input` is what is typed. */
   terminal?: boolean;
   columns?: number;
+  /** Is told all that was printed to standard error, whenever there is more. */
+  onStderr?: (text: string) => void;
 }
 
 export interface Result {
@@ -24,10 +26,11 @@ const NOW = Date.parse("2026-03-14T10:00:00Z");
 
 /** Runs a command line in this process and returns all that it printed. Ids of requests, random by nature, are replaced. */
 export async function svc(argv: readonly string[], options: RunOptions = {}): Promise<Result> {
-  const { env = {}, cwd = import.meta.dirname, input = "", terminal = false, columns = 80 } = options;
+  const { env = {}, cwd = import.meta.dirname, input = "", terminal = false, columns = 80, onStderr } = options;
   const stdin = new PassThrough();
   const [stdout, readOut] = collector();
   const [stderr, readErr] = collector();
+  stderr.on("data", () => onStderr?.(readErr()));
   const tty = terminal ? { isTTY: true, columns } : {};
   const io: Io = {
     stdin: Object.assign(stdin, tty),

@@ -48,6 +48,14 @@ const MATRIX = `
 | POST /projects/:project/config-versions                               | - y y y | - - y y | 402  |
 | POST /projects/:project/config-versions/:version/promote              | - - y y |         | 402  |
 | POST /projects/:project/config-versions/:version/rollback             | - - y y | - - y y | 402  |
+| POST /projects/:project/recomputes                                    | - y y y | - - y y | 402  |
+| GET /projects/:project/recomputes                                     | y y y y | y y y y | y    |
+| GET /projects/:project/recomputes/:recompute                          | y y y y | y y y y | y    |
+| GET /projects/:project/recomputes/:recompute/customers                | y y y y | y y y y | y    |
+| POST /projects/:project/recomputes/:recompute/retry                   | - y y y | - - y y | 402  |
+| POST /projects/:project/previews                                      | - y y y | - - y y | 402  |
+| GET /projects/:project/previews/:preview                              | y y y y | y y y y | y    |
+| GET /projects/:project/previews/:preview/customers                    | y y y y | y y y y | y    |
 | GET /projects/:project/events                                         | y y y y | y y y y | y    |
 | GET /projects/:project/events/stream                                  | y y y y | y y y y | y    |
 | GET /projects/:project/customers                                      | y y y y | y y y y | y    |

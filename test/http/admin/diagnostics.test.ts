@@ -330,6 +330,60 @@ it("tells of a webhook whose every attempt fails, also where its latest deliveri
   await sql()`delete from svc.webhooks`;
 });
 
+it("tells of recomputes that were given up, until a later one went through their customers", async () => {
+  const job = async (id: string, status: string, customer: string | null, kind = "recompute") => {
+    await sql()`
+      insert into svc.recomputes (
+        environment_id, recompute_id, kind, customer_id, pinned_at, status, error, customers_total, customers_done, requested_by,
+        finished_at, snapshot, hash
+      )
+      values (
+        ${environment}, ${id}, ${kind}, ${customer}, now(), ${status}, 'No memory.', 3, 2, 'a@b', '2026-03-01Z',
+        ${kind === "preview" ? "{}" : null}, ${kind === "preview" ? "hash" : null}
+      )`;
+  };
+  const given = async () => {
+    const finding = await find("RECOMPUTES_GIVEN_UP");
+    return (finding?.details["recomputes"] as { recomputeId: string }[] | undefined)?.map((row) => row.recomputeId);
+  };
+  await job("rec_dry", "dead_letter", null, "dry_run");
+  await job("prv_dead", "dead_letter", null, "preview");
+  expect(await given()).toBeUndefined();
+
+  await job("rec_all", "dead_letter", null);
+  expect(await find("RECOMPUTES_GIVEN_UP")).toEqual({
+    code: "RECOMPUTES_GIVEN_UP",
+    severity: "problem",
+    message:
+      "1 recompute was given up after failing too often: customers that were not reached stand where they stood.",
+    fix:
+      "See why: svc recompute status <recompute> --env test. Once the cause is mended, go on where it ended: " +
+      "svc recompute retry <recompute> --env test",
+    count: 1,
+    details: {
+      recomputes: [
+        {
+          recomputeId: "rec_all",
+          finishedAt: "2026-03-01T00:00:00.000Z",
+          customersDone: 2,
+          customersTotal: 3,
+          error: "No memory.",
+        },
+      ],
+    },
+  });
+
+  await job("rec_ann", "dead_letter", "ann");
+  await job("rec_bob", "dead_letter", "bob");
+  expect(await given()).toEqual(["rec_bob", "rec_ann", "rec_all"]);
+  await job("rec_ann_done", "completed", "ann");
+  await job("rec_dry_done", "completed", null, "dry_run");
+  expect(await given()).toEqual(["rec_bob", "rec_all"]);
+  await job("rec_all_done", "completed", null);
+  expect(await given()).toBeUndefined();
+  await sql()`delete from svc.recomputes`;
+});
+
 it("tells of rules that end in error, with the last one of each", async () => {
   await sql()`
     insert into svc.rule_executions (

@@ -40,6 +40,7 @@ describe("svc_inspect", () => {
     "journey_runs",
     "lifecycle_transitions",
     "members",
+    "recomputes",
     "rule_executions",
     "schema_violations",
     "segment_members",
@@ -82,6 +83,24 @@ describe("svc_inspect", () => {
       environment: null,
       target: "app",
       details: {},
+    });
+  });
+
+  it("shows recomputes by the names of organization, project and environment", async () => {
+    await db.sql`
+      insert into svc.recomputes (environment_id, recompute_id, kind, version, pinned_at, requested_by)
+      select environment_id, 'rec_1', 'dry_run', 3, '2026-03-01Z', 'ann@acme.example' from svc.environments where name = 'live'`;
+    const [row] = await reader`
+      select organization, project, environment, recompute_id, kind, status, version, customers_done from svc_inspect.recomputes`;
+    expect({ ...row }).toEqual({
+      organization: "acme",
+      project: "app",
+      environment: "live",
+      recompute_id: "rec_1",
+      kind: "dry_run",
+      status: "queued",
+      version: "v3",
+      customers_done: 0,
     });
   });
 

@@ -70,7 +70,7 @@ export class JobRunner {
     private readonly db: TestDatabase,
     private readonly name = `test recompute ${randomBytes(4).toString("hex")}`,
   ) {
-    this.session = connect(db.url, { max: 1, applicationName: name, asynchronousCommit: true });
+    this.session = connect(db.url, { max: 1, lasting: true, applicationName: name, asynchronousCommit: true });
   }
 
   claim(attemptsMax = 10): Promise<RecomputeJob | null> {
@@ -121,7 +121,7 @@ export class JobRunner {
 export function recomputer(db: TestDatabase, options: Partial<RecomputerOptions> = {}): Recomputer {
   return startRecomputer({
     sql: db.sql,
-    openSession: () => connect(db.url, { max: 1, applicationName: "test recomputer", asynchronousCommit: true }),
+    openSession: () => connect(db.url, { max: 1, lasting: true, applicationName: "test recomputer", asynchronousCommit: true }),
     models: new Models(),
     attemptsMax: 10,
     pauseMs: 1,

@@ -3,6 +3,7 @@ import { hashCredential, newAccessToken } from "../../../../src/http/credentials
 import type { Declaration } from "../../../../src/http/openapi/administrative.js";
 import { startSpec } from "../../../spec/support/fixture.js";
 import { environmentId, snapshot, type Actor, type Reply, type Service } from "../../../support/service.js";
+import { addDifferences, difference, giveUp } from "./recomputes.js";
 
 export const ROLES = ["viewer", "developer", "administrator", "owner"] as const;
 export type Role = (typeof ROLES)[number];
@@ -26,6 +27,10 @@ export interface World {
   webhooks: Record<Environment, string>;
   /** Ids of deliveries to them. */
   deliveries: Record<Environment, string>;
+  /** Ids of recomputes that nobody has taken, with customers all the same. */
+  recomputes: Record<Environment, string>;
+  /** Ids of previews, likewise. */
+  previews: Record<Environment, string>;
   /** A request of acme's owner that has to succeed. */
   make: (method: string, path: string, body?: unknown) => Promise<Reply>;
   /** A new token of a user. */
@@ -38,6 +43,8 @@ export interface World {
   newKey: (env: Environment) => Promise<string>;
   /** Makes a webhook and returns its id. */
   newWebhook: (env: Environment) => Promise<string>;
+  /** Makes a recompute that was given up and returns its id. */
+  newDeadRecompute: (env: Environment) => Promise<string>;
   /** Makes a viewer of acme and returns its user id. */
   newMember: () => Promise<string>;
   /** Ends the membership of an actor's user. */
@@ -84,12 +91,18 @@ export async function startWorld(): Promise<World> {
   const webhooks: Partial<World["webhooks"]> = {};
   const deliveries: Partial<World["deliveries"]> = {};
   const versions: Partial<World["versions"]> = {};
+  const recomputes: Partial<World["recomputes"]> = {};
+  const previews: Partial<World["previews"]> = {};
   const newWebhook = async (env: Environment): Promise<string> => {
     const { body } = await make("POST", `/projects/app/webhooks?env=${env}`, WEBHOOK);
     const { id } = body as { id: string };
     // Tests of webhooks must not leave the machine.
     await service.db.sql`update svc.webhooks set url = 'http://127.0.0.1:9/hook' where webhook_id = ${id}`;
     return id;
+  };
+  const newJob = async (list: "recomputes" | "previews", env: Environment, job: object): Promise<string> => {
+    const { body } = await make("POST", `/projects/app/${list}?env=${env}`, job);
+    return (body as { id: string }).id;
   };
   for (const env of ENVIRONMENTS) {
     const deployed = await make("POST", `/projects/app/config-versions?env=${env}`, { snapshot: snapshot() });
@@ -106,6 +119,11 @@ export async function startWorld(): Promise<World> {
     await service.db.sql`
       insert into svc.journey_runs (environment_id, customer_id, journey_id, run, status, current_step, steps, started_at)
       values (${await environmentId(service.db.sql, "app", env)}, 'globex', 'onboarding', 1, 'active', 'invite', '{}', now())`;
+    recomputes[env] = await newJob("recomputes", env, { all: true });
+    previews[env] = await newJob("previews", env, { snapshot: snapshot() });
+    for (const id of [recomputes[env], previews[env]]) {
+      await addDifferences(service.db.sql, id, [difference("globex", {}, 2), difference("initech")]);
+    }
   }
   const { sql } = service.db;
   await sql`insert into iam.plans (plan_id, cloud_execution, rate_per_second, rate_burst) values ('local', false, 1000, 1000)`;
@@ -122,6 +140,8 @@ export async function startWorld(): Promise<World> {
     webhooks: webhooks as World["webhooks"],
     deliveries: deliveries as World["deliveries"],
     versions: versions as World["versions"],
+    recomputes: recomputes as World["recomputes"],
+    previews: previews as World["previews"],
     make,
     token: async ({ of: { token, organizationId }, role, session = false, change }) => {
       const { text, hash } = newAccessToken();
@@ -146,6 +166,11 @@ export async function startWorld(): Promise<World> {
       return (body as { key: { id: string } }).key.id;
     },
     newWebhook,
+    newDeadRecompute: async (env) => {
+      const id = await newJob("recomputes", env, { all: true });
+      await giveUp(sql, id);
+      return id;
+    },
     newMember: async () => {
       const [row] = await sql<[{ id: string }]>`
         with u as (
@@ -275,6 +300,31 @@ export const REQUESTS: Readonly<Record<string, (world: World, env: Environment) 
   "POST /projects/:project/customers/release": (_, env) => ({
     path: `/projects/app/customers/release?env=${env}`,
     body: {},
+  }),
+  "POST /projects/:project/recomputes": (_, env) => ({
+    path: `/projects/app/recomputes?env=${env}`,
+    body: { customerId: "globex", dryRun: true },
+  }),
+  "GET /projects/:project/recomputes": (_, env) => ({ path: `/projects/app/recomputes?env=${env}` }),
+  "GET /projects/:project/recomputes/:recompute": ({ recomputes }, env) => ({
+    path: `/projects/app/recomputes/${recomputes[env]}?env=${env}`,
+  }),
+  "GET /projects/:project/recomputes/:recompute/customers": ({ recomputes }, env) => ({
+    path: `/projects/app/recomputes/${recomputes[env]}/customers?env=${env}`,
+  }),
+  "POST /projects/:project/recomputes/:recompute/retry": async ({ newDeadRecompute }, env) => ({
+    path: `/projects/app/recomputes/${await newDeadRecompute(env)}/retry?env=${env}`,
+    body: {},
+  }),
+  "POST /projects/:project/previews": (_, env) => ({
+    path: `/projects/app/previews?env=${env}`,
+    body: { snapshot: snapshot(), sample: 10 },
+  }),
+  "GET /projects/:project/previews/:preview": ({ previews }, env) => ({
+    path: `/projects/app/previews/${previews[env]}?env=${env}`,
+  }),
+  "GET /projects/:project/previews/:preview/customers": ({ previews }, env) => ({
+    path: `/projects/app/previews/${previews[env]}/customers?env=${env}`,
   }),
   "GET /projects/:project/segments/:segment": (_, env) => ({ path: `/projects/app/segments/paying?env=${env}` }),
   "GET /projects/:project/schema-violations": (_, env) => ({ path: `/projects/app/schema-violations?env=${env}` }),

@@ -1,18 +1,28 @@
 import type { Sql, TransactionSql } from "postgres";
 
+/** Reads within one snapshot of the database, which is held until `work` has ended; fails as `inTransaction` does. */
+export function onSnapshot<T>(sql: Sql, work: (tx: TransactionSql) => Promise<T>): Promise<T> {
+  return inTransaction(sql, "isolation level repeatable read read only", work);
+}
+
 /**
- * Reads within one snapshot of the database, which is held until `work` has ended.
+ * Does work in a transaction.
  *
  * Where the connection is lost, `work` is left alone and never heard of again: the driver would send a rollback, or a commit, on the
  * connection that is gone, and fall over it with an error that nobody can catch.
  *
+ * @param mode of the transaction, as `begin` takes it
  * @throws what `work` throws, and the driver's error where the connection is lost; also while `work` waits for something else
  */
-export async function onSnapshot<T>(sql: Sql, work: (tx: TransactionSql) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(
+  sql: Sql,
+  mode: string,
+  work: (tx: TransactionSql) => Promise<T>,
+): Promise<T> {
   let isLost = false;
   let result: T | undefined;
   try {
-    await sql.begin("isolation level repeatable read read only", async (tx) => {
+    await sql.begin(mode, async (tx) => {
       try {
         result = await work(tx);
       } catch (error) {

@@ -1,0 +1,55 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Snapshot } from "../../src/snapshot/types.js";
+import { canonicalJson, hashSnapshot } from "../../src/snapshot/canonical.js";
+import type { BenchDatabase } from "../lib/database.js";
+import { SNAPSHOT } from "../lib/events.js";
+
+const JOB_MS_MAX = 10 * 60_000;
+
+export interface JobOptions {
+  kind: "recompute" | "dry_run";
+  version: number;
+  customerId?: string;
+}
+
+/** The model after somebody changed two thresholds: of a state and of a segment. */
+export function changed(snapshot: Snapshot = SNAPSHOT): Snapshot {
+  const other = structuredClone(snapshot);
+  const [first] = other.lifecycle!.states[0]!.transitions;
+  if (first?.when.kind === "count") first.when.value = 8;
+  const when = other.segments[0]!.when;
+  if (when?.kind === "count") when.value = 50;
+  return other;
+}
+
+/** Stores the changed model as version 2, which stays inactive: jobs are pinned to one version or the other. */
+export async function addVersion({ sql, environmentId }: BenchDatabase): Promise<void> {
+  const snapshot = changed();
+  await sql`
+    insert into svc.config_versions (project_id, version, hash, snapshot, author)
+    select e.project_id, 2, ${hashSnapshot(snapshot)}, ${canonicalJson(snapshot)}::text::json, 'bench'
+    from svc.environments as e
+    where e.environment_id = ${environmentId}`;
+}
+
+/** Queues a job and waits until a worker has completed it; answers how many seconds it ran. */
+export async function runJob(
+  { sql, environmentId }: BenchDatabase,
+  { kind, version, customerId }: JobOptions,
+): Promise<number> {
+  const id = `rec_${randomBytes(10).toString("hex")}`;
+  await sql`
+    insert into svc.recomputes (environment_id, recompute_id, kind, customer_id, version, pinned_at, requested_by)
+    values (${environmentId}, ${id}, ${kind}, ${customerId ?? null}, ${version}, now(), 'bench')`;
+  const deadline = performance.now() + JOB_MS_MAX;
+  while (performance.now() < deadline) {
+    const [job] = await sql<[{ status: string; error: string | null; seconds: number }]>`
+      select status, error, extract(epoch from finished_at - started_at)::float8 as seconds
+      from svc.recomputes where environment_id = ${environmentId} and recompute_id = ${id}`;
+    if (job.status === "completed") return job.seconds;
+    if (job.error !== null) throw new Error(`the ${kind} failed: ${job.error}`);
+    await delay(50);
+  }
+  throw new Error(`the ${kind} did not end in ${JOB_MS_MAX / 1_000} s`);
+}

@@ -1,0 +1,212 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { pino } from "pino";
+import { Models } from "../../src/evaluation/models.js";
+import { evaluateEnvironment } from "../../src/tasks/evaluate.js";
+import { startApp, startWorker } from "../lib/children.js";
+import type { BenchDatabase, BenchServer } from "../lib/database.js";
+import { nextEvents } from "../lib/events.js";
+import { postSteadily, requestBytes } from "../lib/load.js";
+import { latencyOf, median, type Latency } from "../lib/measure.js";
+import type { Row } from "../lib/report.js";
+import { drainBacklog, fill } from "../ingest/fill.js";
+import { addVersion, runJob, type JobOptions } from "./jobs.js";
+
+const REQUESTS_PER_SECOND = 100;
+const CONNECTIONS = 16;
+const MIB = 1024;
+
+/** Recomputes of all customers beside `COPY` of their events, what they cost those who use the service meanwhile, and memory. */
+export async function benchRecompute(server: BenchServer, rounds: number, quick: boolean): Promise<Row[]> {
+  const size = quick ? { events: 100_000, customers: 2_000 } : { events: 1_000_000, customers: 20_000 };
+  const small = await population(server, size.events / 10, size.customers / 10);
+  const smallPeak = await peakOf(small, { kind: "recompute", version: 2 });
+  await small.close();
+
+  const database = await population(server, size.events, size.customers);
+  const rows = await speed(database, rounds, size);
+  rows.push(await beside(database, quick));
+  const peak = await peakOf(database, { kind: "recompute", version: 2 });
+  const memory = { against: `the same with a tenth of that: ${size.events / 10} events`, unit: "MiB", less: true };
+  rows.push({
+    ...memory,
+    work: `peak memory of a worker that recomputes ${size.events} events`,
+    ours: peak,
+    theirs: smallPeak,
+    floor: 1.2,
+    aim: 1.05,
+  });
+  rows.push(...(await oneCustomer(database, size.events, smallPeak, memory)));
+  await database.close();
+  return rows;
+}
+
+/** A database of its own with evaluated events. */
+async function population(server: BenchServer, events: number, customers: number): Promise<BenchDatabase> {
+  const database = await server.createDatabase();
+  await fill(database, events, customers);
+  const dependencies = {
+    sql: database.sql,
+    models: new Models(),
+    settleSeconds: 30,
+    logger: pino({ level: "silent" }),
+  };
+  await evaluateEnvironment(dependencies, database.environmentId);
+  await addVersion(database);
+  await database.settle(0);
+  return database;
+}
+
+async function speed(
+  database: BenchDatabase,
+  rounds: number,
+  { events, customers }: { events: number; customers: number },
+): Promise<Row[]> {
+  const worker = await startWorker(database);
+  const seconds = { copy: [] as number[], dry: [] as number[], run: [] as number[] };
+  try {
+    for (let round = 0; round <= rounds; round++) {
+      await database.settle(round);
+      const copy = await copySeconds(database);
+      const dry = await runJob(database, { kind: "dry_run", version: 1 + (round % 2) });
+      await database.settle(1);
+      const run = await runJob(database, { kind: "recompute", version: 1 + ((round + 1) % 2) });
+      if (round === 0) continue;
+      seconds.copy.push(copy);
+      seconds.dry.push(dry);
+      seconds.run.push(run);
+    }
+  } finally {
+    await worker.stop();
+  }
+  const theirs = {
+    theirs: median(seconds.copy),
+    against: "COPY … TO STDOUT of the events by customer and time",
+    unit: "s",
+    less: true,
+  };
+  const of = `${events.toLocaleString("en-US")} events of ${customers.toLocaleString("en-US")} customers`;
+  return [
+    {
+      ...theirs,
+      work: `dry run, ${of}`,
+      ours: median(seconds.dry),
+      floor: 2,
+      aim: 1.3,
+      rounds: { ours: seconds.dry, theirs: seconds.copy },
+    },
+    {
+      ...theirs,
+      work: `recompute, ${of}`,
+      ours: median(seconds.run),
+      floor: 3,
+      aim: 2,
+      rounds: { ours: seconds.run, theirs: seconds.copy },
+    },
+  ];
+}
+
+async function copySeconds({ sql, environmentId }: BenchDatabase): Promise<number> {
+  const startedAt = performance.now();
+  const stream = await sql`
+    copy (select * from svc.events where environment_id = ${sql.unsafe(String(environmentId))} order by customer_id, occurred_at)
+    to stdout`.readable();
+  stream.resume();
+  await once(stream, "end");
+  return (performance.now() - startedAt) / 1_000;
+}
+
+/** Single events over HTTP while all customers are recomputed, again and again, beside the same while nothing is. */
+async function beside(database: BenchDatabase, quick: boolean): Promise<Row> {
+  const worker = await startWorker(database);
+  const app = await startApp(database, "service");
+  const seconds = quick ? 5 : 20;
+  const load = () => answerTimes(app.ready, database.key, seconds);
+  try {
+    await drainBacklog(database);
+    await load(); // does not count
+    const without = await load();
+    let isOver = false;
+    const recomputing = (async () => {
+      for (let version = 1; !isOver; version = 3 - version) await runJob(database, { kind: "recompute", version });
+    })();
+    const during = await load();
+    isOver = true;
+    await recomputing;
+    return {
+      work: `HTTP p99 at ${REQUESTS_PER_SECOND} requests/s while all are recomputed`,
+      against: "the same while nothing is",
+      ours: during.p99,
+      theirs: without.p99,
+      unit: "ms",
+      less: true,
+      floor: 2,
+      aim: 1.2,
+      latency: { ours: during, theirs: without },
+    };
+  } finally {
+    await app.stop();
+    await worker.stop();
+  }
+}
+
+async function answerTimes(address: string, key: string, seconds: number): Promise<Latency> {
+  const count = seconds * REQUESTS_PER_SECOND;
+  const events = nextEvents(count);
+  const dueAt: number[] = [];
+  const times: number[] = [];
+  await postSteadily(
+    [{ address, connections: CONNECTIONS }],
+    REQUESTS_PER_SECOND,
+    count,
+    (index, due) => {
+      dueAt[index] = due;
+      return requestBytes("/v1/events", key, JSON.stringify(events[index]));
+    },
+    (index) => times.push(performance.now() - dueAt[index]!),
+  );
+  return latencyOf(times)!;
+}
+
+/** One customer with as many events as all the others together. */
+async function oneCustomer(
+  database: BenchDatabase,
+  events: number,
+  smallPeak: number,
+  memory: Pick<Row, "against" | "unit" | "less">,
+): Promise<Row[]> {
+  const { sql, environmentId } = database;
+  // As if they had been sent to it: a customer of the population, whose state knows no more of them than that it is to be rebuilt.
+  await sql`
+    insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
+    select environment_id, -event_seq, 'customer-7', event, properties, occurred_at, accepted_at
+    from svc.events where environment_id = ${environmentId}`;
+  await sql`analyze svc.events`;
+  const startedAt = performance.now();
+  const peak = await peakOf(database, { kind: "recompute", version: 1, customerId: "customer-7" });
+  const seconds = (performance.now() - startedAt) / 1_000;
+  return [
+    {
+      ...memory,
+      work: `the same for one customer with ${events} events (${seconds.toFixed(1)} s with the worker's start)`,
+      ours: peak,
+      theirs: smallPeak,
+      floor: 1.2,
+      aim: 1.05,
+    },
+  ];
+}
+
+/** The most memory (MiB) that a worker's process has had when it has done a job, which is all that it does. */
+async function peakOf(database: BenchDatabase, job: JobOptions): Promise<number> {
+  const worker = await startWorker(database);
+  try {
+    // What starting took does not count.
+    await writeFile(`/proc/${worker.pid}/clear_refs`, "5");
+    await runJob(database, job);
+    const status = await readFile(`/proc/${worker.pid}/status`, "utf8");
+    return Number(/VmHWM:\s+(\d+) kB/.exec(status)![1]) / MIB;
+  } finally {
+    await worker.stop();
+  }
+}

@@ -1,0 +1,50 @@
+-- RECOMPUTES_GIVEN_UP where recomputes failed so often that they were given up, with ten of them; else null. Those are not told whose
+-- customers a later one went through, nor dry runs and previews, which leave nothing behind. The latest thousand are looked at.
+-- Raises nothing, locks nothing.
+create or replace function svc.check_recomputes(environment_id integer, environment_name text)
+returns json
+language sql
+stable
+set search_path = ''
+begin atomic
+  with latest as materialized (
+    select k.recompute_id, k.recompute_seq, k.customer_id, k.kind, k.status, k.customers_total, k.customers_done, k.error, k.finished_at
+    from svc.recomputes as k
+    where k.environment_id = check_recomputes.environment_id
+    order by k.recompute_seq desc
+    limit 1000
+  ),
+  given_up as (
+    select l.*, row_number() over (order by l.recompute_seq desc) as turn
+    from latest as l
+    where l.kind = 'recompute' and l.status = 'dead_letter'
+      and not exists (
+        select from latest as later
+        where later.kind = 'recompute' and later.status = 'completed' and later.recompute_seq > l.recompute_seq
+          and (later.customer_id is null or later.customer_id = l.customer_id)
+      )
+  )
+  select svc.finding(
+    'RECOMPUTES_GIVEN_UP',
+    'problem',
+    svc.counted(count(*), 'recompute was', 'recomputes were')
+      || ' given up after failing too often: customers that were not reached stand where they stood.',
+    format(
+      'See why: svc recompute status <recompute> --env %1$s. Once the cause is mended, go on where it ended: '
+      'svc recompute retry <recompute> --env %1$s',
+      check_recomputes.environment_name
+    ),
+    count(*),
+    json_build_object('recomputes', json_agg(
+      json_build_object(
+        'recomputeId', g.recompute_id, 'finishedAt', svc.iso(g.finished_at), 'customersDone', g.customers_done,
+        'customersTotal', g.customers_total, 'error', g.error
+      )
+      order by g.turn
+    ) filter (where g.turn <= 10))
+  )
+  from given_up as g
+  having count(*) > 0;
+end;
+
+comment on function svc.check_recomputes(integer, text) is 'Diagnostics: recomputes that were given up.';

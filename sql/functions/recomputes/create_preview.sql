@@ -1,0 +1,42 @@
+-- Queues a preview: what another model would make of the customers, beside what the active version makes of them. The caller validated the
+-- snapshot and took the hash of exactly this text. sample is about how many customers to look at, null for all.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing beyond its row.
+create or replace function svc_api.create_preview(
+  token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
+  snapshot text, hash text, sample integer
+)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+#variable_conflict use_column
+declare
+  _actor constant iam.actor := iam.authorize(
+    create_preview.token_hash, create_preview.organization_id, 'create_preview', create_preview.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    create_preview.organization_id, create_preview.project_slug, create_preview.environment_name
+  );
+  _preview svc.recomputes;
+begin
+  insert into svc.recomputes (environment_id, recompute_id, kind, sample_size, version, snapshot, hash, pinned_at, requested_by)
+  values (
+    _environment.environment_id, svc.random_id('prv_'), 'preview', create_preview.sample, _environment.active_version,
+    create_preview.snapshot::json, create_preview.hash, date_trunc('milliseconds', now()), _actor.email
+  )
+  returning * into _preview;
+  perform svc.request_recompute(_environment.environment_id);
+
+  perform iam.record_audit(
+    _actor, create_preview.request_id, 'preview.queued', create_preview.project_slug, create_preview.environment_name,
+    _preview.recompute_id,
+    jsonb_build_object('hash', _preview.hash, 'sample', _preview.sample_size, 'version', 'v' || _preview.version)
+  );
+  return svc.recompute_document(_preview, create_preview.environment_name);
+end;
+$$;
+
+comment on function svc_api.create_preview(bytea, text, text, text, text, text, text, integer) is
+  'Queues a preview of what another model would make of the customers.';

@@ -1,0 +1,26 @@
+-- One preview, with how far it has come.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or PREVIEW_NOT_FOUND. Locks nothing.
+create or replace function svc_api.get_preview(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, preview_id text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    get_preview.token_hash, get_preview.organization_id, 'get_preview', get_preview.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    get_preview.organization_id, get_preview.project_slug, get_preview.environment_name
+  );
+begin
+  return svc.recompute_document(
+    svc.find_preview(_environment.environment_id, get_preview.preview_id), get_preview.environment_name
+  );
+end;
+$$;
+
+comment on function svc_api.get_preview(bytea, text, text, text, text) is 'One preview, with how far it has come.';

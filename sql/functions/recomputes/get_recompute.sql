@@ -1,0 +1,26 @@
+-- One recompute or dry run, with how far it has come.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or RECOMPUTE_NOT_FOUND. Locks nothing.
+create or replace function svc_api.get_recompute(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, recompute_id text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    get_recompute.token_hash, get_recompute.organization_id, 'get_recompute', get_recompute.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    get_recompute.organization_id, get_recompute.project_slug, get_recompute.environment_name
+  );
+begin
+  return svc.recompute_document(
+    svc.find_recompute(_environment.environment_id, get_recompute.recompute_id), get_recompute.environment_name
+  );
+end;
+$$;
+
+comment on function svc_api.get_recompute(bytea, text, text, text, text) is 'One recompute or dry run, with how far it has come.';

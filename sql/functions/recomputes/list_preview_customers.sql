@@ -1,0 +1,32 @@
+-- The customers that a preview would change, each with its difference: by_id in order of their ids, else the most telling first.
+-- While it runs the list grows, in the order of ids at its end.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or PREVIEW_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
+create or replace function svc_api.list_preview_customers(
+  token_hash bytea, organization_id text, project_slug text, environment_name text,
+  preview_id text, by_id boolean, row_limit integer, "cursor" text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    list_preview_customers.token_hash, list_preview_customers.organization_id, 'list_preview_customers',
+    list_preview_customers.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    list_preview_customers.organization_id, list_preview_customers.project_slug, list_preview_customers.environment_name
+  );
+  _preview constant svc.recomputes := svc.find_preview(_environment.environment_id, list_preview_customers.preview_id);
+begin
+  return svc.recompute_page(
+    'preview_customers', _environment.environment_id, _preview.recompute_id, list_preview_customers.by_id,
+    list_preview_customers.row_limit, list_preview_customers.cursor
+  );
+end;
+$$;
+
+comment on function svc_api.list_preview_customers(bytea, text, text, text, text, boolean, integer, text) is
+  'The customers that a preview would change, with their differences.';

@@ -1,0 +1,32 @@
+-- The customers that a recompute or dry run changes, each with its difference: by_id in order of their ids, else the most telling first.
+-- While it runs the list grows, in the order of ids at its end.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or RECOMPUTE_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
+create or replace function svc_api.list_recompute_customers(
+  token_hash bytea, organization_id text, project_slug text, environment_name text,
+  recompute_id text, by_id boolean, row_limit integer, "cursor" text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    list_recompute_customers.token_hash, list_recompute_customers.organization_id, 'list_recompute_customers',
+    list_recompute_customers.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    list_recompute_customers.organization_id, list_recompute_customers.project_slug, list_recompute_customers.environment_name
+  );
+  _recompute constant svc.recomputes := svc.find_recompute(_environment.environment_id, list_recompute_customers.recompute_id);
+begin
+  return svc.recompute_page(
+    'recompute_customers', _environment.environment_id, _recompute.recompute_id, list_recompute_customers.by_id,
+    list_recompute_customers.row_limit, list_recompute_customers.cursor
+  );
+end;
+$$;
+
+comment on function svc_api.list_recompute_customers(bytea, text, text, text, text, boolean, integer, text) is
+  'The customers that a recompute or dry run changes, with their differences.';

@@ -1,0 +1,63 @@
+-- The recomputes and dry runs of an environment, the newest first, without its previews; of one status where that is given. A page looks at
+-- 2,000 rows at most: where so many hold too few that the list shows, it is short, even empty, and nextCursor goes on.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV006 VALIDATION_ERROR (cursor). Locks nothing.
+create or replace function svc_api.list_recomputes(
+  token_hash bytea, organization_id text, project_slug text, environment_name text, status text, row_limit integer, "cursor" text
+)
+returns json
+language plpgsql
+stable
+security definer
+set search_path = ''
+-- By index, in the order of the list, whatever the statistics say.
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+as $$
+#variable_conflict use_column
+declare
+  _actor constant iam.actor := iam.authorize(
+    list_recomputes.token_hash, list_recomputes.organization_id, 'list_recomputes', list_recomputes.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    list_recomputes.organization_id, list_recomputes.project_slug, list_recomputes.environment_name
+  );
+  _before constant bigint := coalesce(
+    svc.decode_cursor('recomputes', list_recomputes.cursor, '^[0-9]{1,18}$')::bigint, 9223372036854775807
+  );
+  _looked_at integer;
+  _last bigint;
+  _items json[];
+  _positions text[];
+begin
+  with looked_at as materialized (
+    select r.recompute_id, r.recompute_seq, r.kind, r.status
+    from svc.recomputes as r
+    where r.environment_id = _environment.environment_id and r.recompute_seq < _before
+    order by r.recompute_seq desc
+    limit 2000
+  ),
+  shown as (
+    select l.recompute_id, l.recompute_seq
+    from looked_at as l
+    where l.kind <> 'preview' and (list_recomputes.status is null or l.status = list_recomputes.status)
+    order by l.recompute_seq desc
+    limit list_recomputes.row_limit + 1
+  )
+  select
+    (select count(*) from looked_at),
+    (select min(l.recompute_seq) from looked_at as l),
+    array_agg(svc.recompute_document(r, list_recomputes.environment_name) order by r.recompute_seq desc),
+    array_agg(r.recompute_seq::text order by r.recompute_seq desc)
+  into _looked_at, _last, _items, _positions
+  from shown as s
+  join svc.recomputes as r on r.environment_id = _environment.environment_id and r.recompute_id = s.recompute_id;
+
+  return svc.partial_page(
+    'recomputes', _items, _positions, list_recomputes.row_limit, case when _looked_at = 2000 then _last::text end
+  );
+end;
+$$;
+
+comment on function svc_api.list_recomputes(bytea, text, text, text, text, integer, text) is
+  'The recomputes and dry runs of an environment, the newest first.';

@@ -1,0 +1,53 @@
+-- Puts a recompute or dry run that was given up back into the queue, where it was: it goes on after the customers that are done, with the
+-- same pins.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or RECOMPUTE_NOT_FOUND, SV005 RECOMPUTE_NOT_DEAD. Locks its row.
+create or replace function svc_api.retry_recompute(
+  token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, recompute_id text
+)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+#variable_conflict use_column
+declare
+  _actor constant iam.actor := iam.authorize(
+    retry_recompute.token_hash, retry_recompute.organization_id, 'retry_recompute', retry_recompute.environment_name
+  );
+  _environment constant record := svc.find_environment(
+    retry_recompute.organization_id, retry_recompute.project_slug, retry_recompute.environment_name
+  );
+  _recompute svc.recomputes := svc.find_recompute(_environment.environment_id, retry_recompute.recompute_id);
+begin
+  update svc.recomputes as r
+  set status = 'queued', failures = 0, error = null, finished_at = null
+  where r.environment_id = _environment.environment_id and r.recompute_id = _recompute.recompute_id and r.status = 'dead_letter'
+  returning r.* into _recompute;
+  if not found then
+    _recompute := svc.find_recompute(_environment.environment_id, retry_recompute.recompute_id);
+    raise exception using
+      errcode = 'SV005',
+      message = 'RECOMPUTE_NOT_DEAD',
+      detail = jsonb_build_object(
+        'message', format('The recompute "%s" is %s, so there is nothing to retry.', _recompute.recompute_id, _recompute.status),
+        'reason', 'Only one that was given up, which is dead_letter, can be put back into the queue.',
+        'fix', case
+          when _recompute.status = 'completed' then 'Queue a new recompute where another is needed.'
+          else 'Wait for it: what fails is tried again by itself.'
+        end
+      )::text;
+  end if;
+  perform svc.request_recompute(_environment.environment_id);
+
+  perform iam.record_audit(
+    _actor, retry_recompute.request_id, 'recompute.retried', retry_recompute.project_slug, retry_recompute.environment_name,
+    _recompute.recompute_id,
+    jsonb_build_object('kind', _recompute.kind, 'version', 'v' || _recompute.version, 'customersDone', _recompute.customers_done)
+  );
+  return svc.recompute_document(_recompute, retry_recompute.environment_name);
+end;
+$$;
+
+comment on function svc_api.retry_recompute(bytea, text, text, text, text, text) is
+  'Puts a recompute that was given up back into the queue.';

@@ -1,0 +1,76 @@
+import { defineCommand } from "../command.js";
+import { confirmation } from "../confirm.js";
+import type { Context } from "../context.js";
+import { UsageError } from "../errors.js";
+import type { Job } from "../jobs.js";
+import { noWaitOption, projectOptions, yesOption } from "../options.js";
+import { printable } from "../text.js";
+
+export default defineCommand({
+  path: "recompute",
+  describe: "Read history again under the active model, or only tell what that would change",
+  options: {
+    customer: { type: "text", describe: "The id of the one customer" },
+    all: { type: "flag", describe: "All customers" },
+    from: { type: "text", describe: "What a dry run told of, exactly: its id" },
+    dryRun: { type: "flag", describe: "Tell what would change, and write nothing" },
+    ...noWaitOption,
+    ...yesOption,
+    ...projectOptions,
+  },
+  examples: [
+    ["svc recompute --all --dry-run", "What the active model would change, with the customers that change most"],
+    ["svc recompute --from rec_0123456789abcdef0123", "Do exactly what that dry run told of"],
+    ["svc recompute --customer cus_42 --yes", "One customer, without being asked"],
+    ["svc recompute --all --dry-run --json", "Every customer that would change, before and after"],
+  ],
+  async handler(context, { customer, all, from, dryRun, noWait, yes }) {
+    const said = [customer !== undefined && "--customer", all && "--all", from !== undefined && "--from"];
+    const scopes = said.filter((name) => name !== false);
+    if (scopes.length !== 1) {
+      const wrong =
+        scopes.length === 0 ? "it is not said what to recompute" : `${scopes.join(" and ")} exclude each other`;
+      throw new UsageError(wrong, "give one of --customer <id>, --all and --from <dry run>");
+    }
+    const { api, settings } = context;
+    const { environment } = settings;
+    settings.credentials();
+    const { JOB_MEMBERS } = await import("../jobs.js");
+
+    const scope = from === undefined ? (customer ?? null) : await scopeOf(from);
+    if (!dryRun) await confirm(context, scope, yes);
+
+    const body = { ...scopeBody(), ...(dryRun ? { dryRun } : {}) };
+    const path = api.projectPath("recomputes");
+    const answer = await api.post<Job>(path, body, JOB_MEMBERS, { env: environment });
+    // Not above: all commands of one word are loaded for `svc --help`, and libraries for bars and tables need not be.
+    const { printQueued, printResult } = await import("../recompute-result.js");
+    if (noWait) printQueued(context, answer);
+    else await printResult(context, answer.data);
+
+    function scopeBody(): object {
+      if (from !== undefined) return { from };
+      return customer === undefined ? { all: true } : { customerId: customer };
+    }
+
+    /** The customer that a dry run is of; null for all. */
+    async function scopeOf(id: string): Promise<string | null> {
+      const { data } = await api.get<Job>(api.projectPath("recomputes", id), JOB_MEMBERS, { env: environment });
+      return data.customerId ?? null;
+    }
+  },
+});
+
+/** Asks before something is written; of all customers, by the name of the environment. */
+async function confirm(context: Context, customer: string | null, yes: boolean): Promise<void> {
+  const { environment, project, apiUrl } = context.settings;
+  const where = `${environment} of project ${project} at ${apiUrl}`;
+  const derived = "lifecycle, journeys, segments, health and rule log are derived anew, and what differs is emitted";
+  if (customer !== null) {
+    const ask = await confirmation(context, { action: "recomputing a customer", yes });
+    return ask(`Recompute the customer ${printable(customer)} in ${where}? Its ${derived}.`);
+  }
+  const action = `recomputing all customers of ${environment}`;
+  const ask = await confirmation(context, { action, yes, word: environment, yesSuffices: true });
+  return ask(`This recomputes all customers in ${where}: their ${derived}.`);
+}

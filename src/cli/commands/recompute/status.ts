@@ -1,0 +1,25 @@
+import { defineCommand } from "../../command.js";
+import type { Job } from "../../jobs.js";
+import { JOB_MEMBERS } from "../../jobs.js";
+import { projectOptions } from "../../options.js";
+import { printJob } from "../../recompute-result.js";
+
+export default defineCommand({
+  path: "recompute status",
+  describe: "Show how far a recompute is, and what came of it so far",
+  args: { recomputeId: "The recompute's id" },
+  options: {
+    customers: { type: "flag", describe: "With --json: every customer that it changes, in result.customers" },
+    ...projectOptions,
+  },
+  examples: [
+    ["svc recompute status rec_0123456789abcdef0123", "Status, progress, totals and the customers that change most"],
+    ["svc recompute status rec_0123456789abcdef0123 --json --customers", "All that came of it"],
+  ],
+  async handler(context, { recomputeId, customers }) {
+    const { api, settings } = context;
+    const path = api.projectPath("recomputes", recomputeId);
+    const { data } = await api.get<Job>(path, JOB_MEMBERS, { env: settings.environment });
+    await printJob(context, data, { customers });
+  },
+});

@@ -1,0 +1,76 @@
+import { once } from "node:events";
+import { setTimeout } from "node:timers/promises";
+
+import type { Context } from "./context.js";
+import { UserError } from "./errors.js";
+import type { LocalCode } from "./errors.js";
+import { JobProgress } from "./job-progress.js";
+import { isPassing, JOB_MEMBERS, pauseAfter, TRIES } from "./jobs.js";
+import type { Job } from "./jobs.js";
+
+export interface Waiting {
+  /** Of the job. */
+  path: string;
+  /** What Ctrl+C does not do. */
+  untouched: string;
+  /** What to do about a job that was given up. */
+  onDeadLetter: string;
+  /** How to learn of the job's end after waiting for it was stopped. */
+  onStop: string;
+}
+
+/**
+ * Waits until a job has ended, and shows meanwhile how far it is. Ctrl+C ends the waiting, not the job.
+ *
+ * @throws {UserError} DEAD_LETTER where it was given up, STOPPED_WAITING.
+ */
+export async function untilCompleted(context: Context, first: Job, waiting: Waiting): Promise<Job> {
+  const { api, io, out, settings } = context;
+  const progress = new JobProgress(io, out);
+  const stop = new AbortController();
+  const { signal } = stop;
+  // A second one ends the process at once.
+  const onSignal = (): void => {
+    process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+    stop.abort();
+  };
+  process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
+  const stopped = once(signal, "abort");
+  const isStopped = (): boolean => signal.aborted;
+  out.note(`Queued ${first.id}. Ctrl+C stops waiting for it${waiting.untouched}.`);
+  let job = first;
+  const look = async (looks: number): Promise<void> => {
+    await setTimeout(pauseAfter(looks), undefined, { signal });
+    job = (await api.get<Job>(waiting.path, JOB_MEMBERS, { env: settings.environment }, signal)).data;
+  };
+  try {
+    let failures = 0;
+    for (let looks = 0; !isFinished(job) && !isStopped(); looks++) {
+      progress.show(job);
+      try {
+        await Promise.race([look(looks), stopped]);
+        failures = 0;
+      } catch (error) {
+        if (isStopped()) break;
+        if (!isPassing(error) || ++failures >= TRIES) throw error;
+      }
+    }
+    progress.show(job);
+  } finally {
+    process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+    progress.stop();
+  }
+  if (job.status === "dead_letter") {
+    const message = job.error ?? `${job.id} was given up`;
+    throw new UserError("DEAD_LETTER" satisfies LocalCode, message, waiting.onDeadLetter, { value: job });
+  }
+  if (job.status !== "completed") {
+    const message = `waiting was stopped; ${job.id} goes on without you`;
+    throw new UserError("STOPPED_WAITING" satisfies LocalCode, message, waiting.onStop, { value: job });
+  }
+  return job;
+}
+
+function isFinished({ status }: Job): boolean {
+  return status === "completed" || status === "dead_letter";
+}

@@ -1,0 +1,156 @@
+import { setTimeout } from "node:timers/promises";
+
+import type { Answer, Page } from "./api.js";
+import type { Context } from "./context.js";
+import { UserError } from "./errors.js";
+
+/** A recompute, a dry run or a preview as the service tells of it. */
+export interface Job {
+  id: string;
+  status: "queued" | "running" | "retrying" | "completed" | "dead_letter";
+  dry_run: boolean;
+  environment: string;
+  /** Of a recompute: the one customer; null for all. */
+  customerId?: string | null;
+  /** Of a preview: about how many customers it looks at; null for all. */
+  sample?: number | null;
+  /** Of a preview: the snapshot's. */
+  hash?: string;
+  pins: { configVersion: string | null; evaluatedAt: string; customersCreatedThrough: string };
+  attempt: number;
+  nextAttemptAt: string | null;
+  error: string | null;
+  progress: { customersTotal: number | null; customersDone: number };
+  result: Totals;
+  requestedBy: string;
+  requestedAt: string;
+  startedAt: string | null;
+  finishedAt: string | null;
+}
+
+export interface Totals {
+  lifecycleChanged: number;
+  healthChanged: number;
+  segmentsEntered: number;
+  segmentsExited: number;
+  customersChanged: number;
+  rules: number;
+  emissions: number;
+}
+
+interface Score {
+  overall: number;
+  components: Record<string, number>;
+}
+
+interface BeforeAndAfter<Value> {
+  before: Value;
+  after: Value;
+}
+
+/** What changes about one customer. */
+export interface Difference {
+  customerId: string;
+  lifecycle: BeforeAndAfter<string | null>;
+  health: BeforeAndAfter<Score | null>;
+  segments: BeforeAndAfter<string[]>;
+  journeys: BeforeAndAfter<{ journeyId: string; status: string; currentStep: string }[]>;
+  rules: { ruleId: string; result: string }[];
+  /** How many more there are than `rules` holds. */
+  rulesOmitted?: number;
+  emissions: { eventType: string }[];
+  emissionsOmitted?: number;
+}
+
+/** The members that every answer with a job must have. */
+export const JOB_MEMBERS = ["id", "status", "dry_run", "pins", "progress", "result"] as const;
+
+const PAGE = 200;
+
+/** A page of differences: as data, and as the JSON text of its items, with all digits that came. */
+export interface DifferencePage {
+  items: Difference[];
+  text: string;
+}
+
+/** The customers that a job changes, the most telling first, page by page. @param path of the job */
+export async function* differencesOf(
+  { api, settings }: Context,
+  path: string,
+  limit = PAGE,
+): AsyncGenerator<DifferencePage> {
+  let cursor: string | undefined;
+  do {
+    const query = { env: settings.environment, limit, cursor };
+    const answer = await patiently(() => api.get<Page<Difference>>(`${path}/customers`, ["data", "nextCursor"], query));
+    yield { items: answer.data.data, text: itemsOf(answer) };
+    cursor = answer.data.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+}
+
+/** The most telling differences, so many at most. */
+export async function mostTelling(context: Context, path: string, count: number): Promise<Difference[]> {
+  const found: Difference[] = [];
+  for await (const { items } of differencesOf(context, path, count)) {
+    found.push(...items);
+    if (found.length >= count) break;
+  }
+  return found.slice(0, count);
+}
+
+/** The whole job as one JSON document, with every customer in `result.customers`. @param more members of `result` after that, once all customers are seen */
+export async function* documentOf(
+  job: Job,
+  pages: AsyncIterable<DifferencePage>,
+  more: () => Record<string, unknown> = () => ({}),
+): AsyncGenerator<string> {
+  const { result, ...rest } = job;
+  yield `${JSON.stringify(rest).slice(0, -1)},"result":${JSON.stringify(result).slice(0, -1)},"customers":[`;
+  let separator = "";
+  for await (const { items, text } of pages) {
+    if (items.length === 0) continue;
+    yield separator + text;
+    separator = ",";
+  }
+  const members = Object.entries(more()).map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  yield `]${members.join("")}}}`;
+}
+
+/** The items of a page without the brackets. Numbers keep their digits where the text is written as the service writes it. */
+function itemsOf({ text, data }: Answer<Page<Difference>>): string {
+  const inside = /^\s*\{\s*"data"\s*:\s*\[([^]*)\]\s*,\s*"nextCursor"\s*:\s*(?:null|"[\w-]*")\s*\}\s*$/.exec(text);
+  return inside?.[1] ?? JSON.stringify(data.data).slice(1, -1);
+}
+
+/** What passes by itself: the service is not there for a moment, or has too much to do. */
+const PASSING = new Set([
+  "SERVICE_UNREACHABLE",
+  "SERVICE_UNAVAILABLE",
+  "RATE_LIMIT_EXCEEDED",
+  "UNEXPECTED_ANSWER",
+  "INTERNAL_ERROR",
+]);
+/** How often something is tried that fails so: about a minute. */
+export const TRIES = 30;
+const PAUSE_MS_FIRST = 200;
+const PAUSE_MS_MAX = 2_000;
+
+export function isPassing(error: unknown): boolean {
+  return error instanceof UserError && PASSING.has(error.code);
+}
+
+async function patiently<T>(read: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isPassing(error) || tries >= TRIES) throw error;
+      await setTimeout(pauseAfter(tries));
+    }
+  }
+}
+
+/** How long to wait before the next look: longer and longer, two seconds at most. */
+export function pauseAfter(looks: number): number {
+  return Math.min(PAUSE_MS_FIRST * 1.3 ** looks, PAUSE_MS_MAX);
+}

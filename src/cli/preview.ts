@@ -1,0 +1,55 @@
+import { compile } from "./compile.js";
+import type { Context } from "./context.js";
+import { showDiagnostics } from "./diagnostics.js";
+import { impactMarkdown } from "./impact-markdown.js";
+import { impactInWords } from "./impact-report.js";
+import { Impact } from "./impact.js";
+import { untilCompleted } from "./job-wait.js";
+import { differencesOf, documentOf, JOB_MEMBERS } from "./jobs.js";
+import type { DifferencePage, Job } from "./jobs.js";
+
+export interface PreviewOptions {
+  /** About how many customers to look at; all unless given. */
+  sample: number | undefined;
+  /** Whether to print a comment for a pull request. */
+  markdown: boolean;
+}
+
+/** Compiles the local model and prints what it would change, without deploying it. */
+export async function preview(context: Context, { sample, markdown }: PreviewOptions): Promise<void> {
+  const { api, out, settings } = context;
+  const { environment, project } = settings;
+  settings.credentials();
+  const { snapshot, warnings } = await compile(context);
+  if (warnings.length > 0) out.note(showDiagnostics(warnings, out.errorStyle));
+
+  const { data } = await api.post<Job>(
+    api.projectPath("previews"),
+    { snapshot, ...(sample === undefined ? {} : { sample }) },
+    JOB_MEMBERS,
+    { env: environment },
+  );
+  const path = api.projectPath("previews", data.id);
+  const job = await untilCompleted(context, data, {
+    path,
+    untouched: "; it changes nothing",
+    onDeadLetter: "mend the cause, then preview the model again",
+    onStop: "it changes nothing; preview the model again to see what comes of it",
+  });
+
+  const impact = new Impact();
+  const pages = gathered(differencesOf(context, path), impact);
+  if (out.json) return out.stream(documentOf(job, pages, () => ({ impact: impact.document })));
+  for await (const _page of pages);
+  out.print(
+    markdown ? impactMarkdown(project, job, impact.document) : impactInWords(out, project, job, impact.document),
+  );
+}
+
+/** The pages as they are; what is in them is gathered on the way. */
+async function* gathered(pages: AsyncIterable<DifferencePage>, impact: Impact): AsyncGenerator<DifferencePage> {
+  for await (const page of pages) {
+    for (const difference of page.items) impact.add(difference);
+    yield page;
+  }
+}

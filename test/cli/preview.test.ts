@@ -1,0 +1,332 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+
+import { project } from "../dsl-compiler/project.js";
+import type { Difference } from "../http/admin/support/recomputes.js";
+import { difference } from "../http/admin/support/recomputes.js";
+import type { Actor, Service } from "../support/service.js";
+import { startService } from "../support/service.js";
+import type { StandIn } from "./support/recompute-worker.js";
+import { standIn } from "./support/recompute-worker.js";
+import type { RunOptions } from "./support/run-svc.js";
+import { svc } from "./support/run-svc.js";
+
+const MODEL = `
+  import { defineModel, event, segment } from "svc";
+  const paid = event("paid");
+  export default defineModel({ events: { paid }, segments: [segment("payers", { when: paid.happened() })] });`;
+
+let service: Service;
+let owner: Actor;
+let worker: StandIn;
+let cwd: string;
+beforeAll(async () => {
+  service = await startService();
+  owner = await service.owner("acme");
+  worker = standIn(service, () => slug);
+});
+afterAll(() => service.stop());
+
+let slug = "";
+let projects = 0;
+beforeEach(async () => {
+  slug = `p${projects++}`;
+  await service.request("POST", "/projects", { by: owner, body: { name: "App", slug } });
+  cwd = await project({ "svc.config.ts": MODEL, ".kite/config.json": JSON.stringify({ project: slug }) });
+});
+
+/** Runs `svc deploy --preview …`; what differs from run to run is replaced. */
+async function preview(argv: string[] = [], options: RunOptions = {}) {
+  const env = { SVC_ACCESS_TOKEN: owner.token, SVC_ORGANIZATION: owner.organizationId, SVC_API_URL: service.url };
+  const { code, stdout, stderr } = await svc(["deploy", ...argv], { cwd, ...options, env });
+  const shown = (text: string) =>
+    text
+      .replaceAll(/prv_[0-9a-f]{20}/g, "prv_<id>")
+      .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d \+\d\d:\d\d)?/g, "<instant>")
+      .replaceAll(/model [0-9a-f]{12}/g, "model <hash>");
+  return { code, stdout: shown(stdout), stderr: shown(stderr), raw: stdout };
+}
+
+const emission = (eventType: string) => ({
+  eventType,
+  source: "lifecycle",
+  metadata: {},
+  timestamp: "2026-03-02T10:00:00.000Z",
+});
+const run = (ruleId: string, result: string) => ({
+  ruleId,
+  result,
+  triggeredBy: "event:paid",
+  conditions: {},
+  action: {},
+  executedAt: "2026-03-02T10:00:00.000Z",
+});
+const score = (overall: number) => ({ overall, components: { usage: overall } });
+const journey = (status: string) => ({
+  journeyId: "onboarding",
+  status,
+  currentStep: "invite",
+  stepsData: {},
+  startedAt: "2026-03-02T10:00:00.000Z",
+  completedAt: null,
+  expiredAt: null,
+});
+
+const DIFFERENCES: Difference[] = [
+  difference(
+    "globex",
+    {
+      health: { before: score(81.5), after: score(40) },
+      segments: { before: ["trial"], after: ["paying"] },
+      journeys: { before: [journey("active")], after: [journey("complete")] },
+      rules: [run("win_back", "pass"), run("win_back", "error")],
+      emissions: [emission("customer.activated"), emission("segment.entered")],
+      emissionsOmitted: 12,
+    },
+    9,
+  ),
+  difference(
+    "initech | <b>@ada</b> `x`",
+    {
+      health: { before: score(20), after: score(60) },
+      segments: { before: [], after: ["paying"] },
+      emissions: [emission("segment.entered"), emission("segment.entered")],
+    },
+    8,
+  ),
+  difference(
+    "umbrella",
+    {
+      lifecycle: { before: "activated", after: "churned" },
+      health: { before: null, after: null },
+      segments: { before: ["paying"], after: [] },
+    },
+    7,
+  ),
+];
+const TOTALS =
+  "lifecycle_changed = 3, health_changed = 2, segments_entered = 2, segments_exited = 2, rules_added = 2, emissions_added = 16";
+
+test("a preview says who enters and leaves, who moves and what would be emitted, and deploys nothing", async () => {
+  const [{ code, stdout, stderr }] = await Promise.all([preview(["--preview"]), worker.complete(DIFFERENCES, TOTALS)]);
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: "Queued prv_<id>. Ctrl+C stops waiting for it; it changes nothing.\n",
+  });
+  expect(stdout).toMatchInlineSnapshot(`
+    "Preview prv_<id> of this model for test of p0; nothing was deployed.
+
+    Status         completed in 12 seconds
+    Compared with  no model: none is deployed
+    As of          <instant>
+    Looked at      3 customers
+    Customers      3 would change
+    Lifecycle      3 customers would move
+    Health         2 customers would change
+    Segments       2 would enter, 2 would leave
+    Rules          2 runs would be added to the log
+    Emissions      16 would be emitted
+
+    Segment  Enter  Leave  For example
+    paying       2      1  +globex, +initech | <b>@ada</b> \`x\`, -umbrella
+    trial        0      1  -globex
+
+    Lifecycle            Customers  For example
+    trial → activated            2  globex, initech | <b>@ada</b> \`x\`
+    activated → churned          1  umbrella
+
+    Health 1 rise, 1 fall
+    globex 81.5 → 40, initech | <b>@ada</b> \`x\` 20 → 60
+
+    Journey     Customers  For example
+    onboarding          1  globex
+
+    Rule      Runs             Customers  For example
+    win_back  1 pass, 1 error          1  globex
+
+    Emission            Times  Customers  For example
+    segment.entered         3          2  globex, initech | <b>@ada</b> \`x\`
+    customer.activated      1          1  globex
+
+    Not in the tables, of customers with more than 1,000: 12 emissions.
+    "
+  `);
+  const versions = await service.request("GET", `/projects/${slug}/config-versions`, { by: owner });
+  expect(versions.body).toMatchObject({ data: [] });
+});
+
+test("--markdown makes a comment, in which nothing that a customer is called does anything", async () => {
+  const [{ code, stdout }] = await Promise.all([
+    preview(["--preview", "--markdown", "--sample", "3"]),
+    worker.complete(DIFFERENCES, TOTALS),
+  ]);
+  expect(code).toBe(0);
+  expect(stdout).toMatchInlineSnapshot(`
+    "### What this model would change in test of \`p1\`
+
+    Compared with no model, because none is deployed, as of <instant> UTC, over 3 customers, a sample. Nothing was deployed.
+
+    |  |  |
+    | --- | --- |
+    | Customers | 3 would change |
+    | Lifecycle | 3 customers would move |
+    | Health | 2 customers would change |
+    | Segments | 2 would enter, 2 would leave |
+    | Rules | 2 runs would be added to the log |
+    | Emissions | 16 would be emitted |
+
+    #### Segments
+
+    | segment | enter | leave | who enters | who leaves |
+    | --- | --- | --- | --- | --- |
+    | \`paying\` | 2 | 1 | \`globex\`, \`\` initech \\| <b>@ada</b> \`x\` \`\` | \`umbrella\` |
+    | \`trial\` | 0 | 1 |  | \`globex\` |
+
+    #### Lifecycle
+
+    | from | to | customers | for example |
+    | --- | --- | --- | --- |
+    | \`trial\` | \`activated\` | 2 | \`globex\`, \`\` initech \\| <b>@ada</b> \`x\` \`\` |
+    | \`activated\` | \`churned\` | 1 | \`umbrella\` |
+
+    #### Health
+
+    1 rise, 1 fall.
+
+    #### Health of those that change most
+
+    | customer | score |
+    | --- | --- |
+    | \`globex\` | 81.5 → 40 |
+    | \`\` initech \\| <b>@ada</b> \`x\` \`\` | 20 → 60 |
+
+    #### Journeys
+
+    | journey | customers | for example |
+    | --- | --- | --- |
+    | \`onboarding\` | 1 | \`globex\` |
+
+    #### Rules
+
+    | rule | runs | customers | for example |
+    | --- | --- | --- | --- |
+    | \`win_back\` | 1 pass, 1 error | 1 | \`globex\` |
+
+    #### Emissions
+
+    | type | times | customers | for example |
+    | --- | --- | --- | --- |
+    | \`segment.entered\` | 3 | 2 | \`globex\`, \`\` initech \\| <b>@ada</b> \`x\` \`\` |
+    | \`customer.activated\` | 1 | 1 | \`globex\` |
+
+    Not in the tables, of customers with more than 1,000: 12 emissions.
+
+    <sub>svc deploy --preview: prv_<id>, model <hash></sub>
+    "
+  `);
+});
+
+test("--json has every customer, and what comes of them together", async () => {
+  const [{ code, raw }] = await Promise.all([
+    preview(["--preview", "--json", "--sample", "1000"]),
+    worker.complete(DIFFERENCES, TOTALS),
+  ]);
+  expect(code).toBe(0);
+  expect(JSON.parse(raw)).toMatchObject({
+    id: expect.stringMatching(/^prv_/) as unknown,
+    status: "completed",
+    dry_run: true,
+    sample: 1000,
+    result: {
+      customersChanged: 3,
+      customers: DIFFERENCES.map(({ document }) => document),
+      impact: {
+        segments: [
+          {
+            segmentId: "paying",
+            entered: { customers: 2, examples: ["globex", "initech | <b>@ada</b> `x`"] },
+            exited: { customers: 1, examples: ["umbrella"] },
+          },
+          { segmentId: "trial", entered: { customers: 0, examples: [] }, exited: { customers: 1 } },
+        ],
+        lifecycle: [
+          { from: "trial", to: "activated", customers: 2 },
+          { from: "activated", to: "churned", customers: 1, examples: ["umbrella"] },
+        ],
+        health: { rises: 1, falls: 1, examples: [{ customerId: "globex", before: 81.5, after: 40 }, {}] },
+        journeys: [{ journeyId: "onboarding", customers: 1 }],
+        rules: [{ ruleId: "win_back", runs: { pass: 1, error: 1 }, customers: 1 }],
+        emissions: [
+          { eventType: "segment.entered", emissions: 3, customers: 2 },
+          { eventType: "customer.activated", emissions: 1, customers: 1 },
+        ],
+        emissionsOmitted: 12,
+      },
+    },
+  });
+});
+
+test("nobody would change: that is said", async () => {
+  const [{ code, stdout }] = await Promise.all([preview(["--preview"]), worker.complete([])]);
+  expect(code).toBe(0);
+  expect(stdout).toContain("No customer would change.\n");
+  const [comment] = await Promise.all([preview(["--preview", "--markdown"]), worker.complete([])]);
+  expect(comment.stdout).toContain("**No customer would change.**");
+});
+
+test("of many, it names a few", async () => {
+  const many = Array.from({ length: 300 }, (_, n) => difference(`c${String(n).padStart(3, "0")}`));
+  const [{ stdout }] = await Promise.all([
+    preview(["--preview", "--markdown"]),
+    worker.complete(many, "lifecycle_changed = 300"),
+  ]);
+  expect(stdout).toContain("| `trial` | `activated` | 300 | `c000`, `c001`, `c002`, `c003`, `c004` and 295 more |");
+});
+
+test("a comment stays short, whatever the model and its customers are called", async () => {
+  const segments = Array.from({ length: 100 }, (_, n) => `segment_${n}_${"s".repeat(100)}`);
+  const many = Array.from({ length: 5 }, (_, n) =>
+    difference(`${n}${"\u{1f600}|".repeat(100)}`, { segments: { before: [], after: segments } }),
+  );
+  const [{ stdout }] = await Promise.all([preview(["--preview", "--markdown"]), worker.complete(many)]);
+  expect(stdout).toContain("And 80 more.");
+  expect(stdout.length).toBeLessThan(30_000);
+});
+
+test("the model and the sample are what is sent", async () => {
+  await Promise.all([preview(["--preview", "--env", "live", "--sample", "17"]), worker.complete([])]);
+  const [row] = await service.db.sql`
+    select r.sample_size, r.snapshot -> 'segments' -> 0 ->> 'id' as segment, e.name from svc.recomputes as r
+    join svc.environments as e on e.environment_id = r.environment_id join svc.projects as p on p.project_id = e.project_id
+    where p.slug = ${slug}`;
+  expect(row).toEqual({ sample_size: 17, segment: "payers", name: "live" });
+});
+
+describe("refused", () => {
+  test("a preview that is given up", async () => {
+    const error = "The model reads an event that is not there.";
+    const giveUp = worker
+      .next()
+      .then((id) => worker.write(id, `status = 'dead_letter', finished_at = now(), error = '${error}'`));
+    const [{ code, stdout, stderr }] = await Promise.all([preview(["--preview"]), giveUp]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain(`error [DEAD_LETTER]: ${error} Mend the cause, then preview the model again.\n`);
+  });
+
+  test.each([
+    [["--sample", "5"], "--sample is for previews only"],
+    [["--markdown"], "--markdown is for previews only"],
+    [["--preview", "--markdown", "--json"], "--markdown and --json exclude each other"],
+    [["--preview", "--sample", "0"], '--sample is \\"0\\"'],
+  ])("%j", async (argv, message) => {
+    const { code, stdout, stderr } = await preview(argv);
+    expect(code).toBe(2);
+    expect((stdout + stderr).replaceAll('is "', 'is \\"').replaceAll('0". ', '0\\". ')).toContain(message);
+  });
+
+  test("a model with errors", async () => {
+    const broken = await project({ "svc.config.ts": "export default 7;" });
+    const { code, stderr } = await preview(["--preview", "--project", slug], { cwd: broken });
+    expect(code).toBe(1);
+    expect(stderr).toContain("error [CONFIG_INVALID]");
+  });
+});

@@ -1,0 +1,370 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+
+import { difference } from "../http/admin/support/recomputes.js";
+import type { Actor, Service } from "../support/service.js";
+import { snapshot, startService } from "../support/service.js";
+import type { StandIn } from "./support/recompute-worker.js";
+import { standIn } from "./support/recompute-worker.js";
+import type { RunOptions } from "./support/run-svc.js";
+import { svc } from "./support/run-svc.js";
+
+let service: Service;
+let owner: Actor;
+let worker: StandIn;
+beforeAll(async () => {
+  service = await startService();
+  owner = await service.owner("acme");
+  worker = standIn(service, () => slug);
+});
+afterAll(() => service.stop());
+
+let slug = "";
+let projects = 0;
+/** A project of its own for each test, with v1 deployed to test. */
+beforeEach(async () => {
+  slug = `p${projects++}`;
+  await service.request("POST", "/projects", { by: owner, body: { name: "App", slug } });
+  await service.request("POST", `/projects/${slug}/config-versions`, { by: owner, body: { snapshot: snapshot() } });
+});
+
+/** Runs `svc recompute …`; what differs from run to run is replaced. */
+async function recompute(argv: string[], options: RunOptions = {}) {
+  const session = { SVC_ACCESS_TOKEN: owner.token, SVC_ORGANIZATION: owner.organizationId, SVC_API_URL: service.url };
+  const env = { ...session, NO_COLOR: "1", ...options.env };
+  const { code, stdout, stderr } = await svc(["recompute", ...argv, "--project", slug], { ...options, env });
+  const shown = (text: string) =>
+    text
+      .replaceAll(service.url, "<service>")
+      .replaceAll(/rec_[0-9a-f]{20}/g, "rec_<id>")
+      .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+\d\d:\d\d/g, "<instant>");
+  return { code, stdout: shown(stdout), stderr: shown(stderr), raw: stdout };
+}
+
+const jobs = async (env = "test") => {
+  const reply = await service.request("GET", `/projects/${slug}/recomputes?env=${env}`, { by: owner });
+  return (reply.body as { data: { id: string; status: string; dry_run: boolean; customerId: string | null }[] }).data;
+};
+
+const DIFFERENCES = [
+  difference(
+    "globex",
+    {
+      health: {
+        before: { overall: 81.5, components: { usage: 81.5 } },
+        after: { overall: 40, components: { usage: 40 } },
+      },
+      segments: { before: ["trial"], after: ["paying"] },
+      rules: [
+        {
+          ruleId: "r",
+          result: "pass",
+          triggeredBy: "event:login",
+          conditions: {},
+          action: {},
+          executedAt: "2026-03-02T10:00:00.000Z",
+        },
+      ],
+      rulesOmitted: 1_200,
+    },
+    3,
+  ),
+  difference("initech", { lifecycle: { before: null, after: null }, health: { before: null, after: null } }, 2),
+];
+const TOTALS =
+  "lifecycle_changed = 1, health_changed = 1, segments_entered = 2, segments_exited = 1, rules_added = 1201, emissions_added = 0";
+
+describe("svc recompute", () => {
+  test("a dry run needs no confirmation, and tells totals and the customers that change most", async () => {
+    const [result] = await Promise.all([recompute(["--all", "--dry-run"]), worker.complete(DIFFERENCES, TOTALS)]);
+    const { raw: _, ...shown } = result;
+    expect(shown).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stderr": "Queued rec_<id>. Ctrl+C stops waiting for it, and nothing else.
+      ",
+        "stdout": "Dry run rec_<id> of all customers in test
+
+      Status     completed in 12 seconds
+      Model      v1
+      As of      <instant>
+      Done       3 of 3 customers
+      Customers  2 would change
+      Lifecycle  1 customer would move
+      Health     1 customer would change
+      Segments   2 would enter, 1 would leave
+      Rules      1,201 runs would be added to the log
+      Emissions  0 would be emitted
+
+      Customer  Lifecycle          Health     Segments        Rules
+      globex    trial → activated  81.5 → 40  +paying -trial  1,201
+      initech                                 +paying
+
+      Nothing was written. To do exactly this: svc recompute --from rec_<id> --env test
+      ",
+      }
+    `);
+  });
+
+  test("with --json the document has every customer, however many pages they take", async () => {
+    const many = Array.from({ length: 450 }, (_, n) => difference(`c${String(n).padStart(3, "0")}`));
+    const [{ code, raw }] = await Promise.all([
+      recompute(["--all", "--dry-run", "--json"]),
+      worker.complete(many, TOTALS),
+    ]);
+    expect(code).toBe(0);
+    const [job] = await jobs();
+    const document = JSON.parse(raw) as { result: object };
+    expect(document).toMatchObject({ ...job, result: { customersChanged: 450, lifecycleChanged: 1 } });
+    expect(document.result).toHaveProperty(
+      "customers",
+      many.map((item) => item.document),
+    );
+  });
+
+  test("numbers in the document keep all their digits", async () => {
+    const emission = `{"eventType":"e","source":"rule","metadata":{"n":12345678901234567890.5},"timestamp":"2026-03-02T10:00:00.000Z"}`;
+    await recompute(["--all", "--dry-run", "--no-wait"]);
+    const id = await worker.complete([difference("globex")]);
+    await service.db.sql`
+      update svc.recompute_customers
+      set difference = replace(difference::text, '"emissions":[]', ${`"emissions":[${emission}]`})::json
+      where recompute_id = ${id}`;
+    const { raw } = await recompute(["status", id, "--json", "--customers"]);
+    expect(raw).toContain("12345678901234567890.5");
+  });
+
+  test("nobody differs: that is said, and is no failure", async () => {
+    const [{ code, stdout }] = await Promise.all([
+      recompute(["--customer", "nobody", "--dry-run"]),
+      worker.complete([]),
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("of the customer nobody in test");
+    expect(stdout).toContain("Nothing would change.");
+  });
+
+  test("--no-wait returns once it is queued", async () => {
+    const { code, stdout, stderr } = await recompute(["--all", "--yes", "--no-wait"]);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: "Queued rec_<id>. See how far it is: svc recompute status rec_<id> --env test\n",
+      stderr: "",
+    });
+    expect(await jobs()).toMatchObject([{ status: "queued", dry_run: false, customerId: null }]);
+    const { raw } = await recompute(["--customer", "globex", "--dry-run", "--no-wait", "--json"]);
+    expect(JSON.parse(raw)).toEqual((await jobs())[0]);
+  });
+
+  test("what fails meanwhile is told, and waiting goes on", async () => {
+    const told = watch();
+    const fail = async (id: string, error: string) => {
+      const change = `status = 'retrying', next_attempt_at = '2026-03-14T10:00:05Z', error = '${error}'`;
+      await worker.write(id, change);
+      await told.until(error);
+    };
+    const [{ code, stderr }] = await Promise.all([
+      recompute(["--all", "--yes"], { onStderr: told.see }),
+      worker.next().then(async (id) => {
+        await fail(id, "It failed.");
+        await fail(id, "It failed once more.");
+        await worker.write(
+          id,
+          "status = 'completed', next_attempt_at = null, error = null, finished_at = now(), customers_total = 0",
+        );
+      }),
+    ]);
+    expect(code).toBe(0);
+    expect(stderr).toBe(
+      "Queued rec_<id>. Ctrl+C stops waiting for it, and nothing else.\n" +
+        "rec_<id> | it failed and is tried again at <instant>: It failed.\n" +
+        "rec_<id> | it failed and is tried again at <instant>: It failed once more.\n",
+    );
+  });
+
+  test("one that is given up is a failure, which says what is done and how to go on", async () => {
+    const error = "The model cannot be loaded; 2 of 3 customers are done and stay changed.";
+    const giveUp = async () => {
+      const id = await worker.next();
+      await worker.write(id, `status = 'dead_letter', finished_at = now(), error = '${error}'`);
+    };
+    const [shown] = await Promise.all([recompute(["--all", "--yes"]), giveUp()]);
+    expect(shown).toMatchObject({ code: 1, stdout: "" });
+    expect(shown.stderr).toContain(
+      `error [DEAD_LETTER]: ${error} Mend the cause, then go on where it ended: svc recompute retry rec_<id> --env test.\n`,
+    );
+    const [json] = await Promise.all([recompute(["--all", "--yes", "--json"]), giveUp()]);
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.raw)).toMatchObject({
+      error: { code: "DEAD_LETTER", message: error, value: { status: "dead_letter" } },
+    });
+  });
+
+  test("on a terminal there is a bar", async () => {
+    const told = watch();
+    const [{ code }] = await Promise.all([
+      recompute(["--all", "--dry-run"], { terminal: true, onStderr: told.see }),
+      worker.next().then(async (id) => {
+        await worker.write(id, "customers_total = 20000, customers_done = 400");
+        await told.until("400/20000 customers");
+        await worker.write(id, "status = 'completed', customers_done = 20000, finished_at = now()");
+      }),
+    ]);
+    expect(code).toBe(0);
+    await told.until("100 % | 20000/20000 customers");
+  });
+});
+
+/** Waits for what a command prints to standard error. */
+function watch() {
+  let text = "";
+  return {
+    see: (all: string) => (text = all),
+    until: (part: string) => vi.waitFor(() => expect(text).toContain(part), { timeout: 20_000, interval: 20 }),
+  };
+}
+
+describe("svc recompute says exactly what to do", () => {
+  test.each([
+    [[], "It is not said what to recompute."],
+    [["--customer", "c", "--all"], "--customer and --all exclude each other."],
+    [["--all", "--from", "rec_1"], "--all and --from exclude each other."],
+    [["--all", "more"], 'The argument "more" is one too many.'],
+    [["stauts", "rec_1"], 'The argument "stauts" is one too many; did you mean "svc recompute status"?'],
+    [["status", "rec_1", "--all"], "There is no option --all"],
+  ])("%j is no command line", async (argv, message) => {
+    const { code, stderr } = await recompute(argv);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+    expect(await jobs()).toEqual([]);
+  });
+
+  test.each(["test", "live"])("of all customers, the word %s is needed, or --yes", async (env) => {
+    const refused = await recompute(["--all", "--env", env, "--no-wait"]);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toBe(
+      `error [CONFIRMATION_REQUIRED]: Recomputing all customers of ${env} needs the word "${env}" on standard input. ` +
+        `Pipe it: echo ${env} | svc …, or add --yes.\n`,
+    );
+    const other = env === "test" ? "live" : "test";
+    for (const input of ["yes\n", `${other}\n`])
+      expect(await recompute(["--all", "--env", env, "--no-wait"], { input, terminal: true })).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("Cancelled, nothing was changed.") as unknown,
+      });
+    expect(await jobs(env)).toEqual([]);
+
+    expect(await recompute(["--all", "--env", env, "--no-wait"], { input: `${env}\n` })).toMatchObject({ code: 0 });
+    const typed = await recompute(["--all", "--env", env, "--no-wait"], { input: `${env}\n`, terminal: true });
+    expect(typed.code).toBe(0);
+    expect(typed.stderr).toContain(`This recomputes all customers in ${env} of project ${slug} at <service>`);
+    expect(await recompute(["--all", "--env", env, "--no-wait", "-y"])).toMatchObject({ code: 0, stderr: "" });
+    expect(await jobs(env)).toHaveLength(3);
+  });
+
+  test("of one customer, yes is needed", async () => {
+    const refused = await recompute(["--customer", "globex", "--no-wait"]);
+    expect(refused.stderr).toContain("Recomputing a customer needs a confirmation");
+    expect(await jobs()).toEqual([]);
+    const asked = await recompute(["--customer", "globex", "--no-wait"], { terminal: true, input: "y\n" });
+    expect(asked.code).toBe(0);
+    expect(asked.stderr).toContain(`Recompute the customer globex in test of project ${slug}`);
+    expect(await recompute(["--customer", "globex", "--yes", "--no-wait"])).toMatchObject({ code: 0 });
+    expect(await jobs()).toMatchObject([{ customerId: "globex" }, { customerId: "globex" }]);
+  });
+
+  test("from a dry run, what its scope needs", async () => {
+    const dryRun = async (...scope: string[]) => {
+      const { raw } = await recompute([...scope, "--dry-run", "--no-wait", "--json"]);
+      return (JSON.parse(raw) as { id: string }).id;
+    };
+    const all = await recompute(["--from", await dryRun("--all"), "--no-wait"]);
+    expect(all.stderr).toContain('needs the word "test"');
+    const one = await recompute(["--from", await dryRun("--customer", "globex"), "--no-wait"]);
+    expect(one.stderr).toContain("Recomputing a customer needs a confirmation");
+    expect(await recompute(["--from", await dryRun("--all"), "--no-wait", "--yes"])).toMatchObject({ code: 0 });
+    expect((await jobs())[0]).toMatchObject({ dry_run: false, customerId: null });
+  });
+
+  test("from what is no dry run, or is not there, nothing", async () => {
+    const { raw } = await recompute(["--all", "--yes", "--no-wait", "--json"]);
+    const { id } = JSON.parse(raw) as { id: string };
+    const again = await recompute(["--from", id, "--yes"]);
+    expect(again).toMatchObject({ code: 1 });
+    expect(again.stderr).toContain("error [RECOMPUTE_NOT_A_DRY_RUN]");
+    const missing = await recompute(["--from", "rec_1", "--yes"]);
+    expect(missing.stderr).toBe(
+      'error [RECOMPUTE_NOT_FOUND]: There is no recompute "rec_1" in this environment. ' +
+        "Check the id and --env; `svc recompute list` shows what there is.\n",
+    );
+  });
+});
+
+describe("svc recompute status, list and retry", () => {
+  test("status tells how far one is", async () => {
+    await recompute(["--all", "--yes", "--no-wait"]);
+    const id = await worker.next();
+    await worker.write(id, "customers_total = 20000, customers_done = 4000, attempt = 2, lifecycle_changed = 7");
+    const { code, stdout } = await recompute(["status", id]);
+    expect({ code, stdout }).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stdout": "Recompute rec_<id> of all customers in test
+
+      Status     running
+      Model      v1
+      As of      <instant>
+      Done       4,000 of 20,000 customers
+      Attempts   2
+      Customers  0 changed
+      Lifecycle  7 customers moved
+      Health     0 customers changed
+      Segments   0 entered, 0 left
+      Rules      0 runs added to the log
+      Emissions  0 emitted
+      ",
+      }
+    `);
+    const { raw } = await recompute(["status", id, "--json"]);
+    expect(JSON.parse(raw)).toEqual((await jobs())[0]);
+  });
+
+  test("status of one that is completed has what a run prints", async () => {
+    const [run] = await Promise.all([recompute(["--all", "--dry-run"]), worker.complete(DIFFERENCES, TOTALS)]);
+    const [job] = await jobs();
+    expect((await recompute(["status", job!.id])).stdout).toBe(run.stdout);
+  });
+
+  test("list shows them, the newest first, and goes on by cursor", async () => {
+    await Promise.all([recompute(["--all", "--dry-run"]), worker.complete(DIFFERENCES, TOTALS)]);
+    await recompute(["--customer", "globex", "--yes", "--no-wait"]);
+    const { code, stdout } = await recompute(["list"]);
+    expect({ code, stdout }).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stdout": "Recompute                 Kind       Customer  Model  Status     Done  Changed  By                  At
+      rec_<id>  recompute  globex    v1     queued                 0  owner@acme.example  <instant>
+      rec_<id>  dry run    all       v1     completed   3/3        2  owner@acme.example  <instant>
+      ",
+      }
+    `);
+    const first = await recompute(["list", "--limit", "1"]);
+    expect(first.stderr).toContain("There are more: add --cursor ");
+    expect((await recompute(["list", "--status", "dead_letter"])).stdout).toBe("There is no such recompute.\n");
+  });
+
+  test("retry goes on with one that was given up, and waits for it", async () => {
+    await recompute(["--all", "--yes", "--no-wait"]);
+    const id = await worker.next();
+    expect(await recompute(["retry", id])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("error [RECOMPUTE_NOT_DEAD]") as unknown,
+    });
+    await worker.write(id, "status = 'dead_letter', finished_at = now(), error = 'It failed.'");
+    const told = await recompute(["status", id]);
+    expect(told.stdout).toContain("Once the cause is mended: svc recompute retry rec_<id> --env test");
+    const [{ code, stdout }] = await Promise.all([recompute(["retry", id]), worker.complete(DIFFERENCES, TOTALS)]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("Recompute rec_<id> of all customers in test");
+    expect(stdout).toContain("1 customer moved");
+  });
+});
