@@ -70,6 +70,7 @@ export interface ResultCounts {
   segmentsEntered: number;
   segmentsExited: number;
   rules: number;
+  rulesRemoved: number;
   emissions: number;
 }
 

@@ -9,6 +9,7 @@ import { startDeliverer, type Deliverer } from "../../src/tasks/deliver.js";
 import { attemptsOf, createWebhook, expireLeases, makeDue, SERVICE_SECRET } from "../webhooks/support/fixtures.js";
 import { startReceiver, statuses, type Answer, type Receiver } from "../webhooks/support/receiver.js";
 import { environmentId } from "../support/service.js";
+import { recomputer, untilJob } from "../tasks/support/recompute.js";
 import { expectTaken } from "./support/answers.js";
 import { startSpec, type SpecFixture } from "./support/fixture.js";
 import { happened } from "./support/models.js";
@@ -192,4 +193,75 @@ it("5. Emitted event types seen: `customer.activated` (source `lifecycle`, metad
       },
     },
   ]);
+});
+
+it("4. Recompute can append corrective and expiration emissions, so matching webhooks can receive new delivery IDs.", async () => {
+  const receiver = await startReceiver();
+  closing.push(() => receiver.close());
+  const id = await environmentId(sql(), "app", "test");
+  await createWebhook(sql(), id, receiver.url, ["customer.*", "journey.expired"]);
+  const pump = deliverer();
+  await activate("recomputed");
+  await pump.idle();
+  expect(bodiesOf(receiver)).toMatchObject([{ type: "customer.created" }, { type: "customer.activated" }]);
+
+  await fixture.deploy({
+    events: { signed_up: { properties: {} } },
+    lifecycle: {
+      initial: "new",
+      states: [
+        { name: "new", transitions: [{ to: "welcomed", when: happened("signed_up") }] },
+        { name: "welcomed", transitions: [] },
+      ],
+    },
+    journeys: [
+      {
+        id: "start",
+        start: happened("signed_up"),
+        steps: [{ id: "again", when: happened("signed_up") }],
+        expiresAfter: "3d",
+      },
+    ],
+  });
+  const worker = recomputer(fixture.service.db);
+  closing.push(() => worker.stop());
+  /** Recomputes the customer, and answers the document of the job. */
+  const recompute = async () => {
+    const reply = await fixture.admin("POST", "/projects/app/recomputes?env=test", {
+      body: { customerId: "recomputed" },
+    });
+    expect(reply.status).toBe(202);
+    const job = reply.body as { id: string; pins: { evaluatedAt: string } };
+    worker.wake();
+    expect(await untilJob(sql(), job.id, ({ status }) => status === "completed")).toMatchObject({ customers_done: 1 });
+    await pump.idle();
+    return job;
+  };
+  const job = await recompute();
+  const shared = { environment: "test", customerId: "recomputed", cause: { type: "job", id: job.id } };
+  const version = { sequence: expect.any(Number) as unknown, configVersion: "v2" };
+  const [, , expired, corrected, ...others] = bodiesOf(receiver);
+  expect(expired).toEqual({
+    id: idsOf(receiver)[2],
+    type: "journey.expired",
+    // When it was due, not when it was found.
+    timestamp: "2026-03-05T10:00:00.000Z",
+    data: { ...shared, ...version, source: "journey", metadata: { journey: "start" } },
+  });
+  expect(corrected).toEqual({
+    id: idsOf(receiver)[3],
+    type: "customer.welcomed",
+    timestamp: job.pins.evaluatedAt,
+    data: {
+      ...shared,
+      ...version,
+      source: "lifecycle",
+      metadata: { previous_lifecycle: "activated", new_lifecycle: "welcomed" },
+    },
+  });
+  expect(others).toEqual([]);
+  expect(new Set(idsOf(receiver)).size).toBe(4);
+
+  await recompute();
+  expect(receiver.requests, "nothing is told of twice").toHaveLength(4);
 });

@@ -1,4 +1,4 @@
--- The next page of one customer's events for a replay: {events, more, lastAt (to the microsecond, as text), lastSeq}; see svc.replayed_page.
+-- The next page of one customer's events for a replay, by svc.replayed_page: {events, more, lastAt (to the microsecond, as text), lastSeq}.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.read_recompute_events(
   environment_id integer, customer_id text, after_at text, after_seq bigint, property_events text[], row_limit integer,

@@ -51,24 +51,24 @@ export async function replayLong(
 /** The log that the runs of a replay are compared with, read as far as the replay has come. */
 class PresentLog {
   #end: Parameters<typeof readRecomputeExecutions>[3] = { lastAt: null, lastSeq: null };
-  #isRead: boolean;
-  #through = -Infinity;
+  /** Before this instant all of it is read; Infinity where there is none to read. */
+  #through: number;
 
   constructor(
     private readonly tx: TransactionSql,
     private readonly job: RecomputeJob,
     private readonly run: CustomerRun,
   ) {
-    this.#isRead = !run.readsLog;
+    this.#through = run.readsLog ? -Infinity : Infinity;
   }
 
   async settle(before: number): Promise<void> {
-    while (!this.#isRead && this.#through < before) {
+    // Page by page, because a log may be as long as the history.
+    for (;;) {
+      this.run.executions.settle(Math.min(before, this.#through));
+      if (this.#through >= before) return;
       await this.#readPage();
-      // Part by part, because a log may be as long as the history.
-      this.run.executions.settle(Math.min(before, this.#isRead ? Infinity : this.#through));
     }
-    this.run.executions.settle(Math.min(before, this.#isRead ? Infinity : this.#through));
   }
 
   async #readPage(): Promise<void> {
@@ -81,8 +81,7 @@ class PresentLog {
     );
     const runs = page.runs ?? [];
     this.#end = page;
-    this.#isRead = runs.length < PAGE_RUNS;
-    this.#through = runs.at(-1)?.[3] ?? Infinity;
+    this.#through = runs.length < PAGE_RUNS ? Infinity : runs.at(-1)![3];
     this.run.executions.present(runs);
   }
 }

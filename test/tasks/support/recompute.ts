@@ -38,6 +38,7 @@ export interface JobRow {
   segments_entered: number;
   segments_exited: number;
   rules_added: number;
+  rules_removed: number;
   emissions_added: number;
 }
 
@@ -121,7 +122,8 @@ export class JobRunner {
 export function recomputer(db: TestDatabase, options: Partial<RecomputerOptions> = {}): Recomputer {
   return startRecomputer({
     sql: db.sql,
-    openSession: () => connect(db.url, { max: 1, lasting: true, applicationName: "test recomputer", asynchronousCommit: true }),
+    openSession: () =>
+      connect(db.url, { max: 1, lasting: true, applicationName: "test recomputer", asynchronousCommit: true }),
     models: new Models(),
     attemptsMax: 10,
     pauseMs: 1,
@@ -133,7 +135,8 @@ export function recomputer(db: TestDatabase, options: Partial<RecomputerOptions>
 export async function jobOf(sql: Sql, id: string): Promise<JobRow> {
   const [row] = await sql<[JobRow]>`
     select status, attempt, failures, error, customers_total, customers_done, last_customer_id, customers_changed, lifecycle_changed,
-      health_changed, segments_entered, segments_exited, rules_added::integer, emissions_added::integer
+      health_changed, segments_entered, segments_exited, rules_added::integer, rules_removed::integer,
+      emissions_added::integer
     from svc.recomputes where recompute_id = ${id}`;
   return row;
 }

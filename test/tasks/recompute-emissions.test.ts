@@ -1,0 +1,390 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Snapshot } from "../../src/snapshot/types.js";
+import { count, happened, inSegment, snapshotOf } from "../engine/support/builders.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { createWebhook, deliveriesOf } from "../webhooks/support/fixtures.js";
+import { TestEnvironment, type TestOperation } from "./support/environment.js";
+import { Gate } from "./support/gate.js";
+import { customersOf } from "./support/population.js";
+import { differencesOf, isOver, jobOf, JobRunner, poison, queue, recomputer, untilJob } from "./support/recompute.js";
+
+let db: TestDatabase;
+let runner: JobRunner;
+
+beforeAll(async () => {
+  db = await createDatabase();
+});
+beforeEach(() => {
+  runner = new JobRunner(db);
+});
+afterEach(async () => {
+  await runner.end();
+  await db.sql`delete from svc.webhooks`;
+});
+afterAll(() => db.drop());
+
+const AT = "2026-03-01T00:00:00.000Z";
+const day = (n: number) => `2026-01-${String(n).padStart(2, "0")}T00:00:00.000Z`;
+const on = (n: number, event: string, customer = "c1"): TestOperation => ({ customer, at: day(n), event });
+
+async function evaluated(model: Snapshot, operations: TestOperation[], at = AT): Promise<TestEnvironment> {
+  const environment = await TestEnvironment.create(db.sql, model);
+  await environment.ingest(operations);
+  await environment.evaluate({ at });
+  return environment;
+}
+
+/** Deploys a model, recomputes under it, and answers the job's id. */
+async function recompute(environment: TestEnvironment, model: Snapshot, at = AT): Promise<string> {
+  await environment.deploy(model);
+  const id = await queue(db.sql, environment, { at });
+  await runner.runNext();
+  return id;
+}
+
+describe("corrections", () => {
+  const NOTHING = snapshotOf({ states: { new: [] } });
+  const ALL = snapshotOf({
+    states: { new: [["active", happened("login")]], active: [["busy", count("login", "gte", 2)]], busy: [] },
+    journeys: { start: { start: happened("login"), steps: [["again", happened("login")]] } },
+    segments: { b: happened("login"), a: happened("login") },
+    health: {
+      components: [
+        {
+          id: "use",
+          weight: 1,
+          score: { kind: "scale", of: { kind: "count", of: { event: "login" } }, from: 0, to: 2 },
+        },
+      ],
+      bands: [
+        { id: "good", from: 50 },
+        { id: "poor", from: 0 },
+      ],
+    },
+    rules: { note: { on: { kind: "event", of: { event: "login" } }, then: { kind: "emit", type: "login.noted" } } },
+    signals: { hot: { when: inSegment("a"), severity: "critical", message: "hot" } },
+  });
+
+  it("tell of the differences between the final states at the pinned instant, in order, caused by the job", async () => {
+    const environment = await evaluated(NOTHING, [on(2, "login"), on(3, "login")]);
+    const before = await environment.emissions();
+    const id = await recompute(environment, ALL);
+    const after = await environment.emissions();
+    expect(after.slice(0, before.length)).toEqual(before);
+    const shared = { at: AT, cause: "job", causeId: id, version: 2 };
+    expect(after.slice(before.length)).toEqual([
+      {
+        ...shared,
+        type: "customer.busy",
+        source: "lifecycle",
+        metadata: { previous_lifecycle: "new", new_lifecycle: "busy" },
+      },
+      { ...shared, type: "journey.completed", source: "journey", metadata: { journey: "start" } },
+      { ...shared, type: "segment.entered", source: "segment", metadata: { segment: "a" } },
+      { ...shared, type: "segment.entered", source: "segment", metadata: { segment: "b" } },
+      {
+        ...shared,
+        type: "health.changed",
+        source: "health",
+        metadata: { previous_band: null, new_band: "good", overall: 100 },
+      },
+      {
+        ...shared,
+        type: "signal.raised",
+        source: "signal",
+        metadata: { signal: "hot", severity: "critical", message: "hot" },
+      },
+    ]);
+    const [difference] = await differencesOf(db.sql, id);
+    expect(difference!.emissions.map(({ eventType }) => eventType)).toEqual(
+      after.slice(before.length).map(({ type }) => type),
+    );
+    expect((await jobOf(db.sql, id)).emissions_added).toBe(6);
+  });
+
+  it("of what was undone tell the opposite, and what was emitted stays", async () => {
+    const environment = await evaluated(ALL, [on(2, "login"), on(3, "login")]);
+    const before = await environment.emissions();
+    const id = await recompute(environment, NOTHING);
+    const after = await environment.emissions();
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(
+      after.slice(before.length).map(({ type, metadata, at, causeId }) => ({ type, metadata, at, causeId })),
+    ).toEqual(
+      [
+        ["customer.new", { previous_lifecycle: "busy", new_lifecycle: "new" }],
+        ["segment.exited", { segment: "a" }],
+        ["segment.exited", { segment: "b" }],
+        ["signal.cleared", { signal: "hot", severity: "critical", message: "hot" }],
+      ].map(([type, metadata]) => ({ type, metadata, at: AT, causeId: id })),
+    );
+  });
+
+  it("are none where nothing differs, though rules ran again", async () => {
+    const environment = await evaluated(ALL, [on(2, "login"), on(3, "login")]);
+    const before = await environment.emissions();
+    const id = await recompute(environment, ALL);
+    expect(await environment.emissions()).toEqual(before);
+    expect(await differencesOf(db.sql, id)).toEqual([]);
+  });
+});
+
+describe("expirations", () => {
+  const expiring = (expiresAfter: string | undefined, start = "login", repeat = false): Snapshot =>
+    snapshotOf({
+      journeys: {
+        start: {
+          start: happened(start, { within: "1d" }),
+          steps: [["pay", happened("paid")]],
+          ...(expiresAfter === undefined ? {} : { expiresAfter }),
+          ...(repeat && { repeat: true as const }),
+        },
+      },
+    });
+  const expired = async (environment: TestEnvironment) =>
+    (await environment.emissions())
+      .filter(({ type }) => type === "journey.expired")
+      .map(({ at, cause }) => `${at.slice(5, 10)} ${cause}`);
+
+  it("are told of at their due instants", async () => {
+    const environment = await evaluated(expiring(undefined), [on(2, "login")]);
+    expect(await expired(environment)).toEqual([]);
+    const id = await recompute(environment, expiring("5d"));
+    const [emission] = (await environment.emissions()).filter(({ type }) => type === "journey.expired");
+    expect(emission).toEqual({
+      type: "journey.expired",
+      source: "journey",
+      metadata: { journey: "start" },
+      at: day(7),
+      cause: "job",
+      causeId: id,
+      version: 2,
+    });
+  });
+
+  it("are told of once for each run, whatever the expiry under another model, and back under the former", async () => {
+    const environment = await evaluated(expiring("5d"), [on(2, "login")]);
+    expect(await expired(environment)).toEqual(["01-07 timer"]);
+    for (const model of [expiring("3d"), expiring("9d"), expiring("5d"), expiring(undefined), expiring("4d")]) {
+      await recompute(environment, model);
+      expect(await expired(environment)).toEqual(["01-07 timer"]);
+    }
+  });
+
+  it("of several runs each is told of once", async () => {
+    const days = [1, 8, 15, 22];
+    const environment = await evaluated(
+      expiring(undefined),
+      days.map((n) => on(n, "login")),
+    );
+    await recompute(environment, expiring("3d", "login", true));
+    const told = ["01-04 job", "01-11 job", "01-18 job", "01-25 job"];
+    expect(await expired(environment)).toEqual(told);
+    for (const expiry of ["2d", "5d", "3d"]) {
+      await recompute(environment, expiring(expiry, "login", true));
+      expect(await expired(environment), expiry).toEqual(told);
+    }
+  });
+
+  it("of a run that begins elsewhere under another model are another run's, if nothing was told since its start", async () => {
+    const environment = await evaluated(expiring("3d"), [on(2, "login"), on(20, "created")]);
+    expect(await expired(environment)).toEqual(["01-05 timer"]);
+    await recompute(environment, expiring("3d", "created"));
+    expect(await expired(environment)).toEqual(["01-05 timer", "01-23 job"]);
+    await recompute(environment, expiring("3d"));
+    await recompute(environment, expiring("3d", "created"));
+    expect(await expired(environment)).toEqual(["01-05 timer", "01-23 job"]);
+  });
+
+  it("that lie after the pinned instant are live evaluation's to tell", async () => {
+    const environment = await evaluated(expiring(undefined), [on(2, "login")], day(3));
+    await recompute(environment, expiring("5d"), day(4));
+    expect(await expired(environment)).toEqual([]);
+    await environment.evaluate({ at: AT });
+    expect(await expired(environment)).toEqual(["01-07 timer"]);
+    await recompute(environment, expiring("5d"));
+    expect(await expired(environment)).toEqual(["01-07 timer"]);
+  });
+});
+
+describe("the outbox", () => {
+  const LOGGED = snapshotOf({ states: { new: [] } });
+  const ACTIVE = snapshotOf({ states: { new: [["active", happened("login")]], active: [] } });
+  const CUSTOMERS = customersOf(30);
+
+  const populated = async () => {
+    const environment = await evaluated(
+      LOGGED,
+      CUSTOMERS.map((customer) => on(2, "login", customer)),
+    );
+    await environment.deploy(ACTIVE);
+    return environment;
+  };
+  const hook = async ({ environmentId }: TestEnvironment) =>
+    (await createWebhook(db.sql, environmentId, "http://127.0.0.1:9/", ["customer.active"])).webhookId;
+
+  /** Expects one delivery to a webhook of each of a job's emissions, and of nothing else. */
+  async function expectToldOnce(webhookId: string, id: string, amount: number): Promise<void> {
+    const emissions = await db.sql<{ seq: string }[]>`
+      select emission_seq::text as seq from svc.emissions
+      where cause_id = ${id} and event_type = 'customer.active' order by emission_seq`;
+    expect(emissions).toHaveLength(amount);
+    const deliveries = await deliveriesOf(db.sql, webhookId);
+    expect(deliveries.map(({ emission_seq }) => emission_seq)).toEqual(emissions.map(({ seq }) => seq));
+  }
+
+  it("tells each webhook of each emission once", async () => {
+    const environment = await populated();
+    const webhooks = [await hook(environment), await hook(environment)];
+    const id = await queue(db.sql, environment, { at: AT });
+    await runner.runNext();
+    for (const webhook of webhooks) await expectToldOnce(webhook, id, 30);
+  });
+
+  it("what a worker wrote and died before it told of it is told of once, by the next attempt", async () => {
+    const environment = await populated();
+    const webhook = await hook(environment);
+    const id = await queue(db.sql, environment, { at: AT });
+    for (const passes of [4, 7]) {
+      const gate = await Gate.close(db);
+      const dying = new JobRunner(db);
+      const run = dying.runNext().catch((error: unknown) => error);
+      for (let n = 0; n < passes; n++) {
+        expect(await gate.reached(run)).toBe(true);
+        await gate.pass();
+      }
+      await gate.reached(run);
+      await dying.kill();
+      await run;
+      await gate.open();
+    }
+    expect(await deliveriesOf(db.sql, webhook), "nobody has heard of anything").toEqual([]);
+    expect(await jobOf(db.sql, id)).toMatchObject({ status: "running", customers_done: 11, emissions_added: 11 });
+    await runner.runNext();
+    await expectToldOnce(webhook, id, 30);
+  });
+
+  it("a job that fails, and one that is given up, tells of what it wrote", async () => {
+    const environment = await populated();
+    const webhook = await hook(environment);
+    const callOff = await poison(db.sql, ["c017"]);
+    const id = await queue(db.sql, environment, { at: AT });
+    const worker = recomputer(db, { attemptsMax: 2 });
+    await untilJob(db.sql, id, (job) => {
+      worker.wake();
+      return isOver(job);
+    });
+    await worker.stop();
+    await callOff();
+    expect((await jobOf(db.sql, id)).status).toBe("dead_letter");
+    await expectToldOnce(webhook, id, 17);
+  });
+
+  it("one whose workers died before they told of it is told of when the job is given up", async () => {
+    const environment = await populated();
+    const webhook = await hook(environment);
+    const id = await queue(db.sql, environment, { at: AT });
+    const gate = await Gate.close(db);
+    const dying = new JobRunner(db);
+    const run = dying.runNext().catch((error: unknown) => error);
+    await gate.reached(run);
+    await gate.pass();
+    await gate.reached(run);
+    await dying.kill();
+    await run;
+    await gate.open();
+    const another = new JobRunner(db);
+    await another.claim(2);
+    await another.kill();
+    expect(await runner.claim(2)).toBeNull();
+    expect(await jobOf(db.sql, id)).toMatchObject({ status: "dead_letter", customers_done: 1 });
+    await expectToldOnce(webhook, id, 1);
+  });
+
+  it("a webhook that is created after an emission was written does not get it, though it is told of later", async () => {
+    const environment = await populated();
+    const early = await hook(environment);
+    const id = await queue(db.sql, environment, { at: AT });
+    const gate = await Gate.close(db);
+    const run = runner.runNext();
+    for (let n = 0; n < 5; n++) {
+      await gate.reached(run);
+      await gate.pass();
+    }
+    // The sixth is written too, but its transaction has begun before.
+    await gate.reached(run);
+    const late = await hook(environment);
+    await gate.open();
+    await run;
+    await expectToldOnce(early, id, 30);
+    const [first, ...others] = await deliveriesOf(db.sql, late);
+    const got = new Set([first, ...others].map((delivery) => delivery!.emission_seq));
+    const emissions = await db.sql<{ seq: string; customer: string }[]>`
+      select emission_seq as seq, customer_id as customer from svc.emissions where cause_id = ${id} order by emission_seq`;
+    expect(emissions.filter(({ seq }) => !got.has(seq)).map(({ customer }) => customer)).toEqual(CUSTOMERS.slice(0, 6));
+  });
+
+  const ROW = 65_536;
+  /** As if the job had written so many emissions before that it has not told of. */
+  const written = (id: string, amount: number) =>
+    db.sql`
+      update svc.recomputes set outbox_seq = nextval('svc.evaluation_seq'), outbox_emissions = ${amount} where recompute_id = ${id}`;
+  const batches = async ({ environmentId }: TestEnvironment) =>
+    (
+      await db.sql<{ emissions: number }[]>`
+        select emissions from svc.emission_batches where environment_id = ${environmentId} order by evaluation_seq`
+    ).map(({ emissions }) => emissions);
+
+  it("goes on in another row where one is full, also in the middle of a customer", async () => {
+    const environment = await populated();
+    const webhook = await hook(environment);
+    const before = await batches(environment);
+    const id = await queue(db.sql, environment, { at: AT });
+    // Each customer has three: the seventh's second is the first that has no place.
+    await environment.deploy({
+      ...ACTIVE,
+      segments: [
+        { id: "a", when: happened("login") },
+        { id: "b", when: happened("login") },
+      ],
+    });
+    await db.sql`update svc.recomputes set version = 3 where recompute_id = ${id}`;
+    await written(id, ROW - 19);
+    await runner.runNext();
+    await expectToldOnce(webhook, id, 30);
+    const [full, ...others] = (await batches(environment)).slice(before.length);
+    expect(full).toBe(ROW);
+    expect(others.reduce((sum, emissions) => sum + emissions, 0)).toBe(90 - 19);
+    expect(await environment.emitted("c006")).toEqual([
+      `customer.created ${day(2)} event`,
+      `customer.active ${AT} job`,
+      `segment.entered ${AT} job`,
+      `segment.entered ${AT} job`,
+    ]);
+  });
+
+  it("takes more of one customer than a row holds", async () => {
+    const environment = await populated();
+    const { environmentId } = environment;
+    const before = await batches(environment);
+    const id = await queue(db.sql, environment, { at: AT });
+    await written(id, 10);
+    const amount = ROW + 5;
+    await db.sql`
+      select svc.write_recompute_emissions(${environmentId}, ${id}, 2, 'c001', (
+        select json_agg(json_build_object('type', 'customer.active', 'source', 'lifecycle', 'metadata', '{}'::json, 'at', n))
+        from generate_series(1, ${amount}::integer) as n
+      ))`;
+    await db.sql`select svc.flush_recompute_outbox(${environmentId}, ${id})`;
+    expect(await batches(environment)).toEqual([...before, ROW, 15]);
+    const [counts] = await db.sql`
+      select
+        count(*)::integer as emissions,
+        bool_and(m.in_order) as "inOrder"
+      from (
+        select emitted_at > coalesce(lag(emitted_at) over (order by emission_seq), '-infinity') as in_order
+        from svc.emissions where environment_id = ${environmentId} and cause_id = ${id}
+      ) as m`;
+    expect(counts).toEqual({ emissions: amount, inOrder: true });
+  });
+});

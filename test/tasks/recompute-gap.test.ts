@@ -1,0 +1,389 @@
+import fc from "fast-check";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { replay, type Effect, type Model, type Operation } from "../../src/engine/index.js";
+import { stateOf } from "../../src/evaluation/stored-state.js";
+import { parseSnapshot } from "../../src/snapshot/validate.js";
+import { FINAL_INSTANT, operations, snapshot } from "../engine/support/arbitrary.js";
+import { count, happened, snapshotOf, trait } from "../engine/support/builders.js";
+import { Coverage } from "../engine/support/runner.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { modelOf } from "./support/engine.js";
+import { declared, TestEnvironment, type TestOperation } from "./support/environment.js";
+import { Gate } from "./support/gate.js";
+import { everything } from "./support/kept.js";
+import { customersOf } from "./support/population.js";
+import { evaluatedEvents, executionsOf, storedOf, transitionsOf } from "./support/replayed.js";
+import { jobOf, JobRunner, queue } from "./support/recompute.js";
+
+let db: TestDatabase;
+let runner: JobRunner;
+
+beforeAll(async () => {
+  db = await createDatabase();
+});
+beforeEach(() => {
+  runner = new JobRunner(db);
+});
+afterEach(() => runner.end());
+afterAll(() => db.drop());
+
+const MODEL = snapshotOf({
+  states: { new: [["active", count("login", "gte", 2)]], active: [["busy", count("login", "gte", 4)]], busy: [] },
+  segments: { frequent: count("login", "gte", 3), pro: trait("plan", "eq", "pro"), early: happened("created") },
+  rules: { note: { on: { kind: "event", of: { event: "login" } }, then: { kind: "emit", type: "login.noted" } } },
+});
+const CHANGED = { ...MODEL, segments: [...MODEL.segments, { id: "frequent2", when: count("login", "gte", 2) }] };
+
+const PIN = "2026-02-01T00:00:00.000Z";
+const LATER = "2026-02-01T01:00:00.000Z";
+
+/** What a replay makes of a customer as it is stored now, with what was evaluated of it until now. */
+async function replayed(environment: TestEnvironment, model: Model, customer: string, pin: string) {
+  const stored = await storedOf(environment, customer);
+  const before = stateOf(stored);
+  const through = Math.max(Date.parse(pin), before.evaluatedThrough ?? -Infinity);
+  return { before, ...replay(model, { ...before, events: await evaluatedEvents(environment, customer), through }) };
+}
+
+/** Expects that a customer is stored, and its logs say, what a replay came to. */
+async function expectReplayed(
+  environment: TestEnvironment,
+  customer: string,
+  { state, effects }: { state: ReturnType<typeof stateOf>; effects: readonly Effect[] },
+): Promise<void> {
+  const { traits, ...kept } = state;
+  const stored = await storedOf(environment, customer);
+  expect(stored.state).toEqual(JSON.parse(JSON.stringify(kept)));
+  expect(stored.traits).toEqual(traits);
+  expect(await transitionsOf(environment, customer)).toEqual(
+    effects.flatMap((effect) =>
+      effect.kind === "transition" ? [`${effect.from ?? "-"}→${effect.to} ${iso(effect.at)}`] : [],
+    ),
+  );
+  expect(await executionsOf(environment, customer)).toEqual(
+    effects.flatMap((effect) =>
+      effect.kind === "ruleExecuted" ? [`${effect.rule} ${effect.result} ${iso(effect.at)}`] : [],
+    ),
+  );
+}
+
+describe("between the pin and the visit", () => {
+  /** A customer with two logins before the pin, under the changed model. */
+  async function pinned(): Promise<{ environment: TestEnvironment; id: string }> {
+    const environment = await TestEnvironment.create(db.sql, MODEL);
+    await environment.ingest([
+      { at: "2026-01-10T00:00:00.000Z", event: "login" },
+      { at: "2026-01-20T00:00:00.000Z", event: "login" },
+    ]);
+    await environment.evaluate({ at: PIN });
+    await environment.deploy(CHANGED);
+    return { environment, id: await queue(db.sql, environment, { at: PIN }) };
+  }
+
+  it("what live evaluation did is not undone: events, late ones, traits, and how far it came", async () => {
+    const { environment } = await pinned();
+    await environment.ingest([
+      { at: LATER, event: "login" },
+      { at: LATER, event: "login", occurred: "2026-01-15T00:00:00.000Z" },
+      { at: LATER, event: "created", occurred: "2026-01-01T00:00:00.000Z" },
+      { at: LATER, traits: { plan: "pro" } },
+    ]);
+    await environment.evaluate({ at: "2026-02-03T00:00:00.000Z" });
+    const expected = await replayed(environment, modelOf(CHANGED), "c1", PIN);
+    await runner.runNext();
+    await expectReplayed(environment, "c1", expected);
+    expect(await environment.document()).toMatchObject({
+      lifecycle: "busy",
+      lifecycleEnteredAt: LATER,
+      lastEventAt: LATER,
+      configVersion: "v2",
+      traits: { plan: "pro" },
+      segments: ["early", "frequent", "frequent2", "pro"],
+    });
+  });
+
+  it("what waits still waits, is not seen by the replay, and is evaluated afterwards", async () => {
+    const { environment, id } = await pinned();
+    await environment.ingest([
+      { at: LATER, event: "login" },
+      { at: LATER, event: "login", occurred: "2026-01-15T00:00:00.000Z" },
+      { at: LATER, traits: { plan: "pro" } },
+    ]);
+    const waiting = await environment.pending();
+    expect(waiting).toHaveLength(3);
+    await runner.runNext();
+    expect(await environment.pending()).toEqual(waiting);
+    expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 1 });
+    expect(await environment.document()).toMatchObject({
+      lifecycle: "active",
+      segments: ["frequent2"],
+      traits: {},
+    });
+    // A while later, because the last event was a late one.
+    for (const at of [LATER, "2026-02-01T02:00:00.000Z"]) await environment.evaluate({ at });
+    expect(await environment.pending()).toEqual([]);
+    expect(await environment.document()).toMatchObject({
+      lifecycle: "busy",
+      segments: ["frequent", "frequent2", "pro"],
+      traits: { plan: "pro" },
+    });
+  });
+
+  it("an event that lies ahead stays ahead, and its customer is due when it comes", async () => {
+    const { environment } = await pinned();
+    const ahead = "2026-03-01T00:00:00.000Z";
+    await environment.ingest([{ at: LATER, event: "login", occurred: ahead }]);
+    await environment.evaluate({ at: LATER });
+    await runner.runNext();
+    expect(await environment.pending()).toEqual([{ customer: "c1", notBefore: ahead }]);
+    const [due] = await db.sql`
+      select svc.iso(next_due_at) as at from svc.customers where environment_id = ${environment.environmentId}`;
+    expect(due).toEqual({ at: ahead });
+    expect((await environment.document()).segments).toEqual(["frequent2"]);
+    await environment.evaluate({ at: "2026-03-02T00:00:00.000Z" });
+    expect((await environment.document()).segments).toEqual(["frequent", "frequent2"]);
+  });
+});
+
+describe("between the read of a chunk and a customer's write", () => {
+  const customers = customersOf(8);
+  let environment: TestEnvironment;
+  let gate: Gate;
+
+  beforeEach(async () => {
+    environment = await TestEnvironment.create(db.sql, MODEL);
+    const at = "2026-01-10T00:00:00.000Z";
+    await environment.ingest(customers.map((customer) => ({ customer, at, event: "login" })));
+    await environment.evaluate({ at: PIN });
+    await environment.deploy(CHANGED);
+    gate = await Gate.close(db);
+  });
+  afterEach(() => gate.open());
+
+  /** Runs the next job; `meanwhile` happens when the first customer is about to be committed. */
+  async function runWith(meanwhile: () => Promise<void>): Promise<void> {
+    const run = runner.runNext();
+    expect(await gate.reached(run)).toBe(true);
+    await meanwhile();
+    await gate.open();
+    await run;
+  }
+
+  it("who is evaluated is done again as it is then, not skipped, and nothing is lost", async () => {
+    const id = await queue(db.sql, environment, { at: PIN });
+    const touched = ["c001", "c004", "c007"];
+    let expected: Awaited<ReturnType<typeof replayed>>[] = [];
+    await runWith(async () => {
+      await environment.ingest(
+        touched.flatMap((customer) => [
+          { customer, at: LATER, event: "login" },
+          { customer, at: LATER, traits: { plan: "pro" } },
+        ]),
+      );
+      await environment.evaluate({ at: LATER });
+      expected = await Promise.all(touched.map((one) => replayed(environment, modelOf(CHANGED), one, PIN)));
+    });
+    for (const [i, customer] of touched.entries()) {
+      await expectReplayed(environment, customer, expected[i]!);
+      expect(await environment.document(customer)).toMatchObject({
+        lifecycle: "active",
+        segments: ["frequent2", "pro"],
+        configVersion: "v2",
+        evaluatedThrough: LATER,
+      });
+      expect(await executionsOf(environment, customer)).toHaveLength(2);
+    }
+    expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 8 });
+    expect(await environment.pending()).toEqual([]);
+  });
+
+  it("the customer that is being written is passed over by evaluation, and evaluated afterwards", async () => {
+    await queue(db.sql, environment, { at: PIN });
+    await runWith(async () => {
+      await environment.ingest([{ customer: "c000", at: LATER, event: "login" }]);
+      await environment.evaluate({ at: LATER });
+      expect(await environment.pending()).toHaveLength(1);
+    });
+    expect((await environment.document("c000")).segments).toEqual([]);
+    await environment.evaluate({ at: LATER });
+    expect((await environment.document("c000")).segments).toEqual(["frequent2"]);
+  });
+
+  it("who is held by somebody is waited for, and done as that one leaves it", async () => {
+    const id = await queue(db.sql, environment, { at: PIN });
+    await gate.open();
+    let run: Promise<unknown> = Promise.resolve();
+    await db.sql.begin(async (tx) => {
+      await tx`
+        select from svc.customers
+        where environment_id = ${environment.environmentId} and customer_id = 'c003' for update`;
+      run = runner.runNext();
+      for (;;) {
+        const [{ waits }] = await db.sql<[{ waits: boolean }]>`
+          select exists (
+            select from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock' and query like '%apply_recomputes%'
+          ) as waits`;
+        if (waits) break;
+      }
+      await tx`
+        update svc.customers set traits = '{"plan": "pro"}'
+        where environment_id = ${environment.environmentId} and customer_id = 'c003'`;
+    });
+    await run;
+    expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 8 });
+    expect(await environment.document("c003")).toMatchObject({ segments: ["pro"], configVersion: "v2" });
+    expect(await environment.document("c004")).toMatchObject({ segments: [], configVersion: "v2" });
+  });
+
+  it.each(["recompute", "dry_run"] as const)(
+    "who is erased while a %s runs counts as done, and nothing of it comes back",
+    async (kind) => {
+      await environment.deploy({
+        ...CHANGED,
+        segments: [...CHANGED.segments, { id: "once", when: happened("login") }],
+      });
+      const id = await queue(db.sql, environment, { at: PIN, kind });
+      const run = runner.runNext();
+      expect(await gate.reached(run)).toBe(true);
+      const erased = db.sql`select svc.delete_customer(${environment.environmentId}, 'c005')`.execute();
+      // A dry run holds whom it is about to write down, so there the erasure comes after it.
+      if (kind === "recompute") await erased;
+      await gate.open();
+      await Promise.all([run, erased]);
+      expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_total: 8, customers_done: 8 });
+      expect(JSON.stringify(await everything(environment))).not.toContain("c005");
+      const rows = await db.sql<{ customer: string }[]>`
+        select customer_id as customer from svc.recompute_customers where recompute_id = ${id} order by customer_id`;
+      expect(rows.map(({ customer }) => customer)).toEqual(customers.filter((one) => one !== "c005"));
+    },
+  );
+
+  it("who is erased and begins anew is a customer created after the pin", async () => {
+    await queue(db.sql, environment, { at: PIN });
+    await runWith(async () => {
+      await db.sql`select svc.delete_customer(${environment.environmentId}, 'c005')`;
+      await environment.ingest([{ customer: "c005", at: LATER, event: "other" }]);
+      await environment.evaluate({ at: LATER });
+    });
+    expect(await environment.document("c005")).toMatchObject({
+      createdAt: LATER,
+      lifecycle: "new",
+      configVersion: "v2",
+    });
+    expect(await transitionsOf(environment, "c005")).toEqual([`-→new ${LATER}`]);
+  });
+});
+
+const RUNS = Number(process.env["SVC_PROPERTY_RUNS"] ?? 25);
+/** The engine takes more than may be deployed. */
+const valid = snapshot.filter((one) => parseSnapshot(declared(one)).ok);
+/** More than the first chunk has. */
+const MANY = customersOf(13);
+
+/** What happens while a recompute stands still: operations come in for some of the customers, and may be evaluated. */
+const interruption = fc.record({
+  /** At which customer of the job. */
+  position: fc.nat({ max: MANY.length - 1 }),
+  operations: fc.nat({ max: 3 }),
+  /** A bit for each customer. */
+  customers: fc.nat({ max: 2 ** MANY.length - 1 }),
+  evaluate: fc.boolean(),
+});
+
+it(
+  "whatever comes in between whatever steps, each customer ends as a replay of what was evaluated of it by then",
+  { timeout: 60_000 + 5_000 * RUNS },
+  async () => {
+    const coverage = new Coverage();
+    await fc.assert(
+      fc.asyncProperty(
+        valid,
+        valid,
+        operations,
+        fc.nat({ max: 6 }),
+        fc.array(interruption, { maxLength: 5 }),
+        async (first, second, sequence, before, interruptions) => {
+          const environment = await TestEnvironment.create(db.sql, first);
+          const sent = sequence.map(sentOf);
+          let next = 0;
+          let now = sent[0]!.at;
+          const send = async (amount: number, customers: readonly string[]): Promise<void> => {
+            for (const operation of sent.slice(next, next + amount)) {
+              if (customers.length > 0)
+                await environment.ingest(customers.map((customer) => ({ ...operation, customer })));
+              now = operation.at;
+            }
+            next += amount;
+          };
+          await send(1 + before, MANY);
+          await environment.evaluate({ at: now });
+          await environment.deploy(second);
+          const pin = now;
+          const model = modelOf(second);
+          const id = await queue(db.sql, environment, { at: pin });
+
+          const gate = await Gate.close(db);
+          const run = runner.runNext();
+          try {
+            for (const [position, customer] of MANY.entries()) {
+              expect(await gate.reached(run), customer).toBe(true);
+              const pending = (await environment.pending()).filter((one) => one.customer === customer);
+              const expected = await replayed(environment, model, customer, pin);
+              await gate.pass();
+              await expectReplayed(environment, customer, expected);
+              // Through the latest event at least, also where that came after the pin.
+              const [latest] = (await evaluatedEvents(environment, customer)).slice(-1);
+              const { evaluatedThrough } = (await storedOf(environment, customer)).state!;
+              expect(evaluatedThrough ?? -Infinity).toBeGreaterThanOrEqual(latest?.occurredAt ?? -Infinity);
+              expect((await environment.pending()).filter((one) => one.customer === customer)).toEqual(pending);
+              if (expected.before.evaluatedThrough! > Date.parse(pin)) coverage.add("evaluated after the pin");
+              if (pending.length > 0) coverage.add("waiting");
+              coverage.addEffects(expected.effects);
+
+              // While the next one is read already, and perhaps at the gate.
+              for (const one of interruptions.filter((each) => each.position === position)) {
+                await send(
+                  one.operations,
+                  MANY.filter((_, i) => (one.customers >> i) % 2 === 1),
+                );
+                if (!one.evaluate) continue;
+                await environment.evaluate({ at: now });
+                coverage.add("evaluation during the run");
+              }
+            }
+            expect(await gate.reached(run)).toBe(false);
+          } finally {
+            await gate.open();
+            await run;
+          }
+          expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: MANY.length });
+
+          // Nothing is lost: what waited is evaluated, and then the next replay of everything is what the engine says.
+          await environment.evaluate({ at: iso(FINAL_INSTANT) });
+          expect(await environment.pending()).toEqual([]);
+          expect(await environment.setAside()).toEqual([]);
+          const [kept] = await db.sql<[{ events: number }]>`
+            select count(*)::integer as events from svc.events where environment_id = ${environment.environmentId}`;
+          const seen = await Promise.all(MANY.map((customer) => evaluatedEvents(environment, customer)));
+          expect(seen.flat()).toHaveLength(kept.events);
+        },
+      ),
+      { numRuns: RUNS },
+    );
+    console.log(`recompute with interruptions: ${coverage.toString()}`);
+    for (const name of ["evaluated after the pin", "waiting", "evaluation during the run"])
+      expect(coverage.of(name), name).toBeGreaterThan(0);
+  },
+);
+
+function sentOf(operation: Operation): TestOperation {
+  const at = iso(operation.acceptedAt);
+  if (operation.kind === "identify") return { at, traits: operation.traits };
+  const { event, occurredAt, properties } = operation;
+  return { at, event, occurred: iso(occurredAt), properties };
+}
+
+function iso(instant: number): string {
+  return new Date(instant).toISOString();
+}

@@ -1,0 +1,344 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { corrections, replay, stateDocument } from "../../src/engine/index.js";
+import { stateOf } from "../../src/evaluation/stored-state.js";
+import type { Snapshot } from "../../src/snapshot/types.js";
+import { aggregate, count, distinct, happened, inactiveFor, sequence, snapshotOf } from "../engine/support/builders.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { modelOf } from "./support/engine.js";
+import { TestEnvironment } from "./support/environment.js";
+import { Gate } from "./support/gate.js";
+import { everything } from "./support/kept.js";
+import { evaluatedEvents, executionsOf, storedOf, transitionsOf } from "./support/replayed.js";
+import {
+  differencesOf,
+  isOver,
+  jobOf,
+  JobRunner,
+  poison,
+  queue,
+  recomputer,
+  untilJob,
+  type QueueOptions,
+} from "./support/recompute.js";
+
+let db: TestDatabase;
+let runner: JobRunner;
+
+beforeAll(async () => {
+  db = await createDatabase();
+});
+beforeEach(() => {
+  runner = new JobRunner(db);
+});
+afterEach(() => runner.end());
+afterAll(() => db.drop());
+
+/** More than two parts, and not whole ones. */
+const EVENTS = 5_300;
+const AT = "2026-07-01T00:00:00.000Z";
+const iso = (instant: number) => new Date(instant).toISOString();
+
+/** Windows that hold more than the engine remembers, and rules that run on every event. */
+function model(changed: boolean): Snapshot {
+  return snapshotOf({
+    states: {
+      new: [["active", count("login", "gte", 2, { within: "1d" })]],
+      active: [["quiet", inactiveFor(changed ? "10h" : "12h")]],
+      quiet: [["active", happened("login", { within: "1h" })]],
+    },
+    journeys: {
+      pay: {
+        start: happened("login", { within: "1h" }),
+        steps: [["pay", aggregate("sum", ["paid", "x"], "gte", changed ? 2 : 3)]],
+        expiresAfter: changed ? "4h" : "6h",
+        repeat: true,
+      },
+    },
+    segments: {
+      rich: aggregate("sum", ["paid", "x"], "gte", changed ? 30 : 40, { within: "3d" }),
+      varied: distinct(["paid", "x"], "gte", changed ? 4 : 5, { within: "2d" }),
+      bought: sequence("login", "paid", changed ? "8h" : "12h"),
+    },
+    health: {
+      components: [
+        {
+          id: "revenue",
+          weight: 1,
+          score: {
+            kind: "scale",
+            of: { kind: "aggregate", function: "sum", of: { event: "paid" }, property: "x", within: "5d" },
+            from: 0,
+            to: changed ? 60 : 100,
+          },
+        },
+      ],
+      bands: [
+        { id: "good", from: 40 },
+        { id: "poor", from: 0 },
+      ],
+    },
+    rules: {
+      each: {
+        on: { kind: "event", of: { event: "paid" } },
+        when: happened("login", { within: changed ? "3h" : "2h" }),
+        then: { kind: "emit", type: "paid.noted" },
+      },
+      every: { on: { kind: "event", of: { event: "a" } }, then: { kind: "emit", type: "a.noted" } },
+    },
+  });
+}
+const MODEL = model(false);
+const CHANGED = model(true);
+
+/**
+ * A customer with so many events, some of them of one millisecond and accepted in another order than to the microsecond, among others
+ * where a part ends; evaluated under the first model by its last operations only, which is how what was retained may look.
+ */
+async function long(amount = EVENTS): Promise<TestEnvironment> {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  const { environmentId } = environment;
+  await db.sql`
+    insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
+    select
+      ${environmentId}, -n, 'c1', (array['paid', 'login', 'a', 'paid', 'other'])[1 + n % 5], json_build_object('x', n * 37 % 100 / 100.0),
+      case
+        -- By the microsecond in the order of n, by acceptance against it.
+        when n % 1000 >= 990 then timestamptz '2026-01-01T00:00:00.001Z' + (n - n % 1000) * interval '37 minutes' + n % 1000 * interval '1 us'
+        when n between 3000 and 5100 then timestamptz '2026-04-01T00:00:00.005Z' + n * interval '0.1 us'
+        else timestamptz '2026-01-01T00:00:00Z' + n * interval '37 minutes'
+      end,
+      timestamptz '2026-06-01T00:00:00Z'
+    from generate_series(1, ${amount}::integer) as n`;
+  await environment.ingest([
+    { at: "2026-06-20T00:00:00.000Z", event: "login" },
+    { at: "2026-06-20T00:00:00.000Z", event: "paid", properties: { x: 0.5 } },
+    { at: "2026-06-20T00:00:00.000Z", traits: { plan: "pro" } },
+  ]);
+  await environment.evaluate({ at: AT });
+  return environment;
+}
+
+async function run(environment: TestEnvironment, options: QueueOptions = {}): Promise<string> {
+  const id = await queue(db.sql, environment, { at: AT, ...options });
+  await runner.runNext();
+  expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed" });
+  return id;
+}
+
+async function replayed(environment: TestEnvironment, snapshot: Snapshot) {
+  const before = stateOf(await storedOf(environment, "c1"));
+  const through = Math.max(Date.parse(AT), before.evaluatedThrough!);
+  const events = await evaluatedEvents(environment, "c1");
+  return { before, ...replay(modelOf(snapshot), { ...before, events, through }) };
+}
+
+/** Runs that the engine found and a log has not, as `ExecutionsAdded` tells them apart. */
+function added(present: readonly string[], effects: Awaited<ReturnType<typeof replayed>>["effects"]): string[] {
+  const left = new Map<string, number>();
+  for (const key of present) left.set(key, (left.get(key) ?? 0) + 1);
+  return executions(effects).filter((key) => {
+    const had = left.get(key) ?? 0;
+    left.set(key, had - 1);
+    return had <= 0;
+  });
+}
+
+const executions = (effects: Awaited<ReturnType<typeof replayed>>["effects"]): string[] =>
+  effects.flatMap((effect) =>
+    effect.kind === "ruleExecuted" ? [`${effect.rule} ${effect.result} ${iso(effect.at)}`] : [],
+  );
+
+it("a dry run tells, and a run leaves, what the engine says with the whole history at hand; the next changes nothing", async () => {
+  const environment = await long();
+  for (const [snapshot, version] of [
+    [CHANGED, "v2"],
+    [MODEL, "v3"],
+  ] as const) {
+    await environment.deploy(snapshot);
+    const expected = await replayed(environment, snapshot);
+    const log = await executionsOf(environment, "c1");
+    const kept = await everything(environment);
+    const dry = await run(environment, { kind: "dry_run" });
+    expect(await everything(environment), "a dry run writes nothing").toEqual(kept);
+    const real = await run(environment);
+
+    const [found] = await differencesOf(db.sql, dry);
+    const anonymous = (value: unknown) =>
+      JSON.parse(JSON.stringify(value).replaceAll(/rec_[0-9a-f]+/g, "job")) as unknown;
+    expect(anonymous(await differencesOf(db.sql, real))).toEqual(anonymous([found]));
+    const gained = added(log, expected.effects);
+    expect(gained.length).toBeGreaterThan(100);
+    expect(await jobOf(db.sql, dry)).toMatchObject({ rules_added: gained.length });
+    expect(await jobOf(db.sql, real)).toMatchObject({ rules_added: gained.length });
+    expect(found!.rules).toHaveLength(Math.min(gained.length, 1_000));
+    expect(found!.rules.map(({ ruleId, result, executedAt }) => `${ruleId} ${result} ${executedAt}`)).toEqual(
+      gained.slice(0, 1_000),
+    );
+    expect(found!.rulesOmitted ?? 0).toBe(Math.max(0, gained.length - 1_000));
+
+    const { traits: _traits, ...state } = expected.state;
+    expect((await storedOf(environment, "c1")).state).toEqual(JSON.parse(JSON.stringify(state)));
+    expect(await environment.document()).toEqual(
+      JSON.parse(JSON.stringify(stateDocument(expected.state, { environment: "test", configVersion: version }))),
+    );
+    expect(await executionsOf(environment, "c1")).toEqual(executions(expected.effects));
+    expect(await transitionsOf(environment, "c1")).toEqual(
+      expected.effects.flatMap((effect) =>
+        effect.kind === "transition" ? [`${effect.from ?? "-"}→${effect.to} ${iso(effect.at)}`] : [],
+      ),
+    );
+    const emitted = corrections(expected.before, expected.state, { at: Date.parse(AT), jobId: "job" });
+    expect(found!.emissions.filter(({ eventType }) => eventType !== "journey.expired")).toEqual(
+      emitted.flatMap((effect) =>
+        effect.kind === "emission"
+          ? [{ eventType: effect.type, source: effect.source, metadata: effect.metadata, timestamp: AT }]
+          : [],
+      ),
+    );
+
+    const after = await everything(environment);
+    const again = await run(environment);
+    expect(await differencesOf(db.sql, again)).toEqual([]);
+    expect(await everything(environment)).toEqual(after);
+  }
+});
+
+it("a preview compares two replays", async () => {
+  const environment = await long();
+  const kept = await everything(environment);
+  const [active, changed] = [await replayed(environment, MODEL), await replayed(environment, CHANGED)];
+  const id = await run(environment, { kind: "preview", snapshot: CHANGED });
+  const [found] = await differencesOf(db.sql, id);
+  const documents = [active, changed].map(({ state }) =>
+    stateDocument(state, { environment: "test", configVersion: null }),
+  );
+  expect(found).toMatchObject({
+    lifecycle: { before: documents[0]!.lifecycle, after: documents[1]!.lifecycle },
+    segments: { before: documents[0]!.segments, after: documents[1]!.segments },
+    journeys: { before: documents[0]!.journeys, after: documents[1]!.journeys },
+  });
+  const gained = added(executions(active.effects), changed.effects);
+  expect(gained.length).toBeGreaterThan(10);
+  expect(await jobOf(db.sql, id)).toMatchObject({ rules_added: gained.length });
+  expect(found!.rules.map(({ ruleId, result, executedAt }) => `${ruleId} ${result} ${executedAt}`)).toEqual(
+    gained.slice(0, 1_000),
+  );
+  expect(await everything(environment)).toEqual(kept);
+  const same = await run(environment, { kind: "preview", snapshot: MODEL });
+  expect(await differencesOf(db.sql, same), "the active model, though what is stored is another state").toEqual([]);
+});
+
+it("a log that is longer than the history is compared as well", async () => {
+  const environment = await long(40);
+  const { environmentId } = environment;
+  // Of runs that the replay finds, and others between them, to the microsecond.
+  await db.sql`
+    insert into svc.rule_executions (
+      environment_id, customer_id, rule_id, result, triggered_by, conditions, action, executed_at, cause_type
+    )
+    select
+      ${environmentId}, 'c1', 'each', 'pass', 'event:paid', 'null', 'null',
+      timestamptz '2026-01-01T00:00:00Z' + n * interval '37 seconds' + n % 1000 * interval '1 us', 'timer'
+    from generate_series(1, 4500) as n`;
+  await environment.deploy(CHANGED);
+  const expected = await replayed(environment, CHANGED);
+  const gained = added(await executionsOf(environment, "c1"), expected.effects);
+  const id = await run(environment);
+  expect(await jobOf(db.sql, id)).toMatchObject({ rules_added: gained.length });
+  expect(await executionsOf(environment, "c1")).toEqual(executions(expected.effects));
+});
+
+it("live evaluation of others goes on meanwhile, and that of the customer follows", async () => {
+  const environment = await long();
+  await environment.ingest([{ customer: "c0", at: "2026-06-20T00:00:00.000Z", event: "login" }]);
+  await environment.evaluate({ at: AT });
+  await environment.deploy(CHANGED);
+  const id = await queue(db.sql, environment, { at: AT });
+  const gate = await Gate.close(db);
+  const running = runner.runNext();
+  const later = "2026-07-01T01:00:00.000Z";
+  try {
+    await gate.reached(running);
+    await gate.pass();
+    await gate.reached(running);
+    await environment.ingest(["c0", "c1", "c2"].map((customer) => ({ customer, at: later, event: "login" })));
+    await environment.evaluate({ at: later });
+    expect(await environment.pending()).toEqual([{ customer: "c1", notBefore: null }]);
+  } finally {
+    await gate.open();
+    await running;
+  }
+  expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 2 });
+  await environment.evaluate({ at: later });
+  expect(await environment.pending()).toEqual([]);
+  expect(await environment.document()).toMatchObject({ lastEventAt: later, configVersion: "v2", lifecycle: "active" });
+});
+
+it("a customer who is evaluated while its long history is read is done again, and leaves no other rows", async () => {
+  const environment = await long();
+  const { environmentId } = environment;
+  await environment.deploy(CHANGED);
+  const id = await queue(db.sql, environment, { at: AT });
+  const expected: Awaited<ReturnType<typeof replayed>>[] = [];
+  // The first of the log's rows that a replay writes waits until the customer was evaluated.
+  await db.sql.unsafe(`
+    create function hold() returns trigger language plpgsql as $$
+    begin
+      perform pg_advisory_xact_lock(7598);
+      return null;
+    end
+    $$;
+    create trigger hold after insert on svc.rule_executions
+    for each statement when (pg_trigger_depth() = 0) execute function hold();
+  `);
+  const later = "2026-07-01T01:00:00.000Z";
+  let running: Promise<unknown> = Promise.resolve();
+  await db.sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(7598)`;
+    running = runner.runNext();
+    for (;;) {
+      const [{ waits }] = await db.sql<[{ waits: boolean }]>`
+        select exists (select from pg_locks where locktype = 'advisory' and objid = 7598 and not granted) as waits`;
+      if (waits) break;
+    }
+    await environment.ingest([{ at: later, event: "other" }]);
+    await environment.evaluate({ at: later });
+    expected.push(await replayed(environment, CHANGED));
+  });
+  await running;
+  await db.sql`drop trigger hold on svc.rule_executions`;
+  await db.sql`drop function hold()`;
+  expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 1 });
+  const { traits: _traits, ...state } = expected[0]!.state;
+  expect((await storedOf(environment, "c1")).state).toEqual(JSON.parse(JSON.stringify(state)));
+  expect(await executionsOf(environment, "c1")).toEqual(executions(expected[0]!.effects));
+  const [rows] = await db.sql`
+    select count(*)::integer as rows from svc.rule_executions where environment_id = ${environmentId} and generation = 1`;
+  expect(rows).toEqual({ rows: executions(expected[0]!.effects).length });
+  expect((await environment.document()).lastEventAt).toBe(later);
+});
+
+it("where a long customer fails, the text names it and nothing of it is left", async () => {
+  const environment = await long();
+  await environment.ingest([{ customer: "c0", at: "2026-06-20T00:00:00.000Z", event: "login" }]);
+  await environment.evaluate({ at: AT });
+  await environment.deploy(CHANGED);
+  const before = await everything(environment);
+  const callOff = await poison(db.sql, ["c1"]);
+  const id = await queue(db.sql, environment, { at: AT });
+  const worker = recomputer(db, { attemptsMax: 2 });
+  const job = await untilJob(db.sql, id, (now) => {
+    worker.wake();
+    return isOver(now);
+  });
+  await worker.stop();
+  await callOff();
+  expect(job).toMatchObject({ status: "dead_letter", customers_done: 1 });
+  expect(job.error).toContain('Customer "c1": this row is poisoned');
+  const [rows] = await db.sql`
+    select count(*)::integer as rows from svc.rule_executions
+    where environment_id = ${environment.environmentId} and customer_id = 'c1' and generation > 0`;
+  expect(rows).toEqual({ rows: 0 });
+  const of = (rows: string[]) => rows.filter((row) => row.includes('"c1"'));
+  expect(of((await everything(environment)).customers)).toEqual(of(before.customers));
+});

@@ -1,0 +1,73 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Sql } from "postgres";
+import { connect } from "../../../src/db/connect.js";
+import type { TestDatabase } from "../../support/database.js";
+
+/** Of the advisory lock that a recompute waits for. */
+const KEY = 7_599;
+
+/**
+ * Stops recomputes of a database in the middle of each customer: what is found of it is written but not committed yet, and what comes
+ * after it was read. It is opened for one customer at a time.
+ */
+export class Gate {
+  private constructor(
+    private readonly sql: Sql,
+    private holder: Sql,
+    private next: Sql,
+  ) {}
+
+  /** Puts the gate up, closed. */
+  static async close({ sql, url }: TestDatabase): Promise<Gate> {
+    await sql.unsafe(`
+      create or replace function gate() returns trigger language plpgsql as $$
+      begin
+        perform pg_advisory_xact_lock(${KEY});
+        return new;
+      end
+      $$;
+      create or replace trigger gate before update of customers_done on svc.recomputes
+      for each row when (new.customers_done > old.customers_done) execute function gate();
+    `);
+    const session = () => connect(url, { max: 1, applicationName: "test gate" });
+    const gate = new Gate(sql, session(), session());
+    await gate.holder`select pg_advisory_lock(${KEY})`;
+    return gate;
+  }
+
+  /** Resolves once a recompute stands at the gate (true), or the run is over (false). */
+  async reached(run: Promise<unknown>): Promise<boolean> {
+    const over = run.then(
+      () => true,
+      () => true,
+    );
+    for (;;) {
+      if ((await this.#waiting()) > 0) return true;
+      if (await Promise.race([over, delay(1, false)])) return false;
+    }
+  }
+
+  /** Lets the customer at the gate pass, and no other. */
+  async pass(): Promise<void> {
+    // Whoever asks first for the lock gets it first.
+    const held = this.next`select pg_advisory_lock(${KEY})`.execute();
+    while ((await this.#waiting()) < 2) await delay(1);
+    await this.holder`select pg_advisory_unlock(${KEY})`;
+    await held;
+    [this.holder, this.next] = [this.next, this.holder];
+  }
+
+  /** Takes the gate down, if it is not yet. */
+  async open(): Promise<void> {
+    await Promise.all([this.holder.end(), this.next.end()]);
+    await this.sql`drop trigger if exists gate on svc.recomputes`;
+  }
+
+  async #waiting(): Promise<number> {
+    const [{ waiting }] = await this.sql<[{ waiting: number }]>`
+      select count(*)::integer as waiting from pg_locks
+      where locktype = 'advisory' and objid = ${KEY} and not granted
+        and database = (select oid from pg_database where datname = current_database())`;
+    return waiting;
+  }
+}

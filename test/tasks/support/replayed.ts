@@ -1,0 +1,54 @@
+import { eventId, type TrackedEvent } from "../../../src/engine/index.js";
+import type { StoredCustomer } from "../../../src/evaluation/stored-state.js";
+import type { TestEnvironment } from "./environment.js";
+
+/** A customer as it is stored. */
+export async function storedOf(
+  { sql, environmentId }: TestEnvironment,
+  customerId: string,
+): Promise<StoredCustomer & { generation: number }> {
+  const [row] = await sql<[StoredCustomer & { generation: number }]>`
+    select c.customer_id as "customerId", floor(extract(epoch from c.created_at) * 1000)::float8 as "createdAt", c.traits, c.state,
+      c.generation
+    from svc.customers as c where c.environment_id = ${environmentId} and c.customer_id = ${customerId}`;
+  return row;
+}
+
+/** What was evaluated of a customer, in the engine's order: all that does not wait. */
+export async function evaluatedEvents(
+  { sql, environmentId }: TestEnvironment,
+  customerId: string,
+): Promise<TrackedEvent[]> {
+  const rows = await sql<Omit<TrackedEvent, "eventId">[]>`
+    select e.event_seq::float8 as seq, e.event, e.properties, floor(extract(epoch from e.occurred_at) * 1000)::float8 as "occurredAt"
+    from svc.events as e
+    where e.environment_id = ${environmentId} and e.customer_id = ${customerId}
+      and not exists (
+        select from svc.inbox as i
+        where i.environment_id = e.environment_id and i.customer_id = e.customer_id and i.seq = e.event_seq
+      )
+    order by 4, 1`;
+  return rows.map((row) => ({ ...row, eventId: eventId(row.seq) }));
+}
+
+/** The customer's transitions that count, `from→to at`. */
+export async function transitionsOf({ sql, environmentId }: TestEnvironment, customerId: string): Promise<string[]> {
+  const rows = await sql<{ line: string }[]>`
+    select concat(coalesce(t.from_state, '-'), '→', t.to_state, ' ', svc.iso(t.transitioned_at)) as line
+    from svc.lifecycle_transitions as t
+    join svc.customers as c using (environment_id, customer_id, generation)
+    where t.environment_id = ${environmentId} and t.customer_id = ${customerId}
+    order by t.transition_seq`;
+  return rows.map(({ line }) => line);
+}
+
+/** The runs of rules that count, `rule result at`. */
+export async function executionsOf({ sql, environmentId }: TestEnvironment, customerId: string): Promise<string[]> {
+  const rows = await sql<{ line: string }[]>`
+    select concat(x.rule_id, ' ', x.result, ' ', svc.iso(x.executed_at)) as line
+    from svc.rule_executions as x
+    join svc.customers as c using (environment_id, customer_id, generation)
+    where x.environment_id = ${environmentId} and x.customer_id = ${customerId}
+    order by x.execution_seq`;
+  return rows.map(({ line }) => line);
+}
