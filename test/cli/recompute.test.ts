@@ -210,7 +210,9 @@ describe("svc recompute", () => {
       return id;
     };
     const [{ stderr }, id] = await Promise.all([recompute(["--all", "--yes"]), giveUp()]);
-    expect(stderr).toContain("the others are as they were. Mend the cause, then go on where it ended: svc recompute retry");
+    expect(stderr).toContain(
+      "the others are as they were. Mend the cause, then go on where it ended: svc recompute retry",
+    );
     expect(stderr.match(/svc recompute retry \S+.*/g)).toEqual(["svc recompute retry rec_<id> --env test."]);
     const { stdout } = await recompute(["status", id]);
     expect(stdout.match(/svc recompute retry \S+.*/g)).toEqual(["svc recompute retry rec_<id> --env test"]);
@@ -345,7 +347,9 @@ describe("what takes over pins says which", () => {
   test("a run from a dry run: version, instant, scope and dry run, with --yes before anything else", async () => {
     const dryRun = await queued("--all", "--dry-run");
     const { stderr } = await recompute(["--from", dryRun, "--no-wait", "--yes"]);
-    expect(stderr).toBe("Recompute of all customers in test under v1, as of <instant>, as the dry run rec_<id> told.\n");
+    expect(stderr).toBe(
+      "Recompute of all customers in test under v1, as of <instant>, as the dry run rec_<id> told.\n",
+    );
     const piped = await recompute(["--from", dryRun, "--no-wait"], { input: "test\n" });
     expect(piped).toMatchObject({ code: 0, stderr });
     const one = await recompute(["--from", await queued("--customer", "globex", "--dry-run"), "--no-wait", "--yes"]);
@@ -383,7 +387,9 @@ describe("what takes over pins says which", () => {
     expect(await jobs()).toMatchObject([{ status: "dead_letter" }]);
     const other = await recompute(["retry", id, "--no-wait"], { terminal: true, input: "live\n" });
     expect(other.stderr).toContain(WARNING);
-    expect(other.stderr).toContain("under v1, as of <instant>, as rec_<id> was queued; 2 of 3 customers are done: their");
+    expect(other.stderr).toContain(
+      "under v1, as of <instant>, as rec_<id> was queued; 2 of 3 customers are done: their",
+    );
     expect(await jobs()).toMatchObject([{ status: "dead_letter" }]);
 
     const { code, stderr } = await recompute(["retry", id, "--no-wait", "--yes"]);
@@ -474,7 +480,10 @@ describe("svc recompute status, list and retry", () => {
     await worker.write(id, "status = 'dead_letter', finished_at = now(), error = 'It failed.'");
     const told = await recompute(["status", id]);
     expect(told.stdout).toContain("Once the cause is mended: svc recompute retry rec_<id> --env test");
-    const [{ code, stdout }] = await Promise.all([recompute(["retry", id, "--yes"]), worker.complete(DIFFERENCES, TOTALS)]);
+    const [{ code, stdout }] = await Promise.all([
+      recompute(["retry", id, "--yes"]),
+      worker.complete(DIFFERENCES, TOTALS),
+    ]);
     expect(code).toBe(0);
     expect(stdout).toContain("Recompute rec_<id> of all customers in test");
     expect(stdout).toContain("1 customer moved");
