@@ -7,7 +7,7 @@ import { CustomerFailed, isOurs } from "./failures.js";
 import { replayLong } from "./long-customer.js";
 
 /** What one chunk holds, about; the numbers bound memory, whatever customers come. */
-const CHUNK = { events: 10_000, customersMax: 500, bytes: 16 * 1024 * 1024 };
+const CHUNK = { events: 10_000, customersFirst: 10, customersMax: 500, bytes: 16 * 1024 * 1024 };
 /** Events of a customer that are replayed at once, and how many runs of rules they may cause, of which each has its explanation. */
 const EACH = { max: 2_000, min: 50, runs: 20_000, bytes: 512 * 1024 };
 
@@ -31,7 +31,7 @@ export class JobCustomers {
 
   /** All customers that are left, chunk by chunk; while one is worked on the next two are read, one after the other. */
   async *chunks(): AsyncGenerator<RecomputeCustomer[]> {
-    let customers = 1;
+    let customers = CHUNK.customersFirst;
     const after = async (before: Promise<RecomputeCustomer[]>): Promise<RecomputeCustomer[]> => {
       const chunk = await before;
       const last = chunk.at(-1);

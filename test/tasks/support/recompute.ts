@@ -82,9 +82,13 @@ export class JobRunner {
     return runJob({ session: this.session, sql: this.db.sql, models: this.#models }, job, goesOn);
   }
 
-  /** Takes the job that is next and does it to its end. */
-  async runNext(): Promise<RecomputeJob> {
-    const job = await this.claim();
+  /** Takes the job that is next, of whatever environment, or one by its id, and does it to its end. */
+  async runNext(id?: string): Promise<RecomputeJob> {
+    let job = await this.claim();
+    while (job !== null && id !== undefined && job.recomputeId !== id) {
+      await this.leave(job);
+      job = await this.claim();
+    }
     if (job === null) throw new Error("there is no job");
     await this.run(job);
     await this.leave(job);
