@@ -222,7 +222,12 @@ describe("svc recompute", () => {
     await recompute(["--all", "--dry-run", "--no-wait"]);
     const id = await worker.complete(DIFFERENCES, TOTALS);
     const { stdout } = await recompute(["status", id], { terminal: true, columns: 45 });
-    expect(stdout.slice(stdout.indexOf("Customer  L"), stdout.indexOf("\n\nNothing"))).toMatchInlineSnapshot();
+    expect(stdout.slice(stdout.indexOf("Customer  L"), stdout.indexOf("\n\nNothing"))).toMatchInlineSnapshot(`
+      "Customer  Lifecycle          Health
+      globex    trial → activated  81.5 → 40
+      initech
+      Too narrow for: Segments, Rules."
+    `);
   });
 
   test("on a terminal there is a bar", async () => {
@@ -407,7 +412,7 @@ describe("what takes over pins says which", () => {
     const asked = await recompute(["retry", one, "--no-wait"], { terminal: true, input: "y\n" });
     expect(asked.code).toBe(0);
     expect(asked.stderr).toContain("Recompute the customer globex in test");
-    await worker.complete([]);
+    await worker.complete([], "last_customer_id = null");
 
     const dryRun = await givenUp("--all", "--dry-run");
     expect(await recompute(["retry", dryRun, "--no-wait"])).toMatchObject({
