@@ -126,12 +126,13 @@ async function beside(database: BenchDatabase, quick: boolean): Promise<Row> {
     await drainBacklog(database);
     await load(); // does not count
     const without = await load();
-    let isOver = false;
+    const over = new AbortController();
     const recomputing = (async () => {
-      for (let version = 1; !isOver; version = 3 - version) await runJob(database, { kind: "recompute", version });
+      for (let version = 1; !over.signal.aborted; version = 3 - version)
+        await runJob(database, { kind: "recompute", version });
     })();
     const during = await load();
-    isOver = true;
+    over.abort();
     await recomputing;
     return {
       work: `HTTP p99 at ${REQUESTS_PER_SECOND} requests/s while all are recomputed`,

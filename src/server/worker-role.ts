@@ -48,7 +48,7 @@ export async function runWorkerRole(options: WorkerRoleOptions, logger: Logger):
     settleSeconds: options.settleSeconds,
     attemptDays: options.attemptDays,
     concurrency: CONCURRENCY,
-    onRecompute: recomputer.wake,
+    onRecompute: () => recomputer.wake(),
     logger,
     onStalled: (error) => {
       logger.fatal({ err: error }, "the worker is stuck and ends, to be started again");

@@ -11,7 +11,7 @@ import {
 import type { TestOperation } from "./environment.js";
 
 /** When the history of a population begins, and an instant after which nothing of it happens. */
-export const POPULATION_FROM = Date.parse("2026-01-01T00:00:00Z");
+const POPULATION_FROM = Date.parse("2026-01-01T00:00:00Z");
 export const POPULATION_THROUGH = "2026-03-01T00:00:00.000Z";
 
 const HOUR = 3_600_000;
