@@ -121,7 +121,8 @@ export class JobRunner {
 export function recomputer(db: TestDatabase, options: Partial<RecomputerOptions> = {}): Recomputer {
   return startRecomputer({
     sql: db.sql,
-    openSession: () => connect(db.url, { max: 1, lasting: true, applicationName: "test recomputer", asynchronousCommit: true }),
+    openSession: () =>
+      connect(db.url, { max: 1, lasting: true, applicationName: "test recomputer", asynchronousCommit: true }),
     models: new Models(),
     attemptsMax: 10,
     pauseMs: 1,
