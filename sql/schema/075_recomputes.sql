@@ -25,6 +25,7 @@ create table svc.recomputes (
   segments_entered integer not null default 0,
   segments_exited integer not null default 0,
   rules_added bigint not null default 0,
+  rules_removed bigint not null default 0,
   emissions_added bigint not null default 0,
   outbox_seq bigint,
   outbox_emissions integer not null default 0,
@@ -77,6 +78,7 @@ comment on column svc.recomputes.health_changed is 'Customers whose final health
 comment on column svc.recomputes.segments_entered is 'Memberships that begin.';
 comment on column svc.recomputes.segments_exited is 'Memberships that end.';
 comment on column svc.recomputes.rules_added is 'Runs of rules that were not in the log.';
+comment on column svc.recomputes.rules_removed is 'Runs of rules in the log that the replay has not.';
 comment on column svc.recomputes.emissions_added is 'Emissions of it: corrections and expirations.';
 comment on column svc.recomputes.outbox_seq is
   'The evaluation_seq of emissions that are written and not in svc.emission_batches yet: they are told of together.';

@@ -22,6 +22,16 @@ export interface ConfirmationOptions {
   yesSuffices?: true;
 }
 
+/** Whether a question is shown before something is done, unless `--yes` was given. */
+export function asks({ io }: Context, yes: boolean): boolean {
+  return !yes && canAsk(io);
+}
+
+/** The question is shown on standard error, so that has to be a terminal too. */
+function canAsk({ stdin, stderr }: Io): boolean {
+  return stdin.isTTY === true && stderr.isTTY === true;
+}
+
 /**
  * Makes sure, before any work is done, that the user can be asked, or has answered already; returns the function that asks.
  * Where there is no terminal, it refuses at once what was not confirmed.
@@ -33,19 +43,17 @@ export async function confirmation(
   { action, yes, word, yesSuffices }: ConfirmationOptions,
 ): Promise<(question: string) => Promise<void>> {
   const answered = () => Promise.resolve();
-  // The question is shown on standard error, so that has to be a terminal too.
-  const canAsk = io.stdin.isTTY === true && io.stderr.isTTY === true;
 
   if (yes && (word === undefined || yesSuffices)) return answered;
   if (word === undefined) {
-    if (!canAsk) throw required(`${action} needs a confirmation, and there is no terminal to ask on`, "add --yes");
+    if (!canAsk(io)) throw required(`${action} needs a confirmation, and there is no terminal to ask on`, "add --yes");
     return async (question) => {
       const answer = await ask(io, `${question} ${out.errorStyle.dim("(y/N)")} `);
       if (!/^y(es)?$/i.test(answer.trim())) throw cancelled();
     };
   }
 
-  if (canAsk) {
+  if (canAsk(io)) {
     return async (question) => {
       const answer = await ask(io, `${question}\nType ${out.errorStyle.bold(word)} to go on: `);
       if (answer.trim() !== word) throw cancelled();

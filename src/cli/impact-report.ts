@@ -26,18 +26,19 @@ export function impactInWords(out: Out, project: string, job: Job, impact: Impac
     if (rows.length > 0) parts.push(table(out, columns, rows));
   };
   section(segments, [
-    { title: "Segment", value: ({ segmentId }) => segmentId },
+    { title: "Segment", value: ({ segmentId }) => segmentId, kept: true },
     { title: "Enter", value: ({ entered }) => number(entered.customers), align: "right", fixed: true },
     { title: "Leave", value: ({ exited }) => number(exited.customers), align: "right", fixed: true },
     {
       title: "For example",
       value: ({ entered, exited }) => [...signed("+", entered), ...signed("-", exited)].join(", "),
+      optional: true,
     },
   ]);
   section(lifecycle, [
-    { title: "Lifecycle", value: ({ from, to }) => `${from ?? "none"} → ${to ?? "none"}` },
+    { title: "Lifecycle", value: ({ from, to }) => `${from ?? "none"} → ${to ?? "none"}`, kept: true },
     { title: "Customers", value: ({ customers }) => number(customers), align: "right", fixed: true },
-    { title: "For example", value: examples },
+    { title: "For example", value: examples, optional: true },
   ]);
   if (job.result.healthChanged > 0) {
     parts.push(
@@ -45,21 +46,21 @@ export function impactInWords(out: Out, project: string, job: Job, impact: Impac
     );
   }
   section(journeys, [
-    { title: "Journey", value: ({ journeyId }) => journeyId },
+    { title: "Journey", value: ({ journeyId }) => journeyId, kept: true },
     { title: "Customers", value: ({ customers }) => number(customers), align: "right", fixed: true },
-    { title: "For example", value: examples },
+    { title: "For example", value: examples, optional: true },
   ]);
   section(rules, [
-    { title: "Rule", value: ({ ruleId }) => ruleId },
-    { title: "Runs", value: ({ runs }) => runsInWords(runs) },
+    { title: "Rule", value: ({ ruleId }) => ruleId, kept: true },
+    { title: "Runs", value: ({ runs }) => runsInWords(runs), kept: true },
     { title: "Customers", value: ({ customers }) => number(customers), align: "right", fixed: true },
-    { title: "For example", value: examples },
+    { title: "For example", value: examples, optional: true },
   ]);
   section(emissions, [
-    { title: "Emission", value: ({ eventType }) => eventType },
+    { title: "Emission", value: ({ eventType }) => eventType, kept: true },
     { title: "Times", value: (row) => number(row.emissions), align: "right", fixed: true },
     { title: "Customers", value: ({ customers }) => number(customers), align: "right", fixed: true },
-    { title: "For example", value: examples },
+    { title: "For example", value: examples, optional: true },
   ]);
   const omitted = omittedInWords(impact);
   if (omitted !== "") parts.push(omitted);

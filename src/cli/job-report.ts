@@ -1,5 +1,6 @@
 import { fields } from "./fields.js";
 import { entered, exited, healthChanged, journeysChanged } from "./impact.js";
+import { reasonOf } from "./jobs.js";
 import type { Difference, Job } from "./jobs.js";
 import type { Out } from "./out.js";
 import { table } from "./table.js";
@@ -39,7 +40,11 @@ export function totalsOf({ result, dry_run }: Job): [string, string][] {
       `${number(result.segmentsEntered)} ${would("entered", "would enter")}, ` +
         `${number(result.segmentsExited)} ${would("left", "would leave")}`,
     ],
-    ["Rules", `${plural(result.rules, "run")} ${would("added to the log", "would be added to the log")}`],
+    [
+      "Rules",
+      `${plural(result.rules, "run")} ${would("added to the log", "would be added to the log")}, ` +
+        `${number(result.rulesRemoved)} ${would("went", "would go")}`,
+    ],
     ["Emissions", `${number(result.emissions)} ${would("emitted", "would be emitted")}`],
   ];
 }
@@ -50,7 +55,8 @@ function stateOf(out: Out, job: Job): [string, string][] {
   const attempts = job.attempt > 1 ? [["Attempts", number(job.attempt)] as [string, string]] : [];
   const next: [string, string][] =
     job.nextAttemptAt === null ? [] : [["Tried again", localTime(job.nextAttemptAt, out.timeZone)]];
-  const error: [string, string][] = job.error === null ? [] : [["Error", printable(job.error)]];
+  const reason = reasonOf(job);
+  const error: [string, string][] = reason === null ? [] : [["Error", printable(reason)]];
   return [
     ["Status", statusOf(out, job)],
     ["Model", job.pins.configVersion ?? "none deployed yet"],
@@ -80,19 +86,21 @@ export function paintStatus({ style }: Out, status: Job["status"], text: string)
 function differencesTable(out: Out, differences: readonly Difference[]): string {
   const columns: Column<Difference>[] = [
     { title: "Customer", value: ({ customerId }) => customerId },
-    { title: "Lifecycle", value: lifecycleMove },
-    { title: "Health", value: healthMove },
-    { title: "Segments", value: segmentMoves },
-    { title: "Journeys", value: (row) => journeysChanged(row).join(", ") },
+    { title: "Lifecycle", value: lifecycleMove, kept: true },
+    { title: "Health", value: healthMove, kept: true },
+    { title: "Segments", value: segmentMoves, optional: true },
+    { title: "Journeys", value: (row) => journeysChanged(row).join(", "), optional: true },
     {
       title: "Rules",
-      value: ({ rules, rulesOmitted = 0 }) => countOf(rules.length + rulesOmitted),
+      value: ({ rules, rulesOmitted = 0, rulesRemoved = 0 }) => runs(rules.length + rulesOmitted, rulesRemoved),
       align: "right",
+      optional: true,
     },
     {
       title: "Emissions",
       value: ({ emissions, emissionsOmitted = 0 }) => countOf(emissions.length + emissionsOmitted),
       align: "right",
+      optional: true,
     },
   ];
   const used = columns.filter((column) => differences.some((difference) => column.value(difference) !== ""));
@@ -101,6 +109,11 @@ function differencesTable(out: Out, differences: readonly Difference[]): string 
 
 function countOf(amount: number): string {
   return amount === 0 ? "" : number(amount);
+}
+
+/** `+12 -3`. */
+function runs(added: number, removed: number): string {
+  return [...(added > 0 ? [`+${number(added)}`] : []), ...(removed > 0 ? [`-${number(removed)}`] : [])].join(" ");
 }
 
 function lifecycleMove({ lifecycle: { before, after } }: Difference): string {

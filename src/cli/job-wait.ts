@@ -5,7 +5,7 @@ import type { Context } from "./context.js";
 import { UserError } from "./errors.js";
 import type { LocalCode } from "./errors.js";
 import { JobProgress } from "./job-progress.js";
-import { isPassing, JOB_MEMBERS, pauseAfter, TRIES } from "./jobs.js";
+import { isPassing, JOB_MEMBERS, pauseAfter, reasonOf, TRIES } from "./jobs.js";
 import type { Job } from "./jobs.js";
 
 export interface Waiting {
@@ -61,7 +61,7 @@ export async function untilCompleted(context: Context, first: Job, waiting: Wait
     progress.stop();
   }
   if (job.status === "dead_letter") {
-    const message = job.error ?? `${job.id} was given up`;
+    const message = reasonOf(job) ?? `${job.id} was given up`;
     throw new UserError("DEAD_LETTER" satisfies LocalCode, message, waiting.onDeadLetter, { value: job });
   }
   if (job.status !== "completed") {

@@ -35,6 +35,7 @@ export interface Totals {
   segmentsExited: number;
   customersChanged: number;
   rules: number;
+  rulesRemoved: number;
   emissions: number;
 }
 
@@ -58,8 +59,15 @@ export interface Difference {
   rules: { ruleId: string; result: string }[];
   /** How many more there are than `rules` holds. */
   rulesOmitted?: number;
+  /** How many runs the log loses. */
+  rulesRemoved?: number;
   emissions: { eventType: string }[];
   emissionsOmitted?: number;
+}
+
+/** Why a job was given up or failed, without the service's advice to retry it: the command line gives that itself, with `--env`. */
+export function reasonOf({ error }: Job): string | null {
+  return error?.replace(/ When the cause is mended: svc recompute retry \S+$/, "") ?? null;
 }
 
 /** The members that every answer with a job must have. */

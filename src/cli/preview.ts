@@ -23,6 +23,7 @@ export async function preview(context: Context, { sample, markdown }: PreviewOpt
   const { snapshot, warnings } = await compile(context);
   if (warnings.length > 0) out.note(showDiagnostics(warnings, out.errorStyle));
 
+  const ofAll = sample === undefined || (!out.json && (await takesInAll(context, sample)));
   const { data } = await api.post<Job>(
     api.projectPath("previews"),
     { snapshot, ...(sample === undefined ? {} : { sample }) },
@@ -41,9 +42,17 @@ export async function preview(context: Context, { sample, markdown }: PreviewOpt
   const pages = gathered(differencesOf(context, path), impact);
   if (out.json) return out.stream(documentOf(job, pages, () => ({ impact: impact.document })));
   for await (const _page of pages);
+  const told = ofAll ? { ...job, sample: null } : job;
   out.print(
-    markdown ? impactMarkdown(project, job, impact.document) : impactInWords(out, project, job, impact.document),
+    markdown ? impactMarkdown(project, told, impact.document) : impactInWords(out, project, told, impact.document),
   );
+}
+
+/** Whether a sample of that size takes in everybody. */
+async function takesInAll({ api, settings }: Context, sample: number): Promise<boolean> {
+  const env = settings.environment;
+  const { data } = await api.get<{ customers: number }>(api.projectPath("overview"), ["customers"], { env });
+  return sample >= data.customers;
 }
 
 /** The pages as they are; what is in them is gathered on the way. */

@@ -10,6 +10,10 @@ export interface Column<Row> {
   align?: "right";
   /** Whether it keeps its width where the terminal is too narrow, as a column should that is to be copied. */
   fixed?: true;
+  /** Whether it is narrowed only where that is not enough: half of what it says says nothing. */
+  kept?: true;
+  /** Whether it is left out rather than that one of those is narrowed; the last one first. */
+  optional?: true;
   /** Styles a cell after it was laid out. */
   style?(text: string, row: Row): string;
 }
@@ -26,16 +30,23 @@ const NO_BORDERS = Object.fromEntries(
   ].map((name) => [name, ""]),
 );
 
-/** A table that fits the terminal: where it does not, the widest columns are cut first. In a file or a pipe nothing is cut. */
-export function table<Row>(out: Out, columns: readonly Column<Row>[], rows: readonly Row[]): string {
+/**
+ * A table that fits the terminal: where it does not, the widest columns are cut first, and what is left out is named below. In a file or
+ * a pipe nothing is cut.
+ */
+export function table<Row>(out: Out, all: readonly Column<Row>[], rows: readonly Row[]): string {
+  const columns = thatFit(out, all, rows);
+  const omitted = all.filter((column) => !columns.includes(column)).map(({ title }) => title);
+  const drawn = draw(out, columns, rows);
+  return omitted.length === 0 ? drawn : `${drawn}\nToo narrow for: ${omitted.join(", ")}.`;
+}
+
+function draw<Row>(out: Out, columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const cells = rows.map((row) => columns.map((column) => printable(column.value(row))));
-  const widths = columns.map(({ title }, index) =>
-    Math.max(stringWidth(title), ...cells.map((line) => stringWidth(line[index] ?? ""))),
-  );
-  const fixed = columns.map((column) => column.fixed === true);
+  const widths = widthsOf(columns, rows);
   const drawn = new Table({
     chars: { ...NO_BORDERS, middle: " ".repeat(GAP) },
-    colWidths: fit(widths, fixed, out.columns - GAP * (columns.length - 1)),
+    colWidths: fit(columns, widths, out.columns),
     colAligns: columns.map((column) => column.align ?? "left"),
     style: { "padding-left": 0, "padding-right": 0, head: [], border: [], compact: true },
   });
@@ -50,16 +61,45 @@ export function table<Row>(out: Out, columns: readonly Column<Row>[], rows: read
     .join("\n");
 }
 
-/** Takes from the widest column that may shrink until all fit; gives up where nothing more can be taken. */
-function fit(widths: readonly number[], fixed: readonly boolean[], room: number): number[] {
+function widthsOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): number[] {
+  return columns.map(({ title, value }) =>
+    rows.reduce((width, row) => Math.max(width, stringWidth(printable(value(row)))), stringWidth(title)),
+  );
+}
+
+/** The columns without as many optional ones as there is no room for, even where the others are narrow. */
+function thatFit<Row>(out: Out, all: readonly Column<Row>[], rows: readonly Row[]): readonly Column<Row>[] {
+  const widths = widthsOf(all, rows);
+  let shown = all.map((column, index) => ({ column, least: least(column, widths[index] ?? 0) }));
+  const room = (): number => out.columns - GAP * (shown.length - 1) - shown.reduce((sum, one) => sum + one.least, 0);
+  while (room() < 0) {
+    const last = shown.findLast(({ column }) => column.optional);
+    if (last === undefined) break;
+    shown = shown.filter((one) => one !== last);
+  }
+  return shown.map(({ column }) => column);
+}
+
+function least<Row>({ fixed, kept }: Column<Row>, width: number): number {
+  return fixed === true || kept === true ? width : Math.min(width, NARROWEST);
+}
+
+/** Takes from the widest column that may shrink until all fit, and from those that are kept at last; gives up where nothing more can be taken. */
+function fit<Row>(columns: readonly Column<Row>[], widths: readonly number[], total: number): number[] {
   const fitted = [...widths];
-  let excess = fitted.reduce((sum, width) => sum + width, 0) - room;
-  while (excess > 0) {
-    const shrinkable = fitted.map((width, index) => (fixed[index] ? 0 : width));
-    const widest = shrinkable.indexOf(Math.max(...shrinkable));
-    if ((shrinkable[widest] ?? 0) <= NARROWEST) break;
-    fitted[widest] = (fitted[widest] ?? 0) - 1;
-    excess -= 1;
+  const room = total - GAP * (columns.length - 1);
+  for (const isNarrowed of [
+    ({ fixed, kept }: Column<Row>) => fixed !== true && kept !== true,
+    ({ fixed }: Column<Row>) => fixed !== true,
+  ]) {
+    let excess = fitted.reduce((sum, width) => sum + width, 0) - room;
+    while (excess > 0) {
+      const shrinkable = fitted.map((width, index) => (isNarrowed(columns[index]!) ? width : 0));
+      const widest = shrinkable.indexOf(Math.max(...shrinkable));
+      if ((shrinkable[widest] ?? 0) <= NARROWEST) break;
+      fitted[widest] = (fitted[widest] ?? 0) - 1;
+      excess -= 1;
+    }
   }
   return fitted;
 }

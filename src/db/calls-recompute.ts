@@ -70,6 +70,7 @@ export interface ResultCounts {
   segmentsEntered: number;
   segmentsExited: number;
   rules: number;
+  rulesRemoved: number;
   emissions: number;
 }
 
@@ -95,6 +96,8 @@ export interface ChunkRequest {
   customers: number;
   /** How many events, and how many runs of rules, of each. */
   each: number;
+  /** How many bytes the properties of these events have, as stored. */
+  bytesEach: number;
   bytes: number;
 }
 
@@ -108,13 +111,13 @@ export async function claimRecompute(session: Sql, attemptsMax: number): Promise
 export async function readRecomputeChunk(
   sql: Sql | TransactionSql,
   { environmentId, customerId, pinnedAt, sampleShare }: RecomputeJob,
-  { afterCustomerId, propertyEvents, customers, each, bytes }: ChunkRequest,
+  { afterCustomerId, propertyEvents, customers, each, bytesEach, bytes }: ChunkRequest,
 ): Promise<RecomputeCustomer[]> {
   const rows = await sql<{ customer: RecomputeCustomer }[]>`
     select c.customer
     from svc_api.read_recompute_chunk(
       ${environmentId}, ${new Date(pinnedAt).toISOString()}::text::timestamptz, ${customerId}, ${sampleShare}::float8,
-      ${afterCustomerId}, ${propertyEvents}::text[], ${customers}, ${each}, ${bytes}::bigint
+      ${afterCustomerId}, ${propertyEvents}::text[], ${customers}, ${each}, ${bytesEach}::bigint, ${bytes}::bigint
     ) as c`;
   return rows.map(({ customer }) => customer);
 }
@@ -125,12 +128,12 @@ export async function readRecomputeEvents(
   environmentId: number,
   customerId: string,
   { lastAt, lastSeq }: PageEnd,
-  propertyEvents: string[],
-  limit: number,
-): Promise<EventLists & PageEnd> {
-  const [row] = await sql<[{ page: EventLists & PageEnd }]>`
+  { propertyEvents, each, bytesEach }: Pick<ChunkRequest, "propertyEvents" | "each" | "bytesEach">,
+): Promise<{ events: EventLists; more: boolean } & PageEnd> {
+  const [row] = await sql<[{ page: { events: EventLists; more: boolean } & PageEnd }]>`
     select svc_api.read_recompute_events(
-      ${environmentId}, ${customerId}, ${lastAt ?? "-infinity"}, ${lastSeq ?? 0}::bigint, ${propertyEvents}::text[], ${limit}
+      ${environmentId}, ${customerId}, ${lastAt ?? "-infinity"}, ${lastSeq ?? 0}::bigint, ${propertyEvents}::text[], ${each},
+      ${bytesEach}::bigint
     ) as page`;
   return row.page;
 }

@@ -8,23 +8,21 @@ export function onSnapshot<T>(sql: Sql, work: (tx: TransactionSql) => Promise<T>
 /**
  * Does work in a transaction.
  *
- * Where the connection is lost, `work` is left alone and never heard of again: the driver would send a rollback, or a commit, on the
- * connection that is gone, and fall over it with an error that nobody can catch.
+ * Where the connection is lost, `work` is left alone and never heard of again: the driver would send a rollback, a commit, or whatever else
+ * is asked of the transaction, on the connection that is gone, and fall over it with an error that nobody can catch.
  *
  * @param mode of the transaction, as `begin` takes it
  * @throws what `work` throws, and the driver's error where the connection is lost; also while `work` waits for something else
  */
-export async function inTransaction<T>(
-  sql: Sql,
-  mode: string,
-  work: (tx: TransactionSql) => Promise<T>,
-): Promise<T> {
+export async function inTransaction<T>(sql: Sql, mode: string, work: (tx: TransactionSql) => Promise<T>): Promise<T> {
   let isLost = false;
   let result: T | undefined;
   try {
     await sql.begin(mode, async (tx) => {
       try {
-        result = await work(tx);
+        const query = (...given: unknown[]) =>
+          isLost ? forever() : (tx as unknown as (...given: unknown[]) => unknown)(...given);
+        result = await work(new Proxy(tx, { apply: (_tx, _this, given: unknown[]) => query(...given) }));
       } catch (error) {
         if (!isLost && !isConnectionError(error)) throw error;
         isLost = true;

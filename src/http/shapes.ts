@@ -45,6 +45,8 @@ function describe(error: TLocalizedValidationError, schema: TSchema): Diagnostic
       return error.params.requiredProperties.map((name) => at(join(path, name), "is required"));
     case "additionalProperties":
       return error.params.additionalProperties.map((name) => at(join(path, name), "is not known here"));
+    case "const":
+      return [at(path, `must be ${JSON.stringify(error.params.allowedValue)}`)];
     case "enum":
       return [at(path, `must be one of ${error.params.allowedValues.map(String).join(", ")}`)];
     case "minLength":

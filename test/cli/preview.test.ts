@@ -46,6 +46,13 @@ async function preview(argv: string[] = [], options: RunOptions = {}) {
   return { code, stdout: shown(stdout), stderr: shown(stderr), raw: stdout };
 }
 
+async function addCustomers(count: number): Promise<void> {
+  await service.db.sql`
+    insert into svc.customers (environment_id, customer_id)
+    select e.environment_id, 'c' || n from generate_series(1, ${count}) as n, svc.environments as e
+    join svc.projects as p on p.project_id = e.project_id where p.slug = ${slug} and e.name = 'test'`;
+}
+
 const emission = (eventType: string) => ({
   eventType,
   source: "lifecycle",
@@ -104,7 +111,7 @@ const DIFFERENCES: Difference[] = [
   ),
 ];
 const TOTALS =
-  "lifecycle_changed = 3, health_changed = 2, segments_entered = 2, segments_exited = 2, rules_added = 2, emissions_added = 16";
+  "lifecycle_changed = 3, health_changed = 2, segments_entered = 2, segments_exited = 2, rules_added = 2, rules_removed = 16, emissions_added = 16";
 
 test("a preview says who enters and leaves, who moves and what would be emitted, and deploys nothing", async () => {
   const [{ code, stdout, stderr }] = await Promise.all([preview(["--preview"]), worker.complete(DIFFERENCES, TOTALS)]);
@@ -123,7 +130,7 @@ test("a preview says who enters and leaves, who moves and what would be emitted,
     Lifecycle      3 customers would move
     Health         2 customers would change
     Segments       2 would enter, 2 would leave
-    Rules          2 runs would be added to the log
+    Rules          2 runs would be added to the log, 16 would go
     Emissions      16 would be emitted
 
     Segment  Enter  Leave  For example
@@ -155,6 +162,7 @@ test("a preview says who enters and leaves, who moves and what would be emitted,
 });
 
 test("--markdown makes a comment, in which nothing that a customer is called does anything", async () => {
+  await addCustomers(20);
   const [{ code, stdout }] = await Promise.all([
     preview(["--preview", "--markdown", "--sample", "3"]),
     worker.complete(DIFFERENCES, TOTALS),
@@ -171,7 +179,7 @@ test("--markdown makes a comment, in which nothing that a customer is called doe
     | Lifecycle | 3 customers would move |
     | Health | 2 customers would change |
     | Segments | 2 would enter, 2 would leave |
-    | Rules | 2 runs would be added to the log |
+    | Rules | 2 runs would be added to the log, 16 would go |
     | Emissions | 16 would be emitted |
 
     #### Segments
@@ -223,6 +231,20 @@ test("--markdown makes a comment, in which nothing that a customer is called doe
     <sub>svc deploy --preview: prv_<id>, model <hash></sub>
     "
   `);
+});
+
+test("a sample that is at least as large as the population is told as all", async () => {
+  const looked = async (sample: string) => {
+    const [{ stdout }] = await Promise.all([
+      preview(["--preview", "--sample", sample]),
+      worker.complete(DIFFERENCES, TOTALS),
+    ]);
+    return /Looked at +(.*)/.exec(stdout)?.[1];
+  };
+  await addCustomers(4);
+  expect(await looked("3")).toBe("3 customers, a sample");
+  expect(await looked("4")).toBe("3 customers");
+  expect(await looked("1000000000")).toBe("3 customers");
 });
 
 test("--json has every customer, and what comes of them together", async () => {

@@ -61,7 +61,7 @@ test("its dry run is what the command prints", async () => {
         ),
       ],
       `pinned_at = '2026-03-14T09:00:00Z', lifecycle_changed = 2, health_changed = 1,
-       segments_entered = 2, segments_exited = 1, rules_added = 1, emissions_added = 6`,
+       segments_entered = 2, segments_exited = 1, rules_added = 1, rules_removed = 2, emissions_added = 6`,
       20_000,
     ),
   ]);

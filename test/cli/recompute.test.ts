@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 
-import { difference } from "../http/admin/support/recomputes.js";
+import { difference, giveUp } from "../http/admin/support/recomputes.js";
 import type { Actor, Service } from "../support/service.js";
 import { snapshot, startService } from "../support/service.js";
 import type { StandIn } from "./support/recompute-worker.js";
@@ -65,13 +65,14 @@ const DIFFERENCES = [
         },
       ],
       rulesOmitted: 1_200,
+      rulesRemoved: 3,
     },
     3,
   ),
   difference("initech", { lifecycle: { before: null, after: null }, health: { before: null, after: null } }, 2),
 ];
 const TOTALS =
-  "lifecycle_changed = 1, health_changed = 1, segments_entered = 2, segments_exited = 1, rules_added = 1201, emissions_added = 0";
+  "lifecycle_changed = 1, health_changed = 1, segments_entered = 2, segments_exited = 1, rules_added = 1201, rules_removed = 3, emissions_added = 0";
 
 describe("svc recompute", () => {
   test("a dry run needs no confirmation, and tells totals and the customers that change most", async () => {
@@ -92,11 +93,11 @@ describe("svc recompute", () => {
       Lifecycle  1 customer would move
       Health     1 customer would change
       Segments   2 would enter, 1 would leave
-      Rules      1,201 runs would be added to the log
+      Rules      1,201 runs would be added to the log, 3 would go
       Emissions  0 would be emitted
 
-      Customer  Lifecycle          Health     Segments        Rules
-      globex    trial → activated  81.5 → 40  +paying -trial  1,201
+      Customer  Lifecycle          Health     Segments            Rules
+      globex    trial → activated  81.5 → 40  +paying -trial  +1,201 -3
       initech                                 +paying
 
       Nothing was written. To do exactly this: svc recompute --from rec_<id> --env test
@@ -199,6 +200,29 @@ describe("svc recompute", () => {
     });
   });
 
+  test("the advice that the service gives with it is given once, with the environment", async () => {
+    const error =
+      "The run failed: division by zero. Given up after 10 failed attempts in a row. 2 of 3 customers are done and stay as recomputed, " +
+      "the others are as they were. When the cause is mended: svc recompute retry rec_1";
+    const giveUp = async () => {
+      const id = await worker.next();
+      await worker.write(id, `status = 'dead_letter', finished_at = now(), error = '${error}'`);
+      return id;
+    };
+    const [{ stderr }, id] = await Promise.all([recompute(["--all", "--yes"]), giveUp()]);
+    expect(stderr).toContain("the others are as they were. Mend the cause, then go on where it ended: svc recompute retry");
+    expect(stderr.match(/svc recompute retry \S+.*/g)).toEqual(["svc recompute retry rec_<id> --env test."]);
+    const { stdout } = await recompute(["status", id]);
+    expect(stdout.match(/svc recompute retry \S+.*/g)).toEqual(["svc recompute retry rec_<id> --env test"]);
+  });
+
+  test("on a narrow terminal no move is cut: what there is no room for is named instead", async () => {
+    await recompute(["--all", "--dry-run", "--no-wait"]);
+    const id = await worker.complete(DIFFERENCES, TOTALS);
+    const { stdout } = await recompute(["status", id], { terminal: true, columns: 45 });
+    expect(stdout.slice(stdout.indexOf("Customer  L"), stdout.indexOf("\n\nNothing"))).toMatchInlineSnapshot();
+  });
+
   test("on a terminal there is a bar", async () => {
     const told = watch();
     const [{ code }] = await Promise.all([
@@ -299,6 +323,94 @@ describe("svc recompute says exactly what to do", () => {
   });
 });
 
+describe("what takes over pins says which", () => {
+  const deploy = (id: string) =>
+    service.request("POST", `/projects/${slug}/config-versions`, {
+      by: owner,
+      body: { snapshot: snapshot({ segments: [{ id }] }), force: true },
+    });
+  const queued = async (...argv: string[]) => {
+    const { raw } = await recompute([...argv, "--no-wait", "--json"]);
+    return (JSON.parse(raw) as { id: string }).id;
+  };
+  const givenUp = async (...argv: string[]) => {
+    const id = await queued(...argv);
+    await giveUp(service.db.sql, await worker.next());
+    return id;
+  };
+  const WARNING =
+    "warning: customers will stand under v1 while v2 is active in test; " +
+    "for v2, queue a new dry run: svc recompute --all --dry-run --env test\n";
+
+  test("a run from a dry run: version, instant, scope and dry run, with --yes before anything else", async () => {
+    const dryRun = await queued("--all", "--dry-run");
+    const { stderr } = await recompute(["--from", dryRun, "--no-wait", "--yes"]);
+    expect(stderr).toBe("Recompute of all customers in test under v1, as of <instant>, as the dry run rec_<id> told.\n");
+    const piped = await recompute(["--from", dryRun, "--no-wait"], { input: "test\n" });
+    expect(piped).toMatchObject({ code: 0, stderr });
+    const one = await recompute(["--from", await queued("--customer", "globex", "--dry-run"), "--no-wait", "--yes"]);
+    expect(one.stderr).toContain("Recompute of the customer globex in test under v1");
+  });
+
+  test("on a terminal, the question says it", async () => {
+    const dryRun = await queued("--all", "--dry-run");
+    const asked = await recompute(["--from", dryRun, "--no-wait"], { terminal: true, input: "test\n" });
+    expect(asked.code).toBe(0);
+    expect(asked.stderr).toContain(
+      `This recomputes all customers in test of project ${slug} at <service> under v1, as of <instant>, as the dry run rec_<id> told: their`,
+    );
+    expect(asked.stderr).not.toContain("Recompute of");
+  });
+
+  test.each([["--yes"], ["--yes", "--json"]])("where another version is active, it warns: %s %s", async (...argv) => {
+    const dryRun = await queued("--all", "--dry-run");
+    await deploy("later");
+    const { code, stderr } = await recompute(["--from", dryRun, "--no-wait", ...argv]);
+    expect(code).toBe(0);
+    expect(stderr).toBe(
+      `Recompute of all customers in test under v1, as of <instant>, as the dry run rec_<id> told.\n${WARNING}`,
+    );
+    const again = await recompute(["--from", dryRun, "--dry-run", "--no-wait"]);
+    expect(again.stderr).toContain("warning: this tells of v1, but v2 is active in test now; for v2");
+  });
+
+  test("a retry of all asks for the word of the environment, and warns", async () => {
+    const id = await givenUp("--all", "--yes");
+    await deploy("later");
+    const refused = await recompute(["retry", id, "--no-wait"]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('Recomputing all customers of test needs the word "test"');
+    expect(await jobs()).toMatchObject([{ status: "dead_letter" }]);
+    const other = await recompute(["retry", id, "--no-wait"], { terminal: true, input: "live\n" });
+    expect(other.stderr).toContain(WARNING);
+    expect(other.stderr).toContain("under v1, as of <instant>, as rec_<id> was queued; 2 of 3 customers are done: their");
+    expect(await jobs()).toMatchObject([{ status: "dead_letter" }]);
+
+    const { code, stderr } = await recompute(["retry", id, "--no-wait", "--yes"]);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: `Recompute rec_<id> of all customers in test under v1, as of <instant>; 2 of 3 customers are done.\n${WARNING}`,
+    });
+    expect(await jobs()).toMatchObject([{ status: "queued" }]);
+  });
+
+  test("a retry of one customer asks yes or no, and one of a dry run nothing", async () => {
+    const one = await givenUp("--customer", "globex", "--yes");
+    const refused = await recompute(["retry", one, "--no-wait"]);
+    expect(refused.stderr).toContain("Recomputing a customer needs a confirmation");
+    const asked = await recompute(["retry", one, "--no-wait"], { terminal: true, input: "y\n" });
+    expect(asked.code).toBe(0);
+    expect(asked.stderr).toContain("Recompute the customer globex in test");
+    await worker.complete([]);
+
+    const dryRun = await givenUp("--all", "--dry-run");
+    expect(await recompute(["retry", dryRun, "--no-wait"])).toMatchObject({
+      code: 0,
+      stderr: "Dry run rec_<id> of all customers in test under v1, as of <instant>; 2 of 3 customers are done.\n",
+    });
+  });
+});
+
 describe("svc recompute status, list and retry", () => {
   test("status tells how far one is", async () => {
     await recompute(["--all", "--yes", "--no-wait"]);
@@ -319,7 +431,7 @@ describe("svc recompute status, list and retry", () => {
       Lifecycle  7 customers moved
       Health     0 customers changed
       Segments   0 entered, 0 left
-      Rules      0 runs added to the log
+      Rules      0 runs added to the log, 0 went
       Emissions  0 emitted
       ",
       }
@@ -362,7 +474,7 @@ describe("svc recompute status, list and retry", () => {
     await worker.write(id, "status = 'dead_letter', finished_at = now(), error = 'It failed.'");
     const told = await recompute(["status", id]);
     expect(told.stdout).toContain("Once the cause is mended: svc recompute retry rec_<id> --env test");
-    const [{ code, stdout }] = await Promise.all([recompute(["retry", id]), worker.complete(DIFFERENCES, TOTALS)]);
+    const [{ code, stdout }] = await Promise.all([recompute(["retry", id, "--yes"]), worker.complete(DIFFERENCES, TOTALS)]);
     expect(code).toBe(0);
     expect(stdout).toContain("Recompute rec_<id> of all customers in test");
     expect(stdout).toContain("1 customer moved");

@@ -56,6 +56,11 @@ it(
         const model = modelOf(given);
         const at = iso(FINAL_INSTANT);
 
+        const logs = async (): Promise<string[]> => {
+          const all = await Promise.all(CUSTOMERS.map((customer) => executionsOf(environment, customer)));
+          return all.flatMap((lines, index) => lines.map((line) => `${CUSTOMERS[index]} ${line}`));
+        };
+        const logBefore = await logs();
         const dry = await queue(db.sql, environment, { kind: "dry_run", at });
         await runner.runNext();
         const before = await everything(environment);
@@ -65,6 +70,12 @@ it(
         const done = await differencesOf(db.sql, real);
         expect(anonymous(done, real)).toEqual(anonymous(found, dry));
         expect(totals(await jobOf(db.sql, real))).toEqual(totals(await jobOf(db.sql, dry)));
+
+        const logAfter = await logs();
+        expect(await jobOf(db.sql, real)).toMatchObject({
+          rules_added: without(logAfter, logBefore).length,
+          rules_removed: without(logBefore, logAfter).length,
+        });
 
         for (const [index, customer] of CUSTOMERS.entries()) {
           const live = newRun(modelOf(first), customer, sent[0]!.at);
@@ -87,7 +98,9 @@ it(
           );
           expect(await executionsOf(environment, customer)).toEqual(
             effects.flatMap((effect) =>
-              effect.kind === "ruleExecuted" ? [`${effect.rule} ${effect.result} ${iso(effect.at)}`] : [],
+              effect.kind === "ruleExecuted"
+                ? [`${effect.rule} ${effect.result} ${iso(effect.at)} ${effect.triggeredBy}`]
+                : [],
             ),
           );
           coverage.addEffects(effects);
@@ -128,6 +141,16 @@ function totals(job: Awaited<ReturnType<typeof jobOf>>): object {
   return rest;
 }
 
+/** The lines of one log that another has not, as often as they are there more often. */
+function without(log: readonly string[], other: readonly string[]): string[] {
+  const left = [...other];
+  return log.filter((line) => {
+    const at = left.indexOf(line);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
+}
+
 function hashOf(given: Parameters<typeof modelOf>[0]): string {
   return modelOf(given).hash;
 }
@@ -144,7 +167,7 @@ async function transitionsOf({ environmentId }: TestEnvironment, customer: strin
 
 async function executionsOf({ environmentId }: TestEnvironment, customer: string): Promise<string[]> {
   const rows = await db.sql<{ line: string }[]>`
-    select concat(x.rule_id, ' ', x.result, ' ', svc.iso(x.executed_at)) as line
+    select concat(x.rule_id, ' ', x.result, ' ', svc.iso(x.executed_at), ' ', x.triggered_by) as line
     from svc.rule_executions as x
     join svc.customers as c using (environment_id, customer_id, generation)
     where x.environment_id = ${environmentId} and x.customer_id = ${customer}

@@ -3,8 +3,8 @@
 -- apply_evaluation ends.
 -- instant is the time to evaluate at: null for the present.
 -- Locks the customers' rows, in id order, passing over those another worker holds: that worker looks at the inbox once more after it
--- commits. Customers that are new are inserted; a worker that inserts the same ones waits for the first to commit. The operations are
--- read in a later statement than the lock, so what was committed meanwhile is seen.
+-- commits, or the tick does where a recompute held them. Customers that are new are inserted; a worker that inserts the same ones waits.
+-- The operations are read in a later statement than the lock, so what was committed meanwhile is seen.
 create or replace function svc_api.begin_evaluation(
   environment_id integer, customer_limit integer, operation_limit integer, settle interval, instant timestamptz
 )

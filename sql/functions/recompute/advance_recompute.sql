@@ -1,5 +1,6 @@
 -- Takes down that so many more customers of a job are done, up to one of them (null: as before), and what they add to its result:
--- {customersChanged, lifecycleChanged, healthChanged, segmentsEntered, segmentsExited, rules, emissions}, null for nothing.
+-- {customersChanged, lifecycleChanged, healthChanged, segmentsEntered, segmentsExited, rules, rulesRemoved,
+-- emissions}, null for nothing.
 -- Raises SV011 RECOMPUTE_TAKEN_OVER where the attempt is not the job's present one. Locks the job's row.
 create or replace function svc.advance_recompute(
   environment_id integer, recompute_id text, attempt integer, last_customer_id text, done integer, counts json
@@ -20,10 +21,11 @@ begin
     segments_entered = r.segments_entered + coalesce(n."segmentsEntered", 0),
     segments_exited = r.segments_exited + coalesce(n."segmentsExited", 0),
     rules_added = r.rules_added + coalesce(n.rules, 0),
+    rules_removed = r.rules_removed + coalesce(n."rulesRemoved", 0),
     emissions_added = r.emissions_added + coalesce(n.emissions, 0)
   from json_to_record(coalesce(advance_recompute.counts, '{}')) as n (
     "customersChanged" integer, "lifecycleChanged" integer, "healthChanged" integer, "segmentsEntered" integer, "segmentsExited" integer,
-    rules bigint, emissions bigint
+    rules bigint, "rulesRemoved" bigint, emissions bigint
   )
   where r.environment_id = advance_recompute.environment_id and r.recompute_id = advance_recompute.recompute_id
     and r.attempt = advance_recompute.attempt and r.status = 'running';

@@ -29,7 +29,7 @@ begin
     "evaluatedThrough" bigint, "nextDueAt" bigint, "heldUntil" bigint, health json, state json, transitions json, blocked json,
     journeys json, memberships json, "healthScores" json, "ruleExecutions" json, signals json, emissions json, difference json,
     weight real, "customersChanged" integer, "lifecycleChanged" integer, "healthChanged" integer, "segmentsEntered" integer,
-    "segmentsExited" integer, rules bigint, emitted bigint
+    "segmentsExited" integer, rules bigint, "rulesRemoved" bigint, emitted bigint
   );
 
   perform from svc.customers as k
@@ -107,6 +107,7 @@ begin
     segments_entered = r.segments_entered + coalesce(_c."segmentsEntered", 0),
     segments_exited = r.segments_exited + coalesce(_c."segmentsExited", 0),
     rules_added = r.rules_added + coalesce(_c.rules, 0),
+    rules_removed = r.rules_removed + coalesce(_c."rulesRemoved", 0),
     emissions_added = r.emissions_added + coalesce(_c.emitted, 0)
   where r.environment_id = _id and r.recompute_id = apply_recompute.recompute_id
     and r.attempt = apply_recompute.attempt and r.status = 'running';

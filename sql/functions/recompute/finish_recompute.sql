@@ -10,7 +10,13 @@ as $$
 begin
   perform svc.flush_recompute_outbox(finish_recompute.environment_id, finish_recompute.recompute_id);
   update svc.recomputes as r
-  set status = 'completed', finished_at = now(), error = null, last_customer_id = null
+  set
+    status = 'completed',
+    finished_at = now(),
+    error = null,
+    last_customer_id = null,
+    -- Some were erased since they were counted, others were new then and are there only now.
+    customers_total = r.customers_done
   where r.environment_id = finish_recompute.environment_id and r.recompute_id = finish_recompute.recompute_id
     and r.attempt = finish_recompute.attempt and r.status = 'running';
   if not found then

@@ -1,13 +1,12 @@
 -- The next customers of a recompute, after one of them in order of their ids, each with all that a replay needs: {customerId, revision,
 -- createdAt (ms), traits, state, generation, told, events, executions, moreEvents, moreExecutions}. told are the expirations of journeys
--- that were emitted, [journey, ms]; events are the evaluated ones in order of occurrence (to the microsecond) and acceptance, as lists
--- {seqs, at (ms), names, properties}, with properties where they are named; executions is the present log of rules, of [rule, result,
--- triggered by, ms]. More than limit_each of either is cut off, and more… says so. Where they would have more bytes than a limit, there are
--- fewer customers than asked for, but at least one. customer_id names the only one to read; revision changes with the row.
+-- that were emitted, [journey, ms]; events are the first page of the evaluated ones, by svc.replayed_page; executions is the present log of
+-- rules, of [rule, result, triggered by, ms]. Where there are more of either, more… says so. Where they would have more bytes than a limit,
+-- there are fewer customers than asked for, but at least one. customer_id names the only one to read; revision changes with the row.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.read_recompute_chunk(
   environment_id integer, pinned_at timestamptz, customer_id text, sample_share float8, after_customer_id text, property_events text[],
-  customer_limit integer, limit_each integer, byte_limit bigint
+  customer_limit integer, limit_each integer, bytes_each bigint, byte_limit bigint
 )
 returns table (customer json)
 language sql
@@ -60,8 +59,8 @@ as $$
           where m.environment_id = read_recompute_chunk.environment_id and m.customer_id = n.customer_id
             and m.event_type = 'journey.expired' and m.source = 'journey'
         ),
-        'events', e.list,
-        'moreEvents', e.amount > read_recompute_chunk.limit_each,
+        'events', e.events,
+        'moreEvents', e.more,
         'executions', x.list,
         'moreExecutions', x.amount > read_recompute_chunk.limit_each
       ) as customer
@@ -71,19 +70,9 @@ as $$
         where k.environment_id = read_recompute_chunk.environment_id and k.customer_id = n.customer_id
         limit 1
       ) as c
-      cross join lateral (
-        select
-          count(*) as amount,
-          json_build_object(
-            'seqs', array_agg(p.event_seq),
-            'at', array_agg(floor(extract(epoch from p.occurred_at) * 1000)::bigint),
-            'names', array_agg(p.event),
-            'properties', json_agg(p.properties)
-          ) as list
-        from svc.replayed_events(
-          read_recompute_chunk.environment_id, n.customer_id, '-infinity', 0, read_recompute_chunk.property_events,
-          read_recompute_chunk.limit_each + 1
-        ) as p
+      cross join lateral svc.replayed_page(
+        read_recompute_chunk.environment_id, n.customer_id, '-infinity', 0, read_recompute_chunk.property_events,
+        read_recompute_chunk.limit_each, read_recompute_chunk.bytes_each
       ) as e
       cross join lateral (
         select
@@ -108,5 +97,5 @@ as $$
   order by s.customer_id collate "C";
 $$;
 
-comment on function svc_api.read_recompute_chunk(integer, timestamptz, text, float8, text, text[], integer, integer, bigint) is
+comment on function svc_api.read_recompute_chunk(integer, timestamptz, text, float8, text, text[], integer, integer, bigint, bigint) is
   'The next customers of a recompute, each with all that a replay needs.';

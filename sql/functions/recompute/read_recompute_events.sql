@@ -1,8 +1,8 @@
--- The next events of one customer for a replay, as svc_api.read_recompute_chunk lists them, with the place where they end: {seqs, at (ms),
--- names, properties, lastAt (to the microsecond, as text), lastSeq}; the lists are null where there are none.
+-- The next page of one customer's events for a replay, by svc.replayed_page: {events, more, lastAt (to the microsecond, as text), lastSeq}.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.read_recompute_events(
-  environment_id integer, customer_id text, after_at text, after_seq bigint, property_events text[], row_limit integer
+  environment_id integer, customer_id text, after_at text, after_seq bigint, property_events text[], row_limit integer,
+  byte_limit bigint
 )
 returns json
 language sql
@@ -13,19 +13,13 @@ set search_path = ''
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
-  select json_build_object(
-    'seqs', array_agg(p.event_seq),
-    'at', array_agg(floor(extract(epoch from p.occurred_at) * 1000)::bigint),
-    'names', array_agg(p.event),
-    'properties', json_agg(p.properties),
-    'lastAt', (array_agg(p.occurred_at))[count(*)]::text,
-    'lastSeq', (array_agg(p.event_seq))[count(*)]
-  )
-  from svc.replayed_events(
+  select json_build_object('events', p.events, 'more', p.more, 'lastAt', p.last_at::text, 'lastSeq', p.last_seq)
+  from svc.replayed_page(
     read_recompute_events.environment_id, read_recompute_events.customer_id, read_recompute_events.after_at::timestamptz,
-    read_recompute_events.after_seq, read_recompute_events.property_events, read_recompute_events.row_limit
+    read_recompute_events.after_seq, read_recompute_events.property_events, read_recompute_events.row_limit,
+    read_recompute_events.byte_limit
   ) as p;
 $$;
 
-comment on function svc_api.read_recompute_events(integer, text, text, bigint, text[], integer) is
+comment on function svc_api.read_recompute_events(integer, text, text, bigint, text[], integer, bigint) is
   'The next events of one customer for a replay.';

@@ -1,6 +1,6 @@
 -- Begins the next attempt of a job whose row is locked, and answers what a worker needs to know of it. The first attempt counts the
 -- customers, and takes of a sample the share of them.
--- Raises nothing. Locks the job's row.
+-- Raises nothing. Locks the job's row, and those of its queue that are said to run.
 create or replace function svc.start_recompute(job svc.recomputes, failures integer)
 returns json
 language plpgsql
@@ -23,6 +23,12 @@ begin
         and svc.is_sampled(c.customer_id, _job.sample_share);
     end if;
   end if;
+
+  -- A job that was retried stands before one that may be under way without its lock: that one waits, and what it still writes is refused.
+  update svc.recomputes as r
+  set status = 'queued', attempt = r.attempt + 1
+  where r.environment_id = _job.environment_id and r.status = 'running' and r.recompute_id <> _job.recompute_id
+    and svc.lane_of_recompute(r.kind) = svc.lane_of_recompute(_job.kind);
 
   update svc.recomputes as r
   set

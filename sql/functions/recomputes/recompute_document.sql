@@ -36,6 +36,7 @@ return svc.with_members(
       'segmentsExited', (recompute).segments_exited,
       'customersChanged', (recompute).customers_changed,
       'rules', (recompute).rules_added,
+      'rulesRemoved', (recompute).rules_removed,
       'emissions', (recompute).emissions_added
     ),
     'requestedBy', (recompute).requested_by,

@@ -1,6 +1,6 @@
 -- Removes what recomputes, dry runs and previews found of customers, 30 days after they were completed or given up; their own rows stay,
--- with the totals. No more than `row_limit` of these results at once, so that no call takes long; answers how many, with one for each
--- recompute that has none left. Whoever is answered more than nothing calls again.
+-- with the totals, but for those of previews. No more than `row_limit` of these results at once, so that no call takes long; answers how
+-- many, with one for each recompute that has none left. Whoever is answered more than nothing calls again.
 -- Raises nothing. Locks a recompute, then the results that it deletes; passes over those that others hold, as an erasure does, and so
 -- waits for nobody.
 create or replace function svc_api.sweep_recomputes(row_limit integer)
@@ -19,7 +19,7 @@ declare
   _total integer := 0;
 begin
   while _total < sweep_recomputes.row_limit loop
-    select r.environment_id, r.recompute_id into _recompute
+    select r.environment_id, r.recompute_id, r.kind into _recompute
     from svc.recomputes as r
     where r.finished_at > coalesce(r.swept_at, '-infinity') and r.finished_at < now() - 30 * interval '24 hours'
     order by r.finished_at
@@ -43,6 +43,9 @@ begin
       select from svc.recompute_customers as o
       where o.environment_id = _recompute.environment_id and o.recompute_id = _recompute.recompute_id
     );
+    -- The model that a preview was of is large, and of no use without what was found.
+    delete from svc.recomputes as r
+    where r.environment_id = _recompute.environment_id and r.recompute_id = _recompute.recompute_id and r.kind = 'preview';
     update svc.recomputes as r
     set swept_at = now()
     where r.environment_id = _recompute.environment_id and r.recompute_id = _recompute.recompute_id;

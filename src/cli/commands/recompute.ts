@@ -1,10 +1,7 @@
 import { defineCommand } from "../command.js";
-import { confirmation } from "../confirm.js";
-import type { Context } from "../context.js";
 import { UsageError } from "../errors.js";
 import type { Job } from "../jobs.js";
 import { noWaitOption, projectOptions, yesOption } from "../options.js";
-import { printable } from "../text.js";
 
 export default defineCommand({
   path: "recompute",
@@ -36,9 +33,11 @@ export default defineCommand({
     const { environment } = settings;
     settings.credentials();
     const { JOB_MEMBERS } = await import("../jobs.js");
-
-    const scope = from === undefined ? (customer ?? null) : await scopeOf(from);
-    if (!dryRun) await confirm(context, scope, yes);
+    const { confirmFrom, confirmNew } = await import("../recompute-question.js");
+    if (from !== undefined) {
+      const { data } = await api.get<Job>(api.projectPath("recomputes", from), JOB_MEMBERS, { env: environment });
+      await confirmFrom(context, data, { again: dryRun, yes });
+    } else if (!dryRun) await confirmNew(context, customer ?? null, yes);
 
     const body = { ...scopeBody(), ...(dryRun ? { dryRun } : {}) };
     const path = api.projectPath("recomputes");
@@ -52,25 +51,5 @@ export default defineCommand({
       if (from !== undefined) return { from };
       return customer === undefined ? { all: true } : { customerId: customer };
     }
-
-    /** The customer that a dry run is of; null for all. */
-    async function scopeOf(id: string): Promise<string | null> {
-      const { data } = await api.get<Job>(api.projectPath("recomputes", id), JOB_MEMBERS, { env: environment });
-      return data.customerId ?? null;
-    }
   },
 });
-
-/** Asks before something is written; of all customers, by the name of the environment. */
-async function confirm(context: Context, customer: string | null, yes: boolean): Promise<void> {
-  const { environment, project, apiUrl } = context.settings;
-  const where = `${environment} of project ${project} at ${apiUrl}`;
-  const derived = "lifecycle, journeys, segments, health and rule log are derived anew, and what differs is emitted";
-  if (customer !== null) {
-    const ask = await confirmation(context, { action: "recomputing a customer", yes });
-    return ask(`Recompute the customer ${printable(customer)} in ${where}? Its ${derived}.`);
-  }
-  const action = `recomputing all customers of ${environment}`;
-  const ask = await confirmation(context, { action, yes, word: environment, yesSuffices: true });
-  return ask(`This recomputes all customers in ${where}: their ${derived}.`);
-}

@@ -20,6 +20,10 @@ const result = exact(
       description: "Customers with a difference, a run of a rule or an emission.",
     }),
     rules: Type.Integer({ minimum: 0, description: "Runs of rules that the log gains." }),
+    rulesRemoved: Type.Integer({
+      minimum: 0,
+      description: "Runs that the log loses. One that only moves in time is lost at one instant and gained at another.",
+    }),
     emissions: Type.Integer({ minimum: 0, description: "Corrections and expirations that are emitted." }),
   },
   { title: "RecomputeResult", description: "What came of it so far; it grows while it runs." },
@@ -27,7 +31,7 @@ const result = exact(
 
 const job = {
   pins: exact({
-    configVersion: orNull(version, "The version that is replayed, or compared with; null before the first deploy."),
+    configVersion: orNull(version, "The version that is replayed; of a preview, whose replay its own is compared with. Null before the first deploy."),
     evaluatedAt: instant,
     customersCreatedThrough: instant,
   }),
@@ -35,7 +39,7 @@ const job = {
   nextAttemptAt: orNull(instant, "While retrying: when it is tried again."),
   error: orNull(Type.String(), "Why it failed last, and what to do."),
   progress: exact({
-    customersTotal: orNull(count, "How many customers there were when it began; null before."),
+    customersTotal: orNull(count, "How many customers there were when it began, and how many were done once it is completed; null before."),
     customersDone: count,
   }),
   result,
@@ -100,6 +104,7 @@ const difference = exact(
       { maxItems: 1000, description: "Runs that the log gains." },
     ),
     rulesOmitted: Type.Optional(Type.Integer({ minimum: 1, description: "How many more there are." })),
+    rulesRemoved: Type.Optional(Type.Integer({ minimum: 1, description: "How many runs the log loses." })),
     emissions: Type.Array(
       exact({
         eventType: Type.String({ examples: ["customer.activated"] }),

@@ -50,11 +50,14 @@ export class CustomerReplay {
 /** Events in the engine's order: of milliseconds and acceptance, where the database orders by microseconds. */
 export function eventsOf({ seqs, at, names, properties }: EventLists): TrackedEvent[] {
   if (seqs === null || at === null || names === null || properties === null) return [];
-  let isInOrder = true;
-  const events = seqs.map((seq, i): TrackedEvent => {
-    if (i > 0 && at[i] === at[i - 1] && seq < seqs[i - 1]!) isInOrder = false;
-    return { seq, eventId: eventId(seq), event: names[i]!, occurredAt: at[i]!, properties: properties[i] ?? {} };
-  });
+  const events = seqs.map((seq, i): TrackedEvent => ({
+    seq,
+    eventId: eventId(seq),
+    event: names[i]!,
+    occurredAt: at[i]!,
+    properties: properties[i] ?? {},
+  }));
+  const isInOrder = seqs.every((seq, i) => i === 0 || at[i] !== at[i - 1] || seq > seqs[i - 1]!);
   if (!isInOrder) events.sort((a, b) => a.occurredAt - b.occurredAt || a.seq - b.seq);
   return events;
 }

@@ -28,6 +28,8 @@ export interface Difference {
   rules: { ruleId: string; result: string; triggeredBy: string; conditions: Json; action: Json; executedAt: string }[];
   /** How many more there are. */
   rulesOmitted?: number;
+  /** How many runs the log loses. */
+  rulesRemoved?: number;
   /** Expirations and corrections. */
   emissions: { eventType: string; source: string; metadata: Json; timestamp: string }[];
   emissionsOmitted?: number;
@@ -73,6 +75,7 @@ export function compare(
     segmentsEntered: entered,
     segmentsExited: exited,
     rules: added.count,
+    rulesRemoved: added.removed,
     emissions: emissions.length,
   };
   if (!isListed) return { difference: null, weight: 0, counts };
@@ -92,6 +95,7 @@ export function compare(
       executedAt: new Date(at).toISOString(),
     })),
     ...(added.count > added.kept.length ? { rulesOmitted: added.count - added.kept.length } : {}),
+    ...(added.removed > 0 ? { rulesRemoved: added.removed } : {}),
     emissions: emissions.slice(0, LIST_MAX).map(({ type, source, metadata, at }) => ({
       eventType: type,
       source,
@@ -119,6 +123,7 @@ export function noCounts(): ResultCounts {
     segmentsEntered: 0,
     segmentsExited: 0,
     rules: 0,
+    rulesRemoved: 0,
     emissions: 0,
   };
 }

@@ -11,6 +11,8 @@ type Execution = EffectRows["ruleExecutions"][number];
 export class ExecutionsAdded {
   readonly kept: Execution[] = [];
   count = 0;
+  /** How many runs of the log the replay has not. */
+  removed = 0;
   #present: ExecutionKey[] = [];
   #predicted: Execution[] = [];
 
@@ -50,5 +52,6 @@ export class ExecutionsAdded {
       this.count++;
       if (this.kept.length < this.keepMax) this.kept.push(run);
     }
+    for (const left of had.values()) this.removed += left;
   }
 }

@@ -7,8 +7,11 @@ import type { CustomerRun } from "./customer-run.js";
 import { eventsOf } from "./customer-replay.js";
 import { PastEvents } from "./past-events.js";
 
-/** Events of one part: a few milliseconds, so that whatever else the process does goes on. */
-const PART_EVENTS = 2_000;
+/** Runs in the log that are read at once. */
+const PAGE_RUNS = 2_000;
+
+/** Which events are read, and how many make a part: a few milliseconds, so that whatever else the process does goes on. */
+export type LongOptions = Parameters<typeof readRecomputeEvents>[4];
 
 /**
  * Goes through a history that is too long to be held at once.
@@ -19,7 +22,7 @@ export async function replayLong(
   tx: TransactionSql,
   job: RecomputeJob,
   run: CustomerRun,
-  propertyEvents: string[],
+  options: LongOptions,
   onLogs: (logs: Pick<EffectRows, "transitions" | "ruleExecutions">) => Promise<void>,
 ): Promise<void> {
   const { customer } = run;
@@ -28,17 +31,10 @@ export async function replayLong(
   let end: Parameters<typeof readRecomputeEvents>[3] = { lastAt: null, lastSeq: null };
   let held: TrackedEvent[] = [];
   for (let isLast = false; !isLast;) {
-    const page = await readRecomputeEvents(
-      tx,
-      job.environmentId,
-      customer.customerId,
-      end,
-      propertyEvents,
-      PART_EVENTS,
-    );
-    end = page;
-    const read = eventsOf(page);
-    isLast = read.length < PART_EVENTS;
+    const page = await readRecomputeEvents(tx, job.environmentId, customer.customerId, end, options);
+    if (page.more) end = page;
+    isLast = !page.more;
+    const read = eventsOf(page.events);
     // The database orders by microseconds: of the last millisecond an earlier one in the engine's order may follow.
     const events = [...held, ...read].sort((a, b) => a.occurredAt - b.occurredAt || a.seq - b.seq);
     const cut = isLast ? events.length : events.findIndex(({ occurredAt }) => occurredAt === events.at(-1)!.occurredAt);
@@ -55,24 +51,24 @@ export async function replayLong(
 /** The log that the runs of a replay are compared with, read as far as the replay has come. */
 class PresentLog {
   #end: Parameters<typeof readRecomputeExecutions>[3] = { lastAt: null, lastSeq: null };
-  #isRead: boolean;
-  #through = -Infinity;
+  /** Before this instant all of it is read; Infinity where there is none to read. */
+  #through: number;
 
   constructor(
     private readonly tx: TransactionSql,
     private readonly job: RecomputeJob,
     private readonly run: CustomerRun,
   ) {
-    this.#isRead = !run.readsLog;
+    this.#through = run.readsLog ? -Infinity : Infinity;
   }
 
   async settle(before: number): Promise<void> {
-    while (!this.#isRead && this.#through < before) {
+    // Page by page, because a log may be as long as the history.
+    for (;;) {
+      this.run.executions.settle(Math.min(before, this.#through));
+      if (this.#through >= before) return;
       await this.#readPage();
-      // Part by part, because a log may be as long as the history.
-      this.run.executions.settle(Math.min(before, this.#isRead ? Infinity : this.#through));
     }
-    this.run.executions.settle(Math.min(before, this.#isRead ? Infinity : this.#through));
   }
 
   async #readPage(): Promise<void> {
@@ -81,12 +77,11 @@ class PresentLog {
       this.job.environmentId,
       this.run.customer,
       this.#end,
-      PART_EVENTS,
+      PAGE_RUNS,
     );
     const runs = page.runs ?? [];
     this.#end = page;
-    this.#isRead = runs.length < PART_EVENTS;
-    this.#through = runs.at(-1)?.[3] ?? Infinity;
+    this.#through = runs.length < PAGE_RUNS ? Infinity : runs.at(-1)![3];
     this.run.executions.present(runs);
   }
 }

@@ -3,7 +3,8 @@ import type { Sql } from "postgres";
 import { claimRecompute, failRecompute, leaveRecompute, type RecomputeJob } from "../../db/calls-recompute.js";
 import type { Models } from "../../evaluation/models.js";
 import { Wakeup } from "../wakeup.js";
-import { CustomerFailed, runJob, TakenOver } from "./run-job.js";
+import { CustomerFailed, TakenOver } from "./failures.js";
+import { runJob } from "./run-job.js";
 
 export interface RecomputerOptions {
   /** For reading. */

@@ -38,6 +38,7 @@ export interface JobRow {
   segments_entered: number;
   segments_exited: number;
   rules_added: number;
+  rules_removed: number;
   emissions_added: number;
 }
 
@@ -81,9 +82,13 @@ export class JobRunner {
     return runJob({ session: this.session, sql: this.db.sql, models: this.#models }, job, goesOn);
   }
 
-  /** Takes the job that is next and does it to its end. */
-  async runNext(): Promise<RecomputeJob> {
-    const job = await this.claim();
+  /** Takes the job that is next, of whatever environment, or one by its id, and does it to its end. */
+  async runNext(id?: string): Promise<RecomputeJob> {
+    let job = await this.claim();
+    while (job !== null && id !== undefined && job.recomputeId !== id) {
+      await this.leave(job);
+      job = await this.claim();
+    }
     if (job === null) throw new Error("there is no job");
     await this.run(job);
     await this.leave(job);
@@ -134,7 +139,8 @@ export function recomputer(db: TestDatabase, options: Partial<RecomputerOptions>
 export async function jobOf(sql: Sql, id: string): Promise<JobRow> {
   const [row] = await sql<[JobRow]>`
     select status, attempt, failures, error, customers_total, customers_done, last_customer_id, customers_changed, lifecycle_changed,
-      health_changed, segments_entered, segments_exited, rules_added::integer, emissions_added::integer
+      health_changed, segments_entered, segments_exited, rules_added::integer, rules_removed::integer,
+      emissions_added::integer
     from svc.recomputes where recompute_id = ${id}`;
   return row;
 }

@@ -1,0 +1,49 @@
+import type { Sql } from "postgres";
+import {
+  recordRecomputeChunk,
+  type RecomputeCustomer,
+  type RecomputeJob,
+  type ResultCounts,
+} from "../../db/calls-recompute.js";
+import { addCounts, noCounts } from "./difference.js";
+import { isLong, type JobCustomers } from "./job-customers.js";
+import type { Outlet, Prepared } from "./outlet.js";
+
+interface Found extends Prepared {
+  counts: ResultCounts;
+  /** `{customerId, weight, difference}`; null where nothing changes. */
+  json: string | null;
+}
+
+/** Writes down what a dry run or a preview finds, and nothing else. */
+export class RecordOutlet implements Outlet<Found> {
+  /** @param onPart is called while a long history is gone through */
+  constructor(
+    private readonly session: Sql,
+    private readonly job: RecomputeJob,
+    private readonly customers: JobCustomers,
+    private readonly onPart: () => Promise<void>,
+  ) {}
+
+  async prepare(customer: RecomputeCustomer): Promise<Found> {
+    const { customerId } = customer;
+    const run = isLong(customer)
+      ? await this.customers.onSnapshot(customerId, this.onPart)
+      : this.customers.whole(customer);
+    if (run === null) return { customerId, bytes: 0, counts: noCounts(), json: null };
+    const { counts, difference, weight } = run.compared();
+    const json = difference === null ? null : JSON.stringify({ customerId, weight, difference });
+    return { customerId, bytes: json?.length ?? 0, counts, json };
+  }
+
+  async write(customers: readonly Found[]): Promise<void> {
+    const counts = noCounts();
+    for (const found of customers) addCounts(counts, found.counts);
+    await recordRecomputeChunk(this.session, this.job, {
+      lastCustomerId: customers.at(-1)!.customerId,
+      done: customers.length,
+      differences: customers.flatMap(({ json }) => json ?? []),
+      counts,
+    });
+  }
+}
