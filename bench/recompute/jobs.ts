@@ -14,8 +14,8 @@ export interface JobOptions {
 }
 
 /** The model after somebody changed two thresholds: of a state and of a segment. */
-export function changed(snapshot: Snapshot = SNAPSHOT): Snapshot {
-  const other = structuredClone(snapshot);
+function changed(): Snapshot {
+  const other = structuredClone(SNAPSHOT);
   const [first] = other.lifecycle!.states[0]!.transitions;
   if (first?.when.kind === "count") first.when.value = 8;
   const when = other.segments[0]!.when;

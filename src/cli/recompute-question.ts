@@ -39,7 +39,8 @@ export async function confirmRetry(context: Context, job: Job, yes: boolean): Pr
     context.out.note(`${job.dry_run ? "Dry run" : "Recompute"} ${job.id} of ${scopeOf(job)} ${pinned}${reached}.`);
   }
   await warnOfOtherVersion(context, job, job.dry_run);
-  if (!job.dry_run) await confirm(context, job.customerId ?? null, ` ${pinned}, as ${job.id} was queued${reached}`, yes);
+  if (!job.dry_run)
+    await confirm(context, job.customerId ?? null, ` ${pinned}, as ${job.id} was queued${reached}`, yes);
 }
 
 /** Asks for what is written; of all customers, for the name of the environment. @param pinned how it was pinned before, if it was */

@@ -31,7 +31,7 @@ export async function printJob(context: Context, job: Job, { customers }: { cust
 function nextStep(job: Job): string[] {
   if (job.status === "dead_letter") return [`Once the cause is mended: ${commandFor("retry", job)}`];
   if (job.status !== "completed" || !job.dry_run) return [];
-  if (job.result.customersChanged === 0) return ["Nothing would change."];
+  if (job.result.customersChanged === 0 && job.result.rulesRemoved === 0) return ["Nothing would change."];
   return [`Nothing was written. To do exactly this: svc recompute --from ${job.id} --env ${job.environment}`];
 }
 

@@ -62,8 +62,8 @@ function draw<Row>(out: Out, columns: readonly Column<Row>[], rows: readonly Row
 }
 
 function widthsOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): number[] {
-  return columns.map(({ title, value }) =>
-    rows.reduce((width, row) => Math.max(width, stringWidth(printable(value(row)))), stringWidth(title)),
+  return columns.map((column) =>
+    rows.reduce((width, row) => Math.max(width, stringWidth(printable(column.value(row)))), stringWidth(column.title)),
   );
 }
 

@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
 import { connect } from "../db/connect.js";
-import { Models } from "../evaluation/models.js";
 import { startDeliverer } from "../tasks/deliver.js";
 import { startRecomputer } from "../tasks/recompute/recomputer.js";
 import { startWorker, type RunningWorker } from "../tasks/worker.js";
@@ -28,7 +27,6 @@ export async function runWorkerRole(options: WorkerRoleOptions, logger: Logger):
     statementTimeoutMs: 5 * 60_000,
   };
   const sql = connect(options.databaseUrl, { ...connection, max: CONCURRENCY + 6, applicationName: "svc worker" });
-  const models = new Models();
   const recomputer = startRecomputer({
     sql,
     // What is lost of a recompute by a crash of the server is done again.
@@ -40,7 +38,6 @@ export async function runWorkerRole(options: WorkerRoleOptions, logger: Logger):
         applicationName: "svc recompute",
         asynchronousCommit: true,
       }),
-    models,
     attemptsMax: options.recomputeAttempts,
     logger,
   });
@@ -51,7 +48,6 @@ export async function runWorkerRole(options: WorkerRoleOptions, logger: Logger):
     settleSeconds: options.settleSeconds,
     attemptDays: options.attemptDays,
     concurrency: CONCURRENCY,
-    models,
     onRecompute: recomputer.wake,
     logger,
     onStalled: (error) => {

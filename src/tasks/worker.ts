@@ -7,7 +7,7 @@ import type { Sql } from "postgres";
 import { sweepRecomputes, tick } from "../db/calls-evaluation.js";
 import { sweepWebhooks } from "../db/calls-deliveries.js";
 import { sweepIam } from "../db/calls-sign-in.js";
-import type { Models } from "../evaluation/models.js";
+import { Models } from "../evaluation/models.js";
 import { evaluateEnvironment } from "./evaluate.js";
 
 export interface WorkerOptions {
@@ -19,8 +19,6 @@ export interface WorkerOptions {
   /** How long attempts to deliver are kept. */
   attemptDays: number;
   concurrency: number;
-  /** Shared by all tasks of the process. */
-  models: Models;
   /** A recompute was asked for. */
   onRecompute: () => void;
   logger: Logger;
@@ -57,7 +55,8 @@ const CHUNKS_PER_JOB = 20;
 
 /** Starts the job runner and the tick of this process. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { sql, models, logger, settleSeconds } = options;
+  const { sql, logger, settleSeconds } = options;
+  const models = new Models();
   let stopping = false;
   const events: WorkerEvents = new EventEmitter();
   // graphile-worker locks jobs in the name of its pool, so that is whose heartbeat the tick writes.

@@ -48,8 +48,8 @@ async function preview(argv: string[] = [], options: RunOptions = {}) {
 
 async function addCustomers(count: number): Promise<void> {
   await service.db.sql`
-    insert into svc.customers (environment_id, customer_id)
-    select e.environment_id, 'c' || n from generate_series(1, ${count}) as n, svc.environments as e
+    insert into svc.customers (environment_id, customer_id, created_at)
+    select e.environment_id, 'c' || n, now() from generate_series(1, ${count}) as n, svc.environments as e
     join svc.projects as p on p.project_id = e.project_id where p.slug = ${slug} and e.name = 'test'`;
 }
 

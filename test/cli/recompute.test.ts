@@ -210,7 +210,9 @@ describe("svc recompute", () => {
       return id;
     };
     const [{ stderr }, id] = await Promise.all([recompute(["--all", "--yes"]), giveUp()]);
-    expect(stderr).toContain("the others are as they were. Mend the cause, then go on where it ended: svc recompute retry");
+    expect(stderr).toContain(
+      "the others are as they were. Mend the cause, then go on where it ended: svc recompute retry",
+    );
     expect(stderr.match(/svc recompute retry \S+.*/g)).toEqual(["svc recompute retry rec_<id> --env test."]);
     const { stdout } = await recompute(["status", id]);
     expect(stdout.match(/svc recompute retry \S+.*/g)).toEqual(["svc recompute retry rec_<id> --env test"]);
@@ -220,7 +222,12 @@ describe("svc recompute", () => {
     await recompute(["--all", "--dry-run", "--no-wait"]);
     const id = await worker.complete(DIFFERENCES, TOTALS);
     const { stdout } = await recompute(["status", id], { terminal: true, columns: 45 });
-    expect(stdout.slice(stdout.indexOf("Customer  L"), stdout.indexOf("\n\nNothing"))).toMatchInlineSnapshot();
+    expect(stdout.slice(stdout.indexOf("Customer  L"), stdout.indexOf("\n\nNothing"))).toMatchInlineSnapshot(`
+      "Customer  Lifecycle          Health
+      globex    trial → activated  81.5 → 40
+      initech
+      Too narrow for: Segments, Rules."
+    `);
   });
 
   test("on a terminal there is a bar", async () => {
@@ -345,7 +352,9 @@ describe("what takes over pins says which", () => {
   test("a run from a dry run: version, instant, scope and dry run, with --yes before anything else", async () => {
     const dryRun = await queued("--all", "--dry-run");
     const { stderr } = await recompute(["--from", dryRun, "--no-wait", "--yes"]);
-    expect(stderr).toBe("Recompute of all customers in test under v1, as of <instant>, as the dry run rec_<id> told.\n");
+    expect(stderr).toBe(
+      "Recompute of all customers in test under v1, as of <instant>, as the dry run rec_<id> told.\n",
+    );
     const piped = await recompute(["--from", dryRun, "--no-wait"], { input: "test\n" });
     expect(piped).toMatchObject({ code: 0, stderr });
     const one = await recompute(["--from", await queued("--customer", "globex", "--dry-run"), "--no-wait", "--yes"]);
@@ -383,7 +392,9 @@ describe("what takes over pins says which", () => {
     expect(await jobs()).toMatchObject([{ status: "dead_letter" }]);
     const other = await recompute(["retry", id, "--no-wait"], { terminal: true, input: "live\n" });
     expect(other.stderr).toContain(WARNING);
-    expect(other.stderr).toContain("under v1, as of <instant>, as rec_<id> was queued; 2 of 3 customers are done: their");
+    expect(other.stderr).toContain(
+      "under v1, as of <instant>, as rec_<id> was queued; 2 of 3 customers are done: their",
+    );
     expect(await jobs()).toMatchObject([{ status: "dead_letter" }]);
 
     const { code, stderr } = await recompute(["retry", id, "--no-wait", "--yes"]);
@@ -401,7 +412,7 @@ describe("what takes over pins says which", () => {
     const asked = await recompute(["retry", one, "--no-wait"], { terminal: true, input: "y\n" });
     expect(asked.code).toBe(0);
     expect(asked.stderr).toContain("Recompute the customer globex in test");
-    await worker.complete([]);
+    await worker.complete([], "last_customer_id = null");
 
     const dryRun = await givenUp("--all", "--dry-run");
     expect(await recompute(["retry", dryRun, "--no-wait"])).toMatchObject({
@@ -474,7 +485,10 @@ describe("svc recompute status, list and retry", () => {
     await worker.write(id, "status = 'dead_letter', finished_at = now(), error = 'It failed.'");
     const told = await recompute(["status", id]);
     expect(told.stdout).toContain("Once the cause is mended: svc recompute retry rec_<id> --env test");
-    const [{ code, stdout }] = await Promise.all([recompute(["retry", id, "--yes"]), worker.complete(DIFFERENCES, TOTALS)]);
+    const [{ code, stdout }] = await Promise.all([
+      recompute(["retry", id, "--yes"]),
+      worker.complete(DIFFERENCES, TOTALS),
+    ]);
     expect(code).toBe(0);
     expect(stdout).toContain("Recompute rec_<id> of all customers in test");
     expect(stdout).toContain("1 customer moved");

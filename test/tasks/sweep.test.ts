@@ -5,7 +5,6 @@ import { sweepIam } from "../../src/db/calls-sign-in.js";
 import { connect } from "../../src/db/connect.js";
 import { startWorker } from "../../src/tasks/worker.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
-import { Models } from "../../src/evaluation/models.js";
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -182,7 +181,6 @@ it("a worker sweeps every ten minutes, as its role", async () => {
     sql,
     settleSeconds: 30,
     attemptDays: 30,
-    models: new Models(),
     onRecompute: () => undefined,
     concurrency: 1,
     logger: pino({ level: "silent" }),

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { startWorker } from "../../src/tasks/worker.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
-import { Models } from "../../src/evaluation/models.js";
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -31,7 +30,6 @@ it("a worker whose tick has no answer says that it is stuck, and recovers where 
     sql,
     settleSeconds: 30,
     attemptDays: 30,
-    models: new Models(),
     onRecompute: () => undefined,
     concurrency: 1,
     logger: pino({ level: "silent" }),

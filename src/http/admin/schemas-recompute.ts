@@ -31,7 +31,10 @@ const result = exact(
 
 const job = {
   pins: exact({
-    configVersion: orNull(version, "The version that is replayed; of a preview, whose replay its own is compared with. Null before the first deploy."),
+    configVersion: orNull(
+      version,
+      "The version that is replayed; of a preview, whose replay its own is compared with. Null before the first deploy.",
+    ),
     evaluatedAt: instant,
     customersCreatedThrough: instant,
   }),
@@ -39,7 +42,10 @@ const job = {
   nextAttemptAt: orNull(instant, "While retrying: when it is tried again."),
   error: orNull(Type.String(), "Why it failed last, and what to do."),
   progress: exact({
-    customersTotal: orNull(count, "How many customers there were when it began, and how many were done once it is completed; null before."),
+    customersTotal: orNull(
+      count,
+      "How many customers there were when it began, and how many were done once it is completed; null before.",
+    ),
     customersDone: count,
   }),
   result,

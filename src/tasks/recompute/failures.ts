@@ -1,5 +1,3 @@
-import postgres from "postgres";
-
 /** Somebody else has the job by now. */
 export class TakenOver extends Error {
   override readonly name = "TakenOver";
@@ -18,7 +16,9 @@ export class CustomerFailed extends Error {
 
 /** Whether the server refused what was made of a customer: not that it ended, or that another worker has the job. */
 export function isOfCustomer(error: unknown): boolean {
-  return error instanceof postgres.PostgresError && !/^(SV011|57P..)$/.test(error.code);
+  // SQLSTATEs have a digit, and other codes of errors are longer or have none.
+  const { code = "" } = error as { code?: string };
+  return /^(?=.*\d)[0-9A-Z]{5}$/.test(code) && !/^(SV011|57P..)$/.test(code);
 }
 
 /** Whether an error says already what it is of. */

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
 import { claimRecompute, failRecompute, leaveRecompute, type RecomputeJob } from "../../db/calls-recompute.js";
-import type { Models } from "../../evaluation/models.js";
+import { Models } from "../../evaluation/models.js";
 import { Wakeup } from "../wakeup.js";
 import { CustomerFailed, TakenOver } from "./failures.js";
 import { runJob } from "./run-job.js";
@@ -11,7 +11,6 @@ export interface RecomputerOptions {
   sql: Sql;
   /** Opens the connection on which a job is held and written: one connection, never closed for being idle while it is asked each second. */
   openSession: () => Sql;
-  models: Models;
   /** Failures in a row without getting further after which a job is given up. */
   attemptsMax: number;
   /** The pause after a first failure; it doubles with each. */
@@ -51,6 +50,7 @@ export function startRecomputer(options: RecomputerOptions): Recomputer {
 class Slot {
   readonly wakeup = new Wakeup();
   readonly #session: Sql;
+  readonly #models = new Models();
 
   constructor(
     private readonly options: RecomputerOptions,
@@ -73,12 +73,12 @@ class Slot {
   }
 
   async #do(job: RecomputeJob): Promise<void> {
-    const { sql, models, logger } = this.options;
+    const { sql, logger } = this.options;
     const { recomputeId, environmentId, attempt, kind } = job;
     const said = { recomputeId, environmentId, attempt, kind };
     logger.info(said, "a recompute begins");
     try {
-      const isDone = await runJob({ session: this.#session, sql, models }, job, this.goesOn);
+      const isDone = await runJob({ session: this.#session, sql, models: this.#models }, job, this.goesOn);
       logger.info(said, isDone ? "a recompute is completed" : "a recompute waits for another worker");
     } catch (error) {
       if (error instanceof TakenOver || (error as { code?: string }).code === "SV011") {

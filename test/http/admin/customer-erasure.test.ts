@@ -6,7 +6,6 @@ import { startWorker } from "../../../src/tasks/worker.js";
 import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";
 import { environmentId, envelope, snapshot } from "../../support/service.js";
 import { claim } from "../../webhooks/support/fixtures.js";
-import { Models } from "../../../src/evaluation/models.js";
 
 let fixture: SpecFixture;
 let environment: number;
@@ -345,7 +344,6 @@ it("while events come in and a worker evaluates, every event is evaluated and th
     sql: workerSql,
     settleSeconds: 0,
     attemptDays: 30,
-    models: new Models(),
     onRecompute: () => undefined,
     concurrency: 3,
     logger: pino({ level: "silent" }),

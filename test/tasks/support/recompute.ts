@@ -128,7 +128,6 @@ export function recomputer(db: TestDatabase, options: Partial<RecomputerOptions>
     sql: db.sql,
     openSession: () =>
       connect(db.url, { max: 1, lasting: true, applicationName: "test recomputer", asynchronousCommit: true }),
-    models: new Models(),
     attemptsMax: 10,
     pauseMs: 1,
     logger: pino({ level: "silent" }),
