@@ -12,7 +12,14 @@ import { declared, TestEnvironment, type TestOperation } from "./support/environ
 import { Gate } from "./support/gate.js";
 import { everything } from "./support/kept.js";
 import { customersOf } from "./support/population.js";
-import { evaluatedEvents, executionsOf, storedOf, transitionsOf } from "./support/replayed.js";
+import {
+  evaluatedEvents,
+  executionLines,
+  executionsOf,
+  storedOf,
+  transitionLines,
+  transitionsOf,
+} from "./support/replayed.js";
 import { jobOf, JobRunner, queue } from "./support/recompute.js";
 
 let db: TestDatabase;
@@ -55,16 +62,8 @@ async function expectReplayed(
   const stored = await storedOf(environment, customer);
   expect(stored.state).toEqual(JSON.parse(JSON.stringify(kept)));
   expect(stored.traits).toEqual(traits);
-  expect(await transitionsOf(environment, customer)).toEqual(
-    effects.flatMap((effect) =>
-      effect.kind === "transition" ? [`${effect.from ?? "-"}→${effect.to} ${iso(effect.at)}`] : [],
-    ),
-  );
-  expect(await executionsOf(environment, customer)).toEqual(
-    effects.flatMap((effect) =>
-      effect.kind === "ruleExecuted" ? [`${effect.rule} ${effect.result} ${iso(effect.at)}`] : [],
-    ),
-  );
+  expect(await transitionsOf(environment, customer)).toEqual(transitionLines(effects));
+  expect(await executionsOf(environment, customer)).toEqual(executionLines(effects));
 }
 
 describe("between the pin and the visit", () => {
@@ -271,7 +270,7 @@ describe("between the read of a chunk and a customer's write", () => {
       lifecycle: "new",
       configVersion: "v2",
     });
-    expect(await transitionsOf(environment, "c005")).toEqual([`-→new ${LATER}`]);
+    expect(await transitionsOf(environment, "c005")).toEqual([expect.stringContaining(`-→new ${LATER}`)]);
   });
 });
 

@@ -104,6 +104,12 @@ export class TestEnvironment {
     );
   }
 
+  /** Ingests one batch, which is accepted now. */
+  async send(operations: TestOperation[]): Promise<void> {
+    const body = JSON.stringify({ events: operations.map(bodyOf) });
+    await ingestBatch(this.sql, { keyHash: this.keyHash, batchId: randomUUID(), repeated: false }, body);
+  }
+
   /** Ingests one batch and dates its acceptance back (or ahead); answers the sequence numbers of its operations. */
   async ingest(operations: TestOperation[]): Promise<number[]> {
     return this.ingestText(

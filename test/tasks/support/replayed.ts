@@ -1,4 +1,4 @@
-import { eventId, type TrackedEvent } from "../../../src/engine/index.js";
+import { causeId, eventId, type Effect, type TrackedEvent } from "../../../src/engine/index.js";
 import type { StoredCustomer } from "../../../src/evaluation/stored-state.js";
 import type { TestEnvironment } from "./environment.js";
 
@@ -31,10 +31,10 @@ export async function evaluatedEvents(
   return rows.map((row) => ({ ...row, eventId: eventId(row.seq) }));
 }
 
-/** The customer's transitions that count, `from→to at`. */
+/** The customer's transitions that count, as `transitionLines` writes them. */
 export async function transitionsOf({ sql, environmentId }: TestEnvironment, customerId: string): Promise<string[]> {
   const rows = await sql<{ line: string }[]>`
-    select concat(coalesce(t.from_state, '-'), '→', t.to_state, ' ', svc.iso(t.transitioned_at)) as line
+    select concat(coalesce(t.from_state, '-'), '→', t.to_state, ' ', svc.iso(t.transitioned_at), ' ', t.cause_type, ' ', t.cause_id) as line
     from svc.lifecycle_transitions as t
     join svc.customers as c using (environment_id, customer_id, generation)
     where t.environment_id = ${environmentId} and t.customer_id = ${customerId}
@@ -42,13 +42,31 @@ export async function transitionsOf({ sql, environmentId }: TestEnvironment, cus
   return rows.map(({ line }) => line);
 }
 
-/** The runs of rules that count, `rule result at`. */
+/** The runs of rules that count, as `executionLines` writes them. */
 export async function executionsOf({ sql, environmentId }: TestEnvironment, customerId: string): Promise<string[]> {
   const rows = await sql<{ line: string }[]>`
-    select concat(x.rule_id, ' ', x.result, ' ', svc.iso(x.executed_at)) as line
+    select concat(x.rule_id, ' ', x.result, ' ', svc.iso(x.executed_at), ' ', x.cause_type, ' ', x.cause_id) as line
     from svc.rule_executions as x
     join svc.customers as c using (environment_id, customer_id, generation)
     where x.environment_id = ${environmentId} and x.customer_id = ${customerId}
     order by x.execution_seq`;
   return rows.map(({ line }) => line);
+}
+
+/** The transitions of a replay, each with its instant and its cause. */
+export function transitionLines(effects: readonly Effect[]): string[] {
+  return effects.flatMap((effect) =>
+    effect.kind === "transition" ? [`${effect.from ?? "-"}→${effect.to} ${placeOf(effect)}`] : [],
+  );
+}
+
+/** The runs of rules of a replay, each with its instant and its cause. */
+export function executionLines(effects: readonly Effect[]): string[] {
+  return effects.flatMap((effect) =>
+    effect.kind === "ruleExecuted" ? [`${effect.rule} ${effect.result} ${placeOf(effect)}`] : [],
+  );
+}
+
+function placeOf({ at, cause }: Extract<Effect, { cause: unknown }>): string {
+  return `${new Date(at).toISOString()} ${cause.kind} ${causeId(cause) ?? ""}`;
 }

@@ -1,0 +1,178 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { replay } from "../../src/engine/index.js";
+import { stateOf } from "../../src/evaluation/stored-state.js";
+import { happened } from "../engine/support/builders.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { temporaryDirectory } from "../support/server.js";
+import { modelOf } from "../tasks/support/engine.js";
+import { TestEnvironment } from "../tasks/support/environment.js";
+import { derived, everything } from "../tasks/support/kept.js";
+import { CHANGED as OTHER, customersOf, historiesOf, MODEL } from "../tasks/support/population.js";
+import { evaluatedEvents, executionLines, executionsOf, storedOf } from "../tasks/support/replayed.js";
+import { isOver, queue, untilJob } from "../tasks/support/recompute.js";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const PROGRAM = path.join(ROOT, "bin/svc-server.js");
+
+const CUSTOMERS = customersOf(300);
+const KILLS = 4;
+/** With something that only events sent during a run bring about. */
+const CHANGED = { ...OTHER, segments: [...OTHER.segments, { id: "noticed", when: happened("created") }] };
+
+let db: TestDatabase;
+let dataDir: string;
+const running = new Set<ChildProcess>();
+
+beforeAll(async () => {
+  db = await createDatabase();
+  dataDir = await temporaryDirectory();
+  // A disk that is slow to write, so that there is time to be killed in; of nothing else it makes a difference.
+  await db.sql.unsafe(`
+    create function slow() returns trigger language plpgsql as 'begin perform pg_sleep(0.004); return null; end';
+    create trigger slow after update of customers_done on svc.recomputes for each statement execute function slow();
+  `);
+});
+afterEach(() => Promise.all([...running].map(kill)));
+afterAll(async () => {
+  await db.drop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** Starts the service and waits until it says where it listens. */
+async function start(): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [PROGRAM, "start"], {
+    cwd: ROOT,
+    env: { ...process.env, DATABASE_URL: db.url, SVC_DATA_DIR: dataDir, SVC_PORT: "0", LOG_LEVEL: "info" },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
+  let isUp = false;
+  const up = new Promise<void>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      if (!/listening on /.test(line)) return;
+      isUp = true;
+      resolve();
+    });
+    child.once("exit", () => {
+      if (!isUp) reject(new Error("the service ended before it listened"));
+    });
+  });
+  await up;
+  return child;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill("SIGKILL");
+  await exited;
+}
+
+/** Customers with a history, evaluated until now under the first model; the changed one is active. */
+async function populated(): Promise<TestEnvironment> {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  const operations = historiesOf(CUSTOMERS);
+  for (let i = 0; i < operations.length; i += 1_000) await environment.ingest(operations.slice(i, i + 1_000));
+  await environment.evaluate();
+  await environment.deploy(CHANGED);
+  return environment;
+}
+
+/** Emissions of a job that no outbox row tells of, or more than one does. */
+const untold = (id: string) => db.sql`
+  select m.emission_seq from svc.emissions as m
+  where m.cause_id = ${id} and (
+    select count(*) from svc.emission_batches as b
+    where b.environment_id = m.environment_id and b.evaluation_seq = m.emission_seq >> 16
+      and m.emission_seq & 65535 < b.emissions
+  ) <> 1`;
+
+it("a run whose service is killed again and again goes on each time, and ends as one that nothing disturbs", async () => {
+  const [undisturbed, disturbed] = [await populated(), await populated()];
+  const service = await start();
+  const at = new Date().toISOString();
+  const first = await queue(db.sql, undisturbed, { at });
+  await untilJob(db.sql, first, isOver);
+  await kill(service);
+
+  const second = await queue(db.sql, disturbed, { at });
+  let child = await start();
+  let kills = 0;
+  let done = 0;
+  for (; kills < KILLS; kills++) {
+    // A moment of its own each time; in all before the run is over.
+    const share = ((CUSTOMERS.length - done) / (KILLS + 1 - kills)) * (0.2 + 1.4 * Math.random());
+    const job = await untilJob(db.sql, second, (now) => isOver(now) || now.customers_done >= done + share);
+    if (isOver(job)) break;
+    await kill(child);
+    ({ customers_done: done } = await untilJob(db.sql, second, () => true));
+    child = await start();
+  }
+  expect(kills).toBeGreaterThan(1);
+  const job = await untilJob(db.sql, second, isOver);
+  expect(job).toMatchObject({ status: "completed", error: null, customers_total: 300, customers_done: 300 });
+  expect(job.attempt).toBeGreaterThan(kills);
+  const { attempt: _attempt, failures: _failures, ...totals } = job;
+  expect(await untilJob(db.sql, first, isOver)).toMatchObject(totals);
+  expect(await derived(disturbed)).toEqual(await derived(undisturbed));
+  expect(await untold(second)).toEqual([]);
+});
+
+it("what comes in while a run goes on is not lost, late events neither", async () => {
+  const environment = await populated();
+  const before = (await everything(environment)).events.length;
+  await start();
+  const id = await queue(db.sql, environment);
+  let sent = 0;
+  for (let round = 0; round === 0 || !isOver(await untilJob(db.sql, id, () => true)); round++) {
+    const now = new Date().toISOString();
+    // Of customers before, at, and after the one that is being written; late, punctual, and of traits.
+    const customers = CUSTOMERS.filter((_, i) => (i + round) % 7 === 0);
+    await environment.send(
+      customers.flatMap((customer) => [
+        { customer, at: now, event: "created", occurred: "2026-01-20T00:00:00.000Z" },
+        { customer, at: now, event: "login" },
+        { customer, at: now, traits: { plan: round % 2 === 0 ? "pro" : "free" } },
+      ]),
+    );
+    sent += 2 * customers.length;
+    await delay(200);
+  }
+  expect(await untilJob(db.sql, id, isOver)).toMatchObject({ status: "completed", customers_done: 300 });
+  while ((await environment.pending()).length > 0) await delay(20);
+  expect(await environment.setAside()).toEqual([]);
+  const counts = new Map<string, number>();
+  for (const customer of CUSTOMERS) {
+    const events = await evaluatedEvents(environment, customer);
+    counts.set(customer, events.length);
+    const { segments } = await environment.document(customer);
+    expect(segments.includes("noticed"), customer).toBe(events.some(({ event }) => event === "created"));
+  }
+  expect([...counts.values()].reduce((sum, count) => sum + count)).toBe(before + sent);
+
+  // And another run brings everybody to where a replay of all of it is.
+  const at = new Date().toISOString();
+  const model = modelOf(CHANGED);
+  const last = await queue(db.sql, environment, { at });
+  expect(await untilJob(db.sql, last, isOver)).toMatchObject({ status: "completed", customers_done: 300 });
+  for (const customer of CUSTOMERS.filter((_, i) => i % 5 === 0)) {
+    const stored = await storedOf(environment, customer);
+    const { traits, ...state } = stateOf(stored);
+    const events = await evaluatedEvents(environment, customer);
+    const through = Math.max(Date.parse(at), state.evaluatedThrough!);
+    const expected = replay(model, { ...state, traits, events, through });
+    const { traits: _traits, ...kept } = expected.state;
+    expect(stored.state).toEqual(JSON.parse(JSON.stringify(kept)));
+    expect(await executionsOf(environment, customer)).toEqual(executionLines(expected.effects));
+  }
+  expect(await untold(last)).toEqual([]);
+  expect(await untold(id)).toEqual([]);
+});

@@ -1,0 +1,157 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Snapshot } from "../../src/snapshot/types.js";
+import { happened, snapshotOf } from "../engine/support/builders.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { TestEnvironment } from "./support/environment.js";
+import { everything } from "./support/kept.js";
+import { CHANGED, customersOf, historiesOf, MODEL, POPULATION_THROUGH as AT } from "./support/population.js";
+import { differencesOf, jobOf, JobRunner, queue, type QueueOptions } from "./support/recompute.js";
+
+let db: TestDatabase;
+let runner: JobRunner;
+
+beforeAll(async () => {
+  db = await createDatabase();
+});
+beforeEach(() => {
+  runner = new JobRunner(db);
+});
+afterEach(() => runner.end());
+afterAll(() => db.drop());
+
+async function populated(amount: number, model?: Snapshot): Promise<TestEnvironment> {
+  const environment = await TestEnvironment.create(db.sql, model);
+  const operations = historiesOf(customersOf(amount));
+  for (let i = 0; i < operations.length; i += 1_000) await environment.ingest(operations.slice(i, i + 1_000));
+  await environment.evaluate({ at: AT });
+  return environment;
+}
+
+/** Runs a job to its end. */
+async function run(environment: TestEnvironment, options: QueueOptions) {
+  const id = await queue(db.sql, environment, { at: AT, ...options });
+  await runner.runNext();
+  const job = await jobOf(db.sql, id);
+  expect(job.status).toBe("completed");
+  return { job, found: await differencesOf(db.sql, id) };
+}
+
+const preview = (environment: TestEnvironment, snapshot: Snapshot, sample?: number) =>
+  run(environment, { kind: "preview", snapshot, ...(sample === undefined ? {} : { sample }) });
+
+it("writes nothing but its result", async () => {
+  const environment = await populated(40, MODEL);
+  const before = await everything(environment);
+  const { job, found } = await preview(environment, CHANGED);
+  expect(found.length).toBeGreaterThan(10);
+  expect(job).toMatchObject({ customers_total: 40, customers_done: 40, customers_changed: found.length });
+  expect(await everything(environment)).toEqual(before);
+});
+
+it("comes to what a recompute comes to once the model is deployed", async () => {
+  const environment = await populated(40, MODEL);
+  const { found } = await preview(environment, CHANGED);
+  await environment.deploy(CHANGED);
+  await run(environment, { kind: "recompute" });
+  for (const { customerId, lifecycle, segments, journeys, health } of found) {
+    const document = await environment.document(customerId);
+    expect({ lifecycle: lifecycle.after, segments: segments.after, journeys: journeys.after }).toEqual({
+      lifecycle: document.lifecycle,
+      segments: document.segments,
+      journeys: document.journeys,
+    });
+    expect(health.after?.overall).toBe(document.health?.overall);
+  }
+});
+
+describe("what it compares with", () => {
+  it("is a replay under the active version, so what late events left askew is no difference", async () => {
+    const environment = await populated(12, MODEL);
+    // They take effect when they come; a replay puts them where they belong.
+    await environment.ingest(
+      ["login", "login", "a", "paid", "paid"].map((event) => ({
+        customer: "c011",
+        at: AT,
+        event,
+        occurred: "2026-01-02T00:00:00.000Z",
+        properties: { x: 5 },
+      })),
+    );
+    await environment.evaluate({ at: "2026-03-01T12:00:00.000Z" });
+    const { found: askew } = await run(environment, { kind: "dry_run" });
+    expect(askew.map(({ customerId }) => customerId)).toContain("c011");
+    const { found, job } = await preview(environment, MODEL);
+    expect(found).toEqual([]);
+    expect(job).toMatchObject({ customers_done: 12, customers_changed: 0, rules_added: 0, emissions_added: 0 });
+    const changed = { ...MODEL, segments: [...MODEL.segments, { id: "seen", when: happened("login") }] };
+    const { found: entered } = await preview(environment, changed);
+    const one = entered.find(({ customerId }) => customerId === "c011")!;
+    expect(one.segments.after).toEqual([...one.segments.before, "seen"].sort());
+    expect(one).toMatchObject({
+      rules: [],
+      emissions: [{ eventType: "segment.entered", metadata: { segment: "seen" } }],
+    });
+    expect(one.lifecycle.after).toBe(one.lifecycle.before);
+  });
+
+  it("is nothing before the first deploy", async () => {
+    const environment = await populated(12);
+    const before = await everything(environment);
+    const { found } = await preview(environment, CHANGED);
+    expect(found).toHaveLength(12);
+    for (const { lifecycle, health, segments, journeys } of found) {
+      expect({ lifecycle: lifecycle.before, health: health.before, segments: segments.before }).toEqual({
+        lifecycle: null,
+        health: null,
+        segments: [],
+      });
+      expect(lifecycle.after).not.toBeNull();
+      expect(journeys.before).toEqual([]);
+    }
+    expect(await everything(environment)).toEqual(before);
+  });
+
+  it("tells of an expiration only where the active version has it not, and of no other history", async () => {
+    const expiring = (expiresAfter: string) =>
+      snapshotOf({
+        journeys: { start: { start: happened("login"), steps: [["paid", happened("created")]], expiresAfter } },
+      });
+    const environment = await populated(12, expiring("2d"));
+    const { found } = await preview(environment, expiring("3d"));
+    expect(found.flatMap(({ emissions }) => emissions)).toEqual([]);
+    const { found: never } = await preview(environment, expiring("300d"));
+    expect(never.length).toBeGreaterThan(3);
+    await environment.deploy(expiring("300d"));
+    const { found: soon } = await preview(environment, expiring("2d"));
+    for (const { emissions } of soon)
+      expect(emissions.map(({ eventType }) => eventType)).toEqual(emissions.length === 0 ? [] : ["journey.expired"]);
+  });
+});
+
+describe("of a sample", () => {
+  it("are about so many customers, the same ones each time, and whom all customers' preview shows", async () => {
+    const environment = await populated(300, MODEL);
+    const { found: all } = await preview(environment, CHANGED);
+    const { job, found } = await preview(environment, CHANGED, 100);
+    expect(job.customers_done).toBe(job.customers_total);
+    expect(job.customers_total).toBeGreaterThan(70);
+    expect(job.customers_total).toBeLessThan(130);
+    const ids = new Set(found.map(({ customerId }) => customerId));
+    expect(found.length).toBeGreaterThan(20);
+    expect(all.filter(({ customerId }) => ids.has(customerId)).map((one) => ({ ...one, emissions: [] }))).toEqual(
+      found.map((one) => ({ ...one, emissions: [] })),
+    );
+    const again = await preview(environment, CHANGED, 100);
+    expect(again.found.map(({ customerId }) => customerId)).toEqual([...ids]);
+    const fewer = await preview(environment, CHANGED, 30);
+    for (const { customerId } of fewer.found) expect(ids, "a smaller one is a part of it").toContain(customerId);
+  });
+
+  it("that is as large as the population are all", async () => {
+    const environment = await populated(25, MODEL);
+    for (const sample of [25, 1_000]) {
+      const { job } = await preview(environment, CHANGED, sample);
+      expect(job).toMatchObject({ customers_total: 25, customers_done: 25 });
+    }
+  });
+});
