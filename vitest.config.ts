@@ -19,6 +19,7 @@ const LONG = [
   "test/engine/aggregates.test.ts",
   "test/db/embedded.test.ts",
   "test/e2e/faults.test.ts",
+  "test/e2e/recompute.test.ts",
   "test/cli/confirm.test.ts",
   "test/server/operator.test.ts",
   "test/engine/properties-replay.test.ts",

@@ -18,6 +18,21 @@ export interface Overview {
   emissions: Record<string, number>;
 }
 
+export interface RecomputeDocument {
+  id: string;
+  status: string;
+  error: string | null;
+  attempt: number;
+  progress: { customersTotal: number | null; customersDone: number };
+  result: {
+    customersChanged: number;
+    lifecycleChanged: number;
+    segmentsEntered: number;
+    segmentsExited: number;
+    emissions: number;
+  };
+}
+
 export interface TimelineEntry {
   /** ISO 8601. */
   at: string;
@@ -65,6 +80,15 @@ export class Api {
   async createWebhook(project: string, url: string, eventTypes: string[]): Promise<string> {
     const { secret } = await this.#post<{ secret: string }>(`${path(project)}/webhooks?env=test`, { url, eventTypes });
     return secret;
+  }
+
+  /** Queues a recompute of all customers, or a dry run of one. */
+  recompute(project: string, dryRun: boolean): Promise<RecomputeDocument> {
+    return this.#post<RecomputeDocument>(`${path(project)}/recomputes?env=test`, { all: true, dryRun });
+  }
+
+  recomputeJob(project: string, id: string): Promise<RecomputeDocument> {
+    return this.#get<RecomputeDocument>(`${path(project)}/recomputes/${encodeURIComponent(id)}?env=test`);
   }
 
   overview(project: string): Promise<Overview> {

@@ -1,0 +1,307 @@
+/** One run, from an empty directory to the verdict. */
+import { setMaxListeners } from "node:events";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { Api, type RecomputeDocument } from "../../src/demo/api.js";
+import { DemoFailure } from "../../src/demo/failure.js";
+import { openDataFile } from "../../src/demo/input/data-file.js";
+import type { Input } from "../../src/demo/input/input.js";
+import { compileModel } from "../../src/demo/model.js";
+import { figure, styleFor, table, type Column } from "../../src/demo/report/style.js";
+import { sendAll } from "../../src/demo/send/dispatch.js";
+import type { Outgoing } from "../../src/demo/send/outgoing.js";
+import { Service } from "../../src/demo/service/service.js";
+import { settle } from "../../src/demo/settle.js";
+import { Random } from "../../src/demo/simulate/random.js";
+import { EmbeddedCluster, endServer } from "../cluster.js";
+import type { RunContext } from "../run.js";
+import { environmentOf } from "../verification.js";
+import { changedModel } from "./changed-model.js";
+import { compare, emissionsOf, type Comparison } from "./comparison.js";
+import type { RecomputeOptions } from "./options.js";
+
+/** A job as it ended. */
+interface Job {
+  name: string;
+  document: RecomputeDocument;
+  seconds: number;
+}
+
+/** Of a job that is killed: how far it was each time, and how long it took until it got further. */
+interface Kill {
+  done: number;
+  resumedMs: number;
+}
+
+const POLL_MS = 5;
+/** One operation of so many comes in while a job runs, where others are under way. */
+const LATE_ONE_OF = 10;
+
+/** Throws a DemoFailure where anything differs. Ends and removes everything, however it ends. */
+export async function runRecomputes(options: RecomputeOptions, { output, stop }: RunContext): Promise<void> {
+  const input = await openDataFile(options.data);
+  const { snapshot } = await compileModel(options.model);
+  const changed = options.changed === null ? changedModel(snapshot) : (await compileModel(options.changed)).snapshot;
+  output.write(`${input.title}: ${figure(input.operations)} operations of ${figure(input.customers)} customers\n`);
+  stop.throwIfAborted();
+
+  const directory = await mkdtemp(path.join(os.tmpdir(), "svc-faults-"));
+  const dataDir = path.join(directory, "data");
+  const cleanUp: (() => Promise<void>)[] = [
+    () => rm(directory, { recursive: true, force: true, maxRetries: 10 }),
+    // The service stops it, unless it was killed and ended before it was back.
+    () => endServer(dataDir),
+  ];
+  try {
+    // PostgreSQL refuses to run as root and gets a user of its own, which must be able to pass through.
+    if (process.getuid?.() === 0) await chmod(directory, 0o711);
+    const service = await Service.start({
+      dataDir,
+      logFile: path.join(directory, "service.log"),
+      onRestart: () => {
+        // It is given up where it ends too often by itself; here it is killed on purpose.
+        service.restarts = 0;
+      },
+    });
+    cleanUp.unshift(() => service.stop());
+    const signal = AbortSignal.any([stop, service.lost]);
+    setMaxListeners(0, signal); // every sender listens
+    const access = await service.bootstrap("faults", "faults@example.com");
+    const api = new Api({ url: service.url, ...access, signal });
+    const cluster = await EmbeddedCluster.open(dataDir, signal);
+    await new Run({ ...options, input, snapshot, changed, service, api, cluster, output, signal }).all();
+  } finally {
+    for (const step of cleanUp) await step();
+  }
+}
+
+interface Stage extends Pick<RecomputeOptions, "kills" | "seed"> {
+  input: Input;
+  snapshot: Parameters<Api["deploy"]>[1];
+  changed: Parameters<Api["deploy"]>[1];
+  service: Service;
+  api: Api;
+  cluster: EmbeddedCluster;
+  output: RunContext["output"];
+  signal: AbortSignal;
+}
+
+class Run {
+  readonly #jobs: Job[] = [];
+  readonly #comparisons: [name: string, comparison: Comparison][] = [];
+  readonly #problems: string[] = [];
+
+  constructor(private readonly stage: Stage) {}
+
+  async all(): Promise<void> {
+    const { output, snapshot, changed } = this.stage;
+    await this.#project("fresh", changed);
+    await this.#project("undisturbed", snapshot);
+    await this.#project("killed", snapshot);
+    const late = await this.#late();
+    const lateKey = await this.#project("late", snapshot, ({ origin }) => !late.has(origin));
+    for (const project of ["undisturbed", "killed", "late"]) await this.stage.api.deploy(project, changed);
+
+    const dry = await this.#job("dry run", "undisturbed", true);
+    const real = await this.#job("run", "undisturbed", false);
+    if (JSON.stringify(dry.document.result) !== JSON.stringify(real.document.result))
+      this.#problems.push("the dry run told something else than the run did");
+    await this.#compare("run", "undisturbed");
+    const again = await this.#job("run once more", "undisturbed", false);
+    if (again.document.result.customersChanged > 0) this.#problems.push("a second run changed something");
+
+    const kills = await this.#killed();
+    await this.#compare("run with kills", "killed");
+    await this.#sameEmissions(real);
+
+    await this.#whileEventsComeIn(lateKey, late);
+    await this.#compare("run after late events", "late");
+
+    output.write(`\n${this.#report(kills)}`);
+    if (this.#problems.length > 0) throw new DemoFailure(this.#problems.join("\n        "));
+    output.write("every run ended where a project is that had the changed model from the start\n");
+  }
+
+  /** Creates a project with a model, sends the operations that are chosen, and waits until they are evaluated; answers its key. */
+  async #project(name: string, model: Stage["snapshot"], choose?: Choice): Promise<string> {
+    const { api, output } = this.stage;
+    output.write(`sending to ${name} …\n`);
+    const apiKey = await api.createProject(name, name);
+    await api.deploy(name, model);
+    await this.#send(apiKey, choose);
+    await this.#evaluated(name);
+    return apiKey;
+  }
+
+  /**
+   * The operations that come late, by their origins. None of those that a customer has several of at one instant, because which of them was
+   * first is said by their acceptance alone.
+   */
+  async #late(): Promise<Set<string>> {
+    const { input } = this.stage;
+    const instants = new Map<string, number>();
+    const instantOf = ({ customerId, json }: Outgoing): string =>
+      `${customerId} ${String((JSON.parse(json) as { timestamp?: string }).timestamp)}`;
+    for await (const operation of input.read()) {
+      const instant = instantOf(operation);
+      instants.set(instant, (instants.get(instant) ?? 0) + 1);
+    }
+    const late = new Set<string>();
+    let index = 0;
+    for await (const operation of input.read())
+      if (instants.get(instantOf(operation)) === 1 && index++ % LATE_ONE_OF === 0) late.add(operation.origin);
+    return late;
+  }
+
+  async #send(apiKey: string, choose: Choice = () => true): Promise<void> {
+    const { input, service, signal } = this.stage;
+    await sendAll(chosen(input.read(), choose), { url: service.url, apiKey, signal });
+  }
+
+  async #evaluated(project: string): Promise<void> {
+    const { api, signal } = this.stage;
+    await settle({ signal, overview: () => api.overview(project) });
+  }
+
+  /** Queues a job and waits for its end. */
+  async #job(name: string, project: string, dryRun: boolean, meanwhile?: (id: string) => Promise<void>): Promise<Job> {
+    const { api, output, signal } = this.stage;
+    output.write(`${name} …\n`);
+    const begun = performance.now();
+    const { id } = await api.recompute(project, dryRun);
+    await meanwhile?.(id);
+    for (;;) {
+      const document = await api.recomputeJob(project, id);
+      if (document.status === "dead_letter") throw new DemoFailure(`${name} was given up: ${document.error}`);
+      if (document.status === "completed") {
+        const job = { name, document, seconds: (performance.now() - begun) / 1_000 };
+        this.#jobs.push(job);
+        return job;
+      }
+      await delay(POLL_MS, undefined, { signal });
+    }
+  }
+
+  /** A run whose service is killed at moments of its own, in each of as many equal parts of the way. */
+  async #killed(): Promise<Kill[]> {
+    const { kills, seed, input, service, cluster, signal } = this.stage;
+    const random = new Random(seed, "moments");
+    const done: Kill[] = [];
+    await this.#job("run with kills", "killed", false, async (id) => {
+      const part = (0.9 * input.customers) / kills;
+      for (let index = 0; index < kills; index++) {
+        const moment = Math.ceil(random.between(index * part, (index + 1) * part));
+        const struckAt = await cluster.query(async (sql) => {
+          for (;;) {
+            const [job] = await sql<[{ status: string; done: number; attempt: number }]>`
+              select status, customers_done as done, attempt from svc.recomputes where recompute_id = ${id}`;
+            if (job.status === "completed") return null;
+            if (job.status === "running" && job.done >= moment) return job;
+            await delay(POLL_MS, undefined, { signal });
+          }
+        });
+        if (struckAt === null) break;
+        process.kill(service.pid!, "SIGKILL");
+        const begun = performance.now();
+        // Until another worker has it and got further.
+        await cluster.query(async (sql) => {
+          for (;;) {
+            const [{ resumed }] = await sql<[{ resumed: boolean }]>`
+              select status = 'completed' or attempt > ${struckAt.attempt} and customers_done > done_at_attempt as resumed
+              from svc.recomputes where recompute_id = ${id}`;
+            if (resumed) return;
+            await delay(POLL_MS, undefined, { signal });
+          }
+        });
+        done.push({ done: struckAt.done, resumedMs: performance.now() - begun });
+      }
+    });
+    if (done.length < kills) this.#problems.push(`the run was over after ${done.length} of ${kills} kills`);
+    return done;
+  }
+
+  async #compare(name: string, project: string): Promise<void> {
+    const comparison = await this.stage.cluster.query(async (sql) =>
+      compare(
+        sql,
+        await sql.begin((tx) => environmentOf(tx, project)),
+        await sql.begin((tx) => environmentOf(tx, "fresh")),
+      ),
+    );
+    this.#comparisons.push([name, comparison]);
+    for (const { customer, one, other } of comparison.examples)
+      this.#problems.push(`${name}: customer ${customer} is\n          ${one}\n          and not\n          ${other}`);
+  }
+
+  /** Expects of the killed run the emissions that the undisturbed one made, each once and told of once. */
+  async #sameEmissions(undisturbed: Job): Promise<void> {
+    const killed = this.#jobs.at(-1)!;
+    const [one, other] = await this.stage.cluster.query(async (sql) => [
+      await emissionsOf(sql, undisturbed.document.id),
+      await emissionsOf(sql, killed.document.id),
+    ]);
+    if (JSON.stringify(one) !== JSON.stringify(other) || one.doubled + one.untold > 0)
+      this.#problems.push(`the emissions are ${JSON.stringify(one)}, and with kills ${JSON.stringify(other)}`);
+  }
+
+  /** What was held back is sent while a run goes on; then all of it is evaluated, and the next run brings everybody to where it belongs. */
+  async #whileEventsComeIn(apiKey: string, late: ReadonlySet<string>): Promise<void> {
+    const { api, input } = this.stage;
+    await this.#job("run while late events come in", "late", false, () =>
+      this.#send(apiKey, ({ origin }) => late.has(origin)),
+    );
+    await this.#evaluated("late");
+    const { events } = await api.overview("late");
+    if (events.accepted !== input.distinctEvents)
+      this.#problems.push(`${events.accepted} events are stored, not ${input.distinctEvents}`);
+    await this.#job("run after late events", "late", false);
+  }
+
+  #report(kills: readonly Kill[]): string {
+    const { output } = this.stage;
+    const style = styleFor(output.isTTY === true);
+    const right = (title: string): Column => ({ title, align: "right" });
+    return [
+      table(
+        style,
+        "Jobs",
+        [
+          { title: "" },
+          ...["customers", "changed", "lifecycle", "in and out of segments", "emissions", "attempts", "seconds"].map(
+            right,
+          ),
+        ],
+        this.#jobs.map(({ name, document: { progress, result, attempt }, seconds }) => [
+          name,
+          progress.customersDone,
+          result.customersChanged,
+          result.lifecycleChanged,
+          result.segmentsEntered + result.segmentsExited,
+          result.emissions,
+          attempt,
+          seconds.toFixed(1),
+        ]),
+      ),
+      table(
+        style,
+        "SIGKILL of the service",
+        [right("after customers"), right("the run went on after")],
+        kills.map(({ done, resumedMs }) => [done, `${(resumedMs / 1_000).toFixed(1)} s`]),
+      ),
+      table(
+        style,
+        "Customers, compared with a project that had the changed model from the start",
+        [{ title: "" }, right("equal"), right("different")],
+        this.#comparisons.map(([name, { equal, different }]) => [name, equal, different]),
+      ),
+    ].join("");
+  }
+}
+
+type Choice = (operation: Outgoing) => boolean;
+
+async function* chosen(operations: ReturnType<Input["read"]>, choose: Choice): AsyncGenerator<Outgoing> {
+  for await (const operation of operations) if (choose(operation)) yield operation;
+}
