@@ -38,7 +38,7 @@ async function evaluated(model: Snapshot, operations: TestOperation[], at = AT):
 async function recompute(environment: TestEnvironment, model: Snapshot, at = AT): Promise<string> {
   await environment.deploy(model);
   const id = await queue(db.sql, environment, { at });
-  await runner.runNext();
+  await runner.runNext(id);
   return id;
 }
 
@@ -237,7 +237,7 @@ describe("the outbox", () => {
     const environment = await populated();
     const webhooks = [await hook(environment), await hook(environment)];
     const id = await queue(db.sql, environment, { at: AT });
-    await runner.runNext();
+    await runner.runNext(id);
     for (const webhook of webhooks) await expectToldOnce(webhook, id, 30);
   });
 
@@ -248,7 +248,7 @@ describe("the outbox", () => {
     for (const passes of [4, 7]) {
       const gate = await Gate.close(db);
       const dying = new JobRunner(db);
-      const run = dying.runNext().catch((error: unknown) => error);
+      const run = dying.runNext(id).catch((error: unknown) => error);
       for (let n = 0; n < passes; n++) {
         expect(await gate.reached(run)).toBe(true);
         await gate.pass();
@@ -260,7 +260,7 @@ describe("the outbox", () => {
     }
     expect(await deliveriesOf(db.sql, webhook), "nobody has heard of anything").toEqual([]);
     expect(await jobOf(db.sql, id)).toMatchObject({ status: "running", customers_done: 11, emissions_added: 11 });
-    await runner.runNext();
+    await runner.runNext(id);
     await expectToldOnce(webhook, id, 30);
   });
 
@@ -286,7 +286,7 @@ describe("the outbox", () => {
     const id = await queue(db.sql, environment, { at: AT });
     const gate = await Gate.close(db);
     const dying = new JobRunner(db);
-    const run = dying.runNext().catch((error: unknown) => error);
+    const run = dying.runNext(id).catch((error: unknown) => error);
     await gate.reached(run);
     await gate.pass();
     await gate.reached(run);
@@ -306,7 +306,7 @@ describe("the outbox", () => {
     const early = await hook(environment);
     const id = await queue(db.sql, environment, { at: AT });
     const gate = await Gate.close(db);
-    const run = runner.runNext();
+    const run = runner.runNext(id);
     for (let n = 0; n < 5; n++) {
       await gate.reached(run);
       await gate.pass();
@@ -350,7 +350,7 @@ describe("the outbox", () => {
     });
     await db.sql`update svc.recomputes set version = 3 where recompute_id = ${id}`;
     await written(id, ROW - 19);
-    await runner.runNext();
+    await runner.runNext(id);
     await expectToldOnce(webhook, id, 30);
     const [full, ...others] = (await batches(environment)).slice(before.length);
     expect(full).toBe(ROW);

@@ -216,7 +216,7 @@ describe("between the read of a chunk and a customer's write", () => {
       await tx`
         select from svc.customers
         where environment_id = ${environment.environmentId} and customer_id = 'c003' for update`;
-      run = runner.runNext();
+      run = runner.runNext(id);
       for (;;) {
         const [{ waits }] = await db.sql<[{ waits: boolean }]>`
           select exists (
@@ -243,7 +243,7 @@ describe("between the read of a chunk and a customer's write", () => {
         segments: [...CHANGED.segments, { id: "once", when: happened("login") }],
       });
       const id = await queue(db.sql, environment, { at: PIN, kind });
-      const run = runner.runNext();
+      const run = runner.runNext(id);
       expect(await gate.reached(run)).toBe(true);
       const erased = db.sql`select svc.delete_customer(${environment.environmentId}, 'c005')`.execute();
       // A dry run holds whom it is about to write down, so there the erasure comes after it.
@@ -323,7 +323,7 @@ it(
           const id = await queue(db.sql, environment, { at: pin });
 
           const gate = await Gate.close(db);
-          const run = runner.runNext();
+          const run = runner.runNext(id);
           try {
             for (const [position, customer] of MANY.entries()) {
               expect(await gate.reached(run), customer).toBe(true);

@@ -28,7 +28,7 @@ afterAll(() => db.drop());
 async function recompute(model: typeof MODEL, at = AT): Promise<string> {
   await environment.deploy(model);
   const id = await queue(db.sql, environment, { at });
-  await runner.runNext();
+  await runner.runNext(id);
   return id;
 }
 
@@ -129,7 +129,7 @@ describe("the logs of transitions, health and rules", () => {
       await queue(db.sql, environment, { at: AT, kind: "preview", snapshot: CHANGED }),
     ];
     for (const id of ids) {
-      await runner.runNext();
+      await runner.runNext(id);
       if (id === ids[0]) expect((await differencesOf(db.sql, id)).length).toBeGreaterThan(5);
     }
     expect(await Promise.all(LOGS.map(rowsOf))).toEqual(before);

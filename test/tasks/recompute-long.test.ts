@@ -129,7 +129,7 @@ async function long(amount = EVENTS): Promise<TestEnvironment> {
 
 async function run(environment: TestEnvironment, options: QueueOptions = {}): Promise<string> {
   const id = await queue(db.sql, environment, { at: AT, ...options });
-  await runner.runNext();
+  await runner.runNext(id);
   expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed" });
   return id;
 }
@@ -256,7 +256,7 @@ it("live evaluation of others goes on meanwhile, and that of the customer follow
   await environment.deploy(CHANGED);
   const id = await queue(db.sql, environment, { at: AT });
   const gate = await Gate.close(db);
-  const running = runner.runNext();
+  const running = runner.runNext(id);
   const later = "2026-07-01T01:00:00.000Z";
   try {
     await gate.reached(running);
@@ -296,7 +296,7 @@ it("a customer who is evaluated while its long history is read is done again, an
   let running: Promise<unknown> = Promise.resolve();
   await db.sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(7598)`;
-    running = runner.runNext();
+    running = runner.runNext(id);
     for (;;) {
       const [{ waits }] = await db.sql<[{ waits: boolean }]>`
         select exists (select from pg_locks where locktype = 'advisory' and objid = 7598 and not granted) as waits`;

@@ -30,7 +30,7 @@ async function populated(amount: number, model?: Snapshot): Promise<TestEnvironm
 /** Runs a job to its end. */
 async function run(environment: TestEnvironment, options: QueueOptions) {
   const id = await queue(db.sql, environment, { at: AT, ...options });
-  await runner.runNext();
+  await runner.runNext(id);
   const job = await jobOf(db.sql, id);
   expect(job.status).toBe("completed");
   return { job, found: await differencesOf(db.sql, id) };
