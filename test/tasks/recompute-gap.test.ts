@@ -274,11 +274,11 @@ describe("between the read of a chunk and a customer's write", () => {
   });
 });
 
-const RUNS = Number(process.env["SVC_PROPERTY_RUNS"] ?? 25);
+const RUNS = Number(process.env["SVC_PROPERTY_RUNS"] ?? 20);
 /** The engine takes more than may be deployed. */
 const valid = snapshot.filter((one) => parseSnapshot(declared(one)).ok);
 /** More than the first chunk has. */
-const MANY = customersOf(13);
+const MANY = customersOf(11);
 
 /** What happens while a recompute stands still: operations come in for some of the customers, and may be evaluated. */
 const interruption = fc.record({
