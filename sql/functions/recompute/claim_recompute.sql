@@ -49,7 +49,7 @@ begin
         when _job.customers_done > _job.done_at_attempt then 1
         else _job.failures + 1
       end;
-      if _failures < claim_recompute.attempts_max or _job.status <> 'running' then
+      if _failures < claim_recompute.attempts_max or _job.status <> 'running' or _job.customers_done > _job.done_at_attempt then
         return svc.start_recompute(_job, _failures);
       end if;
       perform svc.end_failed_recompute(_job, _failures, format('The worker ended %s times without getting further.', _failures));
