@@ -10,12 +10,13 @@ const arrows = {
   webhooks: ["db"],
   mail: [],
   evaluation: ["engine", "snapshot"],
-  http: ["db", "engine", "evaluation", "mail", "operations", "snapshot", "webhooks"],
-  tasks: ["db", "engine", "evaluation", "snapshot", "webhooks"],
+  metrics: ["db"],
+  http: ["db", "engine", "evaluation", "mail", "metrics", "operations", "snapshot", "webhooks"],
+  tasks: ["db", "engine", "evaluation", "metrics", "snapshot", "webhooks"],
   client: ["snapshot"],
   local: ["dsl-compiler", "engine", "http", "operations", "snapshot"],
   cli: ["client", "dsl-compiler", "engine", "local", "snapshot"],
-  server: ["db", "http", "mail", "tasks", "snapshot", "webhooks"],
+  server: ["db", "http", "mail", "metrics", "tasks", "snapshot", "webhooks"],
   demo: ["dsl-compiler", "snapshot"],
 };
 

@@ -29,11 +29,12 @@ const LONG = [
   "test/e2e/killed-service.test.ts",
 ];
 
+/** A process is kept for the next file where that is of the same project, so all of one project come before those of the other. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => {
+    const rank = ({ moduleId, project }: TestSpecification) => {
       const index = LONG.findIndex((name) => moduleId.endsWith(name));
-      return index < 0 ? LONG.length : index;
+      return (project.name === "database" ? 0 : 1_000) + (index < 0 ? LONG.length : index);
     };
     return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
   }
@@ -47,14 +48,14 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // The modules take longer to load than most files take to run.
+    isolate: false,
     projects: [
       { extends: true, test: { name: "pure", include: PURE } },
       {
         extends: true,
         test: {
           name: "database",
-          // The application's modules take longer to load than most files take to run.
-          isolate: false,
           include: ["test/**/*.test.ts"],
           exclude: PURE,
           globalSetup: ["test/support/global-setup.ts"],

@@ -10,6 +10,7 @@ import { KeyCheck } from "../src/http/ingest/key-check.js";
 import { ingestRoutes, type IngestBackend } from "../src/http/ingest/routes.js";
 import { formKey } from "../src/http/pages/form-token.js";
 import { createHttpServer } from "../src/http/server.js";
+import { ProcessMetrics } from "../src/metrics/process-metrics.js";
 import { readConfig } from "../src/server/config.js";
 import { openHttp } from "../src/server/http-role.js";
 
@@ -22,7 +23,7 @@ const logger = pino({ level: "silent" });
 
 /** The same application without the database. */
 const constant: IngestBackend = {
-  batch: () => Promise.resolve({ limit: 1, remaining: 1, accepted: 0, warnings: {}, eventIds: [] }),
+  batch: () => Promise.resolve({ limit: 1, remaining: 1, accepted: 0, warnings: {}, eventIds: [], repeated: 0 }),
   single: () =>
     Promise.resolve({
       limit: 1,
@@ -76,6 +77,11 @@ async function serveWith(make: (sql: ReturnType<typeof connect>) => IngestBacken
   const app = createApp({
     log: logger,
     probes: { started: () => true, unready: () => Promise.resolve([]) },
+    metrics: {
+      token: null,
+      process: new ProcessMetrics({ version: "benchmark" }),
+      installation: () => Promise.resolve(""),
+    },
     admin: {
       sql,
       sealingKey: key,

@@ -1,38 +1,51 @@
-// Writes migrations/committed/000001.sql from sql/schema, in graphile-migrate's format. Only until the first release: from then
-// on changes come by graphile-migrate's current.sql (migrations/README.md). With --check it writes nothing and exits 1 where the
-// file is not up to date.
-import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+// Releases migrations/current.sql: commits it as the next file of the chain, in graphile-migrate's format, and empties it.
+// Refuses where it has no statements, and where the chain before it was touched. Needs no database: that the statements lead to
+// sql/schema is what test/db/migrate.test.ts shows.
+import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { calculateHash } from "graphile-migrate/dist/hash.js";
-import { serializeMigration } from "graphile-migrate/dist/migration.js";
+import { parseMigrationText, serializeMigration } from "graphile-migrate/dist/migration.js";
 
-const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
-const committed = path.join(root, "migrations/committed");
-const file = path.join(committed, "000001.sql");
+const BLANK = "-- Statements that bring a database of the last release to sql/schema; see README.md.\n";
 
-await mkdir(committed, { recursive: true });
-const later = (await readdir(committed)).filter((name) => /^\d+.*\.sql$/.test(name) && name !== "000001.sql");
-if (later.length > 0) fail(`000001.sql is released, because ${later[0]} follows it; write a migration instead`);
+// Another folder than the project's own is for tests.
+const folder = process.argv[2] ?? fileURLToPath(new URL("../migrations", import.meta.url));
+const current = path.join(folder, "current.sql");
+const committed = path.join(folder, "committed");
 
-const { schema } = JSON.parse(await readFile(path.join(root, "sql/install.json"), "utf8"));
-const parts = await Promise.all(
-  schema.map(async (name) => `-- ${name}\n\n${(await readFile(path.join(root, name), "utf8")).trim()}\n`),
-);
-const body = parts.join("\n").trim() + "\n";
-const text = serializeMigration(body, { Previous: "-", Hash: calculateHash(body, null) });
+const body = (await readFile(current, "utf8")).replace(BLANK, "").trim();
+if (statementsOf(body) === "") fail("migrations/current.sql has no statements; there is nothing to release");
 
-const current = await readFile(file, "utf8").catch((error) => {
-  if (error.code === "ENOENT") return "";
-  throw error;
-});
-if (process.argv.includes("--check")) {
-  if (current !== text)
-    fail("migrations/committed/000001.sql is not what sql/schema says; run node scripts/release-migration.js");
-} else if (current !== text) {
-  await writeFile(file, text);
-  await chmod(file, 0o644);
-  console.log("wrote migrations/committed/000001.sql");
+const last = await lastOfChain();
+const number = String(Number.parseInt(last.name, 10) + 1).padStart(6, "0");
+const name = `${number}.sql`;
+const text = serializeMigration(body, { Previous: last.hash, Hash: calculateHash(body, last.hash) });
+await writeFile(path.join(committed, name), text, { flag: "wx" });
+await chmod(path.join(committed, name), 0o644);
+await writeFile(current, BLANK);
+console.log(`wrote migrations/committed/${name}; it is never edited from now on`);
+
+/** The file that the next one follows, with each file's hash checked against what it says and what the one before says. */
+async function lastOfChain() {
+  let last = null;
+  for (const name of (await readdir(committed)).filter((file) => /^\d{6}\.sql$/.test(file)).sort()) {
+    const { headers, body } = parseMigrationText(name, await readFile(path.join(committed, name), "utf8"));
+    const previous = last?.hash ?? "-";
+    if (headers.Previous !== previous) fail(`migrations/committed/${name} does not follow ${last?.name ?? "nothing"}`);
+    if (headers.Hash !== calculateHash(body, last?.hash ?? null))
+      fail(`migrations/committed/${name} was edited after its release; restore it`);
+    last = { name, hash: headers.Hash };
+  }
+  return last ?? fail("migrations/committed has no first file");
+}
+
+/** Without comments and white space. Quotes may hold what looks like a comment, but then there is a statement around them. */
+function statementsOf(sql) {
+  return sql
+    .replace(/\/\*[\s\S]*?\*\//g, "")
+    .replace(/--.*$/gm, "")
+    .trim();
 }
 
 function fail(message) {

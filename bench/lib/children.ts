@@ -12,18 +12,21 @@ export interface Child {
   stop(): Promise<void>;
 }
 
+/** The database that a process works on. */
+type Place = Pick<BenchDatabase, "url" | "useRoles">;
+
 /** What may stand behind the routes of an application under test; see bench/app.ts. */
 export type Backend = "service" | "constant" | "one call per request";
 
 const STOP_MS_MAX = 15_000;
 
 /** Starts the HTTP application over a database, in a process of its own; `ready` is its address. */
-export function startApp(database: BenchDatabase, backend: Backend): Promise<Child> {
+export function startApp(database: Place, backend: Backend): Promise<Child> {
   return start(new URL("../app.ts", import.meta.url), database, { BENCH_BACKEND: backend });
 }
 
 /** Starts what `svc-server start --role worker` runs; `secret` is its SVC_SECRET. */
-export function startWorker(database: BenchDatabase, secret?: string): Promise<Child> {
+export function startWorker(database: Place, secret?: string): Promise<Child> {
   return start(
     new URL("../worker.ts", import.meta.url),
     database,
@@ -32,11 +35,11 @@ export function startWorker(database: BenchDatabase, secret?: string): Promise<C
 }
 
 /** Starts a receiver of webhooks, in a process of its own; see bench/webhooks/receiver.ts. `ready` is its address. */
-export function startReceiver(database: BenchDatabase): Promise<Child> {
+export function startReceiver(database: Place): Promise<Child> {
   return start(new URL("../webhooks/receiver.ts", import.meta.url), database, {});
 }
 
-async function start(script: URL, database: BenchDatabase, settings: Record<string, string>): Promise<Child> {
+async function start(script: URL, database: Place, settings: Record<string, string>): Promise<Child> {
   // Its standard input is a pipe of ours, whose end tells it that we are gone, however we went.
   const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(script)], {
     env: {

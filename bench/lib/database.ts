@@ -9,6 +9,7 @@ import { startEmbedded } from "../../src/db/embedded.js";
 import { migrate } from "../../src/db/migrate.js";
 import { newAccessToken } from "../../src/http/credentials.js";
 import { canonicalJson, hashSnapshot } from "../../src/snapshot/canonical.js";
+import type { Snapshot } from "../../src/snapshot/types.js";
 import { endLater } from "./cleanup.js";
 import { SNAPSHOT } from "./events.js";
 
@@ -53,7 +54,7 @@ export async function openBenchServer(): Promise<BenchServer> {
   const { roles } = await migrate(server.url);
   const key = `svc_test_${randomBytes(20).toString("hex")}`;
   const template = connect(server.url, { max: 1, applicationName: "svc bench" });
-  const { environmentId, token, organizationId } = await createProject(template, sha256(key));
+  const { environmentId, token, organizationId } = await createProject(template, sha256(key), SNAPSHOT);
   const settings = await settingsOf(template);
   await template.end();
 
@@ -93,10 +94,11 @@ export async function openBenchServer(): Promise<BenchServer> {
   };
 }
 
-/** A project with the benchmarks' model in its environment test. */
-async function createProject(
+/** A project with a model in its environment test, and a key of it. */
+export async function createProject(
   sql: Sql,
   keyHash: Buffer,
+  snapshot: Snapshot,
 ): Promise<{ environmentId: number; token: string; organizationId: string }> {
   const token = newAccessToken();
   const { organizationId } = JSON.parse(await bootstrap(sql, "bench", "bench@example.com", token.hash)) as {
@@ -109,8 +111,8 @@ async function createProject(
   await callCreateProject(sql, by, { name: "Bench", slug: "bench" }, keys);
   const at = { project: "bench", environment: "test" as const };
   await deployConfig(sql, by, at, {
-    snapshot: canonicalJson(SNAPSHOT),
-    hash: hashSnapshot(SNAPSHOT),
+    snapshot: canonicalJson(snapshot),
+    hash: hashSnapshot(snapshot),
     provenance: null,
   });
   const [environment] = await sql<[{ environment_id: number }]>`
@@ -128,6 +130,6 @@ async function settingsOf(sql: Sql): Promise<string> {
   return `PostgreSQL ${server.version} (${server.settings}; vacuum (analyze) before each round, no checkpoint in one)`;
 }
 
-function sha256(text: string): Buffer {
+export function sha256(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

@@ -3,12 +3,14 @@ revoke execute on all routines in schema iam, svc, svc_api from public;
 
 grant usage on schema svc_api to svc_worker;
 grant execute on function
+  svc_api.add_worker_counters(json),
   svc_api.append_recompute_logs(integer, integer, json, json),
   svc_api.apply_evaluation(integer, integer, text, json, json, json, json, json, json, json, json, json, json, json, json),
   svc_api.apply_recompute(integer, text, integer, integer, json),
   svc_api.begin_evaluation(integer, integer, integer, interval, timestamptz),
   svc_api.claim_deliveries(text, text[], bigint[], text[], integer[], integer, integer, integer),
   svc_api.claim_recompute(integer),
+  svc_api.environments_to_sweep(),
   svc_api.fail_recompute(integer, text, integer, text, integer, interval),
   svc_api.finish_recompute(integer, text, integer),
   svc_api.leave_recompute(integer, text, integer),
@@ -24,6 +26,9 @@ grant execute on function
   svc_api.release_webhooks(text),
   svc_api.set_aside_customer(integer, text, text),
   svc_api.sweep_iam(),
+  svc_api.sweep_keys(integer, integer),
+  svc_api.sweep_logs(integer, integer),
+  svc_api.sweep_operations(integer, bigint, integer),
   svc_api.sweep_recomputes(integer),
   svc_api.sweep_webhooks(integer, integer),
   svc_api.tick(text, interval),

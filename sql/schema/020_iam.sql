@@ -4,10 +4,13 @@ create table iam.plans (
   rate_per_second integer not null,
   rate_burst integer not null,
   monthly_events bigint,
+  retention_days integer,
+  ai boolean not null default true,
   constraint plans_rate_positive check (rate_per_second > 0),
   -- A legal batch of 1,000 operations must be able to pass a full bucket.
   constraint plans_burst_holds_a_batch check (rate_burst >= 1000),
-  constraint plans_monthly_events_not_negative check (monthly_events >= 0)
+  constraint plans_monthly_events_not_negative check (monthly_events >= 0),
+  constraint plans_retention_days_positive check (retention_days >= 1)
 );
 comment on table iam.plans is 'What an organization may use. Limits are read on every request, so a change is effective at once.';
 comment on column iam.plans.plan_id is 'Name of the plan.';
@@ -16,6 +19,9 @@ comment on column iam.plans.rate_per_second is 'Operations per second and API ke
 comment on column iam.plans.rate_burst is 'Capacity of the rate bucket, in operations.';
 comment on column iam.plans.monthly_events is
   'Track operations that an organization may store in a calendar month (UTC), over all its environments; null for no limit.';
+comment on column iam.plans.retention_days is
+  'How many days of 24 hours operations as accepted are kept; null for ever. What is older is removed within minutes, for good.';
+comment on column iam.plans.ai is 'Whether commands that ask a language model may be used; false answers PLAN_REQUIRED.';
 
 insert into iam.plans (plan_id, cloud_execution, rate_per_second, rate_burst) values ('standard', true, 50000, 100000);
 

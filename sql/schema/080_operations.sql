@@ -7,3 +7,18 @@ comment on table svc.workers is 'Heartbeats of worker processes. The jobs of one
 comment on column svc.workers.worker_id is 'Id of the process in graphile-worker''s locks.';
 comment on column svc.workers.started_at is 'When it started.';
 comment on column svc.workers.seen_at is 'Its last heartbeat.';
+
+create table svc.worker_counters (
+  counter text not null collate "C",
+  label text not null collate "C",
+  bucket text not null collate "C",
+  value double precision not null,
+  primary key (counter, label, bucket)
+) with (fillfactor = 50);
+comment on table svc.worker_counters is
+  'What all workers have counted since the installation began, for GET /metrics of any process. Names nobody whose events they were.';
+comment on column svc.worker_counters.counter is 'Name of the metric.';
+comment on column svc.worker_counters.label is 'Values of its labels, with / between them; empty where it has none.';
+comment on column svc.worker_counters.bucket is
+  'Of a histogram: the upper bound of a bucket in seconds, +Inf, or sum; buckets do not hold the smaller ones. Empty of a counter.';
+comment on column svc.worker_counters.value is 'The count, or the sum in seconds.';

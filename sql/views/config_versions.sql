@@ -6,9 +6,10 @@ select
     where e.project_id = v.project_id and e.active_version = v.version
     order by e.name desc
   ) as active_in,
-  v.snapshot
+  v.snapshot, o.slug as organization
 from svc.config_versions as v
-join svc.projects as p on p.project_id = v.project_id;
+join svc.projects as p on p.project_id = v.project_id
+join iam.organizations as o on o.organization_id = p.organization_id;
 
 comment on view svc_inspect.config_versions is 'Deployed versions and where they are active.';
 comment on column svc_inspect.config_versions.project is 'Slug of the project.';
@@ -19,3 +20,4 @@ comment on column svc_inspect.config_versions.provenance is 'Where it was built.
 comment on column svc_inspect.config_versions.created_at is 'When it was deployed.';
 comment on column svc_inspect.config_versions.active_in is 'The environments in which it is active.';
 comment on column svc_inspect.config_versions.snapshot is 'The compiled model.';
+comment on column svc_inspect.config_versions.organization is 'Slug of the organization.';

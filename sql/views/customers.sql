@@ -2,10 +2,11 @@ create or replace view svc_inspect.customers as
 select
   p.slug as project, e.name as environment, c.customer_id, c.lifecycle, c.lifecycle_entered_at,
   (c.health ->> 'overall')::numeric as health, c.health ->> 'band' as health_band, c.traits, c.created_at, c.last_event_at,
-  c.evaluated_through, c.next_due_at, 'v' || c.config_version as config_version, c.set_aside_at, c.set_aside_error
+  c.evaluated_through, c.next_due_at, 'v' || c.config_version as config_version, c.set_aside_at, c.set_aside_error, o.slug as organization
 from svc.customers as c
 join svc.environments as e on e.environment_id = c.environment_id
-join svc.projects as p on p.project_id = e.project_id;
+join svc.projects as p on p.project_id = e.project_id
+join iam.organizations as o on o.organization_id = p.organization_id;
 
 comment on view svc_inspect.customers is 'Customers and their present state, one row each.';
 comment on column svc_inspect.customers.project is 'Slug of the project.';
@@ -23,3 +24,4 @@ comment on column svc_inspect.customers.next_due_at is 'The earliest instant at 
 comment on column svc_inspect.customers.config_version is 'The version that the state was last evaluated under.';
 comment on column svc_inspect.customers.set_aside_at is 'When evaluation was given up after repeated failure.';
 comment on column svc_inspect.customers.set_aside_error is 'Why.';
+comment on column svc_inspect.customers.organization is 'Slug of the organization.';

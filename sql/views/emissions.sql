@@ -1,10 +1,11 @@
 create or replace view svc_inspect.emissions as
 select
   p.slug as project, e.name as environment, svc.emission_id(m.emission_seq) as emission_id, m.customer_id, m.event_type, m.source,
-  m.metadata, m.emitted_at, m.cause_type, m.cause_id, 'v' || m.config_version as config_version, m.created_at
+  m.metadata, m.emitted_at, m.cause_type, m.cause_id, 'v' || m.config_version as config_version, m.created_at, o.slug as organization
 from svc.emissions as m
 join svc.environments as e on e.environment_id = m.environment_id
-join svc.projects as p on p.project_id = e.project_id;
+join svc.projects as p on p.project_id = e.project_id
+join iam.organizations as o on o.organization_id = p.organization_id;
 
 comment on view svc_inspect.emissions is 'What evaluation had to tell: timelines, and the source of webhooks.';
 comment on column svc_inspect.emissions.project is 'Slug of the project.';
@@ -19,3 +20,4 @@ comment on column svc_inspect.emissions.cause_type is 'event, identify, timer or
 comment on column svc_inspect.emissions.cause_id is 'Id of the event or job.';
 comment on column svc_inspect.emissions.config_version is 'The version evaluated.';
 comment on column svc_inspect.emissions.created_at is 'When it was written.';
+comment on column svc_inspect.emissions.organization is 'Slug of the organization.';

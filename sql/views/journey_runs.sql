@@ -1,10 +1,11 @@
 create or replace view svc_inspect.journey_runs as
 select
   p.slug as project, e.name as environment, t.customer_id, t.journey_id as journey, t.run, t.status, t.current_step, t.steps,
-  t.started_at, t.completed_at, t.expired_at
+  t.started_at, t.completed_at, t.expired_at, o.slug as organization
 from svc.journey_runs as t
 join svc.environments as e on e.environment_id = t.environment_id
-join svc.projects as p on p.project_id = e.project_id;
+join svc.projects as p on p.project_id = e.project_id
+join iam.organizations as o on o.organization_id = p.organization_id;
 
 comment on view svc_inspect.journey_runs is 'Every run of a journey by a customer.';
 comment on column svc_inspect.journey_runs.project is 'Slug of the project.';
@@ -18,3 +19,4 @@ comment on column svc_inspect.journey_runs.steps is 'The completed steps by id: 
 comment on column svc_inspect.journey_runs.started_at is 'When the run started.';
 comment on column svc_inspect.journey_runs.completed_at is 'When the last step was completed.';
 comment on column svc_inspect.journey_runs.expired_at is 'When the time for the run was over.';
+comment on column svc_inspect.journey_runs.organization is 'Slug of the organization.';

@@ -1,13 +1,14 @@
 create or replace view svc_inspect.lifecycle_transitions as
 select
   p.slug as project, e.name as environment, t.customer_id, t.from_state, t.to_state, t.transitioned_at, t.cause_type, t.cause_id,
-  'v' || t.config_version as config_version, t.transition_seq
+  'v' || t.config_version as config_version, t.transition_seq, o.slug as organization
 from svc.lifecycle_transitions as t
 -- A recompute writes a customer's history anew: only the rows of the customer's present generation count.
 join svc.customers as c
   on c.environment_id = t.environment_id and c.customer_id = t.customer_id and c.generation = t.generation
 join svc.environments as e on e.environment_id = t.environment_id
-join svc.projects as p on p.project_id = e.project_id;
+join svc.projects as p on p.project_id = e.project_id
+join iam.organizations as o on o.organization_id = p.organization_id;
 
 comment on view svc_inspect.lifecycle_transitions is 'Lifecycle transitions of each customer''s present history.';
 comment on column svc_inspect.lifecycle_transitions.project is 'Slug of the project.';
@@ -20,3 +21,4 @@ comment on column svc_inspect.lifecycle_transitions.cause_type is 'event, identi
 comment on column svc_inspect.lifecycle_transitions.cause_id is 'Id of the event or job.';
 comment on column svc_inspect.lifecycle_transitions.config_version is 'The version evaluated.';
 comment on column svc_inspect.lifecycle_transitions.transition_seq is 'Order of the transitions of a customer.';
+comment on column svc_inspect.lifecycle_transitions.organization is 'Slug of the organization.';

@@ -1,13 +1,14 @@
 create or replace view svc_inspect.rule_executions as
 select
   p.slug as project, e.name as environment, t.customer_id, t.rule_id as rule, t.result, t.triggered_by, t.conditions, t.action, t.error,
-  t.executed_at, t.cause_type, t.cause_id, 'v' || t.config_version as config_version, t.execution_seq
+  t.executed_at, t.cause_type, t.cause_id, 'v' || t.config_version as config_version, t.execution_seq, o.slug as organization
 from svc.rule_executions as t
 -- A recompute writes a customer's history anew: only the rows of the customer's present generation count.
 join svc.customers as c
   on c.environment_id = t.environment_id and c.customer_id = t.customer_id and c.generation = t.generation
 join svc.environments as e on e.environment_id = t.environment_id
-join svc.projects as p on p.project_id = e.project_id;
+join svc.projects as p on p.project_id = e.project_id
+join iam.organizations as o on o.organization_id = p.organization_id;
 
 comment on view svc_inspect.rule_executions is 'The log of the rules in each customer''s present history.';
 comment on column svc_inspect.rule_executions.project is 'Slug of the project.';
@@ -24,3 +25,4 @@ comment on column svc_inspect.rule_executions.cause_type is 'event, identify, ti
 comment on column svc_inspect.rule_executions.cause_id is 'Id of the event or job.';
 comment on column svc_inspect.rule_executions.config_version is 'The version evaluated.';
 comment on column svc_inspect.rule_executions.execution_seq is 'Order of the runs.';
+comment on column svc_inspect.rule_executions.organization is 'Slug of the organization.';

@@ -1,9 +1,11 @@
 create or replace view svc_inspect.signals as
 select
-  p.slug as project, e.name as environment, t.customer_id, t.signal_id as signal, t.severity, t.message, t.raised_at, t.cleared_at
+  p.slug as project, e.name as environment, t.customer_id, t.signal_id as signal, t.severity, t.message, t.raised_at, t.cleared_at,
+  o.slug as organization
 from svc.signals as t
 join svc.environments as e on e.environment_id = t.environment_id
-join svc.projects as p on p.project_id = e.project_id;
+join svc.projects as p on p.project_id = e.project_id
+join iam.organizations as o on o.organization_id = p.organization_id;
 
 comment on view svc_inspect.signals is 'The present or last raise of each signal for each customer.';
 comment on column svc_inspect.signals.project is 'Slug of the project.';
@@ -14,3 +16,4 @@ comment on column svc_inspect.signals.severity is 'info, warning or critical.';
 comment on column svc_inspect.signals.message is 'Its message.';
 comment on column svc_inspect.signals.raised_at is 'When it was raised.';
 comment on column svc_inspect.signals.cleared_at is 'When it was cleared; null while it is raised.';
+comment on column svc_inspect.signals.organization is 'Slug of the organization.';

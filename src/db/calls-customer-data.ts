@@ -32,6 +32,7 @@ export const EXPORT_LISTS = [
   "emissions",
   "deliveries",
   "recomputes",
+  "retiredKeys",
 ] as const;
 
 export type ExportList = (typeof EXPORT_LISTS)[number];

@@ -175,9 +175,3 @@ export async function tick(sql: Sql, workerId: string, settleSeconds: number): P
     select svc_api.tick(${workerId}, make_interval(secs => ${settleSeconds})) as asked`;
   return row.asked;
 }
-
-/** Removes what recomputes found of customers, 30 days after their end, up to `limit` results; answers more than 0 while there may be more. */
-export async function sweepRecomputes(sql: Sql, limit: number): Promise<number> {
-  const [row] = await sql<[{ rows: number }]>`select svc_api.sweep_recomputes(${limit}::integer) as rows`;
-  return row.rows;
-}

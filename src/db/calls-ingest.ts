@@ -31,6 +31,8 @@ interface IngestAnswer extends Allowance {
 export interface BatchAnswer extends IngestAnswer {
   /** Of the track operations, in order. */
   eventIds: string[];
+  /** How many of the track operations repeat earlier ones. */
+  repeated: number;
 }
 
 export interface SinglesAnswer extends IngestAnswer {
@@ -45,6 +47,9 @@ interface RawAnswer extends IngestAnswer {
   failures: Record<string, IngestFailure>;
 }
 
+/** A call's operations are numbered within so many. */
+const CALL_NUMBERS = 1024;
+
 /** What both calls need: the key's SHA-256, an id made before the first try, and whether an earlier try may have been accepted. */
 export interface IngestCall {
   keyHash: Buffer;
@@ -54,8 +59,10 @@ export interface IngestCall {
 
 /** Accepts a batch body (`{"events": […]}`, raw text), all or nothing. Raises the errors that svc_api.ingest names. */
 export async function ingestBatch(sql: Sql, call: IngestCall, body: string): Promise<BatchAnswer> {
-  const { limit, remaining, accepted, warnings, seqs } = await ingest(sql, call, body, false);
-  return { limit, remaining, accepted, warnings, eventIds: seqs.map(eventId) };
+  const { limit, remaining, accepted, warnings, firstSeq, seqs } = await ingest(sql, call, body, false);
+  // What is stored now is numbered within this call; an operation that repeats another of the call has its number.
+  const stored = new Set(seqs.filter((seq) => seq >= firstSeq && seq < firstSeq + CALL_NUMBERS));
+  return { limit, remaining, accepted, warnings, eventIds: seqs.map(eventId), repeated: seqs.length - stored.size };
 }
 
 /** Accepts single events that came in one by one (raw texts), each with its own outcome. */

@@ -36,3 +36,39 @@ export function operatorCreateToken(
 export function operatorRevokeToken(sql: Sql, tokenId: string): Promise<string> {
   return one(sql<Rows>`select svc_api.operator_revoke_token(${tokenId})::text as answer`);
 }
+
+/** The limits of a plan by the names of its document; null for none. */
+export interface PlanLimits {
+  ratePerSecond: number;
+  rateBurst: number;
+  monthlyEvents: number | null;
+  retentionDays: number | null;
+  cloudExecution: boolean;
+  ai: boolean;
+}
+
+/** Answers an array of plans. */
+export function operatorListPlans(sql: Sql): Promise<string> {
+  return one(sql<Rows>`select svc_api.operator_list_plans()::text as answer`);
+}
+
+/** Answers the plan with its organizations. */
+export function operatorGetPlan(sql: Sql, plan: string): Promise<string> {
+  return one(sql<Rows>`select svc_api.operator_get_plan(${plan})::text as answer`);
+}
+
+/** Changes limits of a plan, or makes one: `{plan, changes}`. */
+export function operatorSetPlan(sql: Sql, plan: string, changes: Partial<PlanLimits>): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.operator_set_plan(${plan}, ${JSON.stringify(changes)}::text::jsonb)::text as answer`);
+}
+
+/** Gives an organization a plan: `{organizationId, slug, plan, previousPlan}`. */
+export function operatorAssignPlan(sql: Sql, organizationSlug: string, plan: string): Promise<string> {
+  return one(sql<Rows>`select svc_api.operator_assign_plan(${organizationSlug}, ${plan})::text as answer`);
+}
+
+/** Answers the plan as it was. */
+export function operatorRemovePlan(sql: Sql, plan: string): Promise<string> {
+  return one(sql<Rows>`select svc_api.operator_remove_plan(${plan})::text as answer`);
+}

@@ -7,6 +7,9 @@ import { one, type Rows } from "./one.js";
 export const ROLES = ["owner", "administrator", "developer", "viewer"] as const;
 export type Role = (typeof ROLES)[number];
 
+/** The longest that a headless token lives, and how long it does unless told otherwise. */
+export const TOKEN_EXPIRES_IN_DAYS_MAX = 90;
+
 /** The organizations that a token is good for, by slug. */
 export function listOrganizations(sql: Sql, tokenHash: Buffer, page: Page): Promise<string> {
   return one(sql<Rows>`

@@ -77,16 +77,14 @@ export interface ResultCounts {
 /** What svc_api.apply_recompute takes of a customer; one without a revision only counts as done. */
 export type AppliedCustomer =
   | { customerId: string }
-  | (CustomerColumns &
-      Omit<ResultCounts, "emissions"> & {
-        revision: string;
-        generation: number;
-        difference: object | null;
-        weight: number;
-        /** How many emissions. */
-        emitted: number;
-        emissions: { type: string; source: string; metadata: Record<string, Json>; at: number }[] | null;
-      } & { [Table in keyof Omit<EffectRows, "emissions">]: EffectRows[Table] | null });
+  | (CustomerColumns & {
+      revision: string;
+      generation: number;
+      difference: object | null;
+      weight: number;
+      counts: ResultCounts;
+      emissions: { type: string; source: string; metadata: Record<string, Json>; at: number }[] | null;
+    } & { [Table in keyof Omit<EffectRows, "emissions">]: EffectRows[Table] | null });
 
 /** What is read of the customers of a job. */
 export interface ChunkRequest {
@@ -255,6 +253,12 @@ export async function leaveRecompute(
   { environmentId, recomputeId, attempt }: RecomputeJob,
 ): Promise<void> {
   await session`select svc_api.leave_recompute(${environmentId}, ${recomputeId}, ${attempt})`;
+}
+
+/** Removes what recomputes found of customers, 30 days after their end, up to `limit` results; answers more than 0 while there may be more. */
+export async function sweepRecomputes(sql: Sql, limit: number): Promise<number> {
+  const [row] = await sql<[{ rows: number }]>`select svc_api.sweep_recomputes(${limit}::integer) as rows`;
+  return row.rows;
 }
 
 function jsonOf(rows: object[]): string | null {

@@ -1,4 +1,5 @@
 import postgres, { type Notice, type Sql } from "postgres";
+import type { Socket } from "node:net";
 import { ARRAY_TYPES } from "./array-types.js";
 import { dialer } from "./dial.js";
 
@@ -22,6 +23,8 @@ export interface ConnectOptions {
    * More than a statement may take and 20 s, for which such a pool's connections may be idle.
    */
   silentMsMax?: number;
+  /** Where to keep the pool's sockets, the last destroyed ones among them; of a pool with `silentMsMax` only. */
+  sockets?: Set<Socket>;
   /**
    * A commit answers before it is on disk. A crash of the server then loses the last of them, in order; a transaction that must not be lost
    * sets `synchronous_commit` for itself, and what was committed before it is on disk with it.
@@ -50,7 +53,7 @@ export function connect(url: string, options: ConnectOptions): Sql {
     types: ARRAY_TYPES,
     // Options that the driver's types leave out.
     ...(options.pipelineMax === undefined ? {} : { max_pipeline: options.pipelineMax }),
-    ...(options.silentMsMax === undefined ? {} : { socket: dialer(options.silentMsMax) }),
+    ...(options.silentMsMax === undefined ? {} : { socket: dialer(options.silentMsMax, options.sockets) }),
     onnotice: options.onNotice ?? (() => undefined),
     connection: {
       application_name: options.applicationName,

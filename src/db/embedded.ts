@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { DATABASE, openCluster, SUPERUSER, type Cluster, type ClusterOptions } from "./embedded/cluster.js";
 import { findPostmaster, halt, launch } from "./embedded/postmaster.js";
+import { SetupError } from "./embedded/setup-error.js";
 
 /**
  * Every process that uses an embedded server holds this advisory lock in shared mode, on the cluster's `postgres` database, for
@@ -58,7 +59,7 @@ class ClusterUser {
       else if (postmaster.port > 0 && (await this.#lock(postmaster.port))) return this.#port;
       else await delay(POLL_MS); // it is starting, recovering or stopping: postmaster.pid tells which, soon
       if (Date.now() > deadline) {
-        throw new Error(`PostgreSQL in ${this.cluster.data} does not answer; its log is ${this.cluster.log}`);
+        throw new SetupError(`PostgreSQL in ${this.cluster.data} does not answer; its log is ${this.cluster.log}`);
       }
     }
   }

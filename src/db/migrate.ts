@@ -3,10 +3,9 @@ import pg from "pg";
 import { applyCode } from "./migrate/code.js";
 import { migrateChain, recordChain } from "./migrate/chain.js";
 import { describe, execute, inTransaction, MigrateError } from "./migrate/execute.js";
-import { PROJECT_ROOT, readInstall, type Install } from "./migrate/files.js";
+import { PROJECT_ROOT, readInstall, readUnreleased, type Install } from "./migrate/files.js";
+import { givingWay, setLockTimeout } from "./migrate/patience.js";
 import { ensureRoles } from "./migrate/roles.js";
-
-export { MigrateError } from "./migrate/execute.js";
 
 export interface MigrateReport {
   /** Committed migrations executed now (`000001.sql`, …). */
@@ -22,6 +21,10 @@ export interface MigrateReport {
 export interface MigrateOptions {
   /** The directory that holds `sql` and `migrations`; the project's own unless given. */
   root?: string;
+  /** Told, in a sentence, when the migration waits for the processes that use the database. */
+  onWait?: (sentence: string) => void;
+  /** How long it waits for them in all before it gives up. */
+  patienceMs?: number;
 }
 
 /** One migration at a time per database; graphile-migrate has a lock too, but fails where ours waits. */
@@ -30,15 +33,16 @@ const SERVER_VERSION_MIN = 150_000;
 
 /**
  * Brings a database to what this program needs: the committed migrations, graphile-worker's, the roles, then functions, triggers,
- * views and grants. Processes that start at once wait for each other; where nothing is to do it takes a few milliseconds.
+ * views and grants. Processes that start at once wait for each other; where nothing is to do it takes a few milliseconds. Processes of the
+ * version before go on meanwhile.
  * Throws MigrateError with one clear line, above all where the database is newer than the program.
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
   const root = options.root ?? PROJECT_ROOT;
   const install = await readInstall(root);
   return withLock(url, async (client, pool) => {
-    const migrations = await migrateChain(client, url, root);
-    return { migrations, ...(await finish(client, pool, install)) };
+    const migrations = await givingWay(() => migrateChain(client, url, root), options);
+    return { migrations, ...(await finish(client, pool, install, options)) };
   });
 }
 
@@ -54,7 +58,22 @@ export async function installFresh(url: string, options: MigrateOptions = {}): P
       for (const file of install.schema) await execute(client, file);
       await recordChain(client, root);
     });
-    return { migrations: [], ...(await finish(client, pool, install)) };
+    return { migrations: [], ...(await finish(client, pool, install, options)) };
+  });
+}
+
+/**
+ * What `migrate` will do once `migrations/current.sql` is released: the chain, then that file, which enters no ledger. For the tests, which
+ * so have the tables as upgraded databases have them.
+ */
+export async function migrateUnreleased(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
+  const root = options.root ?? PROJECT_ROOT;
+  const install = await readInstall(root);
+  const current = await readUnreleased(root);
+  return withLock(url, async (client, pool) => {
+    const migrations = await migrateChain(client, url, root);
+    await inTransaction(client, () => execute(client, current));
+    return { migrations, ...(await finish(client, pool, install, options)) };
   });
 }
 
@@ -62,10 +81,11 @@ async function finish(
   client: pg.PoolClient,
   pool: pg.Pool,
   install: Install,
+  options: MigrateOptions,
 ): Promise<Omit<MigrateReport, "migrations">> {
   await migrateWorker(pool);
   const roles = await ensureRoles(client);
-  const code = await applyCode(client, install, roles.present);
+  const code = await givingWay(() => applyCode(client, install, roles.present), options);
   return { code, roles: roles.usable, notes: roles.notes };
 }
 
@@ -93,6 +113,7 @@ async function withLock<T>(url: string, work: (client: pg.PoolClient, pool: pg.P
     try {
       await checkServer(client);
       await client.query(`select pg_advisory_lock(${MIGRATE_LOCK})`);
+      await setLockTimeout(client);
       return await work(client, pool);
     } finally {
       client.release(true); // closing the connection gives up the lock, whatever state it is in

@@ -20,9 +20,10 @@ export async function inTransaction<T>(sql: Sql, mode: string, work: (tx: Transa
   try {
     await sql.begin(mode, async (tx) => {
       try {
-        const query = (...given: unknown[]) =>
-          isLost ? forever() : (tx as unknown as (...given: unknown[]) => unknown)(...given);
-        result = await work(new Proxy(tx, { apply: (_tx, _this, given: unknown[]) => query(...given) }));
+        const guarded = new Proxy(tx, {
+          apply: (target, self, given): unknown => (isLost ? forever() : Reflect.apply(target, self, given)),
+        });
+        result = await work(guarded);
       } catch (error) {
         if (!isLost && !isConnectionError(error)) throw error;
         isLost = true;

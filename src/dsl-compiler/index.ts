@@ -30,6 +30,8 @@ export interface CompileOptions {
   timeLimitMs?: number;
   /** Takes what the author's modules print; by default it goes to standard error. */
   onOutput?: (text: string) => void;
+  /** Ends the check of types, and what waits for it with a failure. */
+  signal?: AbortSignal;
 }
 
 const TIME_LIMIT_MS = 10_000;
@@ -52,9 +54,13 @@ export async function compileProject(directory: string, options: CompileOptions 
   // Sources are found by their real paths.
   const root = realpathSync(folder);
   const types = options.types ? new Types(root, CONFIG) : undefined;
+  // Whatever waits for it fails.
+  const stop = (): void => void types?.end();
+  options.signal?.addEventListener("abort", stop, { once: true });
   try {
     return await compile(root, types, { ...options, timeLimitMs: options.timeLimitMs ?? TIME_LIMIT_MS });
   } finally {
+    options.signal?.removeEventListener("abort", stop);
     await types?.end();
   }
 }

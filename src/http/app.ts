@@ -7,12 +7,14 @@ import { BodyBudget, limitBodies } from "./body-budget.js";
 import { docsRoutes } from "./docs/routes.js";
 import type { DocsUrl } from "./errors.js";
 import { handleErrors } from "./handle-errors.js";
+import { countRequests, metricsRoutes, type MetricsDeps } from "./metrics.js";
 import { oauthRoutes } from "./oauth/routes.js";
 import { openApiRoutes } from "./openapi/routes.js";
 import type { PageDeps } from "./pages/deps.js";
 import { pageRoutes } from "./pages/routes.js";
 import { probeRoutes, starting, type ProbeChecks } from "./probes.js";
 import { assignRequestId } from "./request-id.js";
+import { logRequests } from "./request-log.js";
 import { requireHost } from "./require-host.js";
 import type { Route } from "./route.js";
 import { setSecurityHeaders } from "./security-headers.js";
@@ -22,6 +24,7 @@ export interface AppDeps {
   log: Logger;
   docsUrl?: DocsUrl;
   probes: ProbeChecks;
+  metrics: MetricsDeps;
   admin: AdminDeps;
   pages: PageDeps;
   /** SVC_TRUSTED_PROXIES: how many proxies in front of us say where a request came from; none unless given. */
@@ -39,7 +42,17 @@ const BODY_BYTES_MAX = 192 * 1024 * 1024;
 export function createApp(deps: AppDeps): Koa {
   const app = createBareApp(deps);
   trustProxies(app, deps.trustedProxies ?? 0);
-  app.use(limitBodies(new BodyBudget(deps.bodyBytesMax ?? BODY_BYTES_MAX)));
+  const bodies = new BodyBudget(deps.bodyBytesMax ?? BODY_BYTES_MAX);
+  deps.metrics.process.look(
+    "svc_request_body_bytes",
+    "Bytes of request bodies that are held, and may be.",
+    "bytes",
+    () => ({
+      held: bodies.held,
+      limit: bodies.bytesMax,
+    }),
+  );
+  app.use(limitBodies(bodies));
   const router = routerOf(appRoutes(deps));
   app.use(router.routes());
   app.use(refuseUnmatched(router));
@@ -51,6 +64,7 @@ export function appRoutes(deps: AppDeps): Route[] {
   const tokenUse = new TokenUse(deps.admin.sql, deps.log);
   const routes = [
     ...probeRoutes(deps.probes),
+    ...metricsRoutes(deps.metrics),
     ...docsRoutes(),
     ...pageRoutes(deps.pages),
     ...oauthRoutes(deps.pages),
@@ -61,22 +75,26 @@ export function appRoutes(deps: AppDeps): Route[] {
 }
 
 /** What is answered until the whole surface is there: the process lives, has not started, and takes nothing yet. */
-export function createStartingApp(deps: Pick<AppDeps, "log" | "docsUrl">): Koa {
+export function createStartingApp(deps: BareDeps): Koa {
   const app = createBareApp(deps);
   const notYet = { started: () => false, unready: () => Promise.resolve([]) };
-  app.use(routerOf(probeRoutes(notYet)).routes());
+  app.use(routerOf([...probeRoutes(notYet), ...metricsRoutes(deps.metrics)]).routes());
   app.use(() => {
     throw starting();
   });
   return app;
 }
 
+type BareDeps = Pick<AppDeps, "log" | "docsUrl" | "metrics">;
+
 /** What every answer has, whatever is answered. */
-function createBareApp({ log, docsUrl }: Pick<AppDeps, "log" | "docsUrl">): Koa {
+function createBareApp({ log, docsUrl, metrics }: BareDeps): Koa {
   const app = new Koa();
+  app.use(countRequests(metrics.process));
   app.use(assignRequestId);
+  app.use(logRequests(log));
   app.use(setSecurityHeaders);
-  app.use(handleErrors({ log, docsUrl }));
+  app.use(handleErrors(docsUrl));
   app.use(requireHost);
   // Failures while an answer is being sent; everything else was handled above.
   app.on("error", (err: unknown) => log.debug({ err }, "an answer could not be sent"));

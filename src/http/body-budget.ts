@@ -5,7 +5,12 @@ import { ApiError } from "./errors.js";
 export class BodyBudget {
   #held = 0;
 
-  constructor(private readonly bytesMax: number) {}
+  constructor(readonly bytesMax: number) {}
+
+  /** Bytes that are held now. */
+  get held(): number {
+    return this.#held;
+  }
 
   /** Whether so many more bytes fit now. */
   fits(bytes: number): boolean {

@@ -67,7 +67,11 @@ async function readBytes(ctx: Context, limits: Limits): Promise<Buffer> {
   if (declared > limits.bytesMax) throw tooLarge(limits);
   limits.held?.require(declared);
   askForBody(ctx.req, ctx.res);
-  return limits.gzip ? gunzip(ctx.req, limits) : collect(ctx.req, limits);
+  if (limits.gzip) return gunzip(ctx.req, limits);
+  return collect(ctx.req, limits).catch((error: unknown) => {
+    // A request has no errors but those of its connection.
+    throw error instanceof ApiError ? error : new ClientGoneError("the request ended before its body");
+  });
 }
 
 interface Limits {

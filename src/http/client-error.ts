@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import type { Logger } from "pino";
 import { ApiError, type DocsUrl, renderError } from "./errors.js";
 import { chooseRequestId } from "./request-id.js";
 import { SECURITY_HEADERS } from "./security-headers.js";
@@ -14,8 +15,18 @@ const REFUSALS: Readonly<Record<string, [status: number, phrase: string, code: s
 /** How long a refused client may go on sending before its connection is closed: closed at once, it could not read the answer. */
 const LINGER_MS = 2_000;
 
-/** Answers what is no HTTP, and what comes too slowly, with the error envelope; without this, Node.js answers with an empty body. */
-export function answerClientErrors(server: Server, docsUrl: DocsUrl): void {
+const refusals = new WeakMap<IncomingMessage, ApiError>();
+
+/** What a request was answered before its application could: its client sent the rest of it too slowly, or as no HTTP. */
+export function refusedMidway(request: IncomingMessage): ApiError | undefined {
+  return refusals.get(request);
+}
+
+/**
+ * Answers what is no HTTP, and what comes too slowly, with the error envelope; without this, Node.js answers with an empty body. What
+ * never reaches the application has its line of the log from here.
+ */
+export function answerClientErrors(server: Server, docsUrl: DocsUrl, log?: Logger): void {
   const latest = new WeakMap<Duplex, ServerResponse>();
   const refused = new WeakSet<Duplex>();
   const refuse = (socket: Duplex, [error, phrase]: Refusal, requestId: string): void => {
@@ -25,6 +36,11 @@ export function answerClientErrors(server: Server, docsUrl: DocsUrl): void {
     socket.on("data", () => undefined); // thrown away
     const force = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once("close", () => clearTimeout(force));
+  };
+  const refuseUnseen = (socket: Duplex, refusal: Refusal, requestId = chooseRequestId(undefined)): void => {
+    const [{ status, code }] = refusal;
+    log?.info({ requestId, status, code }, "the request was refused");
+    refuse(socket, refusal, requestId);
   };
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     latest.set(request.socket, response);
@@ -38,16 +54,19 @@ export function answerClientErrors(server: Server, docsUrl: DocsUrl): void {
     refused.add(socket);
     const refusal = refusalOf(error);
     const response = latest.get(socket);
-    if (response === undefined || response.writableFinished) refuse(socket, refusal, chooseRequestId(undefined));
+    if (response === undefined || response.writableFinished) refuseUnseen(socket, refusal);
     else if (response.req.complete) {
       // What is wrong is the next request; this one gets its answer first.
-      response.once("close", () => refuse(socket, refusal, chooseRequestId(undefined)));
+      response.once("close", () => refuseUnseen(socket, refusal));
     } else if (response.headersSent) socket.end();
-    else whenInTurn(response, () => refuse(socket, refusal, requestIdOf(response.req)));
+    else {
+      refusals.set(response.req, refusal[0]);
+      whenInTurn(response, () => refuse(socket, refusal, requestIdOf(response.req)));
+    }
   });
   server.on("connect", (request: IncomingMessage, socket: Duplex) => {
     const error = new ApiError(405, "METHOD_NOT_ALLOWED", { fix: "Use POST or GET." });
-    refuse(socket, [error, "Method Not Allowed"], requestIdOf(request));
+    refuseUnseen(socket, [error, "Method Not Allowed"], requestIdOf(request));
   });
 }
 

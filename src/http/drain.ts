@@ -1,10 +1,21 @@
 import type { Server } from "node:http";
+import { silentConnections } from "./server.js";
 
-/** Closes a server: idle connections at once; those with a request at hand get their answer, within so many milliseconds. */
+/** What was sent just before the server stopped listening may still be on its way. */
+const SILENT_MS_MAX = 250;
+
+/**
+ * Closes a server: idle connections at once, those on which nothing ever came a moment later; those with a request at hand get their
+ * answer, within so many milliseconds.
+ */
 export async function drain(server: Server, withinMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
+  const silent = setTimeout(() => {
+    for (const socket of silentConnections(server)) socket.destroy();
+  }, SILENT_MS_MAX);
   const force = setTimeout(() => server.closeAllConnections(), withinMs);
   await closed;
+  clearTimeout(silent);
   clearTimeout(force);
 }

@@ -13,6 +13,10 @@ const TEXTS: Readonly<Record<string, ErrorText>> = {
     message: "The access token is missing, unknown, expired or revoked.",
     fix: "Sign in again, or check SVC_ACCESS_TOKEN.",
   },
+  INVALID_METRICS_TOKEN: {
+    message: "The token for metrics is missing or is not the service's.",
+    fix: "Send the header `Authorization: Bearer <token>` with the value of SVC_METRICS_TOKEN.",
+  },
   ORGANIZATION_REQUIRED: {
     message: "The header X-Svc-Organization is required.",
     fix: "Send the organization's ID in it.",

@@ -7,6 +7,13 @@ export interface Diagnostic {
   path: string;
 }
 
+/** A check of readiness that failed. */
+export interface FailedCheck {
+  name: "startup" | "stopping" | "database" | "migrations" | "worker";
+  /** One sentence, which is public. */
+  message: string;
+}
+
 /** What a function of the database puts into the detail of an error, and what the envelope shows of it. */
 export interface ErrorDetail {
   message?: string;
@@ -15,6 +22,7 @@ export interface ErrorDetail {
   reason?: string;
   fix?: string;
   diagnostics?: readonly Diagnostic[];
+  checks?: readonly FailedCheck[];
 }
 
 export interface ApiErrorOptions extends ErrorDetail {
@@ -53,7 +61,7 @@ export type DocsUrl = string | (() => string) | undefined;
 /** Renders the envelope; members that say nothing are left out. */
 export function renderError(error: ApiError, requestId: string, docsUrl: DocsUrl): ErrorEnvelope {
   const docs = typeof docsUrl === "function" ? docsUrl() : docsUrl;
-  const { field, value, reason, fix = defaultFix(error.code), diagnostics } = error.detail;
+  const { field, value, reason, fix = defaultFix(error.code), diagnostics, checks } = error.detail;
   return {
     error: {
       code: error.code,
@@ -65,6 +73,7 @@ export function renderError(error: ApiError, requestId: string, docsUrl: DocsUrl
       ...(fix === undefined ? {} : { fix }),
       ...(docs === undefined ? {} : { docs: `${docs}/api#${error.code}` }),
       ...(diagnostics === undefined ? {} : { diagnostics }),
+      ...(checks === undefined ? {} : { checks }),
     },
   };
 }

@@ -11,6 +11,8 @@ export interface EventPage {
   events: readonly (readonly [id: string, data: string])[];
   /** Where to go on. */
   position: string;
+  /** What a client names to go on there. */
+  positionId: string;
   /** Whether there is more already. */
   more: boolean;
 }
@@ -97,6 +99,8 @@ async function* frames(
 ): AsyncGenerator<string> {
   yield `retry: ${RETRY_MS}\n\n`;
   try {
+    // Before the first event came, a client that lost the connection would not know where it was.
+    if (first.events.length === 0) yield positionOf(first);
     let heardAt = performance.now();
     for (let page = first; !isStopping(ctx.req); page = await next(page.position)) {
       for (const [id, data] of page.events) yield `id: ${id}\nevent: event\ndata: ${data}\n\n`;
@@ -107,7 +111,8 @@ async function* frames(
         continue;
       }
       if (performance.now() - heardAt >= heartbeatMs) {
-        yield ": heartbeat\n\n";
+        // Where little passes the filters, it also spares what was passed over already.
+        yield positionOf(page);
         heardAt = performance.now();
       }
       await delay(pollMs, undefined, { signal: gone });
@@ -115,4 +120,9 @@ async function* frames(
   } catch (error) {
     if (!gone.aborted) yield `event: error\ndata: ${JSON.stringify(envelopeOf(ctx, error))}\n\n`;
   }
+}
+
+/** Sets a client's last id. A client gets it as a message of the default type without text, which is none of the events. */
+function positionOf({ positionId }: EventPage): string {
+  return `id: ${positionId}\ndata:\n\n`;
 }

@@ -1,21 +1,20 @@
 import type { Context } from "koa";
-import { ApiError } from "./errors.js";
+import { ApiError, type FailedCheck } from "./errors.js";
 import type { Route } from "./route.js";
 
 export interface ProbeChecks {
   /** Whether startup has completed. */
   started(): boolean;
-  /** What keeps the process from serving, one short sentence each ("The database does not answer."); empty when it is ready. The
-   * sentences are public. */
-  unready(): Promise<readonly string[]>;
+  /** What keeps the process from serving; none where it is ready. Names and sentences are public. */
+  unready(): Promise<readonly FailedCheck[]>;
 }
 
 /** The health probes. They need no authentication. */
 export function probeRoutes(checks: ProbeChecks): Route[] {
   const readiness = async (ctx: Context): Promise<void> => {
-    if (!checks.started()) throw starting();
-    const reasons = await checks.unready();
-    if (reasons.length > 0) throw new ApiError(503, "SERVICE_UNAVAILABLE", { reason: reasons.join(" ") });
+    if (!checks.started()) throw unready([STARTING]);
+    const failed = await checks.unready();
+    if (failed.length > 0) throw unready(failed);
     ok(ctx);
   };
   return [
@@ -24,7 +23,7 @@ export function probeRoutes(checks: ProbeChecks): Route[] {
       method: "GET",
       path: "/startupz",
       handle: (ctx) => {
-        if (!checks.started()) throw starting();
+        if (!checks.started()) throw unready([STARTING]);
         ok(ctx);
       },
     },
@@ -33,9 +32,16 @@ export function probeRoutes(checks: ProbeChecks): Route[] {
   ];
 }
 
+const STARTING: FailedCheck = { name: "startup", message: "Startup has not completed." };
+
 /** Nothing can be served yet. */
 export function starting(): ApiError {
-  return new ApiError(503, "SERVICE_UNAVAILABLE", { reason: "Startup has not completed." });
+  return new ApiError(503, "SERVICE_UNAVAILABLE", { reason: STARTING.message });
+}
+
+function unready(checks: readonly FailedCheck[]): ApiError {
+  const reason = checks.map(({ message }) => message).join(" ");
+  return new ApiError(503, "SERVICE_UNAVAILABLE", { reason, checks });
 }
 
 function ok(ctx: Context): void {

@@ -1,4 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Logger } from "pino";
 import { answerClientErrors } from "./client-error.js";
 import type { DocsUrl } from "./errors.js";
 import { askForBodiesLate } from "./expect-continue.js";
@@ -25,6 +27,14 @@ export const CLIENT_LIMITS: ClientLimits = {
 /** The server of each request, for answers that go on as long as it does. */
 const servers = new WeakMap<IncomingMessage, Server>();
 
+/** The connections of each server. */
+const sockets = new WeakMap<Server, Set<Socket>>();
+
+/** Connections to a server on which nothing has come yet: Node.js counts them among those with a request at hand. */
+export function silentConnections(server: Server): Socket[] {
+  return [...(sockets.get(server) ?? [])].filter(({ bytesRead }) => bytesRead === 0);
+}
+
 /** Whether the server of a request no longer listens: it stops as soon as what it has at hand is answered. */
 export function isStopping(request: IncomingMessage): boolean {
   return servers.get(request)?.listening === false;
@@ -33,8 +43,14 @@ export function isStopping(request: IncomingMessage): boolean {
 /** Answers one request; of an application, its `callback()`. */
 export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** A server that answers every client, whatever it sends and however slowly, with the application's envelope. */
-export function createHttpServer(handle: Handle, docsUrl: DocsUrl, limits: ClientLimits = CLIENT_LIMITS): Server {
+/** A server that answers every client, whatever it sends and however slowly, with the application's envelope. The log is told of what never
+ * reaches the application. */
+export function createHttpServer(
+  handle: Handle,
+  docsUrl: DocsUrl,
+  limits: ClientLimits = CLIENT_LIMITS,
+  log?: Logger,
+): Server {
   const options = {
     headersTimeout: limits.headersMsMax,
     requestTimeout: limits.requestMsMax,
@@ -51,7 +67,13 @@ export function createHttpServer(handle: Handle, docsUrl: DocsUrl, limits: Clien
   });
   // A client that closes its half of the connection after its request still gets the answer. An option that Node.js' types leave out.
   Object.assign(server, { httpAllowHalfOpen: true });
+  const open = new Set<Socket>();
+  sockets.set(server, open);
+  server.on("connection", (socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+  });
   askForBodiesLate(server);
-  answerClientErrors(server, docsUrl);
+  answerClientErrors(server, docsUrl, log);
   return server;
 }

@@ -30,6 +30,8 @@ export interface ServerConfig {
   mail: { url: string; from: string } | null;
   /** An OpenAI-compatible endpoint; null where none is set. */
   ai: { baseUrl: string; apiKey: string | null; model: string } | null;
+  /** How long readiness fails, and requests are still taken, before a process that is told to stop takes no more. */
+  stopDelaySeconds: number;
   /** How long live evaluation waits for events that are still under way. */
   settleSeconds: number;
   logLevel: LogLevel;
@@ -63,10 +65,12 @@ const SERVER_NAMES = [
   "SVC_AI_API_KEY",
   "SVC_AI_MODEL",
   "SVC_SETTLE_SECONDS",
+  "SVC_STOP_DELAY_SECONDS",
 ];
 
 const SECRET_LENGTH_MIN = 32;
 const SETTLE_SECONDS_MAX = 3600;
+const STOP_DELAY_SECONDS_MAX = 300;
 const ATTEMPT_DAYS_MAX = 3650;
 const RECOMPUTE_ATTEMPTS_MAX = 1000;
 const TRUSTED_PROXIES_MAX = 10;
@@ -103,6 +107,7 @@ export function readConfig(env: Environment): { config: ServerConfig; warnings: 
     mail: reader.mail(),
     ai: reader.ai(),
     settleSeconds: reader.integer("SVC_SETTLE_SECONDS", 0, SETTLE_SECONDS_MAX) ?? 30,
+    stopDelaySeconds: reader.integer("SVC_STOP_DELAY_SECONDS", 0, STOP_DELAY_SECONDS_MAX) ?? 0,
     logLevel: reader.choice("LOG_LEVEL", LOG_LEVELS) ?? "info",
   };
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);

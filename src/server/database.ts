@@ -1,7 +1,7 @@
 import { startEmbedded } from "../db/embedded.js";
-import { migrate } from "../db/migrate.js";
 import type { ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
+import { databaseFailure } from "./start-failure.js";
 
 export interface Database {
   url: string;
@@ -11,21 +11,38 @@ export interface Database {
   release(): Promise<void>;
 }
 
-/** The operator's database, or the embedded one, brought to this version. */
+/** A server of PostgreSQL, with a database that may be of any version. */
+export interface DatabaseServer {
+  url: string;
+  /** Gives the embedded server up; its last user stops it. Nothing to do for a server of the operator's. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** The operator's database, or the embedded one, brought to this version. Throws StartError where the operator can mend what is wrong. */
 export async function openDatabase(config: ServerConfig, logger: Logger): Promise<Database> {
-  const server = await reachServer(config, logger);
+  return bringToVersion(await reachServer(config, logger), config, logger);
+}
+
+/** Migrates the server's database; where that fails, gives the server up. Throws StartError where the operator can mend what is wrong. */
+export async function bringToVersion(
+  server: DatabaseServer,
+  { databaseUrl }: Pick<ServerConfig, "databaseUrl">,
+  logger: Logger,
+): Promise<Database> {
   try {
-    const report = await migrate(server.url);
+    const { migrate } = await import("../db/migrate.js");
+    const report = await migrate(server.url, { onWait: (sentence) => logger.warn(sentence) });
     for (const note of report.notes) logger.warn(note);
     if (report.migrations.length > 0) logger.info({ migrations: report.migrations }, "the database was migrated");
     return { url: server.url, useRoles: report.roles, release: () => server.stop() };
   } catch (error) {
     await server.stop();
-    throw error;
+    throw databaseFailure(error, databaseUrl);
   }
 }
 
-async function reachServer(config: ServerConfig, logger: Logger): Promise<{ url: string; stop(): Promise<void> }> {
+/** The operator's server, or the embedded one, which is started where it does not run. */
+export async function reachServer(config: ServerConfig, logger: Logger): Promise<DatabaseServer> {
   if (config.databaseUrl !== null) return { url: config.databaseUrl, stop: () => Promise.resolve() };
   return startEmbedded(config.dataDir, {
     onLost: (error) => {

@@ -1,25 +1,34 @@
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import type Koa from "koa";
 import type { Sql } from "postgres";
-import { unreadyReasons } from "../db/calls-probe.js";
+import { readInstallation } from "../db/calls-metrics.js";
+import { failedChecks } from "../db/calls-probe.js";
 import { connect } from "../db/connect.js";
+import { PROJECT_ROOT, readCommitted, type Committed } from "../db/migrate/files.js";
 import { CUSTOMER_WORK_CONNECTIONS, createCustomerWork, type CustomerWork } from "../http/admin/customer-work.js";
 import { createWebhookTests, type WebhookTests } from "../http/admin/webhook-tests.js";
 import { createApp, createStartingApp } from "../http/app.js";
 import { drain } from "../http/drain.js";
-import type { DocsUrl } from "../http/errors.js";
+import type { DocsUrl, FailedCheck } from "../http/errors.js";
 import { Ingestor } from "../http/ingest/ingestor.js";
 import { KeyCheck } from "../http/ingest/key-check.js";
+import type { LaneLoad } from "../http/ingest/lane.js";
 import { ingestRoutes } from "../http/ingest/routes.js";
 import type { ProbeChecks } from "../http/probes.js";
 import { formKey } from "../http/pages/form-token.js";
-import { createHttpServer } from "../http/server.js";
+import type { MetricsDeps } from "../http/metrics.js";
+import { CLIENT_LIMITS, createHttpServer } from "../http/server.js";
 import { within } from "../http/unavailable.js";
+import { version } from "../http/version.js";
 import { openMailer, type Mailer } from "../mail/mailer.js";
+import { renderInstallation } from "../metrics/installation.js";
+import { ProcessMetrics } from "../metrics/process-metrics.js";
 import { sealingKey } from "../webhooks/secret.js";
 import { addressOf, docsUrlOf, publicUrlOf, type ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
+import { listenFailure } from "./start-failure.js";
 
 /** A server that listens already, for the probes, and answers everything else with SERVICE_UNAVAILABLE until it serves. */
 export interface OpenHttp {
@@ -27,7 +36,7 @@ export interface OpenHttp {
   address: string;
   /** Serves from now on. */
   serve(options: HttpRoleOptions): void;
-  /** Stops taking requests, answers those at hand, then resolves. */
+  /** Fails readiness, for a time if the configuration says so; then takes no more requests, answers those at hand, and resolves. */
   stop(): Promise<void>;
 }
 
@@ -46,6 +55,8 @@ const DRAIN_MS_MAX = 10_000;
 /** Longer than a connection is idle and a statement may then take. */
 const SILENT_MS_MAX = 60_000;
 const PROBE_MS_MAX = 5_000;
+/** Less than the ten seconds after which Prometheus gives a scrape up. */
+const METRICS_MS_MAX = 4_000;
 /** A customer of a million events is erased in one statement. */
 const WORK_STATEMENT_MS_MAX = 5 * 60_000;
 
@@ -55,25 +66,36 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
   let address = "";
   const publicUrl = () => publicUrlOf(config, address);
   const docsUrl = () => docsUrlOf(config, address);
-  let handle = createStartingApp({ log: logger, docsUrl }).callback();
+  const processMetrics = new ProcessMetrics({ version });
+  processMetrics.watchRuntime();
+  const metrics: MetricsDeps = {
+    token: config.metricsToken,
+    process: processMetrics,
+    installation: () => renderInstallation(null),
+  };
+  let handle = createStartingApp({ log: logger, docsUrl, metrics }).callback();
   let stopping = false;
   let sql: Sql | undefined;
+  let metricsSql: Sql | undefined;
   let work: CustomerWork | undefined;
   let webhookTests: WebhookTests | undefined;
-  const server = createHttpServer((request, response) => handle(request, response), docsUrl);
+  const server = createHttpServer((request, response) => handle(request, response), docsUrl, CLIENT_LIMITS, logger);
   await listen(server, config);
   address = addressOf(config.host, (server.address() as AddressInfo).port);
   return {
     address,
     serve(options) {
-      sql = connectAs(options);
+      const sockets = new Set<Socket>();
+      sql = connectAs(options, sockets);
+      showPool(processMetrics, sockets);
+      metricsSql = connectForMetrics(options);
       work = createCustomerWork(connectForWork(options));
       const key = sealingKey(options.secret);
       webhookTests = createWebhookTests({ key, allowPrivate: config.webhookAllowPrivate });
       const unready = readiness(sql, logger);
       const probes: ProbeChecks = {
         started: () => true,
-        unready: async () => (stopping ? ["The service is stopping."] : unready()),
+        unready: async () => (stopping ? [{ name: "stopping", message: "The service is stopping." }] : unready()),
       };
       handle = createServiceApp({
         sql,
@@ -82,6 +104,7 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
         secret: options.secret,
         sealingKey: key,
         probes,
+        metrics: { ...metrics, installation: installationMetrics(metricsSql, logger) },
         config,
         logger,
         publicUrl,
@@ -90,18 +113,22 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
     },
     async stop() {
       stopping = true;
+      // Where nothing was served nobody needs the time to look elsewhere.
+      if (sql !== undefined) await delay(config.stopDelaySeconds * 1000);
       await drain(server, DRAIN_MS_MAX);
-      await Promise.all([sql?.end({ timeout: 5 }), work?.sql.end({ timeout: 5 }), webhookTests?.close()]);
+      const pools = [sql, metricsSql, work?.sql];
+      await Promise.all([...pools.map((pool) => pool?.end({ timeout: 5 })), webhookTests?.close()]);
     },
   };
 }
 
-function connectAs({ databaseUrl, useRoles }: HttpRoleOptions): Sql {
+function connectAs({ databaseUrl, useRoles }: HttpRoleOptions, sockets: Set<Socket>): Sql {
   return connect(databaseUrl, {
     max: CONNECTIONS,
     applicationName: "svc http",
     pipelineMax: 0,
     silentMsMax: SILENT_MS_MAX,
+    sockets,
     ...(useRoles ? { role: "svc_http" } : {}),
   });
 }
@@ -116,6 +143,38 @@ function connectForWork({ databaseUrl, useRoles }: HttpRoleOptions): Sql {
   });
 }
 
+/** Apart, so that a scrape answers also where all other connections are busy. */
+function connectForMetrics({ databaseUrl, useRoles }: HttpRoleOptions): Sql {
+  return connect(databaseUrl, {
+    max: 1,
+    applicationName: "svc metrics",
+    statementTimeoutMs: METRICS_MS_MAX,
+    ...(useRoles ? { role: "svc_http" } : {}),
+  });
+}
+
+function showPool(metrics: ProcessMetrics, sockets: ReadonlySet<Socket>): void {
+  const help = "Connections of the pool that serves requests: open, and at most.";
+  metrics.look("svc_database_pool_connections", help, "connections", () => ({
+    open: [...sockets].filter(({ destroyed }) => !destroyed).length,
+    limit: CONNECTIONS,
+  }));
+}
+
+/** Asks the database once for all who want to know meanwhile. */
+function installationMetrics(sql: Sql, logger: Logger): () => Promise<string> {
+  let asked: Promise<string> | undefined;
+  const ask = async () => {
+    try {
+      return await renderInstallation(await within(METRICS_MS_MAX, readInstallation(sql)));
+    } catch (error) {
+      logger.warn({ err: error }, "the figures of the installation could not be read");
+      return renderInstallation(null);
+    }
+  };
+  return () => (asked ??= ask().finally(() => (asked = undefined)));
+}
+
 interface ServiceAppParts {
   sql: Sql;
   work: CustomerWork;
@@ -123,6 +182,7 @@ interface ServiceAppParts {
   secret: string;
   sealingKey: Buffer;
   probes: ProbeChecks;
+  metrics: MetricsDeps;
   config: ServerConfig;
   logger: Logger;
   publicUrl: () => string;
@@ -130,12 +190,15 @@ interface ServiceAppParts {
 }
 
 function createServiceApp(parts: ServiceAppParts): Koa {
-  const { sql, work, webhookTests, secret, sealingKey, probes, config, logger, publicUrl, docsUrl } = parts;
+  const { sql, work, webhookTests, secret, sealingKey, probes, metrics, config, logger, publicUrl, docsUrl } = parts;
   const keys = new KeyCheck(sql);
+  const backend = new Ingestor(sql, { concurrency: SINGLE_CALLS, waitingMax: WAITING_MAX });
+  showIngestion(metrics.process, backend);
   return createApp({
     log: logger,
     docsUrl,
     probes,
+    metrics,
     pages: { sql, publicUrl, anyHost: config.publicUrl === null, key: formKey(secret), log: logger },
     trustedProxies: config.trustedProxies,
     admin: {
@@ -148,11 +211,26 @@ function createServiceApp(parts: ServiceAppParts): Koa {
       webhookTests,
     },
     routes: ingestRoutes({
-      backend: new Ingestor(sql, { concurrency: SINGLE_CALLS, waitingMax: WAITING_MAX }),
+      backend,
       requireKey: (keyHash) => keys.require(keyHash),
       log: logger,
+      outcomes: metrics.process,
     }),
   });
+}
+
+function showIngestion(metrics: ProcessMetrics, ingestor: Ingestor): void {
+  const of = (figure: keyof LaneLoad) => () => {
+    const { single, batch } = ingestor.load;
+    return { single: single[figure], batch: batch[figure] };
+  };
+  metrics.look(
+    "svc_ingest_waiting_requests",
+    "Ingestion requests that wait for a call to the database.",
+    "kind",
+    of("waiting"),
+  );
+  metrics.look("svc_ingest_running_calls", "Calls of ingestion that the database is at.", "kind", of("calls"));
 }
 
 /** Null where no mail is set up. */
@@ -164,24 +242,27 @@ function mailerOf({ mail }: ServerConfig, logger: Logger): Mailer | null {
 }
 
 /** Asks the database once for all who want to know meanwhile: the probes are open to everybody. */
-function readiness(sql: Sql, logger: Logger): () => Promise<string[]> {
-  let asked: Promise<string[]> | undefined;
+function readiness(sql: Sql, logger: Logger): () => Promise<FailedCheck[]> {
+  let migrations: Committed[] | undefined;
+  let asked: Promise<FailedCheck[]> | undefined;
+  const ask = async () => failedChecks(sql, (migrations ??= await readCommitted(PROJECT_ROOT)));
   return async () => {
     try {
-      asked ??= unreadyReasons(sql).finally(() => (asked = undefined));
+      asked ??= ask().finally(() => (asked = undefined));
       return await within(PROBE_MS_MAX, asked);
     } catch (error) {
       logger.warn({ err: error }, "readiness could not be asked for");
-      return ["The database does not answer."];
+      return [{ name: "database", message: "The database does not answer." }];
     }
   };
 }
 
 function listen(server: Server, { host, port }: ServerConfig): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", reject);
+    const onError = (error: Error) => reject(listenFailure(error, { host, port }));
+    server.once("error", onError);
     server.listen(port, host, () => {
-      server.off("error", reject);
+      server.off("error", onError);
       resolve();
     });
   });

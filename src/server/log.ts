@@ -1,4 +1,5 @@
 import { destination, pino, type DestinationStream, type Logger } from "pino";
+import { serializeError } from "./log-error.js";
 
 export type { Logger } from "pino";
 
@@ -27,14 +28,23 @@ const SECRET_TEXTS: [RegExp, string][] = [
   [/(\b(?:postgres(?:ql)?|smtps?):\/\/[^:@/\s"]*:)[^@\s"]+@/g, "$1[redacted]@"],
 ];
 
-/** `level` is one of LOG_LEVELS (config.ts). JSON lines on stderr, or where told; stdout belongs to what commands print. Secrets are taken out of both fields and texts. */
+/** What the job runner says of a job that failed: its errors as any other. */
+function serializeMeta(meta: unknown): unknown {
+  if (typeof meta !== "object" || meta === null) return meta;
+  return Object.fromEntries(Object.entries(meta).map(([name, value]) => [name, serializeError(value)]));
+}
+
+/**
+ * `level` is one of LOG_LEVELS (config.ts). JSON lines on stderr, or where told; stdout belongs to what commands print. Secrets are taken out
+ * of both fields and texts. A line is written before the call returns, so none is lost however the process ends.
+ */
 export function createLogger(level: string, stream: DestinationStream = destination(2)): Logger {
   return pino(
     {
       level,
       base: { pid: process.pid },
       redact: { paths: REDACTED, censor: "[redacted]" },
-      serializers: { err: pino.stdSerializers.err },
+      serializers: { err: serializeError, meta: serializeMeta },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       hooks: {

@@ -1,12 +1,11 @@
 import yargs from "yargs";
-import { MigrateError } from "../db/migrate.js";
-import { bootstrapCommand } from "./bootstrap.js";
+import { SetupError } from "../db/embedded/setup-error.js";
+import { MigrateError } from "../db/migrate/execute.js";
 import { ConfigError, readConfig, type ServerConfig } from "./config.js";
 import { createLogger, type Logger } from "./log.js";
-import { migrateCommand } from "./migrate.js";
-import { OperatorError } from "./operator.js";
-import { tokensCommands, usersCommands } from "./operator-commands.js";
-import { ROLES, startCommand } from "./start.js";
+import { OperatorError } from "./operator-error.js";
+import { ROLES } from "./roles.js";
+import { StartError } from "./start-failure.js";
 
 const DONE = 0;
 const FAILED = 1;
@@ -25,11 +24,12 @@ export async function main(args: string[]): Promise<number> {
       process.stderr.write(`${error.message}\nRun svc-server --help for the commands.\n`);
       return USAGE;
     }
-    process.stderr.write(`svc-server: ${isOperatorsMistake(error) ? (error as Error).message : describe(error)}\n`);
+    process.stderr.write(`svc-server: ${isOperatorsMistake(error) ? inWords(error) : stacks(error)}\n`);
     return FAILED;
   }
 }
 
+/** Each command loads what it needs: all together takes a second. */
 async function parse(args: string[]): Promise<void> {
   await yargs(args)
     .scriptName("svc-server")
@@ -43,9 +43,11 @@ async function parse(args: string[]): Promise<void> {
         command
           .option("role", { choices: ROLES, default: "all" as const, describe: "What this process does" })
           .example("svc-server start --role worker", "Workers only; HTTP runs elsewhere"),
-      async ({ role }) => startCommand(...configure(), role),
+      async ({ role }) => (await import("./start.js")).startCommand(...configure(), role),
     )
-    .command("migrate", "Bring the database to this version and stop", {}, async () => migrateCommand(...configure()))
+    .command("migrate", "Bring the database to this version and stop", {}, async () =>
+      (await import("./migrate.js")).migrateCommand(...configure()),
+    )
     .command(
       "bootstrap",
       "Make sure an organization and its owner exist and print a new access token",
@@ -55,10 +57,21 @@ async function parse(args: string[]): Promise<void> {
           .option("email", { type: "string", demandOption: true, describe: "Address of its owner" })
           .option("json", { type: "boolean", default: false, describe: "Print {organizationId, accessToken}" })
           .example("svc-server bootstrap --organization acme --email ada@example.com --json", ""),
-      async ({ organization, email, json }) => bootstrapCommand(...configure(), { organization, email, json }),
+      async ({ organization, email, json }) =>
+        (await import("./bootstrap.js")).bootstrapCommand(...configure(), { organization, email, json }),
     )
-    .command("users", "The users of this installation", usersCommands(configure))
-    .command("tokens", "The headless access tokens of an organization", tokensCommands(configure))
+    .command("users", "The users of this installation", async (command) =>
+      (await import("./operator-commands.js")).usersCommands(configure)(command),
+    )
+    .command("tokens", "The headless access tokens of an organization", async (command) =>
+      (await import("./operator-commands.js")).tokensCommands(configure)(command),
+    )
+    .command("plans", "The plans: what organizations may use", async (command) =>
+      (await import("./operator-commands.js")).plansCommands(configure)(command),
+    )
+    .command("packs", "Optional parts of the database", async (command) =>
+      (await import("./packs.js")).packsCommands(configure)(command),
+    )
     .demandCommand(1, "Name a command.")
     .strict()
     // Of an option given twice the last one counts.
@@ -80,14 +93,22 @@ function configure(): [ServerConfig, Logger] {
   return [config, logger];
 }
 
-/** What the operator can mend needs no stack. */
-function isOperatorsMistake(error: unknown): boolean {
-  if (error instanceof ConfigError || error instanceof MigrateError || error instanceof OperatorError) return true;
-  return /^(EADDRINUSE|EACCES|EADDRNOTAVAIL|ECONNREFUSED|ENOTFOUND|28P01|3D000)/.test(
-    (error as { code?: string }).code ?? "",
-  );
+/** What the operator can mend. */
+const MISTAKES = [ConfigError, MigrateError, OperatorError, SetupError, StartError];
+
+function isOperatorsMistake(error: unknown): error is Error {
+  return MISTAKES.some((kind) => error instanceof kind);
 }
 
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+/** One line of what is wrong and what to do, and where it arose only for who looks closer. */
+function inWords(error: Error): string {
+  const isClose = /^(debug|trace)$/i.test(process.env["LOG_LEVEL"]?.trim() ?? "");
+  return isClose ? `${error.message}\n${stacks(error)}` : error.message;
+}
+
+/** The stacks of an error and of what caused it. */
+function stacks(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const stack = error.stack ?? error.message;
+  return error.cause === undefined ? stack : `${stack}\nCaused by: ${stacks(error.cause)}`;
 }

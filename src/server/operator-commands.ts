@@ -1,8 +1,8 @@
 import type { Argv } from "yargs";
-import { ROLES } from "../db/calls-organization.js";
-import { EXPIRES_IN_DAYS_MAX } from "../http/admin/organization/tokens.js";
+import { ROLES, TOKEN_EXPIRES_IN_DAYS_MAX } from "../db/calls-organization.js";
 import type { ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
+import { assignPlanCommand, listPlansCommand, removePlanCommand, setPlanCommand, showPlanCommand } from "./plans.js";
 import { createTokenCommand, listTokensCommand, revokeTokenCommand } from "./tokens.js";
 import { linkUserCommand, listUsersCommand } from "./users.js";
 
@@ -55,7 +55,7 @@ export const tokensCommands = (configure: Configure) => (command: Argv) => {
             describe: "The most it may do; all that its member may unless given",
           })
           .option("email", { type: "string", describe: "Member that it acts as; the oldest owner unless given" })
-          .option("expires-in-days", { type: "number", default: EXPIRES_IN_DAYS_MAX, describe: "1 to 90" })
+          .option("expires-in-days", { type: "number", default: TOKEN_EXPIRES_IN_DAYS_MAX, describe: "1 to 90" })
           .option("json", { type: "boolean", default: false, describe: "Print the token as JSON" })
           .example("svc-server tokens create --organization acme --label CI --role developer", ""),
       async ({ organization, label, role, email, expiresInDays, json }) =>
@@ -71,4 +71,71 @@ export const tokensCommands = (configure: Configure) => (command: Argv) => {
       async ({ tokenId, json }) => revokeTokenCommand(...configure(), { tokenId, json }),
     )
     .demandCommand(1, "Name a command of tokens: list, create or revoke.");
+};
+
+/** `svc-server plans …` */
+export const plansCommands = (configure: Configure) => (command: Argv) => {
+  const plan = { type: "string", demandOption: true, describe: "Name of the plan" } as const;
+  return command
+    .command(
+      "list",
+      "List the plans with their limits",
+      (list) => list.option("json", { type: "boolean", default: false, describe: "Print an array of plans" }),
+      async ({ json }) => listPlansCommand(...configure(), { json }),
+    )
+    .command(
+      "show <plan>",
+      "Show a plan and the organizations that have it",
+      (show) =>
+        show
+          .positional("plan", plan)
+          .option("json", { type: "boolean", default: false, describe: "Print the plan as JSON" }),
+      async ({ plan, json }) => showPlanCommand(...configure(), { plan, json }),
+    )
+    .command(
+      "set <plan>",
+      "Change limits of a plan, or make one; effective from the next request on",
+      (set) =>
+        set
+          .positional("plan", plan)
+          .option("rate-per-second", { type: "string", describe: "Operations per second of an API key, lasting" })
+          .option("rate-burst", { type: "string", describe: "Operations of an API key at once; at least 1000" })
+          .option("monthly-events", { type: "string", describe: "Events that may be stored a month, or none" })
+          .option("retention-days", { type: "string", describe: "Days that events are kept, or none: for ever" })
+          .option("cloud-execution", { type: "boolean", describe: "Whether events are taken; --no-cloud-execution" })
+          .option("ai", { type: "boolean", describe: "Whether a language model may be asked; --no-ai" })
+          .option("json", { type: "boolean", default: false, describe: "Print {plan, changes}" })
+          .example("svc-server plans set starter --rate-per-second 100 --rate-burst 5000 --retention-days 90", ""),
+      async ({ plan, ratePerSecond, rateBurst, monthlyEvents, retentionDays, cloudExecution, ai, json }) =>
+        setPlanCommand(...configure(), {
+          plan,
+          ratePerSecond,
+          rateBurst,
+          monthlyEvents,
+          retentionDays,
+          cloudExecution,
+          ai,
+          json,
+        }),
+    )
+    .command(
+      "assign <organization> <plan>",
+      "Give an organization a plan; effective from the next request on",
+      (assign) =>
+        assign
+          .positional("organization", { type: "string", demandOption: true, describe: "Slug of the organization" })
+          .positional("plan", plan)
+          .option("json", { type: "boolean", default: false, describe: "Print what was assigned as JSON" }),
+      async ({ organization, plan, json }) => assignPlanCommand(...configure(), { organization, plan, json }),
+    )
+    .command(
+      "remove <plan>",
+      "Remove a plan that no organization has",
+      (remove) =>
+        remove
+          .positional("plan", plan)
+          .option("json", { type: "boolean", default: false, describe: "Print the plan as it was" }),
+      async ({ plan, json }) => removePlanCommand(...configure(), { plan, json }),
+    )
+    .demandCommand(1, "Name a command of plans: list, show, set, assign or remove.");
 };

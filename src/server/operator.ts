@@ -3,11 +3,7 @@ import { connect } from "../db/connect.js";
 import type { ServerConfig } from "./config.js";
 import { openDatabase } from "./database.js";
 import type { Logger } from "./log.js";
-
-/** What the operator named does not exist; in words. */
-export class OperatorError extends Error {
-  override name = "OperatorError";
-}
+import { OperatorError } from "./operator-error.js";
 
 /**
  * Does something as the operator, who is the user that migrates the database. It may run while the service does.

@@ -1,26 +1,45 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { ServerConfig } from "./config.js";
-import { openDatabase } from "./database.js";
-import { openHttp } from "./http-role.js";
+import { bringToVersion, reachServer } from "./database.js";
+import type { OpenHttp } from "./http-role.js";
 import type { Logger } from "./log.js";
+import type { Role } from "./roles.js";
 import { resolveSecret } from "./secret.js";
-import { runWorkerRole, type WorkerRoleOptions } from "./worker-role.js";
-import { startWorkerThread } from "./worker-thread-keeper.js";
+import type { WorkerRoleOptions } from "./worker-role.js";
 
-export const ROLES = ["all", "http", "worker"] as const;
-export type Role = (typeof ROLES)[number];
+/**
+ * How long a part may take to stop. Requests have 10 s, deliveries to webhooks 20 s; what a job is at is one transaction, which
+ * is undone where it takes longer, and done again by another worker.
+ */
+const STOP_MS_MAX = { requests: 20_000, jobs: 25_000, database: 90_000 };
 
-/** `svc-server start`: serves until SIGTERM or SIGINT; then drains requests, then jobs. */
+/** `svc-server start`: serves until SIGTERM or SIGINT; then readiness fails, requests are drained, and jobs are finished. */
 export async function startCommand(config: ServerConfig, logger: Logger, role: Role): Promise<void> {
   const stop = receiveStopSignal();
-  // Listens before anything else, so that the probes are answered while the database is started and migrated.
-  const http = role === "worker" ? null : await openHttp(config, logger);
-  const parts: Stoppable[] = http === null ? [] : [http];
+  // Other processes make and start the embedded database, while this one loads the rest of its code.
+  const reaching = reachServer(config, logger);
+  reaching.catch(() => undefined); // awaited below
+  const release = () =>
+    reaching.then(
+      (server) => server.stop(),
+      () => undefined,
+    );
+  const parts: Part[] = [{ name: "database", msMax: STOP_MS_MAX.database, stop: release }];
   try {
-    const database = await openDatabase(config, logger);
-    parts.push({ stop: () => database.release() });
+    let http: OpenHttp | null = null;
+    if (role !== "worker") {
+      // Listens before anything is asked of the database, so that the probes are answered while it is started and migrated.
+      const opened = await (await import("./http-role.js")).openHttp(config, logger);
+      parts.unshift({
+        name: "requests",
+        msMax: config.stopDelaySeconds * 1000 + STOP_MS_MAX.requests,
+        stop: () => opened.stop(),
+      });
+      http = opened;
+    }
+    const { url: databaseUrl, useRoles } = await bringToVersion(await reaching, config, logger);
     if (stop.signal.aborted) return;
     const secret = await resolveSecret(config);
-    const { url: databaseUrl, useRoles } = database;
     if (role !== "http") {
       const options: WorkerRoleOptions = {
         databaseUrl,
@@ -33,32 +52,61 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: R
       };
       const worker =
         role === "worker"
-          ? await runWorkerRole(options, logger)
-          : await startWorkerThread(options, config.logLevel, logger);
+          ? await (await import("./worker-role.js")).runWorkerRole(options, logger)
+          : await (await import("./worker-thread-keeper.js")).startWorkerThread(options, config.logLevel, logger);
       // Before the database, which it needs to finish its jobs.
-      parts.splice(-1, 0, worker);
+      parts.splice(-1, 0, { name: "jobs", msMax: STOP_MS_MAX.jobs, stop: () => worker.stop() });
     }
     http?.serve({ databaseUrl, useRoles, secret });
     process.stdout.write(http === null ? "svc-server working\n" : `svc-server listening on ${http.address}\n`);
     logger.info({ signal: await stop.received }, "stopping");
   } finally {
-    await stopAll(parts);
+    await stopAll(parts, logger);
   }
 }
 
-interface Stoppable {
-  stop(): Promise<void>;
+/** A part of the process that must be stopped, in so many milliseconds. */
+interface Part {
+  name: keyof typeof STOP_MS_MAX;
+  msMax: number;
+  stop: () => Promise<void>;
 }
 
-/** One after the other, also where one of them fails; throws the first failure then. What was left running would keep the process alive. */
-async function stopAll(parts: readonly Stoppable[]): Promise<void> {
+/**
+ * One after the other, also where one of them fails; throws the first failure then. What was left running would keep the process alive, so
+ * the process ends with it where a part does not stop in time.
+ */
+async function stopAll(parts: readonly Part[], logger: Logger): Promise<void> {
   const failures: unknown[] = [];
-  for (const part of parts) await part.stop().catch((error: unknown) => failures.push(error));
+  const late: string[] = [];
+  for (const { name, msMax, stop } of parts) {
+    const inTime = await isDoneWithin(
+      msMax,
+      stop().catch((error: unknown) => failures.push(error)),
+    );
+    if (!inTime) late.push(name);
+  }
+  if (late.length > 0) {
+    logger.error({ parts: late }, "not all stopped in time; what they had at hand is undone, and done again by others");
+    process.exit(1);
+  }
   if (failures.length > 0) throw failures[0];
 }
 
+async function isDoneWithin(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
+  const timer = new AbortController();
+  const late = delay(milliseconds, false, { signal: timer.signal }).catch(() => false);
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    timer.abort();
+  }
+}
+
+const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
+
 interface StopSignal {
-  /** The first SIGTERM or SIGINT. A second one ends the process as usual. */
+  /** The first SIGTERM or SIGINT. Another one, of either, ends the process at once. */
   received: Promise<NodeJS.Signals>;
   /** Aborted by it. */
   signal: AbortSignal;
@@ -67,7 +115,12 @@ interface StopSignal {
 function receiveStopSignal(): StopSignal {
   const stopping = new AbortController();
   const received = new Promise<NodeJS.Signals>((resolve) => {
-    for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, resolve);
+    const receive = (name: NodeJS.Signals) => {
+      // Without a listener a signal ends the process.
+      for (const each of STOP_SIGNALS) process.off(each, receive);
+      resolve(name);
+    };
+    for (const name of STOP_SIGNALS) process.on(name, receive);
   });
   void received.then(() => stopping.abort());
   return { received, signal: stopping.signal };

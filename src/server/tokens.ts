@@ -1,8 +1,5 @@
-import { Compile } from "typebox/compile";
 import { operatorCreateToken, operatorListTokens, operatorRevokeToken } from "../db/calls-operator.js";
-import type { Role } from "../db/calls-organization.js";
-import { displayName } from "../http/admin/parameters.js";
-import { EXPIRES_IN_DAYS_MAX } from "../http/admin/organization/tokens.js";
+import { TOKEN_EXPIRES_IN_DAYS_MAX, type Role } from "../db/calls-organization.js";
 import { newAccessToken } from "../http/credentials.js";
 import { ConfigError, type ServerConfig } from "./config.js";
 import { credentialsInWords } from "./credentials-in-words.js";
@@ -55,7 +52,7 @@ export async function createTokenCommand(
   logger: Logger,
   { organization, email, label, role, expiresInDays, json }: CreateTokenOptions,
 ): Promise<void> {
-  checkOptions(label, expiresInDays);
+  await checkOptions(label, expiresInDays);
   const { text: accessToken, hash } = newAccessToken();
   const document = await asOperator(config, logger, (sql) =>
     operatorCreateToken(sql, organization, email ?? null, { label, role: role ?? null, expiresInDays, hash }),
@@ -68,16 +65,21 @@ export async function createTokenCommand(
   );
 }
 
-function checkOptions(label: string, expiresInDays: number): void {
+async function checkOptions(label: string, expiresInDays: number): Promise<void> {
+  // Of what HTTP accepts; it takes long to load.
+  const [{ Compile }, { displayName }] = await Promise.all([
+    import("typebox/compile"),
+    import("../http/admin/parameters.js"),
+  ]);
   const problems = [
     ...(Compile(displayName).Check(label)
       ? []
       : [
           "--label must have 1 to 256 characters, none of which controls the terminal or changes the direction of text",
         ]),
-    ...(Number.isInteger(expiresInDays) && expiresInDays >= 1 && expiresInDays <= EXPIRES_IN_DAYS_MAX
+    ...(Number.isInteger(expiresInDays) && expiresInDays >= 1 && expiresInDays <= TOKEN_EXPIRES_IN_DAYS_MAX
       ? []
-      : [`--expires-in-days must be a whole number from 1 to ${EXPIRES_IN_DAYS_MAX}`]),
+      : [`--expires-in-days must be a whole number from 1 to ${TOKEN_EXPIRES_IN_DAYS_MAX}`]),
   ];
   if (problems.length > 0) throw new ConfigError(problems);
 }

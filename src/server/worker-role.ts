@@ -1,5 +1,7 @@
 import type { Logger } from "pino";
 import { connect } from "../db/connect.js";
+import { WorkerCounters } from "../metrics/worker-counters.js";
+import { startCounterFlush } from "../tasks/counter-flush.js";
 import { startDeliverer } from "../tasks/deliver.js";
 import { startRecomputer } from "../tasks/recompute/recomputer.js";
 import { startWorker, type RunningWorker } from "../tasks/worker.js";
@@ -41,6 +43,7 @@ export async function runWorkerRole(options: WorkerRoleOptions, logger: Logger):
     attemptsMax: options.recomputeAttempts,
     logger,
   });
+  const counters = new WorkerCounters();
   const worker = await startWorker({
     databaseUrl: options.databaseUrl,
     useRoles: options.useRoles,
@@ -50,6 +53,7 @@ export async function runWorkerRole(options: WorkerRoleOptions, logger: Logger):
     concurrency: CONCURRENCY,
     onRecompute: () => recomputer.wake(),
     logger,
+    counters,
     onStalled: (error) => {
       logger.fatal({ err: error }, "the worker is stuck and ends, to be started again");
       process.exit(1);
@@ -60,10 +64,13 @@ export async function runWorkerRole(options: WorkerRoleOptions, logger: Logger):
     secret: options.secret,
     allowPrivate: options.allowPrivateWebhooks,
     logger,
+    counters,
   });
+  const flush = startCounterFlush({ sql, counters, logger });
   return {
     async stop() {
       await Promise.all([worker.stop(), deliverer.stop(), recomputer.stop()]);
+      await flush.stop();
       await sql.end({ timeout: 5 });
     },
   };

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type { RunningWorker } from "../tasks/worker.js";
 import type { Logger } from "./log.js";
+import { StartError } from "./start-failure.js";
 import type { WorkerRoleOptions } from "./worker-role.js";
 
 /** How often the first thread is tried. */
@@ -33,7 +34,7 @@ export async function startWorkerThread(
   let thread = launch();
   // The database was there a moment ago; it may die just now, too.
   for (let starts = 1; !(await thread.started); starts += 1) {
-    if (starts === STARTS_MAX) throw new Error("the worker did not start; the log says why");
+    if (starts === STARTS_MAX) throw new StartError("the worker did not start; the log says why");
     await delay(FIRST_PAUSE_MS * starts);
     thread = launch();
   }

@@ -7,11 +7,14 @@ import type { Agent } from "undici";
 import {
   claimDeliveries,
   releaseWebhooks,
+  type AttemptResult,
   type ClaimedDelivery,
   type HeldDelivery,
   type LaneRoom,
 } from "../db/calls-deliveries.js";
 import { ATTEMPT_TIMEOUT_MS, isAccepted } from "../webhooks/acceptance.js";
+import type { WorkerCounters } from "../metrics/worker-counters.js";
+import { ATTEMPTS } from "../metrics/worker-metrics.js";
 import { createAgent } from "../webhooks/agent.js";
 import type { Resolve } from "../webhooks/resolve.js";
 import { sealingKey, secretOpener } from "../webhooks/secret.js";
@@ -29,6 +32,8 @@ export interface DelivererOptions {
   /** SVC_WEBHOOK_ALLOW_PRIVATE: special addresses may be reached. */
   allowPrivate: boolean;
   logger: Logger;
+  /** Attempts are counted here. */
+  counters?: WorkerCounters;
   /** Requests under way in this process at most. */
   underWayMax?: number;
   /** How long a receiver has to answer. */
@@ -178,7 +183,10 @@ class Pump implements Deliverer {
     const answered = attemptDelivery(delivery, this.#send);
     const recorded = answered.then(async (result) => {
       // An attempt that we broke off says nothing about its receiver.
-      if (!this.#dropped) await this.#recorder.record(result);
+      if (!this.#dropped) {
+        this.#options.counters?.count(ATTEMPTS, [outcomeOf(result)]);
+        await this.#recorder.record(result);
+      }
       this.#open.delete(recorded);
       if (this.#crowded || this.#open.size === 0) this.#wakeup.call();
     });
@@ -239,6 +247,11 @@ class Pump implements Deliverer {
     this.#recorder.abandon();
     await this.#agent.destroy();
   }
+}
+
+function outcomeOf({ statusCode }: AttemptResult): string {
+  if (statusCode === null) return "unanswered";
+  return isAccepted(statusCode) ? "accepted" : "refused";
 }
 
 /** Whether the work was done in time. */

@@ -7,11 +7,15 @@ import {
   setAsideCustomer,
   type ChunkLimits,
   type CustomerInput,
+  type EvaluationInput,
+  type EvaluationResult,
 } from "../db/calls-evaluation.js";
 import { HistoryNeeded, rebuildMemory } from "../engine/index.js";
 import { HistoryAtHand } from "../evaluation/history-at-hand.js";
 import type { Models } from "../evaluation/models.js";
 import { stateOf } from "../evaluation/stored-state.js";
+import type { WorkerCounters } from "../metrics/worker-counters.js";
+import { EVALUATED, EVALUATION_DELAY } from "../metrics/worker-metrics.js";
 import { EvaluationBuilder } from "./evaluation-result.js";
 import { eventsOf, fetchHistory, historiesOf, type Waiting } from "./histories.js";
 
@@ -20,6 +24,8 @@ export interface EvaluateDependencies {
   models: Models;
   settleSeconds: number;
   logger: Logger;
+  /** What was evaluated is counted here. */
+  counters?: WorkerCounters;
   /** The instant to evaluate at (ms); the database's clock unless given. */
   at?: number;
   limits?: ChunkLimits;
@@ -95,6 +101,8 @@ type Candidate = Pick<Waiting, "customer" | "state"> & Partial<Pick<Waiting, "hi
 class Chunk {
   /** Who was taken; known also where the transaction failed. */
   customerIds: string[] = [];
+  /** What is committed with the chunk, and when it was read, by the process's clock. */
+  #evaluated: { input: EvaluationInput; result: EvaluationResult; readAt: number } | null = null;
   readonly #failed = new Map<string, unknown>();
   /** Whose evaluation needs history that is not at hand yet. */
   #waiting: Waiting[] = [];
@@ -107,11 +115,32 @@ class Chunk {
 
   async run(): Promise<void> {
     await this.dependencies.sql.begin((tx) => this.#evaluate(tx));
+    this.#count();
+  }
+
+  /** After the commit. Of two clocks only the database's tells when something was accepted; the process's tells how long the chunk took. */
+  #count(): void {
+    const { counters } = this.dependencies;
+    if (counters === undefined || this.#evaluated === null) return;
+    const { input, result, readAt } = this.#evaluated;
+    const committedAt = input.now + (performance.now() - readAt);
+    const consumed = new Map(result.consumed.map(({ customerId, seqs }) => [customerId, new Set(seqs)]));
+    let evaluated = 0;
+    for (const { customerId, operations } of input.customers) {
+      const seqs = consumed.get(customerId);
+      evaluated += seqs?.size ?? 0;
+      for (const [seq, acceptedAt, , , occurredAt] of operations) {
+        if (seqs?.has(seq) !== true) continue;
+        counters.observe(EVALUATION_DELAY, Math.max(0, committedAt - Math.max(acceptedAt, occurredAt ?? 0)) / 1000);
+      }
+    }
+    if (evaluated > 0) counters.count(EVALUATED, [], evaluated);
   }
 
   async #evaluate(tx: TransactionSql): Promise<void> {
     const { models, settleSeconds, at } = this.dependencies;
     const input = await beginEvaluation(tx, this.environmentId, this.limits, settleSeconds, at ?? null);
+    const readAt = performance.now();
     this.customerIds = input.customers.map((customer) => customer.customerId);
     if (input.customers.length === 0) return;
     const model = await models.get(input, (version) => loadSnapshot(tx, input.projectId, version));
@@ -141,7 +170,9 @@ class Chunk {
     for (const [customerId, error] of this.#failed) {
       await setAside(tx, this.environmentId, customerId, error, this.dependencies.logger);
     }
-    await applyEvaluation(tx, this.environmentId, input, builder.result());
+    const result = builder.result();
+    await applyEvaluation(tx, this.environmentId, input, result);
+    this.#evaluated = { input, result, readAt };
   }
 
   /** Evaluates a customer, from the state that it had before and with what history is at hand, or lets it wait for more of it. */

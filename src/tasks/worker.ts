@@ -4,11 +4,15 @@ import { Logger as GraphileLogger, run, type Runner, type WorkerEvents } from "g
 import pg from "pg";
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
-import { sweepRecomputes, tick } from "../db/calls-evaluation.js";
+import { tick } from "../db/calls-evaluation.js";
 import { sweepWebhooks } from "../db/calls-deliveries.js";
+import { sweepRecomputes } from "../db/calls-recompute.js";
 import { sweepIam } from "../db/calls-sign-in.js";
 import { Models } from "../evaluation/models.js";
+import type { WorkerCounters } from "../metrics/worker-counters.js";
+import { JOBS, TICKS } from "../metrics/worker-metrics.js";
 import { evaluateEnvironment } from "./evaluate.js";
+import { sweepRetention } from "./retention.js";
 
 export interface WorkerOptions {
   databaseUrl: string;
@@ -22,6 +26,8 @@ export interface WorkerOptions {
   /** A recompute was asked for. */
   onRecompute: () => void;
   logger: Logger;
+  /** Jobs, ticks and what was evaluated are counted here. */
+  counters?: WorkerCounters;
   /** Told, once, when a tick has had no answer for `silenceMsMax`: the process had better be started again. */
   onStalled: (error: Error) => void;
   /** Two minutes unless given. */
@@ -37,11 +43,12 @@ const TICK_MS = 1_000;
 /** Longer than a database takes to fail over; a query that has no answer then has lost its connection without the driver knowing. */
 const SILENCE_MS_MAX = 120_000;
 
-/** What is over of sign-ins, webhooks and recomputes is swept every ten minutes, by one of all workers. */
+/** What is over of sign-ins, webhooks and recomputes, and what is older than it is kept, is swept every ten minutes, by one of all workers. */
 const CRONTAB = [
   "*/10 * * * * sweep_iam ?jobKey=sweep_iam&max=3",
   "5,15,25,35,45,55 * * * * sweep_webhooks ?jobKey=sweep_webhooks&max=3",
   "2,12,22,32,42,52 * * * * sweep_recomputes ?jobKey=sweep_recomputes&max=3",
+  "8,18,28,38,48,58 * * * * sweep_retention ?jobKey=sweep_retention&max=3",
 ].join("\n");
 
 /** Rows of a kind that one call removes: tens of milliseconds. */
@@ -57,12 +64,15 @@ const CHUNKS_PER_JOB = 20;
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { sql, logger, settleSeconds } = options;
   const models = new Models();
+  const counted = options.counters === undefined ? {} : { counters: options.counters };
   let stopping = false;
+  const stop = new AbortController();
   const events: WorkerEvents = new EventEmitter();
   // graphile-worker locks jobs in the name of its pool, so that is whose heartbeat the tick writes.
   const poolId = new Promise<string>((resolve) => {
     events.once("pool:create", ({ workerPool }) => resolve(workerPool.id));
   });
+  if (options.counters !== undefined) countJobs(events, options.counters);
   const pool = new pg.Pool({
     connectionString: options.databaseUrl,
     max: options.concurrency + 2,
@@ -102,11 +112,16 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         const rows = await untilNothing(() => sweepRecomputes(sql, SWEPT_RESULTS));
         logger.debug({ rows }, "what was over of recomputes was swept");
       },
+      sweep_retention: async () => {
+        const swept = await sweepRetention(sql, stop.signal);
+        const isSomething = swept.operations + swept.keys + swept.logs > 0;
+        logger[isSomething ? "info" : "debug"](swept, "what is older than it is kept was removed");
+      },
       evaluate: async (payload, { addJob }) => {
         const { environmentId } = payload as { environmentId: number };
         let chunks = 0;
         const goesOn = () => chunks++ < CHUNKS_PER_JOB && !stopping;
-        await evaluateEnvironment({ sql, models, settleSeconds, logger }, environmentId, goesOn);
+        await evaluateEnvironment({ sql, models, settleSeconds, logger, ...counted }, environmentId, goesOn);
         if (stopping || chunks > CHUNKS_PER_JOB) await addJob("evaluate", { environmentId });
       },
     },
@@ -115,6 +130,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   return {
     async stop() {
       stopping = true;
+      stop.abort();
       await ticker.stop();
       await runner.stop();
       await pool.end();
@@ -122,16 +138,23 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   };
 }
 
+function countJobs(events: WorkerEvents, counters: WorkerCounters): void {
+  events.on("job:success", ({ job }) => counters.count(JOBS, [job.task_identifier, "done"]));
+  events.on("job:error", ({ job }) => counters.count(JOBS, [job.task_identifier, "failed"]));
+}
+
 /** Ticks at once and then every second after the one before ended; a failing tick is logged and the next one tries again. */
 function startTicker(options: WorkerOptions, workerId: string): RunningWorker {
-  const { sql, settleSeconds, logger, onStalled, silenceMsMax = SILENCE_MS_MAX } = options;
+  const { sql, settleSeconds, logger, counters, onStalled, silenceMsMax = SILENCE_MS_MAX } = options;
   const stopping = new AbortController();
   const loop = async () => {
     while (!stopping.signal.aborted) {
       const stalled = setTimeout(() => {
         onStalled(new Error(`the database has not answered a tick for ${silenceMsMax / 1_000} s`));
       }, silenceMsMax);
+      const begun = performance.now();
       await tick(sql, workerId, settleSeconds).catch((error: unknown) => logger.error({ err: error }, "tick failed"));
+      counters?.observe(TICKS, (performance.now() - begun) / 1000);
       clearTimeout(stalled);
       await delay(TICK_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
     }

@@ -5,7 +5,8 @@ import type { DeviceAuthorizationResponse } from "oauth4webapi";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startOAuthService, type OAuthService } from "../http/oauth/fixture.js";
-import { INSTALL_MS_MAX, launchChromium } from "../support/chromium.js";
+import { launchChromium } from "../support/chromium.js";
+import { INSTALL_MS_MAX } from "../support/debian.js";
 import type { Actor } from "../support/service.js";
 import { openScreenshots, type Screenshots } from "./screenshots.js";
 

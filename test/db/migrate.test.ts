@@ -1,38 +1,53 @@
 import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { installFresh, migrate } from "../../src/db/migrate.js";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { installFresh, migrate, migrateUnreleased } from "../../src/db/migrate.js";
 import { describeCatalog } from "../support/catalog.js";
 import { createEmptyDatabase, type TestDatabase } from "../support/database.js";
 import { temporaryDirectory } from "../support/server.js";
+import { makeThisVersion } from "./upgrade/next-version.js";
 
 let database: TestDatabase;
 beforeEach(async () => void (database = await createEmptyDatabase()));
 afterEach(() => database.drop());
 
 describe("the project's own database", () => {
+  let root: string;
+  beforeAll(async () => void (root = await makeThisVersion()));
+  afterAll(() => rm(root, { recursive: true, force: true }));
+
   test("a second migration finds nothing to do", async () => {
-    const first = await migrate(database.url);
+    const first = await migrate(database.url, { root });
     expect(first).toMatchObject({ code: "applied", roles: true, notes: [] });
     expect(first.migrations[0]).toBe("000001.sql");
-    expect(await migrate(database.url)).toEqual({ migrations: [], code: "unchanged", roles: true, notes: [] });
+    expect(await migrate(database.url, { root })).toEqual({
+      migrations: [],
+      code: "unchanged",
+      roles: true,
+      notes: [],
+    });
   });
 
   test("processes that start at once migrate it once", async () => {
-    const reports = await Promise.all([migrate(database.url), migrate(database.url), migrate(database.url)]);
+    const reports = await Promise.all([1, 2, 3].map(() => migrate(database.url, { root })));
     expect(reports.filter(({ migrations }) => migrations.length > 0)).toHaveLength(1);
     expect(reports.filter(({ code }) => code === "applied")).toHaveLength(1);
   });
 
-  test("built from sql/schema it equals one brought along by the migrations", async () => {
+  test("built from sql/schema it equals one brought along by the migrations, those that are not released yet included", async () => {
     const other = await createEmptyDatabase();
     try {
-      await migrate(database.url);
+      await migrateUnreleased(database.url);
       await installFresh(other.url);
-      expect(await describeCatalog(other.sql)).toEqual(await describeCatalog(database.sql));
+      const catalog = await describeCatalog(database.sql);
+      expect(await describeCatalog(other.sql)).toEqual(catalog);
       expect(await migrate(other.url)).toMatchObject({ migrations: [], code: "unchanged" });
+      // What is not released is executed again and again while it is worked on.
+      await migrateUnreleased(database.url);
+      expect(await describeCatalog(database.sql)).toEqual(catalog);
       await other.sql`comment on schema svc is 'Another one.'`;
-      expect(await describeCatalog(other.sql)).not.toEqual(await describeCatalog(database.sql));
+      expect(await describeCatalog(other.sql)).not.toEqual(catalog);
     } finally {
       await other.drop();
     }
@@ -100,6 +115,54 @@ describe("a project of one table and one function", () => {
     );
     await expect(migrate(database.url, { root })).rejects.toThrow('table "no_such" does not exist (42P01)');
     expect(await database.sql`select id from things`).toEqual([]);
+  });
+
+  /** Holds what a statement at work on `things` holds, until told to end. */
+  async function holdThings(): Promise<() => Promise<void>> {
+    const other = new pg.Client({ connectionString: database.url });
+    await other.connect();
+    await other.query("begin; lock table things in row exclusive mode");
+    return () => other.end();
+  }
+
+  const altered = () =>
+    commit(
+      "000002.sql",
+      "sha1:7f4cf1c7cfd2af4e4a4c6eddf24d2f05a2bc4c1a",
+      "sha1:b",
+      "alter table things add column name text;",
+    );
+
+  test("a migration that waits for a long transaction lets the others through, and is done once that ends", async () => {
+    await migrate(database.url, { root });
+    await altered();
+    const release = await holdThings();
+    const waits: string[] = [];
+    const migrated = migrate(database.url, { root, onWait: (sentence) => waits.push(sentence) });
+    await expect.poll(isWaiting).toBe(true);
+    await database.sql`insert into things (id) values (1)`;
+    await expect.poll(() => waits).not.toEqual([]);
+    await release();
+    expect(await migrated).toMatchObject({ migrations: ["000002.sql"] });
+    expect(waits[0]).toBe(
+      "the migration gives way to who holds a lock, and tries again: migrations/committed: canceling statement due to lock timeout (55P03)",
+    );
+    expect(await database.sql`select id, name from things`).toEqual([{ id: 1, name: null }]);
+
+    async function isWaiting(): Promise<boolean> {
+      return (await database.sql`select from pg_locks where relation = 'things'::regclass and not granted`).length > 0;
+    }
+  });
+
+  test("a migration that never gets a lock says what to look for", async () => {
+    await migrate(database.url, { root });
+    await altered();
+    const release = await holdThings();
+    await expect(migrate(database.url, { root, patienceMs: 0 })).rejects.toThrow(
+      /^migrations\/committed: canceling statement due to lock timeout \(55P03\).*; somebody has held a lock .* end it, and start again$/,
+    );
+    await release();
+    expect(await migrate(database.url, { root })).toMatchObject({ migrations: ["000002.sql"] });
   });
 
   test("a database newer than the program is refused in one line", async () => {

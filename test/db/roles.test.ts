@@ -82,6 +82,7 @@ describe("functions of svc_api", () => {
       order by 1`;
     const byRole = (role: Role) => rows.filter(({ roles }) => roles.includes(role)).map(({ name }) => name);
     expect(byRole("svc_worker")).toEqual([
+      "add_worker_counters",
       "append_recompute_logs",
       "apply_evaluation",
       "apply_recompute",
@@ -89,6 +90,7 @@ describe("functions of svc_api", () => {
       "begin_evaluation",
       "claim_deliveries",
       "claim_recompute",
+      "environments_to_sweep",
       "fail_recompute",
       "finish_recompute",
       "leave_recompute",
@@ -104,6 +106,9 @@ describe("functions of svc_api", () => {
       "release_webhooks",
       "set_aside_customer",
       "sweep_iam",
+      "sweep_keys",
+      "sweep_logs",
+      "sweep_operations",
       "sweep_recomputes",
       "sweep_webhooks",
       "tick",
@@ -114,16 +119,21 @@ describe("functions of svc_api", () => {
     expect(byRole("svc_reader")).toEqual([]);
     expect(rows.filter(({ roles }) => roles.length === 0).map(({ name }) => name)).toEqual([
       "bootstrap",
+      "operator_assign_plan",
       "operator_create_password_link",
       "operator_create_token",
+      "operator_get_plan",
+      "operator_list_plans",
       "operator_list_tokens",
       "operator_list_users",
+      "operator_remove_plan",
       "operator_revoke_token",
+      "operator_set_plan",
     ]);
   });
 
   it("answer to svc_http and refuse svc_reader", async () => {
-    const statement = "select svc_api.unready_reasons()";
+    const statement = "select svc_api.metrics()";
     expect(await failureOf(as("svc_http"), statement)).toBeNull();
     expect(await failureOf(as("svc_reader"), statement)).toBe("42501");
   });
@@ -136,6 +146,109 @@ describe("views of svc_inspect", () => {
     for (const view of views) {
       expect([view, await failureOf(as("svc_reader"), `select * from ${view}`)]).toEqual([view, null]);
       expect([view, await failureOf(as("svc_http"), `select * from ${view}`)]).toEqual([view, "42501"]);
+    }
+  });
+});
+
+describe.each(ROLES)("somebody who logs in as a member of %s", (role) => {
+  let sql: Sql;
+  let user: string;
+  beforeAll(async () => {
+    user = `${database.name}_${role}`;
+    await database.sql.unsafe(`create role ${user} login password 'member' in role ${role}`);
+    const url = Object.assign(new URL(database.url), { username: user, password: "member" });
+    sql = connect(url.href, { max: 1, applicationName: "svc role test" });
+  });
+  afterAll(async () => {
+    await sql.end();
+    await database.sql.unsafe(`drop role ${user}`);
+  });
+
+  /** The SQLSTATE of a statement that leaves nothing behind; null where it succeeds. */
+  async function tried(statement: string): Promise<string | null> {
+    await sql.unsafe("begin");
+    const failure = await failureOf(sql, statement);
+    await sql.unsafe("rollback");
+    return failure;
+  }
+
+  it("is that role's member and no more", async () => {
+    const [row] = await sql`
+      select session_user::text as "user", array(
+        select r.rolname::text from pg_roles as r where pg_has_role(r.oid, 'member') and r.rolname <> session_user
+      ) as roles, rolsuper or rolcreaterole or rolcreatedb or rolbypassrls as mighty
+      from pg_roles where rolname = session_user`;
+    expect(row).toEqual({ user, roles: [role], mighty: false });
+  });
+
+  it("can run the functions that are granted to the role, and is refused every other", async () => {
+    const functions = await database.sql<{ name: string; statement: string; granted: boolean }[]>`
+      select
+        format('%s.%s(%s)', p.pronamespace::regnamespace, p.proname, pg_get_function_identity_arguments(p.oid)) as name,
+        format(
+          '%s %I.%I(%s)', case p.prokind when 'p' then 'call' else 'select' end, p.pronamespace::regnamespace, p.proname,
+          (
+            select string_agg(format('null::%I.%I', t.typnamespace::regnamespace, t.typname), ', ' order by a.position)
+            from unnest(p.proargtypes) with ordinality as a (type, position)
+            join pg_type as t on t.oid = a.type
+          )
+        ) as statement,
+        has_function_privilege(${role}, p.oid, 'execute') and has_schema_privilege(${role}, p.pronamespace, 'usage') as granted
+      from pg_proc as p
+      where p.pronamespace::regnamespace::text in ('iam', 'svc', 'svc_api', 'svc_inspect', 'graphile_worker')
+        and p.prorettype <> 'trigger'::regtype
+      order by 1`;
+    expect(functions.length).toBeGreaterThan(200);
+    const wrong: string[] = [];
+    for (const { name, statement, granted } of functions) {
+      if (((await tried(statement)) === "42501") === granted) wrong.push(`${name}: ${granted ? "refused" : "run"}`);
+    }
+    expect(wrong).toEqual([]);
+    const schemas = { svc_http: ["svc_api"], svc_worker: ["graphile_worker", "svc_api"], svc_reader: ["svc_inspect"] };
+    const granted = functions.filter((each) => each.granted).map(({ name }) => name.split(".")[0]!);
+    expect([...new Set(granted)].sort()).toEqual(schemas[role]);
+  });
+
+  it("can neither read nor change a table, but for the worker's queue", async () => {
+    const columns = await database.sql<{ table: string; schema: string; column: string }[]>`
+      select distinct on (c.oid) format('%I.%I', c.relnamespace::regnamespace, c.relname) as "table",
+        c.relnamespace::regnamespace::text as schema, quote_ident(a.attname) as "column"
+      from pg_class as c
+      join pg_attribute as a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+      where c.relkind in ('r', 'p')
+        and c.relnamespace::regnamespace::text in ('iam', 'svc', 'graphile_worker', 'graphile_migrate')
+      order by c.oid, a.attnum`;
+    expect(columns.length).toBeGreaterThan(40);
+    for (const { table, schema, column } of columns) {
+      const isQueue = schema === "graphile_worker" && role === "svc_worker";
+      for (const statement of [
+        `select from ${table}`,
+        `update ${table} set ${column} = default where false`,
+        `delete from ${table} where false`,
+        `insert into ${table} default values`,
+      ]) {
+        const failure = await tried(statement);
+        if (isQueue) expect([statement, failure]).not.toEqual([statement, "42501"]);
+        else expect([statement, failure]).toEqual([statement, "42501"]);
+      }
+      expect([table, await tried(`truncate ${table}`)]).toEqual([table, "42501"]);
+    }
+  });
+
+  it("can use no sequence, but the worker its queue's", async () => {
+    for (const sequence of await relations(["iam", "svc"], "S")) {
+      expect([sequence, await tried(`select nextval('${sequence}')`)]).toEqual([sequence, "42501"]);
+    }
+  });
+
+  it("can read the views only as a reader, and change none", async () => {
+    const views = await relations(["svc_inspect"], "v");
+    for (const view of views) {
+      expect([view, await tried(`select * from ${view} limit 1`)]).toEqual([
+        view,
+        role === "svc_reader" ? null : "42501",
+      ]);
+      expect([view, await tried(`delete from ${view}`)]).not.toEqual([view, null]);
     }
   });
 });

@@ -1,4 +1,5 @@
-import { readdir } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
+import path from "node:path";
 import { expect, test } from "vitest";
 
 import { compileProject } from "../../src/dsl-compiler/index.js";
@@ -233,4 +234,23 @@ test("without `types` nothing is said of types", async () => {
   expect(
     await diagnose(`import { defineModel } from "svc"; const a: string = 1; export default defineModel({}); void a;`),
   ).toEqual([]);
+});
+
+test("a folder is read anew each time", async () => {
+  const config = (limit: string) =>
+    `import { defineModel } from "svc";\nconst limit: number = ${limit};\nexport default defineModel({});\nvoid limit;\n`;
+  const directory = await project({ "svc.config.ts": config('"3"') });
+  expect(await compileProject(directory, { types: true })).toMatchObject({ ok: false });
+  await writeFile(path.join(directory, "svc.config.ts"), config("3"));
+  expect(await compileProject(directory, { types: true })).toMatchObject({ ok: true });
+});
+
+test("a check that was given up leaves nothing to the next", async () => {
+  const directory = await project({ "svc.config.ts": "for (;;) {}\n" });
+  const stopping = new AbortController();
+  const compiled = compileProject(directory, { types: true, timeLimitMs: 1_000, signal: stopping.signal });
+  stopping.abort();
+  await expect(compiled).rejects.toThrow("the type checker ended");
+  const found = await told(`${MODEL}export default defineModel({ events: [order], traits: customer, segments: 3 });\n`);
+  expect(found).toContainEqual(expect.stringMatching(/^svc\.config\.ts:5:\d+-\d+ TYPE_ERROR: /));
 });

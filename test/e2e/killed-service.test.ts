@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { aggregate, count, happened, inSegment, snapshotOf, trait } from "../engine/support/builders.js";
 import { endServer, temporaryDirectory } from "../support/server.js";
 import { declared } from "../tasks/support/environment.js";
+import { keepLog } from "../support/run-log.js";
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -92,7 +93,7 @@ const env = () => ({
   SVC_DATA_DIR: dataDir,
   SVC_PORT: "0",
   SVC_SETTLE_SECONDS: "3600",
-  LOG_LEVEL: "warn",
+  LOG_LEVEL: "debug",
 });
 
 /** Starts the service and waits until it says where it listens. */
@@ -100,8 +101,9 @@ async function start(): Promise<{ url: string; child: ChildProcess }> {
   const child = spawn(process.execPath, [PROGRAM, "start"], {
     cwd: ROOT,
     env: env(),
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
+  keepLog(child.stderr, `killed-${child.pid}`);
   running.add(child);
   child.once("exit", () => running.delete(child));
   for await (const line of createInterface({ input: child.stdout })) {

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../support/server.js";
+import { keepLog } from "../support/run-log.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -36,9 +37,10 @@ describe("README", () => {
     env = { ...process.env, SVC_DATA_DIR: path.join(directory, "data"), SVC_PORT: "0", LOG_LEVEL: "warn" };
     service = spawn(process.execPath, ["bin/svc-server.js", "start"], {
       cwd: ROOT,
-      env,
-      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...env, LOG_LEVEL: "debug" },
+      stdio: ["ignore", "pipe", "pipe"],
     });
+    keepLog(service.stderr!, "readme");
     const [line] = (await once(createInterface(service.stdout!), "line")) as [string];
     env["SVC_API_URL"] = line.replace("svc-server listening on ", "");
   }, 60_000);

@@ -17,6 +17,7 @@ import { derived, everything } from "../tasks/support/kept.js";
 import { CHANGED as OTHER, customersOf, historiesOf, MODEL } from "../tasks/support/population.js";
 import { evaluatedEvents, executionLines, executionsOf, storedOf } from "../tasks/support/replayed.js";
 import { isOver, queue, untilJob } from "../tasks/support/recompute.js";
+import { keepLog } from "../support/run-log.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PROGRAM = path.join(ROOT, "bin/svc-server.js");
@@ -51,9 +52,10 @@ afterAll(async () => {
 async function start(): Promise<ChildProcess> {
   const child = spawn(process.execPath, [PROGRAM, "start"], {
     cwd: ROOT,
-    env: { ...process.env, DATABASE_URL: db.url, SVC_DATA_DIR: dataDir, SVC_PORT: "0", LOG_LEVEL: "info" },
-    stdio: ["ignore", "pipe", "ignore"],
+    env: { ...process.env, DATABASE_URL: db.url, SVC_DATA_DIR: dataDir, SVC_PORT: "0", LOG_LEVEL: "debug" },
+    stdio: ["ignore", "pipe", "pipe"],
   });
+  keepLog(child.stderr, `recompute-${child.pid}`);
   running.add(child);
   child.once("exit", () => running.delete(child));
   let isUp = false;

@@ -6,6 +6,8 @@ import { FixtureProject, type Outcome } from "./support/project.js";
 /** One after the other; linting runs beside them, from the install until before the tests. */
 const steps = ["ci", "run format:check", "run types", "run deps", "run unused", "run build", "test"];
 const LINT = "run lint";
+/** The database's tests once more, where there is a PostgreSQL 15; what they are is for .ci/run to say. */
+const SECOND_PASS = /^test test\/sql .* on 15$/;
 
 interface Report {
   success: boolean;
@@ -38,17 +40,24 @@ afterEach(async () => {
 async function run(how: {
   failing?: string;
   report?: Report | string;
+  /** Of the second pass; without one there is no PostgreSQL 15. */
+  secondReport?: Report;
 }): Promise<Outcome & { commands: string[]; left: string[] }> {
-  const project = await FixtureProject.create({ "tmp/.keep": "", "tests.json": text(how.report) });
+  const project = await FixtureProject.create({
+    "tmp/.keep": "",
+    "tests.json": text(how.report),
+    "tests-15.json": text(how.secondReport),
+  });
   projects.push(project);
   await project.take(".ci/run");
   await project.take("scripts/test-summary.js");
   const words = (how.failing ?? "nothing").split(" ").at(-1) ?? "";
   const lines = [
     "#!/usr/bin/env bash",
-    'echo "$*" >> commands.txt',
+    'echo "$*${TEST_POSTGRES:+ on $TEST_POSTGRES}" >> commands.txt',
+    'report="tests${TEST_POSTGRES:+-$TEST_POSTGRES}.json"',
     'for word in "$@"; do',
-    '  if [[ $word == --outputFile.json=* && -s tests.json ]]; then cp tests.json "${word#*=}"; fi',
+    '  if [[ $word == --outputFile.json=* && -s $report ]]; then cp "$report" "${word#*=}"; fi',
     "done",
     `for word in "$@"; do if [[ $word == ${words} ]]; then echo "it failed" >&2; exit 3; fi; done`,
     "",
@@ -58,6 +67,7 @@ async function run(how: {
   const environment = {
     PATH: `${path.join(project.root, "bin")}${path.delimiter}${process.env["PATH"] ?? ""}`,
     TMPDIR: path.join(project.root, "tmp"),
+    POSTGRES_15: how.secondReport === undefined ? path.join(project.root, "missing") : process.execPath,
   };
   // From another folder: the script finds its own.
   const outcome = await project.run(
@@ -84,10 +94,38 @@ test("runs all steps, each under its heading and with its time, and ends with th
   const outcome = await run({ report: passing });
   expect(outcome.commands.filter((command) => command !== LINT)).toEqual(steps);
   expect(outcome.commands).toContain(LINT);
-  expect(outcome.stdout.match(/^== .*/gm)).toHaveLength(steps.length + 1);
+  expect(outcome.stdout.match(/^== .*/gm)).toHaveLength(steps.length + 2); // with linting, and what was not run
   expect(outcome.stdout.match(/^-- .*: \d+ s$/gm)).toHaveLength(steps.length + 1);
   expect(lastLine(outcome)).toBe("12 passed, 0 failed");
   expect(outcome).toMatchObject({ code: 0, stderr: "", left: [] });
+});
+
+test("runs the database's tests again where there is a PostgreSQL 15, and adds both up", async () => {
+  const outcome = await run({ report: passing, secondReport: { ...passing, numPassedTests: 3, numPendingTests: 1 } });
+  expect(outcome.commands.filter((command) => command !== LINT)).toEqual([
+    ...steps,
+    expect.stringMatching(SECOND_PASS),
+  ]);
+  expect(lastLine(outcome)).toBe("15 passed, 0 failed, 1 skipped");
+  expect(outcome).toMatchObject({ code: 0, stderr: "", left: [] });
+});
+
+test("says so where there is no PostgreSQL 15", async () => {
+  const { stdout } = await run({ report: passing });
+  expect(stdout).toMatch(/^== tests on PostgreSQL 15\n-- not run: there is no \S+missing \(Debian: postgresql-15\)$/m);
+});
+
+test("fails where only the second pass does", async () => {
+  const outcome = await run({ report: passing, secondReport: { ...passing, success: false, numFailedTests: 2 } });
+  expect(lastLine(outcome)).toBe("24 passed, 2 failed");
+  expect(outcome.code).toBe(1);
+});
+
+test("runs no second pass where the first one failed", async () => {
+  const failing = { ...passing, success: false, numFailedTests: 2 };
+  const outcome = await run({ report: failing, secondReport: passing });
+  expect(outcome.commands.filter((command) => command !== LINT)).toEqual(steps);
+  expect(lastLine(outcome)).toBe("12 passed, 2 failed");
 });
 
 test.each(steps.slice(0, -1).map((step, index) => [step, index] as const))(

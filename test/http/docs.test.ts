@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -21,14 +21,21 @@ describe("the pages", () => {
     const response = await fetch(service.url + path, { method });
     return { status: response.status, headers: response.headers, html: await response.text() };
   };
+  const OPERATIONS = new URL("../../docs/operations/", import.meta.url);
+  const operations = readdirSync(OPERATIONS).map((file) => ({ file, pathname: `/docs/operations/${file}` }));
+  const FILES = operations.filter(({ file }) => !file.endsWith(".md"));
   const PATHS = [
     "/docs",
     "/docs/ingestion",
     "/docs/webhooks",
     "/docs/administration",
+    "/docs/cli",
+    "/docs/walk",
     "/docs/recompute",
+    "/docs/sql",
     "/docs/sign-in",
     "/docs/api",
+    ...operations.filter(({ file }) => file.endsWith(".md")).map(({ pathname }) => pathname.replace(/\.md$/, "")),
   ];
   const all = (html: string, pattern: RegExp) => [...html.matchAll(pattern)].map((match) => match[1]!);
 
@@ -65,14 +72,32 @@ describe("the pages", () => {
     expect(ids.filter((id) => /^[A-Z_]+$/.test(id))).toEqual(documentedErrors.map(({ code }) => code));
   });
 
+  it("finds the operators' pages by itself; each has a title and says in its first line what it is about", async () => {
+    expect(PATHS).toContain("/docs/operations/monitoring");
+    const { html } = await get("/docs");
+    for (const path of PATHS.slice(1))
+      expect(html).toMatch(new RegExp(`<a href="${path.slice(1)}">[^</]+</a>: [^<]+</li>`));
+  });
+
+  it("has the operators' other files as they are", async () => {
+    expect(FILES.length).toBeGreaterThan(0);
+    for (const { file, pathname } of FILES) {
+      const { status, headers, html } = await get(pathname);
+      expect({ status, html }).toEqual({ status: 200, html: readFileSync(new URL(file, OPERATIONS), "utf8") });
+      expect(headers.get("Content-Type")).toMatch(file.endsWith(".json") ? /^application\/json;/ : /^text\/plain;/);
+    }
+  });
+
   it("has no link that leads nowhere", async () => {
     const pages = new Map<string, string>();
     for (const path of PATHS) pages.set(path, (await get(path)).html);
+    for (const { pathname } of FILES) pages.set(pathname, "");
     const broken: string[] = [];
     for (const [path, html] of pages) {
       expect(new Set(all(html, /\sid="([^"]+)"/g)).size).toBe(all(html, /\sid="([^"]+)"/g).length);
       for (const href of all(html, /\shref="([^"]+)"/g)) {
-        const { pathname, hash } = new URL(href, service.url + path);
+        const { origin, pathname, hash } = new URL(href, service.url + path);
+        if (origin !== new URL(service.url).origin) continue; // what others publish is theirs to keep
         const target = pages.get(pathname);
         const found = target !== undefined && (hash === "" || target.includes(` id="${hash.slice(1)}"`));
         if (!found) broken.push(`${path}: ${href}`);
@@ -90,7 +115,14 @@ describe("the pages", () => {
   });
 
   it("is nowhere else below /docs", async () => {
-    for (const path of ["/docs/", "/docs/errors.md", "/docs/architecture", "/docs/..%2fpackage.json"]) {
+    for (const path of [
+      "/docs/",
+      "/docs/errors.md",
+      "/docs/architecture",
+      "/docs/..%2fpackage.json",
+      "/docs/operations",
+      "/docs/operations/monitoring.md",
+    ]) {
       expect((await get(path)).status, path).toBe(404);
     }
   });

@@ -224,6 +224,8 @@ const requests: Record<string, () => Promise<Answered>> = {
       body: { snapshot: { formatVersion: 99 } },
     }),
 
+  INVALID_METRICS_TOKEN: () => fixture.service.request("GET", "/metrics"),
+
   NOT_FOUND: () => fixture.post("/events", order()),
   METHOD_NOT_ALLOWED: () => fixture.service.request("GET", "/v1/events"),
   REQUEST_TIMEOUT: sendHalf,

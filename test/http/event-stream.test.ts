@@ -2,14 +2,13 @@ import { once } from "node:events";
 import { request, type ClientRequest, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import Koa from "koa";
-import { pino } from "pino";
 import { afterEach, expect, it } from "vitest";
 import { drain } from "../../src/http/drain.js";
 import { openEventStream, type EventPage, type EventStreamOptions } from "../../src/http/event-stream.js";
 import { handleErrors } from "../../src/http/handle-errors.js";
 import { createHttpServer } from "../../src/http/server.js";
 
-const NOTHING: EventPage = { events: [], position: "0", more: false };
+const NOTHING: EventPage = { events: [], position: "0", positionId: "p0", more: false };
 
 const servers: Server[] = [];
 const requests: ClientRequest[] = [];
@@ -25,7 +24,7 @@ afterEach(async () => {
 async function serve(next: EventStreamOptions["next"], more: Partial<EventStreamOptions> = {}): Promise<Server> {
   const app = new Koa();
   app.silent = true;
-  app.use(handleErrors({ log: pino({ level: "silent" }) }));
+  app.use(handleErrors());
   app.use(async (ctx) => {
     ctx.type = "text/event-stream";
     ctx.body = await openEventStream(ctx, { organizationId: "org_1", next, position: null, pollMs: 1, ...more });
@@ -52,9 +51,9 @@ function textOf(response: IncomingMessage): () => string {
   return () => text;
 }
 
-it("says that it is alive where nothing happens", async () => {
+it("says where it begins, and again while nothing happens", async () => {
   const text = textOf(await ask(await serve(() => Promise.resolve(NOTHING), { heartbeatMs: 5 })));
-  await expect.poll(text).toMatch(/^retry: 1000\n\n(: heartbeat\n\n){2}/);
+  await expect.poll(text).toMatch(/^retry: 1000\n\n(id: p0\ndata:\n\n){3}/);
 });
 
 it("ends when the server stops, which need not wait for the client", async () => {
@@ -65,7 +64,7 @@ it("ends when the server stops, which need not wait for the client", async () =>
   // Longer than a test may take: it ends because the stream does.
   await drain(server, 100_000);
   await ended;
-  expect(text()).toBe("retry: 1000\n\n");
+  expect(text()).toBe("retry: 1000\n\nid: p0\ndata:\n\n");
 });
 
 it("asks for no more than a client that does not read has taken", async () => {
@@ -73,7 +72,7 @@ it("asks for no more than a client that does not read has taken", async () => {
   const item = JSON.stringify("x".repeat(100_000));
   const server = await serve(() => {
     asked += 1;
-    return Promise.resolve({ events: [[`${asked}`, item]], position: `${asked}`, more: true });
+    return Promise.resolve({ events: [[`${asked}`, item]], position: `${asked}`, positionId: `${asked}`, more: true });
   });
   const response = await ask(server);
   response.pause();
@@ -126,7 +125,9 @@ it("ends with what went wrong, and says nothing of an inner cause", async () => 
   const response = await ask(server);
   const text = textOf(response);
   await once(response, "end");
-  expect(text()).toMatch(/^retry: 1000\n\nevent: error\ndata: \{"error":\{"code":"INTERNAL_ERROR",.*\}\}\n\n$/);
+  expect(text()).toMatch(
+    /^retry: 1000\n\nid: p0\ndata:\n\nevent: error\ndata: \{"error":\{"code":"INTERNAL_ERROR",.*\}\}\n\n$/,
+  );
   expect(text()).not.toContain("inner text");
 });
 

@@ -19,6 +19,7 @@ test("without any variable the service runs on the embedded database, on loopbac
       deliveryAttemptDays: 30,
       recomputeAttempts: 10,
       settleSeconds: 30,
+      stopDelaySeconds: 0,
       logLevel: "info",
     },
     warnings: [],
@@ -44,6 +45,7 @@ test("every variable is read", () => {
     SVC_DELIVERY_ATTEMPT_DAYS: "90",
     SVC_RECOMPUTE_ATTEMPTS: "3",
     SVC_SETTLE_SECONDS: "0",
+    SVC_STOP_DELAY_SECONDS: "5",
     LOG_LEVEL: "WARN",
   });
   expect(config).toEqual({
@@ -62,6 +64,7 @@ test("every variable is read", () => {
     deliveryAttemptDays: 90,
     recomputeAttempts: 3,
     settleSeconds: 0,
+    stopDelaySeconds: 5,
     logLevel: "warn",
   });
   expect(warnings).toEqual([]);
@@ -100,6 +103,7 @@ describe("a bad value stops the start", () => {
     ["SVC_RECOMPUTE_ATTEMPTS", "0", "SVC_RECOMPUTE_ATTEMPTS must be a whole number from 1 to 1000, not `0`"],
     ["SVC_DELIVERY_ATTEMPT_DAYS", "0", "SVC_DELIVERY_ATTEMPT_DAYS must be a whole number from 1 to 3650, not `0`"],
     ["SVC_SETTLE_SECONDS", "1.5", "SVC_SETTLE_SECONDS must be a whole number from 0 to 3600, not `1.5`"],
+    ["SVC_STOP_DELAY_SECONDS", "301", "SVC_STOP_DELAY_SECONDS must be a whole number from 0 to 300, not `301`"],
     ["LOG_LEVEL", "loud", "LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, not `loud`"],
   ])("%s=%s", (name, value, problem) => {
     expect(() => readConfig({ [name]: value })).toThrow(new ConfigError([problem]));

@@ -16,7 +16,6 @@ test("a line is one JSON object with level, ISO time and message", () => {
 test.each([
   ["a header", { req: { headers: { authorization: "hunter2", cookie: "hunter2", "set-cookie": "hunter2" } } }],
   ["a field", { token: "hunter2", apiKey: "hunter2", webhook: { secret: "hunter2" }, user: { password: "hunter2" } }],
-  ["an error's field", { err: Object.assign(new Error("failed"), { token: "hunter2" }) }],
 ])("a secret in %s is not written", (_, fields) => {
   const text = logged((log) => log.info(fields, "request"));
   expect(text).not.toContain("hunter2");
@@ -34,4 +33,55 @@ test.each([
   const line = logged((log) => log.error({ err: new Error(text) }, text));
   expect(line).not.toContain("hunter2");
   expect(JSON.parse(line)).toMatchObject({ level: "error" });
+});
+
+function loggedError(err: unknown): Record<string, unknown> {
+  return (JSON.parse(logged((log) => log.error({ err }))) as { err: Record<string, unknown> }).err;
+}
+
+test("an error is written with its type, message, code and stack, and those of its cause", () => {
+  const cause = Object.assign(new Error("refused"), { code: "ECONNREFUSED", address: "127.0.0.1", port: 5432 });
+  expect(loggedError(new TypeError("failed", { cause }))).toEqual({
+    type: "TypeError",
+    message: "failed",
+    stack: expect.stringContaining("TypeError: failed\n    at ") as string,
+    cause: {
+      type: "Error",
+      message: "refused",
+      code: "ECONNREFUSED",
+      address: "127.0.0.1",
+      port: 5432,
+      stack: expect.stringContaining("Error: refused") as string,
+    },
+  });
+});
+
+test("what other fields an error has is not written", () => {
+  const error = Object.assign(new Error("failed"), {
+    code: "23514",
+    detail: "Failing row contains (1, hunter2).",
+    token: "hunter2",
+  });
+  expect(JSON.stringify(loggedError(error))).not.toContain("hunter2");
+});
+
+test("the value that a data exception quotes is not written", () => {
+  const error = Object.assign(new Error('invalid input syntax for type bigint: "hun"ter2"'), { code: "22P02" });
+  const { message, stack } = loggedError(error);
+  expect(message).toBe('invalid input syntax for type bigint: "[redacted]"');
+  expect(stack).not.toContain("ter2");
+});
+
+test("an error of the job runner is written like any other", () => {
+  const error = Object.assign(new Error("failed"), { code: "23514", detail: "hunter2" });
+  const text = logged((log) => log.error({ meta: { error, job: { id: 1 } } }, "a job failed"));
+  expect(JSON.parse(text)).toMatchObject({ meta: { error: { type: "Error", code: "23514" }, job: { id: 1 } } });
+  expect(text).not.toContain("hunter2");
+});
+
+test("the errors of an aggregate are written", () => {
+  expect(loggedError(new AggregateError([new Error("one"), new Error("two")], "both"))).toMatchObject({
+    type: "AggregateError",
+    errors: [{ message: "one" }, { message: "two" }],
+  });
 });

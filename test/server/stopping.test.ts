@@ -1,10 +1,13 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
 import { pino } from "pino";
-import { expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { drain } from "../../src/http/drain.js";
 import { createHttpServer } from "../../src/http/server.js";
 import { readConfig } from "../../src/server/config.js";
 import { openHttp } from "../../src/server/http-role.js";
-import type { AddressInfo } from "node:net";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
 import { openConnection } from "../http/ingest/raw-connection.js";
 
 const REQUEST = "GET /x HTTP/1.1\r\nHost: svc\r\n\r\n";
@@ -28,6 +31,29 @@ it("a server that stops waits for the answer at hand, and not for the client to 
   expect(await client.closed).toMatchObject([{ status: 200 }]);
 });
 
+it("a server that stops does not wait for a connection on which nothing was ever sent", async () => {
+  const server = createHttpServer((_, response) => Promise.resolve(void response.end()), undefined);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const connected = once(server, "connection");
+  const client = openConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  await connected;
+  // Longer than a test may take.
+  await drain(server, 60_000);
+  expect(await client.closed).toEqual([]);
+});
+
+it("a server that stops answers what was sent just before on a connection that was silent until then", async () => {
+  const server = createHttpServer((_, response) => Promise.resolve(void response.end()), undefined);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const connected = once(server, "connection");
+  const client = openConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  await connected;
+  const stopped = drain(server, 60_000);
+  client.write(REQUEST);
+  await stopped;
+  expect(await client.closed).toMatchObject([{ status: 200 }]);
+});
+
 it("a service that stops still answers what is no HTTP, with the address of its documentation", async () => {
   const { config } = readConfig({ SVC_PORT: "0" });
   const http = await openHttp(config, pino({ level: "silent" }));
@@ -42,4 +68,68 @@ it("a service that stops still answers what is no HTTP, with the address of its 
     { status: 400, body: { error: { docs: `${http.address}/docs/api#VALIDATION_ERROR` } } },
   ]);
   await stopped;
+});
+
+describe("a process that is told to stop", () => {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await createDatabase();
+  });
+  afterAll(() => db.drop());
+
+  async function start(env: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
+    const service = await startServiceProcess(db.url, env);
+    onTestFinished(() => service.stop());
+    return service;
+  }
+  const ready = async ({ url }: ServiceProcess) => {
+    const response = await fetch(`${url}/readyz`);
+    return { status: response.status, body: await response.json() };
+  };
+  const OK = { status: 200, body: { status: "ok" } };
+  const STOPPING = {
+    status: 503,
+    body: { error: { checks: [{ name: "stopping", message: "The service is stopping." }] } },
+  };
+
+  it("ends with exit code 0, also by Ctrl+C", async () => {
+    const service = await start();
+    service.signal("SIGINT");
+    expect(await service.ended).toBe(0);
+  });
+
+  it("does not wait for clients that are connected and have sent nothing, or nothing more", async () => {
+    const service = await start();
+    const silent = openConnection(service.url);
+    const idle = openConnection(service.url);
+    idle.write("GET /livez HTTP/1.1\r\nHost: svc\r\n\r\n");
+    await expect.poll(() => idle.answers()).toMatchObject([{ status: 200 }]);
+    service.signal("SIGTERM");
+    expect(await silent.closed).toEqual([]);
+    expect(await idle.closed).toHaveLength(1);
+    expect(await service.ended).toBe(0);
+  });
+
+  it("says first that it is not ready, and still serves for SVC_STOP_DELAY_SECONDS", async () => {
+    const service = await start({ SVC_STOP_DELAY_SECONDS: "3" });
+    await expect.poll(() => ready(service), { timeout: 20_000 }).toEqual(OK);
+    service.signal("SIGTERM");
+    await expect.poll(() => ready(service)).toMatchObject(STOPPING);
+    const response = await fetch(`${service.url}/v1/events`, {
+      method: "POST",
+      headers: { Authorization: "Bearer svc_test_unknown" },
+    });
+    expect(response.status).toBe(401);
+    expect(await service.ended).toBe(0);
+    await expect(fetch(service.url)).rejects.toThrow();
+  });
+
+  it("ends at once where it is told again, by whichever signal", async () => {
+    const service = await start({ SVC_STOP_DELAY_SECONDS: "300" });
+    await expect.poll(() => ready(service), { timeout: 20_000 }).toEqual(OK);
+    service.signal("SIGTERM");
+    await expect.poll(() => ready(service)).toMatchObject(STOPPING);
+    service.signal("SIGINT");
+    expect(await service.ended).toBe("SIGINT");
+  });
 });

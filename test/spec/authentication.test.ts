@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { svc } from "../cli/support/run-svc.js";
+import { renderInstallation } from "../../src/metrics/installation.js";
+import { ProcessMetrics } from "../../src/metrics/process-metrics.js";
 import { startLocalServer } from "../../src/local/server.js";
 import { EMPTY_SNAPSHOT } from "../../src/snapshot/types.js";
 import { localEngine } from "../local/support/model.js";
@@ -11,9 +13,13 @@ import { INVALID_API_KEY, notMethod, notOfTrack, UNKNOWN_SESSION } from "./suppo
 
 // Section "Authentication".
 
+const METRICS_TOKEN = "the-token-of-the-operator";
+
 let fixture: SpecFixture;
 beforeAll(async () => {
-  fixture = await startSpec();
+  const process = new ProcessMetrics({ version: "0.0.0" });
+  const installation = () => renderInstallation(null);
+  fixture = await startSpec({ metrics: { token: METRICS_TOKEN, process, installation } });
 });
 afterAll(() => fixture.service.stop());
 
@@ -150,12 +156,35 @@ describe("5. Headless use takes credentials from variables.", () => {
         user: { email: "owner@acme.example" },
         organization: { id: fixture.owner.organizationId, slug: "acme", role: "owner" },
         api: { url: fixture.service.url },
+        credentials: { from: "SVC_ACCESS_TOKEN" },
+        organizations: [{ id: fixture.owner.organizationId, slug: "acme", role: "owner" }],
       },
     });
   });
 });
 
-describe("6. Health probes need none.", () => {
+describe("6. `/metrics` requires an internal bearer token. Health probes need none.", () => {
+  it("GET /metrics: no token, an API key and an access token are refused", async () => {
+    for (const token of [undefined, fixture.keys.test, fixture.owner.token]) {
+      const reply = await fixture.service.request(
+        "GET",
+        "/metrics",
+        token === undefined ? {} : { headers: bearer(token) },
+      );
+      expectRefused(reply, 401, {
+        code: "INVALID_METRICS_TOKEN",
+        message: "The token for metrics is missing or is not the service's.",
+        fix: "Send the header `Authorization: Bearer <token>` with the value of SVC_METRICS_TOKEN.",
+      });
+    }
+  });
+
+  it("GET /metrics: the internal token opens it", async () => {
+    const reply = await fetch(`${fixture.service.url}/metrics`, { headers: bearer(METRICS_TOKEN) });
+    expect(reply.status).toBe(200);
+    expect(await reply.text()).toContain("# TYPE svc_http_requests_total counter\n");
+  });
+
   it.each(["/livez", "/startupz", "/readyz", "/health"])("GET %s", async (path) => {
     const { status, body } = await fixture.service.request("GET", path);
     expect({ status, body }).toEqual({ status: 200, body: { status: "ok" } });

@@ -20,6 +20,7 @@ import {
   required,
   SERVER_ERROR,
   unavailable,
+  unready,
   violation,
   wrongType,
   wrongTypeOfOperation,
@@ -274,7 +275,7 @@ describe("| 503 | (probe) | `/startupz` before startup completed |", () => {
   it("the probe of a service that is still starting", async () => {
     const service = await startService({ probes: { started: () => false, unready: () => Promise.resolve([]) } });
     try {
-      expectRefused(await service.request("GET", "/startupz"), 503, unavailable("Startup has not completed."));
+      expectRefused(await service.request("GET", "/startupz"), 503, unready("startup", "Startup has not completed."));
     } finally {
       await service.stop();
     }

@@ -169,10 +169,16 @@ describe("| rate limiting | per API key; each batch operation counts as one even
   });
 });
 
-describe("| default list sizes | customers 50, segment members 50 | CLI listings |", () => {
+describe("| default list sizes | events 20, customers 50, rule logs 50, segment members 50 | CLI listings |", () => {
   beforeAll(async () => {
     await fixture.deploy(
-      { events: { listed: { properties: {} } }, segments: [{ id: "all", when: happened("listed") }] },
+      {
+        events: { listed: { properties: {} } },
+        segments: [{ id: "all", when: happened("listed") }],
+        rules: [
+          { id: "told", on: { kind: "event", of: { event: "listed" } }, then: { kind: "emit", type: "was.told" } },
+        ],
+      },
       "live",
     );
     const events = Array.from({ length: 51 }, (_, n) => ({ customerId: `listed ${100 + n}`, event: "listed" }));
@@ -193,13 +199,15 @@ describe("| default list sizes | customers 50, segment members 50 | CLI listings
   };
 
   it.each([
-    ["customers list", ["customers", "list", "--segment", "all"]],
-    ["segments inspect", ["segments", "inspect", "all"]],
-  ])("svc %s", async (_name, argv) => {
+    ["events list", ["events", "list", "--type", "listed"], 20],
+    ["customers list", ["customers", "list", "--segment", "all"], 50],
+    ["rules logs", ["rules", "logs"], 50],
+    ["segments inspect", ["segments", "inspect", "all"], 50],
+  ])("svc %s", async (_name, argv, size) => {
     const first = await list(...argv);
-    expect(first.data).toHaveLength(50);
-    const rest = await list(...argv, "--cursor", first.nextCursor!);
-    expect([rest.data.length, rest.nextCursor]).toEqual([1, null]);
+    expect(first.data).toHaveLength(size);
+    const rest = await list(...argv, "--limit", "51", "--cursor", first.nextCursor!);
+    expect([rest.data.length, rest.nextCursor]).toEqual([51 - size, null]);
     const whole = await list(...argv, "--limit", "51");
     expect(whole.data).toEqual([...first.data, ...rest.data]);
     expect(whole.nextCursor).toBeNull();

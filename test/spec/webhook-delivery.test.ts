@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { setTimeout as delay } from "node:timers/promises";
-import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { startDeliverer, type Deliverer } from "../../src/tasks/deliver.js";
@@ -13,6 +12,7 @@ import { recomputer, untilJob } from "../tasks/support/recompute.js";
 import { expectTaken } from "./support/answers.js";
 import { startSpec, type SpecFixture } from "./support/fixture.js";
 import { happened } from "./support/models.js";
+import { runLog } from "../support/run-log.js";
 
 // Section "Events", the webhook delivery rules.
 
@@ -49,7 +49,7 @@ async function receive(answer?: Answer): Promise<Receiver & { webhookId: string 
 }
 
 function deliverer(): Deliverer {
-  const logger = pino({ level: "silent" });
+  const logger = runLog();
   const started = startDeliverer({ sql: sql(), secret: SERVICE_SECRET, allowPrivate: true, logger, stopMs: 1000 });
   closing.push(() => started.stop());
   return started;

@@ -23,19 +23,24 @@ const LARGE = [
   "events",
   "health_scores",
   "idempotency_keys",
+  "inbox",
   "ingest_batches",
   "journey_runs",
   "lifecycle_transitions",
   "recompute_customers",
   "recomputes",
+  "retired_keys",
   "rule_executions",
   "segment_memberships",
   "signals",
+  "superseded_logs",
+  "trait_updates",
 ];
 
 interface PlanNode {
   "Node Type": string;
   "Relation Name"?: string;
+  "Index Name"?: string;
   "Shared Hit Blocks": number;
   "Shared Read Blocks": number;
   Plans?: PlanNode[];
@@ -291,8 +296,8 @@ describe("where a recompute wrote much of the history anew,", () => {
     const [row] = await db.sql<[{ id: number; project: number }]>`
       select environment_id as id, project_id as project from svc.environments where name = 'test'`;
     const states = () => sql<[{ states: string[] }]>`
-      select svc.check_states(${row.id}, ${row.project}, 1) -> 'details' -> 'states' as states`;
-    for (const call of [states, () => sql`select svc.check_rules(${row.id})`]) {
+      select svc.check_states(${row.id}, 'test', ${row.project}, 1) -> 'details' -> 'states' as states`;
+    for (const call of [states, () => sql`select svc.check_rules(${row.id}, 'test')`]) {
       expect((await cost(call)).buffers).toBeLessThanOrEqual(30_000);
     }
     expect((await states())[0].states).toEqual(["left", "nowhere"]);
@@ -468,5 +473,61 @@ describe("a session", () => {
       "plans",
       "users",
     ]);
+  });
+});
+
+describe("what a sweep removes because of its age is found by index, with no more than it removes:", () => {
+  let id: number;
+  /** Every index that the calls search. */
+  const indexes = async (call: () => Promise<unknown>) => {
+    const nodes = (await plansOf(call)).flatMap(nodesOf);
+    return new Set(nodes.flatMap((node) => node["Index Name"] ?? []));
+  };
+
+  beforeAll(async () => {
+    const [row] = await db.sql<[{ id: number }]>`select environment_id as id from svc.environments where name = 'test'`;
+    id = row.id;
+    await db.sql`update iam.plans set retention_days = 300`;
+    await db.sql`
+      insert into svc.superseded_logs (environment_id, customer_id, generation, superseded_at)
+      select environment_id, customer_id, generation, now() - interval '8 days' from svc.customers where generation > 0`;
+    await db.sql`
+      insert into svc.retired_keys (environment_id, retired_at, event_seq, customer_id, idempotency_key)
+      select ${id}, now() - interval '91 days', n, 'customer-000001', 'k' || n from generate_series(1, 20000) as n`;
+    await db.sql`insert into svc.retention (environment_id) values (${id})`;
+  });
+
+  it("operations", async () => {
+    const sweep = () => sql`select svc_api.sweep_operations(${id}, null, 1000)`;
+    const { scanned, buffers } = await cost(sweep);
+    expect(scanned).toEqual([]);
+    expect(buffers).toBeLessThanOrEqual(15_000);
+    // Also where a table was empty when its statistics were taken: trait updates there are none.
+    const found = [...(await indexes(sweep))].filter((name) => /^(events|inbox|ingest|trait)/.test(name));
+    expect(found.toSorted()).toEqual(["events_pkey", "inbox_pkey", "ingest_batches_pkey", "trait_updates_pkey"]);
+  });
+
+  it("nothing, where nothing is old enough", async () => {
+    await db.sql`update iam.plans set retention_days = 400`;
+    const { scanned, buffers } = await cost(() => sql`select svc_api.sweep_operations(${id}, null, 1000)`);
+    expect(scanned).toEqual([]);
+    expect(buffers).toBeLessThanOrEqual(100);
+  });
+
+  it("keys", async () => {
+    const { scanned, buffers } = await cost(() => sql`select svc_api.sweep_keys(${id}, 1000)`);
+    expect(scanned).toEqual([]);
+    expect(buffers).toBeLessThanOrEqual(15_000);
+  });
+
+  it("superseded logs", async () => {
+    const { scanned, buffers } = await cost(() => sql`select svc_api.sweep_logs(${id}, 1000)`);
+    expect(scanned).toEqual([]);
+    expect(buffers).toBeLessThanOrEqual(15_000);
+  });
+
+  it("the environments to look at", async () => {
+    const { scanned } = await cost(() => sql`select svc_api.environments_to_sweep()`);
+    expect(scanned).toEqual([]);
   });
 });

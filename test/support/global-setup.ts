@@ -1,27 +1,35 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
-import { installFresh, migrate } from "../../src/db/migrate.js";
-import { startTestServer } from "./server.js";
+import { migrateUnreleased } from "../../src/db/migrate.js";
+import { startDebianServer } from "./debian-server.js";
+import { leaksInWords, searchLogs } from "./leaks.js";
+import { removeLeftovers, startTestServer, temporaryDirectory, type TestServer } from "./server.js";
 
 declare module "vitest" {
   export interface ProvidedContext {
     /** Of the run's server: a URL to administer it with, the migrated template, and the prefix of names to use. */
     database: { url: string; template: string; prefix: string };
+    /** The directory of the run's logs. */
+    logs: string;
   }
 }
 
 const APPLICATION = "svc test";
 
 /**
- * For the whole run: one server, one migrated template, which test/support/database.ts clones per test file, and one build of the programs
- * that tests start as processes.
+/**
+ * For the whole run: one server, one template, made by the migrations as databases are everywhere, which test/support/database.ts clones
+ * per test file, and one build of the programs that tests start as processes. In the end it looks for secrets in all that the service
+ * logged, and fails the run where it finds any.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await startTestServer();
+  const server = await startServer();
+  const logs = await temporaryDirectory();
   const run = randomBytes(4).toString("hex");
   const prefix = `svc_test_${run}_`;
   // Held open for the length of the run: by its application name a later run sees that ours lives.
@@ -31,15 +39,17 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await dropDatabases(admin, prefix);
     await admin.end();
     await server.stop();
+    await checkLogs(logs);
   };
   await admin.connect();
   try {
     const template = `${prefix}template`;
     await dropLeftovers(admin);
     await admin.query(`create database ${template} encoding 'UTF8' template template0`);
-    await Promise.all([buildTemplate(withDatabase(server.url, template)), buildPrograms()]);
+    await Promise.all([migrateUnreleased(withDatabase(server.url, template)), buildPrograms()]);
     // Who watches saves sources that do not build yet; that must not end the watch.
     project.onTestsRerun(() => buildPrograms().catch((error: unknown) => console.error(String(error))));
+    project.provide("logs", logs);
     project.provide("database", { url: server.url, template, prefix });
   } catch (error) {
     await teardown(); // vitest calls the one that is returned only
@@ -48,33 +58,29 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return teardown;
 }
 
-/** By the migrations, as everywhere; while they lag behind an sql/schema that is being worked on, from that. */
-async function buildTemplate(url: string): Promise<void> {
-  const lag = await migrationLag();
-  if (lag === null) await migrate(url);
-  else {
-    console.warn(lag);
-    await installFresh(url);
-  }
+/** Debian's PostgreSQL 15 with TEST_POSTGRES=15: who asks for it gets no other. */
+async function startServer(): Promise<TestServer> {
+  await removeLeftovers();
+  const wanted = process.env["TEST_POSTGRES"] ?? "";
+  if (wanted === "") return startTestServer();
+  const server =
+    wanted === "15" ? await startDebianServer() : "15 is what the tests know to start, besides the embedded one";
+  if (typeof server === "string") throw new Error(`TEST_POSTGRES=${wanted} cannot be had: ${server}`);
+  return server;
 }
 
-async function migrationLag(): Promise<string | null> {
-  try {
-    await runScript("release-migration.js", "--check");
-    return null;
-  } catch (error) {
-    return (error as { stderr?: string }).stderr ?? String(error);
-  }
+/** Removes the run's logs, or fails the run where they hold a secret. Vitest prints what a teardown throws, and does not fail by it. */
+async function checkLogs(directory: string): Promise<void> {
+  const leaks = await searchLogs(directory);
+  if (leaks.length === 0) return rm(directory, { recursive: true });
+  process.exitCode = 1;
+  throw new Error(leaksInWords(leaks));
 }
 
 /** Writes only what changed, so that it costs next to nothing where no test starts a process. */
 async function buildPrograms(): Promise<void> {
-  await runScript("build.js");
-}
-
-async function runScript(name: string, ...options: string[]): Promise<void> {
-  const script = fileURLToPath(new URL(`../../scripts/${name}`, import.meta.url));
-  await promisify(execFile)(process.execPath, [script, ...options]);
+  const script = fileURLToPath(new URL("../../scripts/build.js", import.meta.url));
+  await promisify(execFile)(process.execPath, [script]);
 }
 
 /** Databases of runs that were killed, on a server that outlives a run. */

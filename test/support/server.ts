@@ -1,8 +1,10 @@
 import { chmod, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { isAlive, openCluster } from "../../src/db/embedded/cluster.js";
-import { findPostmaster, halt } from "../../src/db/embedded/postmaster.js";
+import { serverAccount } from "../../src/db/embedded/account.js";
+import { findBinaries } from "../../src/db/embedded/binaries.js";
+import { isAlive } from "../../src/db/embedded/cluster.js";
+import { halt } from "../../src/db/embedded/postmaster.js";
 import { startEmbedded } from "../../src/db/embedded.js";
 
 /** A PostgreSQL server for one run of the tests. */
@@ -13,7 +15,7 @@ export interface TestServer {
 }
 
 /** Nothing of a test's data needs to survive a crash. */
-const SETTINGS = {
+export const TEST_SETTINGS = {
   fsync: "off",
   synchronous_commit: "off",
   full_page_writes: "off",
@@ -46,7 +48,7 @@ async function startContainer(image: string): Promise<TestServer | null> {
   const container = await new GenericContainer(image)
     .withEnvironment({ POSTGRES_PASSWORD: "test" })
     .withExposedPorts(5432)
-    .withCommand(Object.entries(SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]))
+    .withCommand(Object.entries(TEST_SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]))
     .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2)) // the first time is its own set-up
     .start();
   return {
@@ -59,9 +61,8 @@ async function startContainer(image: string): Promise<TestServer | null> {
 
 /** An embedded server in a directory that names our process, so that a later run sees whether we live. */
 async function startTemporary(): Promise<TestServer> {
-  await removeLeftovers();
   const directory = await temporaryDirectory();
-  const server = await startEmbedded(directory, { settings: SETTINGS, sync: false });
+  const server = await startEmbedded(directory, { settings: TEST_SETTINGS, sync: false });
   return {
     url: server.url,
     stop: async () => {
@@ -79,7 +80,7 @@ export async function temporaryDirectory(): Promise<string> {
 }
 
 /** Ends the servers and removes the directories of runs that were killed. */
-async function removeLeftovers(): Promise<void> {
+export async function removeLeftovers(): Promise<void> {
   for (const name of await readdir(os.tmpdir())) {
     const pid = /^svc-test-(\d+)-/.exec(name)?.[1];
     if (pid === undefined || isAlive(Number(pid))) continue;
@@ -90,8 +91,17 @@ async function removeLeftovers(): Promise<void> {
   }
 }
 
-/** Whoever still uses it: stops the embedded server of a data directory. */
+/** Whoever still uses it: stops the server of a data directory, which may be of another version than the embedded one. */
 export async function endServer(directory: string): Promise<void> {
-  const cluster = await openCluster(directory, {});
-  if ((await findPostmaster(cluster)) !== null) await halt(cluster);
+  const home = path.join(directory, "postgres");
+  const account = await serverAccount();
+  const binaries = await findBinaries(account);
+  await halt({
+    home,
+    data: path.join(home, "data"),
+    log: path.join(home, "server.log"),
+    password: "",
+    account,
+    binaries,
+  });
 }

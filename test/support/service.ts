@@ -1,6 +1,5 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { pino } from "pino";
 import type { Sql } from "postgres";
 import { bootstrap } from "../../src/db/calls-admin.js";
 import { connect } from "../../src/db/connect.js";
@@ -13,6 +12,8 @@ import { KeyCheck } from "../../src/http/ingest/key-check.js";
 import { ingestRoutes } from "../../src/http/ingest/routes.js";
 import { formKey } from "../../src/http/pages/form-token.js";
 import { CLIENT_LIMITS, createHttpServer, type ClientLimits } from "../../src/http/server.js";
+import { renderInstallation } from "../../src/metrics/installation.js";
+import { ProcessMetrics } from "../../src/metrics/process-metrics.js";
 import type { Mailer } from "../../src/mail/mailer.js";
 import type { Route } from "../../src/http/route.js";
 import type { Snapshot } from "../../src/snapshot/types.js";
@@ -20,6 +21,7 @@ import { EMPTY_SNAPSHOT } from "../../src/snapshot/types.js";
 import { sealingKey } from "../../src/webhooks/secret.js";
 import { createDatabase, type TestDatabase } from "./database.js";
 import { DeclaredAnswers } from "./declared-answers.js";
+import { runLog } from "./run-log.js";
 
 /** Who asks: an access token and its organization. */
 export interface Actor {
@@ -93,7 +95,7 @@ export async function startService(overrides: Partial<AppDeps> = {}, options: Se
     applicationName: "svc test http work",
     role: "svc_http",
   });
-  const log = overrides.log ?? pino({ level: "silent" });
+  const log = overrides.log ?? runLog();
   const keys = new KeyCheck(sql, options.keyMsMax);
   const key = sealingKey("a secret of the tests");
   const webhookTests = createWebhookTests({
@@ -101,10 +103,12 @@ export async function startService(overrides: Partial<AppDeps> = {}, options: Se
     allowPrivate: options.allowPrivateWebhooks ?? false,
     ...(options.webhookTestMsMax === undefined ? {} : { timeoutMs: options.webhookTestMsMax }),
   });
+  const metrics = new ProcessMetrics({ version: "0.0.0" });
   let url = "";
   const deps: AppDeps = {
     log,
     docsUrl: DOCS_URL,
+    metrics: { token: null, process: metrics, installation: () => renderInstallation(null) },
     probes: { started: () => true, unready: () => Promise.resolve([]) },
     pages: {
       sql,
@@ -126,10 +130,12 @@ export async function startService(overrides: Partial<AppDeps> = {}, options: Se
       backend: new Ingestor(sql, { concurrency: 2, waitingMax: 10_000, ...options.ingestor }),
       requireKey: (keyHash) => keys.require(keyHash),
       log,
+      outcomes: metrics,
     }),
     ...overrides,
   };
-  const server = createHttpServer(createApp(deps).callback(), DOCS_URL, { ...CLIENT_LIMITS, ...options.limits });
+  const limits = { ...CLIENT_LIMITS, ...options.limits };
+  const server = createHttpServer(createApp(deps).callback(), DOCS_URL, limits, log);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const routes = appRoutes(deps);

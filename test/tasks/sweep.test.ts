@@ -1,10 +1,10 @@
-import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { sweepRecomputes } from "../../src/db/calls-evaluation.js";
+import { sweepRecomputes } from "../../src/db/calls-recompute.js";
 import { sweepIam } from "../../src/db/calls-sign-in.js";
 import { connect } from "../../src/db/connect.js";
 import { startWorker } from "../../src/tasks/worker.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
+import { runLog } from "../support/run-log.js";
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -183,7 +183,7 @@ it("a worker sweeps every ten minutes, as its role", async () => {
     attemptDays: 30,
     onRecompute: () => undefined,
     concurrency: 1,
-    logger: pino({ level: "silent" }),
+    logger: runLog(),
     onStalled: () => undefined,
   });
   try {
@@ -192,6 +192,7 @@ it("a worker sweeps every ten minutes, as its role", async () => {
         expect(await db.sql`select identifier from graphile_worker._private_known_crontabs order by 1`).toEqual([
           { identifier: "sweep_iam" },
           { identifier: "sweep_recomputes" },
+          { identifier: "sweep_retention" },
           { identifier: "sweep_webhooks" },
         ]),
       { timeout: 10_000 },

@@ -1,8 +1,8 @@
-import { pino } from "pino";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { startWorker } from "../../src/tasks/worker.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
+import { runLog } from "../support/run-log.js";
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ it("a worker whose tick has no answer says that it is stuck, and recovers where 
     attemptDays: 30,
     onRecompute: () => undefined,
     concurrency: 1,
-    logger: pino({ level: "silent" }),
+    logger: runLog(),
     onStalled,
     silenceMsMax: 200,
   });

@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { setTimeout as delay } from "node:timers/promises";
-import { pino } from "pino";
 import type { Sql, TransactionSql } from "postgres";
 import { Webhook } from "standardwebhooks";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -23,6 +22,7 @@ import {
   type WebhookSettings,
 } from "./support/fixtures.js";
 import { startReceiver, status, statuses, type Answer, type Receiver } from "./support/receiver.js";
+import { runLog } from "../support/run-log.js";
 
 let db: TestDatabase;
 let sql: Sql;
@@ -39,7 +39,7 @@ afterEach(async () => {
 afterAll(() => db.drop());
 
 function deliverer(options: Partial<DelivererOptions> = {}): Deliverer {
-  const logger = pino({ level: "silent" });
+  const logger = runLog();
   const started = startDeliverer({ sql, secret: SERVICE_SECRET, allowPrivate: true, logger, stopMs: 1000, ...options });
   closing.push(() => started.stop());
   return started;

@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { pino } from "pino";
 import type { Sql } from "postgres";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startDeliverer } from "../../src/tasks/deliver.js";
@@ -19,6 +18,7 @@ import {
 } from "./support/fixtures.js";
 import { guideReceivers, missing, runReceiver, webhooksGuide, type RunningReceiver } from "./support/guide-receiver.js";
 import { startReceiver, type Receiver } from "./support/receiver.js";
+import { runLog } from "../support/run-log.js";
 
 let db: TestDatabase;
 let sql: Sql;
@@ -40,7 +40,7 @@ afterAll(() => db.drop());
 
 /** Makes the attempts that are due. */
 async function deliver(): Promise<void> {
-  const pump = startDeliverer({ sql, secret: SERVICE_SECRET, allowPrivate: true, logger: pino({ level: "silent" }) });
+  const pump = startDeliverer({ sql, secret: SERVICE_SECRET, allowPrivate: true, logger: runLog() });
   await pump.idle();
   await pump.stop();
 }

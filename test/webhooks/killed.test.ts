@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { emissionId } from "../../src/engine/ids.js";
 import { startDeliverer } from "../../src/tasks/deliver.js";
@@ -17,6 +16,7 @@ import {
   SERVICE_SECRET,
 } from "./support/fixtures.js";
 import { startReceiver, status, type Answer } from "./support/receiver.js";
+import { runLog } from "../support/run-log.js";
 
 const EMISSIONS = 300;
 const KILLS = 5;
@@ -64,7 +64,7 @@ it("workers that are killed again and again lose no emission, and the log has no
     sql: db.sql,
     secret: SERVICE_SECRET,
     allowPrivate: true,
-    logger: pino({ level: "silent" }),
+    logger: runLog(),
   });
   const pending = async () => (await deliveriesOf(db.sql, webhookId)).some((row) => row.status === "pending");
   while (await pending()) {

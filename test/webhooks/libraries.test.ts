@@ -1,4 +1,3 @@
-import { pino } from "pino";
 import type { Sql } from "postgres";
 import * as standardwebhooks from "standardwebhooks";
 import * as svix from "svix";
@@ -15,6 +14,7 @@ import {
   type TestWebhook,
 } from "./support/fixtures.js";
 import { startReceiver, type ReceivedRequest, type Receiver } from "./support/receiver.js";
+import { runLog } from "../support/run-log.js";
 
 let db: TestDatabase;
 let sql: Sql;
@@ -40,7 +40,7 @@ afterAll(() => db.drop());
 /** What a receiver is sent of one emission, by the deliverer of a worker. */
 async function delivered(): Promise<ReceivedRequest> {
   const before = receiver.requests.length;
-  const logger = pino({ level: "silent" });
+  const logger = runLog();
   const pump = startDeliverer({ sql, secret: SERVICE_SECRET, allowPrivate: true, logger });
   await emit(sql, environment, [
     { metadata: '{"name": "Zoë 🎉", "total": 12345678901234567890, "path": "a/b\\u2028<"}' },

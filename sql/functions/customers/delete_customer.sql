@@ -18,6 +18,7 @@ declare
   _new integer;
   _deleted json;
   _seqs bigint[];
+  _retired_keys integer;
 begin
   loop
     -- Of a customer who has operations that wait only, a worker may be inserting the row: this waits for it.
@@ -127,6 +128,10 @@ begin
     where x.environment_id = delete_customer.environment_id and x.customer_id = delete_customer.customer_id
     returning 1
   ),
+  deleted_superseded as (
+    delete from svc.superseded_logs as l
+    where l.environment_id = delete_customer.environment_id and l.customer_id = delete_customer.customer_id
+  ),
   deleted_signals as (
     delete from svc.signals as s
     where s.environment_id = delete_customer.environment_id and s.customer_id = delete_customer.customer_id
@@ -209,6 +214,36 @@ begin
     array(select e.event_seq from deleted_events as e union all select t.operation_seq from deleted_identifies as t)
   into _deleted, _seqs
   from deleted_customer;
+
+  -- In a statement of its own: what svc_api.sweep_operations has just removed of the customer's events, the one above has waited for and
+  -- does not see.
+  with retired as (
+    delete from svc.retired_keys as r
+    where r.environment_id = delete_customer.environment_id and r.customer_id = delete_customer.customer_id
+    returning r.event_seq, r.idempotency_key
+  ),
+  deleted_keys as (
+    delete from svc.idempotency_keys as k
+    where k.ctid = any(array(
+      select p.ctid
+      from retired as r
+      cross join lateral (
+        select i.ctid
+        from svc.idempotency_keys as i
+        where i.environment_id = delete_customer.environment_id
+          and i.idempotency_key = r.idempotency_key
+          and i.event_seq = r.event_seq
+        limit 1
+      ) as p
+    ))
+    returning 1
+  )
+  select count(*) into _retired_keys from deleted_keys;
+  if _retired_keys > 0 then
+    _deleted := jsonb_set(
+      _deleted::jsonb, '{idempotencyKeys}', to_jsonb((_deleted ->> 'idempotencyKeys')::integer + _retired_keys)
+    );
+  end if;
 
   perform svc.forget_violations(delete_customer.environment_id, _seqs);
 

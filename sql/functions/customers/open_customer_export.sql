@@ -26,6 +26,7 @@ declare
   _emissions refcursor := 'export_emissions';
   _deliveries refcursor := 'export_deliveries';
   _recomputes refcursor := 'export_recomputes';
+  _retired_keys refcursor := 'export_retiredKeys';
 begin
   open _identifies no scroll for
   select json_build_object(
@@ -186,6 +187,14 @@ begin
     limit 1
   ) as c on true
   order by r.recompute_seq;
+
+  open _retired_keys no scroll for
+  select json_build_object(
+    'id', svc.event_id(k.event_seq), 'idempotencyKey', k.idempotency_key, 'removedAt', svc.iso(k.retired_at)
+  )::text as item
+  from svc.retired_keys as k
+  where k.environment_id = _id and k.customer_id = _customer
+  order by k.retired_at, k.event_seq;
 
   return (
     select json_build_object(

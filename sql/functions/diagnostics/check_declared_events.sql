@@ -11,7 +11,10 @@ begin atomic
     'EVENTS_NEVER_RECEIVED',
     'warning',
     svc.counted(count(*), 'event that the active version declares was', 'events that the active version declares were')
-      || ' never received.',
+      || case
+        when r.days is null then ' never received.'
+        else format(' not received in the last %s, which the plan keeps.', svc.counted(r.days, 'day', 'days'))
+      end,
     'Send it where it happens, or take it out of the model. A misspelt name shows among the events that are not declared.',
     count(*),
     json_build_object('events', json_agg(d.event order by d.event) filter (where d.turn <= 50))
@@ -30,6 +33,8 @@ begin atomic
       and c.event <> ''
       and r.received is null
   ) as d
+  cross join (select svc.retention_days(check_declared_events.environment_id) as days) as r
+  group by r.days
   having count(*) > 0 and exists (
     select from svc.ingest_batches as b where b.environment_id = check_declared_events.environment_id
   );

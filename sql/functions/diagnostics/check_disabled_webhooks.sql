@@ -1,6 +1,6 @@
 -- WEBHOOKS_DISABLED where webhooks are disabled, with up to 50 of them and why; else null.
 -- Raises nothing, locks nothing.
-create or replace function svc.check_disabled_webhooks(environment_id integer)
+create or replace function svc.check_disabled_webhooks(environment_id integer, environment_name text)
 returns json
 language sql
 stable
@@ -10,7 +10,11 @@ begin atomic
     'WEBHOOKS_DISABLED',
     'warning',
     svc.counted(count(*), 'webhook is', 'webhooks are') || ' disabled: nothing is delivered there.',
-    'Correct the receiver and enable the webhook: PATCH /projects/:project/webhooks/:webhook with {"disabled": false}; or delete it.',
+    format(
+      'Correct the receiver and enable the webhook: svc webhooks update <webhookId> --enable --env %1$s. One that is not needed: '
+      'svc webhooks delete <webhookId> --env %1$s',
+      check_disabled_webhooks.environment_name
+    ),
     count(*),
     json_build_object('webhooks', json_agg(
       json_build_object('webhookId', w.webhook_id, 'url', w.url, 'disabledAt', svc.iso(w.disabled_at), 'reason', w.disabled_reason)
@@ -25,4 +29,4 @@ begin atomic
   having count(*) > 0;
 end;
 
-comment on function svc.check_disabled_webhooks(integer) is 'Diagnostics: webhooks that are disabled.';
+comment on function svc.check_disabled_webhooks(integer, text) is 'Diagnostics: webhooks that are disabled.';

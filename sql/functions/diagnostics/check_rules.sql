@@ -1,7 +1,7 @@
 -- RULES_FAILING where rules ended in error in the last seven days, with the last error of each of up to 50; else null. Of many errors
 -- the latest 10,001 are looked at, those of former histories among them, which do not count.
 -- Raises nothing, locks nothing.
-create or replace function svc.check_rules(environment_id integer)
+create or replace function svc.check_rules(environment_id integer, environment_name text)
 returns json
 language sql
 stable
@@ -36,7 +36,10 @@ begin atomic
     'RULES_FAILING',
     'problem',
     svc.counted(sum(r.errors)::bigint, 'run of a rule', 'runs of rules') || ' ended in error in the last seven days.',
-    'GET /projects/:project/rule-executions?result=error&detail=true shows the log. Correct the rule, or what it reads, and deploy.',
+    format(
+      'Correct the rule, or what it reads, and deploy. The log: svc rules logs --result error --detail --env %s',
+      check_rules.environment_name
+    ),
     sum(r.errors)::bigint,
     json_build_object('rules', json_agg(
       json_build_object(
@@ -50,4 +53,4 @@ begin atomic
   having count(*) > 0;
 end;
 
-comment on function svc.check_rules(integer) is 'Diagnostics: rules that end in error.';
+comment on function svc.check_rules(integer, text) is 'Diagnostics: rules that end in error.';

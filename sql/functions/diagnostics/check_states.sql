@@ -1,7 +1,7 @@
 -- STATES_NEVER_REACHED where, in the present histories, nobody ever entered some of the active version's lifecycle states although there
 -- are customers; else null. Where nobody is in a state, the 10,000 transitions into it that were written last are looked at.
 -- Raises nothing, locks nothing.
-create or replace function svc.check_states(environment_id integer, project_id integer, active_version integer)
+create or replace function svc.check_states(environment_id integer, environment_name text, project_id integer, active_version integer)
 returns json
 language sql
 stable
@@ -11,8 +11,11 @@ begin atomic
     'STATES_NEVER_REACHED',
     'info',
     svc.counted(count(*), 'lifecycle state was', 'lifecycle states were') || ' never reached by any customer.',
-    'Where that is not to be expected, look at the conditions of the transitions that lead there: '
-    'GET /projects/:project/customers/:customerId/explanation tells for one customer what lacks.',
+    format(
+      'Where that is not to be expected, look at the conditions of the transitions that lead there. What one customer lacks: '
+      'svc customers inspect <customerId> --env %s',
+      check_states.environment_name
+    ),
     count(*),
     json_build_object('states', json_agg(s.state order by s.position))
   )
@@ -47,4 +50,4 @@ begin atomic
   having count(*) > 0 and exists (select from svc.customers as c where c.environment_id = check_states.environment_id);
 end;
 
-comment on function svc.check_states(integer, integer, integer) is 'Diagnostics: lifecycle states that nobody reached.';
+comment on function svc.check_states(integer, text, integer, integer) is 'Diagnostics: lifecycle states that nobody reached.';

@@ -2,7 +2,7 @@
 -- up, or the newest that was tried is still to succeed; else null. Webhooks that are disabled are for svc.check_disabled_webhooks to tell;
 -- at most a hundred are looked at.
 -- Raises nothing, locks nothing.
-create or replace function svc.check_webhooks(environment_id integer)
+create or replace function svc.check_webhooks(environment_id integer, environment_name text)
 returns json
 language sql
 stable
@@ -12,7 +12,11 @@ begin atomic
     'WEBHOOKS_FAILING',
     'problem',
     svc.counted(count(*), 'webhook does', 'webhooks do') || ' not take what is delivered.',
-    'See what it answers: svc webhooks deliveries <webhook>. Correct the receiver; what waits is tried again, the rest can be resent.',
+    format(
+      'See what it answers: svc webhooks deliveries <webhookId> --env %1$s. Correct the receiver; what waits is tried again, the rest is '
+      'sent by: svc webhooks resend <webhookId> --since 7d --env %1$s',
+      check_webhooks.environment_name
+    ),
     count(*),
     json_build_object('webhooks', json_agg(
       json_build_object(
@@ -62,4 +66,4 @@ begin atomic
   having count(*) > 0;
 end;
 
-comment on function svc.check_webhooks(integer) is 'Diagnostics: webhooks that do not take what is delivered.';
+comment on function svc.check_webhooks(integer, text) is 'Diagnostics: webhooks that do not take what is delivered.';

@@ -40,15 +40,16 @@ begin
       svc.check_operations(_id),
       svc.check_timers(_id),
       svc.check_recomputes(_id, _name),
-      svc.check_webhooks(_id),
-      svc.check_rules(_id),
-      svc.check_disabled_webhooks(_id),
+      svc.check_webhooks(_id, _name),
+      svc.check_rules(_id, _name),
+      svc.check_disabled_webhooks(_id, _name),
       svc.check_versions(_id, _name, _version),
       svc.check_undeclared_events(_id, _project, _version),
       svc.check_violations(_id, _version),
       svc.check_declared_events(_id, _project, _version),
+      svc.check_retention(_id, _project, _version),
       svc.check_keys(_id, _name),
-      svc.check_states(_id, _project, _version)
+      svc.check_states(_id, _name, _project, _version)
     ]) with ordinality as f (finding, n)
   );
 end;

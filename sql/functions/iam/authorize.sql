@@ -11,17 +11,16 @@ set search_path = ''
 as $$
 declare
   _actor iam.actor;
-  _cloud_execution boolean;
+  _entitled boolean;
   _required text;
-  _entitlement text;
 begin
   select
     t.user_id, u.email, case when iam.role_rank(t.role) < iam.role_rank(m.role) then t.role else m.role end, t.token_id,
-    o.organization_id, o.slug, p.cloud_execution, case when authorize.environment = 'live' then r.role_live else r.role_test end,
-    r.entitlement
+    o.organization_id, o.slug, case when authorize.environment = 'live' then r.role_live else r.role_test end,
+    case r.entitlement when 'cloud_execution' then p.cloud_execution when 'ai' then p.ai else r.entitlement is null end
   into
-    _actor.user_id, _actor.email, _actor.role, _actor.token_id, _actor.organization_id, _actor.organization_slug, _cloud_execution,
-    _required, _entitlement
+    _actor.user_id, _actor.email, _actor.role, _actor.token_id, _actor.organization_id, _actor.organization_slug, _required,
+    _entitled
   from iam.access_tokens as t
   join iam.users as u on u.user_id = t.user_id
   left join iam.memberships as m
@@ -52,7 +51,7 @@ begin
         'fix', 'Ask an owner of the organization for that role, or use the token of somebody who has it.'
       )::text;
   end if;
-  if _entitlement = 'cloud_execution' and not _cloud_execution then
+  if not _entitled then
     raise exception using errcode = 'SV002', message = 'PLAN_REQUIRED';
   end if;
   return _actor;

@@ -1,4 +1,4 @@
--- What keeps the service from its work, one sentence each: answered at all, it says that the database is there.
+-- What keeps the service from its work, one sentence each. Processes of the version before svc_api.failed_checks ask it.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.unready_reasons()
 returns text[]

@@ -31,7 +31,9 @@ begin
       select count(*) from svc.customers as c where c.environment_id = _id and c.set_aside_at is not null
     ),
     'events', json_build_object(
-      'accepted', (select coalesce(sum(b.tracked), 0) from svc.ingest_batches as b where b.environment_id = _id),
+      'accepted', (select coalesce(sum(b.tracked), 0) from svc.ingest_batches as b where b.environment_id = _id)
+        -- Also those that are not kept any more.
+        + coalesce((select r.batch_events_removed from svc.retention as r where r.environment_id = _id), 0),
       'pending', (select count(*) from svc.inbox as i where i.environment_id = _id),
       'ahead', (
         select count(*) from svc.inbox as i where i.environment_id = _id and i.not_before > now() and i.not_before < 'infinity'

@@ -1,8 +1,8 @@
 -- Writes what the replay of one customer came to, with the job's progress, unless the customer's row changed since it was read: answers
 -- applied, changed, or gone where it was erased (which counts as done, as does one without a revision). customer is {customerId, revision,
 -- generation, lifecycle, lifecycleEnteredAt, lastEventAt, evaluatedThrough, nextDueAt, heldUntil, health, state, difference, weight,
--- emissions}, what it adds to the job's result, and the rows that svc.write_effects takes, null where there are none; instants are ms.
--- svc.flush_recompute_outbox tells of the emissions, those of many customers together.
+-- counts, emissions}, and the rows that svc.write_effects takes, null where there are none; counts is what svc.advance_recompute takes,
+-- and instants are ms. svc.flush_recompute_outbox tells of the emissions, those of many customers together.
 -- Raises SV011 RECOMPUTE_TAKEN_OVER where the attempt is not the job's present one, and the constraints' errors. Locks the customer's row,
 -- waiting for who holds it, then the job's.
 create or replace function svc_api.apply_recompute(
@@ -28,8 +28,7 @@ begin
     "customerId" text, revision text, generation integer, lifecycle text, "lifecycleEnteredAt" bigint, "lastEventAt" bigint,
     "evaluatedThrough" bigint, "nextDueAt" bigint, "heldUntil" bigint, health json, state json, transitions json, blocked json,
     journeys json, memberships json, "healthScores" json, "ruleExecutions" json, signals json, emissions json, difference json,
-    weight real, "customersChanged" integer, "lifecycleChanged" integer, "healthChanged" integer, "segmentsEntered" integer,
-    "segmentsExited" integer, rules bigint, "rulesRemoved" bigint, emitted bigint
+    weight real, counts json
   );
 
   perform from svc.customers as k
@@ -91,29 +90,17 @@ begin
       )
     where k.environment_id = _id and k.customer_id = _c."customerId";
 
+    -- For svc_api.sweep_logs.
+    insert into svc.superseded_logs (environment_id, customer_id, generation)
+    values (_id, _c."customerId", _c.generation);
+
     if _c.difference is not null then
       insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
       values (_id, apply_recompute.recompute_id, _c."customerId", _c.weight, _c.difference);
     end if;
   end if;
 
-  update svc.recomputes as r
-  set
-    customers_done = r.customers_done + 1,
-    last_customer_id = _c."customerId",
-    customers_changed = r.customers_changed + coalesce(_c."customersChanged", 0),
-    lifecycle_changed = r.lifecycle_changed + coalesce(_c."lifecycleChanged", 0),
-    health_changed = r.health_changed + coalesce(_c."healthChanged", 0),
-    segments_entered = r.segments_entered + coalesce(_c."segmentsEntered", 0),
-    segments_exited = r.segments_exited + coalesce(_c."segmentsExited", 0),
-    rules_added = r.rules_added + coalesce(_c.rules, 0),
-    rules_removed = r.rules_removed + coalesce(_c."rulesRemoved", 0),
-    emissions_added = r.emissions_added + coalesce(_c.emitted, 0)
-  where r.environment_id = _id and r.recompute_id = apply_recompute.recompute_id
-    and r.attempt = apply_recompute.attempt and r.status = 'running';
-  if not found then
-    raise exception using errcode = 'SV011', message = 'RECOMPUTE_TAKEN_OVER';
-  end if;
+  perform svc.advance_recompute(_id, apply_recompute.recompute_id, apply_recompute.attempt, _c."customerId", 1, _c.counts);
   if _c.emissions is not null then
     perform svc.write_recompute_emissions(
       _id, apply_recompute.recompute_id, apply_recompute.version, _c."customerId", _c.emissions

@@ -1,5 +1,5 @@
--- A segment: how many members it has now, and a page of them in the order of their ids; on the first page also statistics of all members
--- (svc.segment_statistics).
+-- A segment: how many members it has now, and a page of them in the order of their ids; on the first page also how the active configuration
+-- defines it, null where it does not, and statistics of all members (svc.segment_statistics).
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or SEGMENT_NOT_FOUND (neither in the active configuration nor
 -- with members), SV006 VALIDATION_ERROR (cursor). Locks nothing.
 create or replace function svc_api.get_segment(
@@ -19,20 +19,22 @@ declare
     get_segment.organization_id, get_segment.project_slug, get_segment.environment_name
   );
   _after constant text := coalesce(svc.decode_cursor('members', get_segment.cursor), '');
+  _definition json;
   _members bigint;
   _page json;
 begin
+  select s.definition into _definition
+  from svc.config_versions as v
+  cross join lateral json_array_elements(v.snapshot -> 'segments') as s (definition)
+  where v.project_id = _environment.project_id
+    and v.version = _environment.active_version
+    and s.definition ->> 'id' = get_segment.segment_id;
+
   select count(*) into _members
   from svc.segment_memberships as m
   where m.environment_id = _environment.environment_id and m.segment_id = get_segment.segment_id and m.exited_at is null;
 
-  if _members = 0 and not exists (
-    select from svc.config_versions as v
-    cross join lateral json_array_elements(v.snapshot -> 'segments') as s
-    where v.project_id = _environment.project_id
-      and v.version = _environment.active_version
-      and s ->> 'id' = get_segment.segment_id
-  ) then
+  if _members = 0 and _definition is null then
     raise exception using
       errcode = 'SV004',
       message = 'SEGMENT_NOT_FOUND',
@@ -59,6 +61,7 @@ begin
     return json_build_object(
       'segment', get_segment.segment_id,
       'members', _members,
+      'definition', _definition,
       'statistics', svc.segment_statistics(_environment.environment_id, get_segment.segment_id),
       'data', _page -> 'data',
       'nextCursor', _page -> 'nextCursor'

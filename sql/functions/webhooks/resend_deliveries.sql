@@ -108,22 +108,38 @@ begin
   -- A customer that is being erased is waited for, and what is gone then is not sent.
   _matching := array(
     select m.emission_seq
-    from svc.emissions as m
-    where m.environment_id = _webhook.environment_id and m.emission_seq = any(_matching)
-    order by m.emission_seq
-    for key share
+    from (select u.emission_seq from unnest(_matching) as u (emission_seq) order by u.emission_seq) as w
+    cross join lateral (
+      select k.emission_seq
+      from svc.emissions as k
+      where k.environment_id = _webhook.environment_id and k.emission_seq = w.emission_seq
+      limit 1
+      for key share
+    ) as m
   );
   _finished := array(
     select d.emission_seq
-    from svc.deliveries as d
-    where d.environment_id = _webhook.environment_id and d.webhook_id = _webhook.webhook_id and d.emission_seq = any(_matching)
-      and d.status = any(resend_deliveries.statuses)
-    order by d.emission_seq
-    for no key update
+    from unnest(_matching) as w (emission_seq)
+    cross join lateral (
+      select k.emission_seq
+      from svc.deliveries as k
+      where k.environment_id = _webhook.environment_id and k.webhook_id = _webhook.webhook_id and k.emission_seq = w.emission_seq
+        and k.status = any(resend_deliveries.statuses)
+      limit 1
+      for no key update
+    ) as d
   );
+  -- They are locked, so each still is where it is found.
   update svc.deliveries as d
   set status = 'pending', resent_after = d.attempts, next_attempt_at = now(), finished_at = null
-  where d.environment_id = _webhook.environment_id and d.webhook_id = _webhook.webhook_id and d.emission_seq = any(_finished);
+  from unnest(_finished) as w (emission_seq)
+  cross join lateral (
+    select k.ctid
+    from svc.deliveries as k
+    where k.environment_id = _webhook.environment_id and k.webhook_id = _webhook.webhook_id and k.emission_seq = w.emission_seq
+    limit 1
+  ) as found
+  where d.ctid = found.ctid;
   get diagnostics _queued = row_count;
 
   if 'missing' = any(resend_deliveries.statuses) then

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { CommandError, run, type Account } from "./command.js";
+import { SetupError } from "./setup-error.js";
 
 const NAME = "postgres";
 
@@ -47,7 +48,7 @@ async function createAccount(): Promise<void> {
 }
 
 function refusal(reason: string): Error {
-  return new Error(
+  return new SetupError(
     `PostgreSQL does not run as root and the system user ${NAME} could not be created (${reason}); ` +
       `create it, start as another user, or set DATABASE_URL to a server of your own`,
   );

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
 import { CommandError, run, type Account } from "./command.js";
+import { SetupError } from "./setup-error.js";
 
 /** Where PostgreSQL's programs are. */
 export interface Binaries {
@@ -29,7 +30,9 @@ export async function findBinaries(account: Account | null, installed?: Installe
   if (linked && (await runs(native, account))) return programs(native, version);
   const copy = await copyForAccount(directory, version);
   if (!(await runs(copy, account))) {
-    throw new Error(`PostgreSQL's programs in ${copy} do not run; check that ${os.tmpdir()} is not mounted noexec`);
+    throw new SetupError(
+      `PostgreSQL's programs in ${copy} do not run; check that ${os.tmpdir()} is not mounted noexec`,
+    );
   }
   return programs(copy, version);
 }
@@ -54,7 +57,7 @@ export async function installedPackage(): Promise<InstalledPackage> {
     const manifest = JSON.parse(await readFile(path.join(directory, "package.json"), "utf8")) as { version: string };
     return { directory, version: manifest.version };
   } catch (error) {
-    throw new Error(
+    throw new SetupError(
       `no embedded PostgreSQL for this platform (${name} is not installed); ` +
         `install without --omit=optional, or set DATABASE_URL to a server of your own`,
       { cause: error },
@@ -126,7 +129,7 @@ async function copyForAccount(directory: string, version: string): Promise<strin
     await rename(finished, place);
   } catch (error) {
     if (await isOurs(place, uid)) return place; // another process was quicker
-    throw new Error(`cannot put PostgreSQL's programs at ${place}; remove what is there`, { cause: error });
+    throw new SetupError(`cannot put PostgreSQL's programs at ${place}; remove what is there`, { cause: error });
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }

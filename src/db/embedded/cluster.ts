@@ -4,6 +4,7 @@ import path from "node:path";
 import { serverAccount } from "./account.js";
 import { findBinaries, type Binaries } from "./binaries.js";
 import { CommandError, run, type Account } from "./command.js";
+import { SetupError } from "./setup-error.js";
 
 /** The superuser of an embedded cluster, and the database the service uses in it. */
 export const SUPERUSER = "svc";
@@ -33,7 +34,7 @@ export interface ClusterOptions {
  * Fit for a small machine. They land in postgresql.conf, so an operator can change them there or by `alter system`.
  * The shared memory for parallel queries is set aside at the start, because containers often have a /dev/shm of 64 MB only.
  */
-const SETTINGS: Record<string, string> = {
+export const CLUSTER_SETTINGS: Record<string, string> = {
   shared_buffers: "256MB",
   max_connections: "100",
   work_mem: "8MB",
@@ -79,7 +80,7 @@ async function makeDataDirectory(directory: string, account: Account | null): Pr
     const created = await mkdir(directory, { recursive: true });
     if (created !== undefined) await chmod(directory, account === null ? 0o700 : 0o711);
   } catch (error) {
-    throw new Error(
+    throw new SetupError(
       `cannot create the data directory ${directory} (${(error as Error).message}); set SVC_DATA_DIR to one that this user can write to`,
       { cause: error },
     );
@@ -89,7 +90,7 @@ async function makeDataDirectory(directory: string, account: Account | null): Pr
     await run("/bin/sh", ["-c", 'cd "$1"', "sh", directory], account);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    throw new Error(
+    throw new SetupError(
       `PostgreSQL does not run as root, and the user ${account.name} cannot enter the data directory ${directory}; ` +
         `set SVC_DATA_DIR to a directory that is not below a closed one such as /root, for example /var/lib/svc`,
       { cause: error },
@@ -133,7 +134,7 @@ async function createCluster(
 }
 
 function initdbArguments(fresh: string, passwordFile: string, options: ClusterOptions): string[] {
-  const settings = Object.entries({ ...SETTINGS, ...options.settings });
+  const settings = Object.entries({ ...CLUSTER_SETTINGS, ...options.settings });
   return [
     `--pgdata=${path.join(fresh, "data")}`,
     `--username=${SUPERUSER}`,
@@ -151,7 +152,7 @@ function initdbArguments(fresh: string, passwordFile: string, options: ClusterOp
 async function checkVersion(data: string, binaries: Binaries): Promise<void> {
   const found = (await readOwned(path.join(data, "PG_VERSION"))).trim();
   if (found === binaries.major) return;
-  throw new Error(
+  throw new SetupError(
     `${data} was made by PostgreSQL ${found}, but this version brings ${binaries.major}; ` +
       `dump it with the old version and restore it into an empty SVC_DATA_DIR`,
   );
@@ -161,7 +162,7 @@ async function readOwned(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    throw new Error(
+    throw new SetupError(
       `cannot read ${file} (${(error as NodeJS.ErrnoException).code}); start as the user that made it, or set SVC_DATA_DIR to another directory`,
       { cause: error },
     );

@@ -4,6 +4,7 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isAlive, type Cluster } from "./cluster.js";
 import { CommandError, run } from "./command.js";
+import { SetupError } from "./setup-error.js";
 
 /** What a server wrote into postmaster.pid about itself. */
 export interface Postmaster {
@@ -87,7 +88,7 @@ export async function launch(cluster: Cluster): Promise<void> {
       const tail = await logSince(cluster, logged);
       // Between our look at the port and the server's bind anybody can take it.
       if (/could not bind/.test(tail) && attempt < PORT_ATTEMPTS) continue;
-      throw new Error(`PostgreSQL did not start in ${cluster.data}: ${lastLines(tail) || error.output}`, {
+      throw new SetupError(`PostgreSQL did not start in ${cluster.data}: ${lastLines(tail) || error.output}`, {
         cause: error,
       });
     }
@@ -114,7 +115,7 @@ export async function halt(cluster: Cluster): Promise<void> {
   const deadline = Date.now() + STOP_SECONDS_MAX * 1000;
   while ((await findPostmaster(cluster))?.pid === stopping.pid) {
     if (Date.now() > deadline)
-      throw new Error(`PostgreSQL in ${cluster.data} does not stop; its log is ${cluster.log}`);
+      throw new SetupError(`PostgreSQL in ${cluster.data} does not stop; its log is ${cluster.log}`);
     await delay(STOP_POLL_MS);
   }
 }

@@ -1,11 +1,9 @@
-import { Logger, migrate as runChain } from "graphile-migrate";
-import { _migrateMigrationSchema } from "graphile-migrate/dist/migration.js";
-import { clearAllPools } from "graphile-migrate/dist/pgReal.js";
 import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
 import type { PoolClient } from "pg";
 import path from "node:path";
 import { describe, MigrateError } from "./execute.js";
 import { readCommitted, type Committed } from "./files.js";
+import { withLockTimeout } from "./patience.js";
 
 /** Brings the database along the committed migrations and returns the names of those it executed. */
 export async function migrateChain(client: PoolClient, url: string, root: string): Promise<string[]> {
@@ -14,9 +12,12 @@ export async function migrateChain(client: PoolClient, url: string, root: string
   refuseUnknown(committed, recorded);
   const missing = committed.slice(recorded.length).map(({ filename }) => filename);
   if (missing.length === 0) return [];
+  // Loaded where it is needed only: that takes longer than all else that a start does where nothing is to migrate.
+  const { Logger, migrate: runChain } = await import("graphile-migrate");
+  const { clearAllPools } = await import("graphile-migrate/dist/pgReal.js");
   try {
     await runChain({
-      connectionString: url,
+      connectionString: withLockTimeout(url),
       databaseOwner: "unused", // our migrations mention no owner, and a URL may name no user
       migrationsFolder: path.join(root, "migrations"),
       logger: new Logger(() => () => undefined),
@@ -32,6 +33,7 @@ export async function migrateChain(client: PoolClient, url: string, root: string
 
 /** Writes all committed migrations into the ledger of a database that was built from sql/schema, which is where they lead. */
 export async function recordChain(client: PoolClient, root: string): Promise<void> {
+  const { _migrateMigrationSchema } = await import("graphile-migrate/dist/migration.js");
   await _migrateMigrationSchema(client, { manageGraphileMigrateSchema: true } as ParsedSettings);
   let previous: string | null = null;
   for (const { filename, hash } of await readCommitted(root)) {

@@ -45,3 +45,9 @@ export async function readCommitted(root: string): Promise<Committed[]> {
     }),
   );
 }
+
+/** What the next release adds to the chain, as far as it is written. */
+export async function readUnreleased(root: string): Promise<SqlFile> {
+  const name = "migrations/current.sql";
+  return { name, text: await readFile(path.join(root, name), "utf8") };
+}

@@ -20,13 +20,18 @@ export async function ensureRoles(client: ClientBase): Promise<RolesFound> {
   for (const role of missing) {
     const failure = await attempt(client, `create role ${role} nologin`, ["42710", "23505"]);
     if (failure === null) continue;
-    const note = `roles ${missing.join(", ")} are missing and ${user} may not create them (${failure}); everything runs as ${user}`;
+    const note =
+      `roles ${missing.join(", ")} are missing and ${user} may not create them (${failure}); everything runs as ${user}. ` +
+      `Who may: ${missing.map((name) => `create role ${name} nologin`).join("; ")}; grant ${ROLES.join(", ")} to ${user}`;
     return { present: false, usable: false, notes: [note] };
   }
   const notes: string[] = [];
   for (const role of await rolesNotHeld(client)) {
     const failure = await attempt(client, `grant ${role} to current_user`, []);
-    if (failure !== null) notes.push(`${user} may not act as ${role} (${failure}); everything runs as ${user}`);
+    if (failure !== null)
+      notes.push(
+        `${user} may not act as ${role} (${failure}); everything runs as ${user}. Who may: grant ${role} to ${user}`,
+      );
   }
   return { present: true, usable: notes.length === 0, notes };
 }

@@ -9,7 +9,15 @@ import type { GuardedFile } from "./guards.js";
 import type { Places } from "./program.js";
 import type { Place, PlaceRequest } from "./syntax.js";
 
-export type Request = { kind: "mistakes" } | { kind: "guard" } | { kind: "places"; requests: PlaceRequest[] };
+export type Request =
+  | { kind: "open"; places: Places }
+  | { kind: "mistakes" }
+  | { kind: "guard" }
+  | { kind: "places"; requests: PlaceRequest[] }
+  | { kind: "close" };
+
+/** The thread of the last project that was checked. It knows TypeScript and the language already, which is most of the work for the next one. */
+let idle: Worker | undefined;
 
 /** The type checker did not come to an end. */
 export class CheckerTimedOut extends Error {}
@@ -20,18 +28,24 @@ export class TypeChecker {
   readonly #timer: NodeJS.Timeout;
   readonly #waiting: { resolve: (answer: unknown) => void; reject: (error: Error) => void }[] = [];
   #failure: Error | undefined;
+  #ended = false;
 
-  private constructor(worker: Worker, timeLimitMs: number) {
+  private constructor(worker: Worker, places: Places, timeLimitMs: number) {
     this.#worker = worker;
     this.#timer = setTimeout(() => this.#fail(new CheckerTimedOut()), timeLimitMs);
     worker.on("message", (answer) => this.#waiting.shift()?.resolve(answer));
     worker.on("error", (error) => this.#fail(error));
     worker.on("exit", () => this.#fail(new Error("the type checker ended")));
+    worker.postMessage({ kind: "open", places } satisfies Request);
   }
 
-  /** Starts the thread. It is ended by `end`, or when all that it was asked has taken longer than the time limit. */
+  /** Starts a thread, or takes the last one. It is ended by `end`, or when all that it was asked has taken longer than the time limit. */
   static async start(places: Places, timeLimitMs: number): Promise<TypeChecker> {
-    return new TypeChecker(await startWorker(places), timeLimitMs);
+    const kept = idle;
+    idle = undefined;
+    const worker = kept ?? (await startWorker());
+    worker.ref();
+    return new TypeChecker(worker, places, timeLimitMs);
   }
 
   /** What is wrong with the author's files, by file and place. */
@@ -50,8 +64,25 @@ export class TypeChecker {
   }
 
   async end(): Promise<void> {
+    if (this.#ended) return;
+    this.#ended = true;
     clearTimeout(this.#timer);
-    await this.#worker.terminate();
+    const isDone = this.#failure === undefined && this.#waiting.length === 0;
+    if (isDone && idle === undefined) this.#keep();
+    else await this.#worker.terminate();
+  }
+
+  /** For the next project of this process, if there is one: the thread keeps no process alive. */
+  #keep(): void {
+    const worker = this.#worker;
+    worker.removeAllListeners("message").removeAllListeners("error").removeAllListeners("exit");
+    const forget = () => {
+      if (idle === worker) idle = undefined;
+    };
+    worker.once("error", forget).once("exit", forget);
+    worker.postMessage({ kind: "close" } satisfies Request);
+    worker.unref();
+    idle = worker;
   }
 
   #ask<Answer>(request: Request): Promise<Answer> {
@@ -69,9 +100,9 @@ export class TypeChecker {
   }
 }
 
-async function startWorker(workerData: Places): Promise<Worker> {
+async function startWorker(): Promise<Worker> {
   const script = fileURLToPath(new URL(`worker${path.extname(import.meta.url)}`, import.meta.url));
-  if (script.endsWith(".js")) return new Worker(script, { workerData });
+  if (script.endsWith(".js")) return new Worker(script);
   // A thread does not know how its program's sources are run, so they are made into plain JavaScript first.
   const { outputFiles } = await build({
     entryPoints: [script],
@@ -85,5 +116,5 @@ async function startWorker(workerData: Places): Promise<Worker> {
   });
   const typescript = createRequire(import.meta.url).resolve("typescript");
   const code = outputFiles[0]!.text.replaceAll('require("typescript")', `require(${JSON.stringify(typescript)})`);
-  return new Worker(code, { eval: true, workerData });
+  return new Worker(code, { eval: true });
 }

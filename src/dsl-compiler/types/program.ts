@@ -45,17 +45,30 @@ export function createProgram({ directory, config, sources }: Places): ts.Progra
     paths: { svc: [path.join(sources, "dsl", "index.ts")] },
   };
   const roots = [path.join(directory, config), ...(hasNodeTypes ? [] : [AMBIENT_FILE])];
-  return ts.createProgram(roots, options, hostOf(options));
+  return ts.createProgram(roots, options, hostOf(options, sources));
 }
 
-function hostOf(options: ts.CompilerOptions): ts.CompilerHost {
+/**
+ * What every project reads alike: TypeScript's own declarations and the language. Programs of the same options may share what was read, as they
+ * do in an editor.
+ */
+const shared = new Map<string, ts.SourceFile | undefined>();
+
+function hostOf(options: ts.CompilerOptions, sources: string): ts.CompilerHost {
   const host = ts.createCompilerHost(options);
+  const roots = [path.dirname(ts.getDefaultLibFilePath(options)), sources].map(
+    (root) => `${root.replaceAll("\\", "/")}/`,
+  );
   return {
     ...host,
     fileExists: (file) => file === AMBIENT_FILE || host.fileExists(file),
     readFile: (file) => (file === AMBIENT_FILE ? AMBIENT : host.readFile(file)),
-    getSourceFile: (file, version, ...rest) =>
-      file === AMBIENT_FILE ? ts.createSourceFile(file, AMBIENT, version) : host.getSourceFile(file, version, ...rest),
+    getSourceFile: (file, version, ...rest) => {
+      if (file === AMBIENT_FILE) return ts.createSourceFile(file, AMBIENT, version);
+      if (!roots.some((root) => file.startsWith(root))) return host.getSourceFile(file, version, ...rest);
+      if (!shared.has(file)) shared.set(file, host.getSourceFile(file, version, ...rest));
+      return shared.get(file);
+    },
   };
 }
 

@@ -1,5 +1,6 @@
-/** The thread of the type checker: TypeScript takes its time, during which the model is bundled and run. */
-import { parentPort, workerData } from "node:worker_threads";
+/** The thread of the type checker: TypeScript takes its time, during which the model is bundled and run. It serves one project after the other. */
+import { parentPort } from "node:worker_threads";
+import type ts from "typescript";
 
 import { findMistakes } from "./check.js";
 import type { Request } from "./checker.js";
@@ -9,14 +10,30 @@ import { authoredFiles, createProgram } from "./program.js";
 import { relative } from "./range.js";
 import { placeOf } from "./syntax.js";
 
-const places = workerData as Places;
-const program = createProgram(places);
-// Making it links each node to its parent, also in files that cannot be checked.
-const types = program.getTypeChecker();
-const files = authoredFiles(program, places);
-const byName = new Map(files.map((file) => [relative(places.directory, file.fileName), file]));
+/** The author's files, as they were when the project was opened. */
+interface Project {
+  places: Places;
+  program: ts.Program;
+  types: ts.TypeChecker;
+  files: ts.SourceFile[];
+  byName: Map<string, ts.SourceFile>;
+}
 
-function answer(request: Request): unknown {
+let project: Project | undefined;
+
+function open(places: Places): Project {
+  const program = createProgram(places);
+  // Making it links each node to its parent, also in files that cannot be checked.
+  const types = program.getTypeChecker();
+  const files = authoredFiles(program, places);
+  const byName = new Map(files.map((file) => [relative(places.directory, file.fileName), file]));
+  return { places, program, types, files, byName };
+}
+
+function answer(
+  request: Exclude<Request, { kind: "open" | "close" }>,
+  { places, program, types, files, byName }: Project,
+) {
   switch (request.kind) {
     case "mistakes":
       return findMistakes(program, places);
@@ -31,4 +48,8 @@ function answer(request: Request): unknown {
 }
 
 // Requests are answered in their order.
-parentPort!.on("message", (request: Request) => parentPort!.postMessage(answer(request)));
+parentPort!.on("message", (request: Request) => {
+  if (request.kind === "open") project = open(request.places);
+  else if (request.kind === "close") project = undefined;
+  else parentPort!.postMessage(answer(request, project!));
+});

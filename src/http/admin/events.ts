@@ -56,8 +56,9 @@ export const listEvents = adminRoute({
 
 /**
  * What is accepted from now on, or after the event of the header `Last-Event-ID`, in the order of acceptance: server-sent events `event`
- * whose data are items as of the list, each once. Permissions are checked with every page; the stream ends with an event `error` whose
- * data is an error envelope.
+ * whose data are items as of the list, each once. A message without text has an id that says where the stream is: when it begins, and while
+ * nothing comes.
+ * Permissions are checked with every page; the stream ends with an event `error` whose data is an error envelope.
  */
 export const streamEvents = adminRoute({
   operation: "stream_events",
@@ -83,12 +84,20 @@ export const streamEvents = adminRoute({
     const place = placeIn(params, env);
     const document = await openEventStream(ctx, {
       organizationId: credentials.organizationId,
-      next: (position) => calls.streamEvents(deps.sql, credentials, place, { customer, event: type }, position, PAGE),
+      next: async (position) => {
+        const page = await calls.streamEvents(deps.sql, credentials, place, { customer, event: type }, position, PAGE);
+        return { ...page, positionId: idAt(page.position) };
+      },
       position: readPosition(ctx.get("Last-Event-ID")),
     });
     return { status: 200, type: "text/event-stream", document };
   },
 });
+
+/** The id that an event of this number has, whether there is one or not. */
+function idAt(position: string): string {
+  return `evt_${BigInt(position).toString(16).padStart(16, "0")}`;
+}
 
 /** The number in the id of an event; null where there is no id. */
 function readPosition(lastEventId: string): string | null {

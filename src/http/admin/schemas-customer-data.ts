@@ -9,6 +9,7 @@ const generation = Type.Integer({
   minimum: 0,
   description: "Which writing of the history it is of: the first is 0, and each recompute writes another.",
 });
+const eventId = Type.String({ examples: ["evt_0000000000000400"] });
 /** What a log says of each of its entries. */
 const logged = { cause, configVersion: orNull(version), generation };
 
@@ -16,7 +17,7 @@ const logged = { cause, configVersion: orNull(version), generation };
 const items = {
   identifies: exact({ acceptedAt: instant, traits: jsonObject("The traits as sent."), status }),
   events: exact({
-    id: Type.String({ examples: ["evt_0000000000000400"] }),
+    id: eventId,
     event: Type.String(),
     properties: jsonObject("The properties as sent."),
     occurredAt: instant,
@@ -65,6 +66,7 @@ const items = {
       "Null of a recompute of this customer alone that changes nothing, has not found out yet, or is so long ago that this is not kept.",
     ),
   }),
+  retiredKeys: exact({ id: eventId, idempotencyKey: Type.String(), removedAt: instant }),
 } satisfies Record<ExportList, unknown>;
 
 /** Everything that is held about one customer. */
@@ -92,6 +94,9 @@ export const customerExport = exact(
     emissions: Type.Array(items.emissions),
     deliveries: Type.Array(items.deliveries),
     recomputes: Type.Array(items.recomputes),
+    retiredKeys: Type.Array(items.retiredKeys, {
+      description: "Idempotency keys that are kept of events which were removed because of their age.",
+    }),
   },
   { title: "CustomerExport" },
 );

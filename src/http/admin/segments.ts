@@ -2,7 +2,7 @@ import Type from "typebox";
 import * as calls from "../../db/calls-admin.js";
 import { listQuery, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import { count, exact, instant, listOf, orNull } from "./schemas-common.js";
+import { count, exact, instant, jsonObject, listOf, orNull } from "./schemas-common.js";
 
 const counts = (description: string) => Type.Object({}, { additionalProperties: count, description });
 
@@ -23,10 +23,16 @@ const statistics = exact(
 const segmentMembers = listOf(exact({ customerId: Type.String(), enteredAt: instant }, { title: "SegmentMember" }), {
   segment: Type.String(),
   members: Type.Integer({ minimum: 0, description: "How many customers are in it now." }),
+  definition: Type.Optional(
+    orNull(
+      jsonObject("As in the snapshot of the active version; without `when`, rules fill it."),
+      "On the first page; null where the active version does not define it.",
+    ),
+  ),
   statistics: Type.Optional(statistics),
 });
 
-/** A segment's size, statistics of its members on the first page, and its members in the order of their ids. */
+/** A segment's size, its definition and statistics of its members on the first page, and its members in the order of their ids. */
 export const getSegment = adminRoute({
   operation: "get_segment",
   method: "GET",

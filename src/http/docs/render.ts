@@ -3,12 +3,15 @@ import { Marked, Renderer, type Tokens } from "marked";
 /** A heading that is an error's code keeps it as its id, letter by letter: `error.docs` ends with it. */
 const CODE = /^[A-Z]+(?:_[A-Z]+)*$/;
 
+/** Where a page's link to a file leads, where that is a page as well. */
+export type AddressOf = (file: string) => string | undefined;
+
 /** Our pages' markdown as HTML: headings can be linked to, what is wide scrolls by itself and by keyboard, raw HTML is left out. */
 class PageRenderer extends Renderer {
   /** The id of the latest heading. */
   #heading = "";
 
-  constructor(private readonly addresses: Readonly<Record<string, string>>) {
+  constructor(private readonly addressOf: AddressOf) {
     super();
   }
 
@@ -27,7 +30,7 @@ class PageRenderer extends Renderer {
 
   override link(token: Tokens.Link): string {
     const [file = "", fragment] = token.href.split("#");
-    const address = this.addresses[file];
+    const address = this.addressOf(file);
     return super.link(
       address === undefined ? token : { ...token, href: fragment === undefined ? address : `${address}#${fragment}` },
     );
@@ -38,9 +41,9 @@ class PageRenderer extends Renderer {
   }
 }
 
-/** Renders a page's content. `addresses` are the places of other pages by their files, for links between them. */
-export function renderMarkdown(markdown: string, addresses: Readonly<Record<string, string>>): string {
-  return new Marked().parse(markdown, { async: false, renderer: new PageRenderer(addresses) });
+/** Renders a page's content. `addressOf` finds other pages, for links between them. */
+export function renderMarkdown(markdown: string, addressOf: AddressOf): string {
+  return new Marked().parse(markdown, { async: false, renderer: new PageRenderer(addressOf) });
 }
 
 /** As GitHub makes them, so that a link in the file works in both places. */

@@ -7,7 +7,7 @@ import {
   type SinglesAnswer,
 } from "../../db/calls-ingest.js";
 import type { HeldBody } from "../body-budget.js";
-import { Lane, type LaneRequest } from "./lane.js";
+import { Lane, type LaneLoad, type LaneRequest } from "./lane.js";
 import { withRetries } from "./retry.js";
 
 export interface SingleOutcome {
@@ -65,6 +65,11 @@ export class Ingestor {
         request.resolve(await withRetries((call) => ingestBatch(sql, { keyHash, ...call }, request.body), isWanted));
       },
     );
+  }
+
+  /** How busy it is. */
+  get load(): Readonly<Record<"single" | "batch", LaneLoad>> {
+    return { single: this.#singles.load, batch: this.#batches.load };
   }
 
   /** `held` is what the body takes of the memory: it is given back when the database has done with it. */

@@ -27,6 +27,12 @@ interface Waiting<Answer> extends LaneRequest<Answer> {
   held: HeldBody | undefined;
 }
 
+/** How busy a lane is. */
+export interface LaneLoad {
+  waiting: number;
+  calls: number;
+}
+
 interface Call<Answer> {
   key: string;
   requests: Waiting<Answer>[];
@@ -64,6 +70,11 @@ export class Lane<Answer> {
     private readonly options: LaneOptions,
     private readonly makeCall: MakeCall<Answer>,
   ) {}
+
+  /** Requests that wait for a call, and calls under way. */
+  get load(): LaneLoad {
+    return { waiting: this.#waiting, calls: this.#calls.size };
+  }
 
   /** Resolves with the request's answer. Throws QueueFullError or OverdueError, and what the call throws. */
   add(keyHash: Buffer, body: string, held: HeldBody | undefined): Promise<Answer> {

@@ -9,9 +9,10 @@ import {
   type RequestProblem,
 } from "../../operations/request.js";
 import { heldBody, type HeldBody } from "../body-budget.js";
-import { parseJson, readJsonText } from "../body.js";
+import { ClientGoneError, parseJson, readJsonText } from "../body.js";
 import { bearerToken, hashCredential } from "../credentials.js";
-import { ApiError, refusal } from "../errors.js";
+import { ApiError, refusal, toApiError } from "../errors.js";
+import { recordOperations } from "../request-log.js";
 import type { Route } from "../route.js";
 import type { SingleOutcome } from "./ingestor.js";
 
@@ -26,19 +27,36 @@ export interface IngestDeps {
   /** Refuses a bad key before the body is read; src/http/ingest/key-check.ts in the service. */
   requireKey: (keyHash: Buffer) => Promise<Allowance>;
   log: Logger;
+  /** Told what became of each request. */
+  outcomes?: IngestOutcomes;
+}
+
+/** Counts what ingestion answers. */
+export interface IngestOutcomes {
+  /** Operations that were accepted, and how many of them repeat earlier ones. */
+  accepted(operations: number, repeated: number): void;
+  refused(code: string): void;
 }
 
 const KEY = /^svc_(test|live)_[\x21-\x7e]{1,200}$/;
 
 /** POST /v1/events and POST /v1/events/batch. */
 export function ingestRoutes(deps: IngestDeps): Route[] {
+  const counted = (accept: typeof acceptBatch) => async (ctx: Context) => {
+    try {
+      await accept(ctx, deps);
+    } catch (error) {
+      if (!(error instanceof ClientGoneError)) deps.outcomes?.refused(toApiError(error).code);
+      throw error;
+    }
+  };
   return [
-    { method: "POST", path: "/v1/events", handle: (ctx) => acceptSingle(ctx, deps) },
-    { method: "POST", path: "/v1/events/batch", handle: (ctx) => acceptBatch(ctx, deps) },
+    { method: "POST", path: "/v1/events", handle: counted(acceptSingle) },
+    { method: "POST", path: "/v1/events/batch", handle: counted(acceptBatch) },
   ];
 }
 
-async function acceptSingle(ctx: Context, { backend, requireKey, log }: IngestDeps): Promise<void> {
+async function acceptSingle(ctx: Context, { backend, requireKey, log, outcomes }: IngestDeps): Promise<void> {
   const { keyHash, allowance } = await requireApiKey(ctx, requireKey);
   const text = await readJsonText(ctx, SINGLE_BYTES_MAX);
   refuse(singleRequestProblem(parseJson(text), text));
@@ -46,18 +64,22 @@ async function acceptSingle(ctx: Context, { backend, requireKey, log }: IngestDe
   showAllowance(ctx, allowance, answer);
   const { outcome, warning } = answer;
   if (!("eventId" in outcome)) throw failure(outcome);
+  outcomes?.accepted(1, outcome.duplicate ? 1 : 0);
   if (warning) logWarnings(log, ctx, { 0: warning });
+  recordOperations(ctx, 1);
   ctx.status = 202;
   ctx.body = { eventId: outcome.eventId, accepted: true, queued: true, duplicate: outcome.duplicate };
 }
 
-async function acceptBatch(ctx: Context, { backend, requireKey, log }: IngestDeps): Promise<void> {
+async function acceptBatch(ctx: Context, { backend, requireKey, log, outcomes }: IngestDeps): Promise<void> {
   const { keyHash, allowance } = await requireApiKey(ctx, requireKey);
   const text = await readJsonText(ctx, BATCH_BYTES_MAX);
   refuse(batchRequestProblem(parseJson(text), text));
   const answer = await backend.batch(keyHash, text, heldBody(ctx)).catch(explainRefusal(ctx, allowance));
   showAllowance(ctx, allowance, answer);
+  outcomes?.accepted(answer.accepted, answer.repeated);
   logWarnings(log, ctx, answer.warnings);
+  recordOperations(ctx, answer.accepted);
   ctx.status = 202;
   ctx.body = { accepted: answer.accepted, rejected: 0, eventIds: answer.eventIds };
 }

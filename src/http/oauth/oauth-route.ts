@@ -1,10 +1,9 @@
 import type { Context } from "koa";
-import type { Logger } from "pino";
 import type { Sql } from "postgres";
 import { ClientGoneError } from "../body.js";
 import { ApiError, toApiError } from "../errors.js";
 import { readForm } from "../form.js";
-import { recordFailure } from "../handle-errors.js";
+import { recordFailure } from "../request-log.js";
 import type { Route } from "../route.js";
 import { isClient } from "./clients.js";
 import { OAuthError, renderOAuthError } from "./oauth-error.js";
@@ -16,7 +15,6 @@ export interface OAuthDeps {
   publicUrl: () => string;
   /** SVC_PUBLIC_URL is not set, so that a client may have come by any name of this host. */
   anyHost: boolean;
-  log: Logger;
 }
 
 /** A request of a known client. */
@@ -57,7 +55,7 @@ export function oauthRoute<const Parameter extends string = never>(
       } catch (error) {
         // There is nobody to answer.
         if (error instanceof ClientGoneError) throw error;
-        recordFailure(deps.log, ctx, recorded(error));
+        recordFailure(ctx, recorded(error));
         renderOAuthError(ctx, error);
       }
     },

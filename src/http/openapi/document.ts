@@ -1,17 +1,14 @@
-import { readFileSync } from "node:fs";
 import { AdministrativeEndpoints, type Declaration } from "./administrative.js";
+import { version } from "../version.js";
 import { descriptionEndpoint } from "./description.js";
 import { ingestionEndpoints } from "./ingestion.js";
+import { metricsEndpoint } from "./metrics.js";
 import { oauthEndpoints } from "./oauth.js";
 import { probeEndpoints } from "./probes.js";
 import { RefusalResponses } from "./refusals.js";
 import { Schemas } from "./schemas.js";
 import { tags } from "./tags.js";
 import type { Endpoint, Header, Operation, Parameter } from "./types.js";
-
-const { version } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as {
-  version: string;
-};
 
 const DESCRIPTION = `Product events and customer traits in; lifecycle, segments, health, journeys and signed webhooks out.
 
@@ -58,6 +55,11 @@ const COMPONENTS = {
       description:
         "An access token: OAuth's device authorization makes one for a person, an owner creates others for programs.",
     },
+    metrics: {
+      type: "http",
+      scheme: "bearer",
+      description: "The operator's SVC_METRICS_TOKEN.",
+    },
     organization: {
       type: "apiKey",
       in: "header",
@@ -93,6 +95,7 @@ export function openApiDocument({ publicUrl, administrative }: DocumentOptions):
     ...oauthEndpoints(schemas, refusals),
     ...administrative.map((declaration) => administration.of(declaration)),
     ...probeEndpoints(schemas, refusals),
+    metricsEndpoint(schemas, refusals),
     descriptionEndpoint(schemas, refusals),
   ];
   return {

@@ -6,6 +6,14 @@ const diagnostic = exact(
   { title: "Diagnostic", description: "One of the things that are wrong." },
 );
 
+const failedCheck = exact(
+  {
+    name: Type.String({ description: "`startup`, `stopping`, `database`, `migrations` or `worker`." }),
+    message: Type.String(),
+  },
+  { title: "FailedCheck", description: "A check of readiness that failed." },
+);
+
 /** The error envelope, as src/http/errors.ts renders it. */
 export const errorEnvelope = exact(
   {
@@ -19,6 +27,9 @@ export const errorEnvelope = exact(
       fix: Type.Optional(Type.String({ description: "What to do about it." })),
       docs: Type.Optional(Type.String({ format: "uri", description: "The section of the code." })),
       diagnostics: Type.Optional(Type.Array(diagnostic, { description: "Everything that was found wrong." })),
+      checks: Type.Optional(
+        Type.Array(failedCheck, { description: "Of the probes: what keeps the process from serving." }),
+      ),
     }),
   },
   { title: "Error", description: "Every refused request is answered with this document." },

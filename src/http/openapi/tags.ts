@@ -34,7 +34,7 @@ const TAGS: readonly { name: string; description: string; paths: readonly RegExp
     description: "What evaluation emits, its receivers, and deliveries.",
     paths: [/\/webhooks\b/, /\/emissions\b/],
   },
-  { name: "Service", description: "Probes for infrastructure, and this document.", paths: [] },
+  { name: "Service", description: "Probes and figures for infrastructure, and this document.", paths: [] },
 ];
 
 /** As the document lists them. */

@@ -2,7 +2,7 @@ import type { Context } from "koa";
 import { ClientGoneError } from "../body.js";
 import { toApiError } from "../errors.js";
 import { readForm, type Form } from "../form.js";
-import { recordFailure } from "../handle-errors.js";
+import { recordFailure } from "../request-log.js";
 import type { Route } from "../route.js";
 import type { PageDeps } from "./deps.js";
 import { requireToken, TOKEN_FIELD, tokenField } from "./form-token.js";
@@ -41,7 +41,7 @@ export function pageRoute<const Field extends string = never>(route: PageRoute<F
     method,
     path,
     handle: (ctx) =>
-      withErrorPages(deps, ctx, async () => {
+      withErrorPages(ctx, async () => {
         if (method === "POST") requireSameOrigin(deps, ctx);
         const form = method === "POST" ? await readForm(ctx, [...fields, TOKEN_FIELD]) : undefined;
         const session = await currentSession(deps, ctx);
@@ -58,13 +58,13 @@ export function queryText(ctx: Context, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-async function withErrorPages({ log }: PageDeps, ctx: Context, answer: () => Promise<void>): Promise<void> {
+async function withErrorPages(ctx: Context, answer: () => Promise<void>): Promise<void> {
   try {
     await answer();
   } catch (error) {
     // There is nobody to show a page to.
     if (error instanceof ClientGoneError) throw error;
-    if (!(error instanceof PageError)) recordFailure(log, ctx, toApiError(error));
+    if (!(error instanceof PageError)) recordFailure(ctx, toApiError(error));
     renderError(ctx, error);
   }
 }

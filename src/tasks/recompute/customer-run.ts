@@ -64,7 +64,7 @@ export class CustomerRun {
   /**
    * Goes on with the next events of a long history.
    *
-   * @param fetch gets what the engine asks for
+   * @param past has the events that were gone through, where the engine asks for them
    * @returns the replay's rows for the logs, and the instant before which all of its runs of rules are known
    */
   async part(
@@ -90,7 +90,6 @@ export class CustomerRun {
   /** What is to be written of the customer, but for the logs' rows that `part` returned. */
   applied(): AppliedCustomer {
     const { logs, emissions, compared } = this.#finish();
-    const { emissions: emitted, ...counts } = compared.counts;
     return {
       ...customerColumns(this.#replay.state),
       revision: this.customer.revision,
@@ -98,10 +97,7 @@ export class CustomerRun {
       ...this.#replay.rows.tables(),
       transitions: orNull(logs.transitions),
       ruleExecutions: orNull(logs.ruleExecutions),
-      difference: compared.difference,
-      weight: compared.weight,
-      ...counts,
-      emitted,
+      ...compared,
       emissions: orNull(emissions.map(({ type, source, metadata, at }) => ({ type, source, metadata, at }))),
     };
   }
@@ -109,8 +105,8 @@ export class CustomerRun {
   #finish(): { logs: Logs; emissions: Emission[]; compared: Compared } {
     const logs = this.#takeLogs();
     this.#added.settle(Infinity);
-    const emissions = this.#emissions();
     const before = this.#active?.state ?? this.#before;
+    const emissions = this.#emissions(before);
     return { logs, emissions, compared: compare(before, this.#replay.state, this.#added, emissions) };
   }
 
@@ -125,7 +121,7 @@ export class CustomerRun {
   }
 
   /** Expirations at their instants, then corrections at the pinned one. */
-  #emissions(): Emission[] {
+  #emissions(before: CustomerState): Emission[] {
     const { recomputeId: jobId, pinnedAt: at } = this.#job;
     const told = new Map<string, number[]>();
     const tell = (journey: string, instant: number): void => {
@@ -138,7 +134,6 @@ export class CustomerRun {
       if (expiredAt !== null) tell(journey, expiredAt);
     }
     for (const instants of told.values()) instants.sort((a, b) => a - b);
-    const before = this.#active?.state ?? this.#before;
     return [
       ...untoldExpirations(this.#replay.rows.journeySpans(), told, jobId),
       ...corrections(before, this.#replay.state, { at, jobId }),

@@ -28,11 +28,6 @@ export class ExecutionsAdded {
     for (const run of runs) this.#predicted.push(run);
   }
 
-  /** The latest instant of a run in the log that came so far; -Infinity where none did. */
-  get presentThrough(): number {
-    return this.#present.at(-1)?.[3] ?? -Infinity;
-  }
-
   /** Compares what came with instants before one; no more of those may come. */
   settle(before: number): void {
     const had = new Map<string, number>();

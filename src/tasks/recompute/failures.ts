@@ -8,10 +8,13 @@ export class CustomerFailed extends Error {
   override readonly name = "CustomerFailed";
 
   constructor(customerId: string, cause: unknown) {
-    super(`Customer ${JSON.stringify(customerId)}: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    });
+    super(`Customer ${JSON.stringify(customerId)}: ${textOf(cause)}`, { cause });
   }
+}
+
+/** What was thrown, in words. */
+export function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Whether the server refused what was made of a customer: not that it ended, or that another worker has the job. */

@@ -3,7 +3,7 @@ import type { Sql } from "postgres";
 import { claimRecompute, failRecompute, leaveRecompute, type RecomputeJob } from "../../db/calls-recompute.js";
 import { Models } from "../../evaluation/models.js";
 import { Wakeup } from "../wakeup.js";
-import { CustomerFailed, TakenOver } from "./failures.js";
+import { CustomerFailed, TakenOver, textOf } from "./failures.js";
 import { runJob } from "./run-job.js";
 
 export interface RecomputerOptions {
@@ -33,7 +33,8 @@ const PAUSE_MS = 1_000;
 /** Runs recomputes, dry runs and previews, wherever one waits. */
 export function startRecomputer(options: RecomputerOptions): Recomputer {
   let stopping = false;
-  const slots = Array.from({ length: JOBS }, () => new Slot(options, () => !stopping));
+  const models = new Models();
+  const slots = Array.from({ length: JOBS }, () => new Slot(options, models, () => !stopping));
   const done = slots.map((slot) => slot.work());
   const wake = () => slots.forEach(({ wakeup }) => wakeup.call());
   return {
@@ -50,10 +51,10 @@ export function startRecomputer(options: RecomputerOptions): Recomputer {
 class Slot {
   readonly wakeup = new Wakeup();
   readonly #session: Sql;
-  readonly #models = new Models();
 
   constructor(
     private readonly options: RecomputerOptions,
+    private readonly models: Models,
     private readonly goesOn: () => boolean,
   ) {
     this.#session = options.openSession();
@@ -78,7 +79,7 @@ class Slot {
     const said = { recomputeId, environmentId, attempt, kind };
     logger.info(said, "a recompute begins");
     try {
-      const isDone = await runJob({ session: this.#session, sql, models: this.#models }, job, this.goesOn);
+      const isDone = await runJob({ session: this.#session, sql, models: this.models }, job, this.goesOn);
       logger.info(said, isDone ? "a recompute is completed" : "a recompute waits for another worker");
     } catch (error) {
       if (error instanceof TakenOver || (error as { code?: string }).code === "SV011") {
@@ -96,8 +97,9 @@ class Slot {
   async #fail(job: RecomputeJob, error: unknown): Promise<void> {
     const { attemptsMax, pauseMs = PAUSE_MS, logger } = this.options;
     const { recomputeId, environmentId } = job;
-    const message = error instanceof CustomerFailed ? error.message : `The run failed: ${textOf(error)}.`;
-    const status = await failRecompute(this.#session, job, sentence(message), { attemptsMax, pauseMs }).catch(
+    const text = error instanceof CustomerFailed ? error.message : `The run failed: ${textOf(error)}`;
+    const sentence = text.endsWith(".") ? text : `${text}.`;
+    const status = await failRecompute(this.#session, job, sentence, { attemptsMax, pauseMs }).catch(
       (failure: unknown) => {
         logger.warn({ recomputeId, err: failure }, "that a recompute failed could not be taken down");
         return null;
@@ -105,12 +107,4 @@ class Slot {
     );
     logger.error({ recomputeId, environmentId, status, err: error }, "a recompute failed");
   }
-}
-
-function textOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
-}
-
-function sentence(text: string): string {
-  return text.endsWith(".") ? text : `${text}.`;
 }

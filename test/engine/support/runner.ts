@@ -16,7 +16,7 @@ import {
 } from "../../../src/engine/index.js";
 
 /** Random runs for each property; more on demand. */
-export const runs = Number(process.env["SVC_PROPERTY_RUNS"] ?? 2000);
+export const runs = Number(process.env["SVC_PROPERTY_RUNS"] ?? 1000);
 
 /** Milliseconds that a property may take: the default runs need a fraction of it. */
 export const timeout = 60_000 + 60 * runs;

@@ -6,6 +6,7 @@ import { startWorker } from "../../../src/tasks/worker.js";
 import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";
 import { environmentId, envelope, snapshot } from "../../support/service.js";
 import { claim } from "../../webhooks/support/fixtures.js";
+import { runLog } from "../../support/run-log.js";
 
 let fixture: SpecFixture;
 let environment: number;
@@ -297,7 +298,7 @@ it("no line of the log says who was erased, also where it fails", async () => {
     await other.service.db.sql`alter table svc.signals rename to hidden`;
     await other.batch([login("secret-person")]);
     expect(await other.admin("DELETE", path)).toMatchObject({ status: 500 });
-    expect(lines.join("")).toContain("/projects/app/customers/:customerId");
+    expect(lines.join("")).toContain("/projects/:project/customers/:customerId");
     expect(lines.join("")).not.toContain("secret-person");
   } finally {
     await other.service.stop();
@@ -346,7 +347,7 @@ it("while events come in and a worker evaluates, every event is evaluated and th
     attemptDays: 30,
     onRecompute: () => undefined,
     concurrency: 3,
-    logger: pino({ level: "silent" }),
+    logger: runLog(),
     onStalled: (error) => {
       throw error;
     },

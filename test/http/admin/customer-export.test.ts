@@ -70,6 +70,9 @@ it("holds everything that is known about a customer, in one document", async () 
       (${environment}, 'rec_3', 'recompute', 'bob', now(), 'queued', 'a@b', '2026-03-06Z', null, null, null),
       (${environment}, 'rec_4', 'recompute', null, now(), 'completed', 'a@b', '2026-03-07Z', now(), null, null)`;
   await sql`
+    insert into svc.retired_keys (environment_id, retired_at, event_seq, customer_id, idempotency_key)
+    values (${environment}, '2026-03-08Z', 1, 'ann', 'k0'), (${environment}, '2026-03-08Z', 2, 'bob', 'k00')`;
+  await sql`
     insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
     values
       (${environment}, 'rec_2', 'ann', 1, '{"customerId": "ann", "rules": [{"n": 1.50}]}'),
@@ -160,6 +163,7 @@ it("holds everything that is known about a customer, in one document", async () 
       { recomputeId: "prv_1", kind: "preview", at: "2026-03-04T00:00:00.000Z", difference: { customerId: "ann" } },
       { recomputeId: "rec_1", kind: "dry_run", at: "2026-03-05T00:00:00.000Z", difference: null },
     ],
+    retiredKeys: [{ id: "evt_0000000000000001", idempotencyKey: "k0", removedAt: "2026-03-08T00:00:00.000Z" }],
   });
   const { deliveries } = reply.body as { deliveries: object[] };
   expect(deliveries[0]).toEqual({

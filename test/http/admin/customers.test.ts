@@ -281,12 +281,13 @@ describe("GET /projects/:project/customers", () => {
 });
 
 describe("GET /projects/:project/segments/:segment", () => {
-  it("answers the size, statistics and the members, in pages", async () => {
+  it("answers the size, definition, statistics and the members, in pages", async () => {
     const first = await get("/segments/paying?limit=1");
     expect(first.status).toBe(200);
     expect(first.body).toEqual({
       segment: "paying",
       members: 2,
+      definition: { id: "paying", when: { kind: "trait", trait: "plan", operator: "eq", value: "pro" } },
       statistics: {
         lifecycle: { active: 1, new: 1 },
         health: { scored: 1, average: 66.5, bands: { at_risk: 1 } },
@@ -315,6 +316,7 @@ describe("GET /projects/:project/segments/:segment", () => {
     expect(reply.body).toEqual({
       segment: "chosen",
       members: 0,
+      definition: { id: "chosen" },
       statistics: {
         lifecycle: {},
         health: { scored: 0, average: null, bands: {} },
@@ -324,6 +326,16 @@ describe("GET /projects/:project/segments/:segment", () => {
       data: [],
       nextCursor: null,
     });
+  });
+
+  it("has the members of a segment that the active version does not define", async () => {
+    const { sql } = service.db;
+    const id = await environmentId(sql, "app", "test");
+    await sql`update svc.segment_memberships set segment_id = 'former' where environment_id = ${id} and segment_id = 'chosen'`;
+    const reply = await get("/segments/former");
+    await sql`update svc.segment_memberships set segment_id = 'chosen' where environment_id = ${id} and segment_id = 'former'`;
+    expect(reply.status).toBe(200);
+    expect(reply.body).toMatchObject({ segment: "former", definition: null });
   });
 
   it("answers SEGMENT_NOT_FOUND where neither the model nor a customer knows it", async () => {

@@ -28,7 +28,11 @@ async function diagnose(): Promise<Finding[]> {
 /** The finding of a code; all of them are whole, whichever is asked for. */
 async function find(code: string): Promise<Finding | undefined> {
   const findings = await diagnose();
-  for (const finding of findings) expect(finding).toMatchObject({ message: TEXT, fix: TEXT });
+  for (const finding of findings) {
+    expect(finding).toMatchObject({ message: TEXT, fix: TEXT });
+    // What to do is told in commands.
+    expect(finding.fix).not.toContain("/projects/");
+  }
   return findings.find((finding) => finding.code === code);
 }
 
@@ -445,4 +449,45 @@ it("knows no project of another organization", async () => {
   const reply = await fixture.service.request("GET", "/projects/app/diagnostics", { by });
   expect(reply.status).toBe(404);
   expect(reply.body).toEqual(envelope("PROJECT_NOT_FOUND", 'There is no project "app" in this organization.'));
+});
+
+it("tells which conditions look further back than the plan keeps events", async () => {
+  const login = { event: "login" };
+  const count = { kind: "count", of: login, operator: "gte", value: 1 } as const;
+  await fixture.deploy(
+    snapshot({
+      segments: [
+        { id: "within", when: { ...count, within: "30d" } },
+        {
+          id: "beyond",
+          when: { kind: "not", condition: { kind: "any", conditions: [count, { ...count, within: "5w" }] } },
+        },
+      ],
+      journeys: [
+        { id: "brief", start: { ...count, within: "1d" }, steps: [{ id: "one", when: count }], expiresAfter: "30d" },
+        { id: "long", start: { ...count, within: "1d" }, steps: [{ id: "one", when: count }], expiresAfter: "721h" },
+      ],
+    }),
+  );
+  expect(await find("RETENTION_TOO_SHORT")).toBeUndefined();
+  await sql()`update iam.plans set retention_days = 30`;
+  const finding = await find("RETENTION_TOO_SHORT");
+  expect(finding).toMatchObject({
+    severity: "warning",
+    message: expect.stringMatching(
+      /^\d conditions of the active version look further back than the 30 days that the plan keeps events\.$/,
+    ) as string,
+    fix: expect.stringContaining("Use windows of at most 30d, or ask the operator") as string,
+  });
+  const { retentionDays, conditions } = finding!.details as { retentionDays: number; conditions: { part: string }[] };
+  expect(retentionDays).toBe(30);
+  expect(finding!.count).toBe(conditions.length);
+  expect(conditions.filter(({ part }) => !part.startsWith("lifecycle"))).toEqual([
+    { part: "journey long, step one", kind: "count", event: "login", window: "721h" },
+    { part: "segment beyond", kind: "count", event: "login", window: "5w" },
+    { part: "segment beyond", kind: "count", event: "login", window: null },
+  ]);
+  await sql()`update iam.plans set retention_days = 36`;
+  expect(await find("RETENTION_TOO_SHORT")).toMatchObject({ severity: "info" });
+  await sql()`update iam.plans set retention_days = null`;
 });

@@ -35,7 +35,8 @@ interface Message {
 /** Reads server-sent events as they come. */
 class EventReader {
   readonly messages: Message[] = [];
-  readonly comments: string[] = [];
+  /** Ids without data: where the stream is. */
+  readonly positions: string[] = [];
   retry: number | undefined;
   ended = false;
   readonly done: Promise<void>;
@@ -87,13 +88,13 @@ class EventReader {
   #take(block: string): void {
     const message: Message = {};
     for (const line of block.split("\n")) {
-      const [, field, value] = /^([a-z]*): (.*)$/.exec(line)!;
-      if (field === "") this.comments.push(value!);
-      else if (field === "retry") this.retry = Number(value);
-      else if (field === "data") message.data = JSON.parse(value!);
+      const [, field, value] = /^([a-z]+): ?(.*)$/.exec(line)!;
+      if (field === "retry") this.retry = Number(value);
+      else if (field === "data") message.data = value === "" ? undefined : JSON.parse(value!);
       else Object.assign(message, { [field!]: value });
     }
-    if (Object.keys(message).length > 0) this.messages.push(message);
+    if (message.data !== undefined) this.messages.push(message);
+    else if (message.id !== undefined) this.positions.push(message.id);
   }
 
   /** What the events are called, in the order in which they came. */
@@ -194,6 +195,16 @@ describe("GET /projects/:project/events/stream", () => {
     await seen(reader).toEqual(["r2", "r3"]);
     await send("r4");
     await seen(reader).toEqual(["r2", "r3", "r4"]);
+  });
+
+  it("says where it begins, so that nothing is missed where the connection ends before the first event", async () => {
+    await send("long ago");
+    const reader = await EventReader.open("?type=never");
+    await expect.poll(() => reader.positions, { timeout: 10_000 }).toHaveLength(1);
+    await reader.close();
+    await send("p1", "p2");
+    const again = await EventReader.open("", { "Last-Event-ID": reader.positions[0]! });
+    await seen(again).toEqual(["p1", "p2"]);
   });
 
   it("sends a long history in pages", async () => {

@@ -2,14 +2,15 @@ import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { FailedCheck } from "../../../src/http/errors.js";
 import { DOCS_URL, envelope, startService, type Actor, type Service } from "../../support/service.js";
 
 let service: Service;
 let owner: Actor;
-const state = { started: true, reasons: [] as string[] };
+const state = { started: true, failed: [] as FailedCheck[] };
 beforeAll(async () => {
   service = await startService({
-    probes: { started: () => state.started, unready: () => Promise.resolve(state.reasons) },
+    probes: { started: () => state.started, unready: () => Promise.resolve(state.failed) },
   });
   owner = await service.owner("acme");
 });
@@ -261,9 +262,10 @@ describe("what is no HTTP", () => {
 
 describe("probes", () => {
   const probe = (path: string) => service.request("GET", path);
-  const unavailable = (reason: string) =>
+  const unavailable = (reason: string, checks: FailedCheck[]) =>
     envelope("SERVICE_UNAVAILABLE", "The service is not available for the moment. Send the same request again.", {
       reason,
+      checks,
     });
 
   it.each(["/livez", "/startupz", "/readyz", "/health"])("%s is ok without credentials", async (path) => {
@@ -277,7 +279,8 @@ describe("probes", () => {
         const reply = await probe(path);
         expect(reply.status).toBe(503);
         expect(reply.headers.get("Retry-After")).toBe("1");
-        expect(reply.body).toEqual(unavailable("Startup has not completed."));
+        const message = "Startup has not completed.";
+        expect(reply.body).toEqual(unavailable(message, [{ name: "startup", message }]));
       }
       expect((await probe("/livez")).status).toBe(200);
     } finally {
@@ -286,16 +289,19 @@ describe("probes", () => {
   });
 
   it("of readiness are 503 with the reasons while something is missing", async () => {
-    state.reasons = ["The database does not answer.", "No worker is alive."];
+    state.failed = [
+      { name: "migrations", message: "The database lacks a migration." },
+      { name: "worker", message: "No worker is alive." },
+    ];
     try {
       for (const path of ["/readyz", "/health"]) {
         const reply = await probe(path);
         expect(reply.status).toBe(503);
-        expect(reply.body).toEqual(unavailable("The database does not answer. No worker is alive."));
+        expect(reply.body).toEqual(unavailable("The database lacks a migration. No worker is alive.", state.failed));
       }
       expect((await probe("/startupz")).status).toBe(200);
     } finally {
-      state.reasons = [];
+      state.failed = [];
     }
   });
 });

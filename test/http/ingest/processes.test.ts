@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
+import { keepLog } from "../../support/run-log.js";
 
 // Two processes of the service on one database: what they agree on, they agree on there.
 
@@ -34,7 +35,7 @@ const env = () => ({
   DATABASE_URL: db.url,
   SVC_SECRET: "a secret of the tests, long enough",
   SVC_PORT: "0",
-  LOG_LEVEL: "warn",
+  LOG_LEVEL: "trace",
 });
 
 /** Starts a process and answers where it listens. */
@@ -42,8 +43,9 @@ async function start(): Promise<string> {
   const child = spawn(process.execPath, [PROGRAM, "start", "--role", "http"], {
     cwd: ROOT,
     env: env(),
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
+  keepLog(child.stderr, `http-${child.pid}`);
   children.push(child);
   for await (const line of createInterface({ input: child.stdout })) {
     const url = /listening on (\S+)/.exec(line)?.[1];

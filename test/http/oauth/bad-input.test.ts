@@ -153,7 +153,7 @@ describe("without its part of the database", () => {
           "The service failed on this request. Send it again, and report the request ID if it keeps failing.",
       });
       expect(lines).toEqual([
-        expect.objectContaining({ requestId: "req-1", method: "POST", path, msg: "the request failed" }),
+        expect.objectContaining({ requestId: "req-1", method: "POST", route: path, msg: "the request failed" }),
       ]);
     } finally {
       await broken.stop();
@@ -179,7 +179,7 @@ describe("without the database", () => {
       error_description: "The service is not available for the moment. Send the same request again.",
     });
     expect(lines.filter(({ requestId }) => requestId === path)).toEqual([
-      expect.objectContaining({ method: "POST", path, msg: "the request could not be served" }),
+      expect.objectContaining({ method: "POST", route: path, msg: "the request could not be served" }),
     ]);
   });
 });

@@ -1,10 +1,10 @@
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { formKey } from "../../../src/http/pages/form-token.js";
 import { Browser, formOf, textOf } from "../../support/browser.js";
 import { createDatabase } from "../../support/database.js";
 import { startService, type Service } from "../../support/service.js";
 import { createUser, PASSWORD, signedIn, whoIs } from "./people.js";
+import { runLog } from "../../support/run-log.js";
 
 let service: Service;
 beforeAll(async () => {
@@ -157,7 +157,7 @@ describe("a session", () => {
         return Reflect.apply(target, self, args) as unknown;
       },
     });
-    const log = pino({ level: "silent" });
+    const log = runLog();
     const pages = { sql, publicUrl: () => "http://127.0.0.1", anyHost: true, key: formKey("x"), log };
     const counted = await startService({ pages }, { database });
     try {

@@ -1,4 +1,3 @@
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readConfig } from "../../../src/server/config.js";
 import { openHttp, type OpenHttp } from "../../../src/server/http-role.js";
@@ -6,12 +5,13 @@ import { runWorkerRole } from "../../../src/server/worker-role.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
 import { DOCS_URL, startService, type Service } from "../../support/service.js";
 import { expectRefused } from "../support/answers.js";
-import { unavailable } from "../support/refusals.js";
+import { unready } from "../support/refusals.js";
 import { readReply, withoutDatabase } from "../support/outage.js";
+import { runLog } from "../../support/run-log.js";
 
 // Section "Health probes (no authentication)".
 
-const logger = pino({ level: "silent" });
+const logger = runLog();
 const SECRET = "a secret of the tests of the specification";
 const OK = { status: 200, body: { status: "ok" } };
 
@@ -74,7 +74,7 @@ describe("| `GET /startupz` | startup completed; returns 503 otherwise |", () =>
 
   it("503 before startup completed, 200 then", async () => {
     const before = await service.request("GET", "/startupz");
-    expectRefused(before, 503, unavailable("Startup has not completed."));
+    expectRefused(before, 503, unready("startup", "Startup has not completed."));
     expect(before.headers.get("Retry-After")).toBe("1");
     started = true;
     const { status, body } = await service.request("GET", "/startupz");
@@ -95,13 +95,53 @@ describe.each([
   });
 
   it("503 without a worker", async () => {
-    expectRefused(await get(path), 503, unavailable("No worker has shown a sign of life for 30 seconds."));
+    expectRefused(await get(path), 503, unready("worker", "No worker has shown a sign of life for 30 seconds."));
   });
 
   it("503 without a database", async () => {
     const reply = await withoutDatabase(db, () => get(path));
-    expectRefused(reply, 503, unavailable("The database does not answer."));
+    expectRefused(reply, 503, unready("database", "The database does not answer."));
     expect(reply.headers.get("Retry-After")).toBe("1");
+  });
+
+  it("503 where the database lacks a migration of the program, with all checks that failed", async () => {
+    // The last, because each but the last is referred to by its successor.
+    const [last] = await db.sql<{ filename: string }[]>`
+      update graphile_migrate.migrations set hash = hash || ' of another'
+      where filename = (select max(filename) from graphile_migrate.migrations)
+      returning filename`;
+    try {
+      const lacking = `The database lacks the migration ${last?.filename} of this program.`;
+      const idle = "No worker has shown a sign of life for 30 seconds.";
+      const checks = [
+        { name: "migrations", message: lacking },
+        { name: "worker", message: idle },
+      ];
+      expectRefused(await get(path), 503, { ...unready("", `${lacking} ${idle}`), checks });
+    } finally {
+      await db.sql`update graphile_migrate.migrations set hash = replace(hash, ' of another', '')`;
+    }
+  });
+
+  it("503 where the database has no function to ask, as after the restore of an old one", async () => {
+    await db.sql`alter function svc_api.failed_checks(text[], text[]) rename to hidden`;
+    try {
+      const message = "The database lacks what this program's migrations make.";
+      expectRefused(await get(path), 503, unready("migrations", message));
+    } finally {
+      await db.sql`alter function svc_api.hidden(text[], text[]) rename to failed_checks`;
+    }
+  });
+
+  it("200 with a database that is newer than the program", async () => {
+    await db.sql`
+      insert into graphile_migrate.migrations (hash, previous_hash, filename)
+      select 'sha1:newer', max(hash), '999999.sql' from graphile_migrate.migrations`;
+    try {
+      expect(await whileWorking(() => answer(path))).toEqual(OK);
+    } finally {
+      await db.sql`delete from graphile_migrate.migrations where filename = '999999.sql'`;
+    }
   });
 });
 

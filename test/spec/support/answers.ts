@@ -11,6 +11,7 @@ export interface Refusal {
   reason?: string;
   fix?: string;
   diagnostics?: { code: string; message: string; path: string }[];
+  checks?: { name: string; message: string }[];
 }
 
 /** Expects an answer to be exactly this refusal: its status, the whole body, and the headers of every answer. */

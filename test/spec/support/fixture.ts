@@ -1,4 +1,4 @@
-import { pino, type Logger } from "pino";
+import type { Logger } from "pino";
 import { expect } from "vitest";
 import type { AppDeps } from "../../../src/http/app.js";
 import type { StateDocument } from "../../../src/engine/index.js";
@@ -7,6 +7,7 @@ import { Models } from "../../../src/evaluation/models.js";
 import { startIngest, type IngestFixture } from "../../http/ingest/fixture.js";
 import { environmentId, type Reply, type RequestOptions } from "../../support/service.js";
 import { expectRefused, type Refusal } from "./answers.js";
+import { runLog } from "../../support/run-log.js";
 
 /** An event as svc_inspect.events shows it, without its id. */
 export interface StoredEvent {
@@ -39,7 +40,7 @@ export async function startSpec(overrides: Partial<AppDeps> = {}): Promise<SpecF
   const { service, owner } = fixture;
   const { sql } = service.db;
   const models = new Models();
-  const logger: Logger = pino({ level: "silent" });
+  const logger: Logger = runLog();
   const admin = (method: string, path: string, options: RequestOptions = {}): Promise<Reply> =>
     service.request(method, path, { by: owner, ...options });
   return {

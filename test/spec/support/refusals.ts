@@ -150,6 +150,12 @@ export const unavailable = (reason?: string): Refusal => ({
   fix: "Send the same request again after the number of seconds in Retry-After.",
 });
 
+/** A probe's answer where one check failed. */
+export const unready = (name: string, message: string): Refusal => ({
+  ...unavailable(message),
+  checks: [{ name, message }],
+});
+
 export const notMethod = (allowed: string): Refusal => ({
   code: "METHOD_NOT_ALLOWED",
   message: "This address does not answer to this method.",

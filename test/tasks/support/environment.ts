@@ -1,5 +1,4 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import { pino } from "pino";
 import type { Sql } from "postgres";
 import {
   bootstrap,
@@ -15,6 +14,7 @@ import { canonicalJson, hashSnapshot } from "../../../src/snapshot/canonical.js"
 import type { Field, Snapshot } from "../../../src/snapshot/types.js";
 import { evaluateEnvironment } from "../../../src/tasks/evaluate.js";
 import { Models } from "../../../src/evaluation/models.js";
+import { runLog } from "../../support/run-log.js";
 
 /** An operation of a test. Instants are ISO 8601. */
 export interface TestOperation {
@@ -158,7 +158,7 @@ export class TestEnvironment {
       sql: this.sql,
       models: this.models,
       settleSeconds,
-      logger: pino({ level: "silent" }),
+      logger: runLog(),
       ...(at === undefined ? {} : { at: Date.parse(at) }),
       ...(limits === undefined ? {} : { limits }),
     };

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { pino } from "pino";
 import type { Sql } from "postgres";
 import { claimRecompute, failRecompute, leaveRecompute, type RecomputeJob } from "../../../src/db/calls-recompute.js";
 import { connect } from "../../../src/db/connect.js";
@@ -12,6 +11,7 @@ import { startRecomputer, type Recomputer, type RecomputerOptions } from "../../
 import { runJob } from "../../../src/tasks/recompute/run-job.js";
 import type { TestDatabase } from "../../support/database.js";
 import { declared, type TestEnvironment } from "./environment.js";
+import { runLog } from "../../support/run-log.js";
 
 export interface QueueOptions {
   kind?: RecomputeJob["kind"];
@@ -130,7 +130,7 @@ export function recomputer(db: TestDatabase, options: Partial<RecomputerOptions>
       connect(db.url, { max: 1, lasting: true, applicationName: "test recomputer", asynchronousCommit: true }),
     attemptsMax: 10,
     pauseMs: 1,
-    logger: pino({ level: "silent" }),
+    logger: runLog(),
     ...options,
   });
 }

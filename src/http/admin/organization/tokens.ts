@@ -5,8 +5,6 @@ import { displayName, KIB, pageQuery } from "../parameters.js";
 import { adminRoute } from "../route.js";
 import { instant, listOf, orNull, role } from "../schemas-common.js";
 
-export const EXPIRES_IN_DAYS_MAX = 90;
-
 const user = Type.Object({ id: Type.String(), email: Type.String() }, { additionalProperties: false });
 const members = {
   id: Type.String(),
@@ -29,7 +27,7 @@ const newToken = Type.Object(
   {
     label: displayName,
     role: Type.Optional(role),
-    expiresInDays: Type.Optional(Type.Integer({ minimum: 1, maximum: EXPIRES_IN_DAYS_MAX })),
+    expiresInDays: Type.Optional(Type.Integer({ minimum: 1, maximum: calls.TOKEN_EXPIRES_IN_DAYS_MAX })),
   },
   { additionalProperties: false },
 );
@@ -66,7 +64,7 @@ export const createToken = adminRoute({
     const document = await calls.createToken(deps.sql, credentials, {
       label,
       role: role ?? null,
-      expiresInDays: expiresInDays ?? EXPIRES_IN_DAYS_MAX,
+      expiresInDays: expiresInDays ?? calls.TOKEN_EXPIRES_IN_DAYS_MAX,
       hash: accessToken.hash,
     });
     const made = JSON.parse(document) as Static<typeof token>;

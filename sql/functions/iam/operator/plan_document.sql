@@ -1,0 +1,19 @@
+-- A plan as its document: limits, null where there is none, and how many organizations have it.
+-- Raises nothing, locks nothing.
+create or replace function iam.plan_document(plan iam.plans)
+returns json
+language sql
+stable
+set search_path = ''
+return json_build_object(
+  'plan', plan_document.plan.plan_id,
+  'ratePerSecond', plan_document.plan.rate_per_second,
+  'rateBurst', plan_document.plan.rate_burst,
+  'monthlyEvents', plan_document.plan.monthly_events,
+  'retentionDays', plan_document.plan.retention_days,
+  'cloudExecution', plan_document.plan.cloud_execution,
+  'ai', plan_document.plan.ai,
+  'organizationCount', (select count(*) from iam.organizations as o where o.plan_id = plan_document.plan.plan_id)
+);
+
+comment on function iam.plan_document(iam.plans) is 'A plan as its document.';

@@ -1,0 +1,83 @@
+-- Removes what recomputes left behind in an environment: transitions, scores and runs of rules of generations that were superseded a week
+-- ago or longer. It ends after `row_limit` rows, and with as many of a kind, so that no call takes long; answers how many of all kinds,
+-- with one for each customer who has none left. Whoever is answered more than nothing calls again.
+-- Raises nothing. Locks rows of svc.superseded_logs, then the rows it deletes; passes over those that others hold, as an erasure does,
+-- and so waits for nobody.
+create or replace function svc_api.sweep_logs(environment_id integer, row_limit integer)
+returns integer
+language plpgsql
+volatile
+security definer
+set search_path = ''
+-- By index, whatever the statistics say.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+declare
+  _id constant integer := sweep_logs.environment_id;
+  _limit constant integer := sweep_logs.row_limit;
+  _customer record;
+  _rows integer;
+  _most integer;
+  _total integer := 0;
+begin
+  while _total < _limit loop
+    select l.customer_id, l.generation into _customer
+    from svc.superseded_logs as l
+    where l.environment_id = _id and l.superseded_at < now() - 7 * interval '24 hours'
+    order by l.superseded_at, l.customer_id, l.generation
+    limit 1
+    for update skip locked;
+    exit when not found;
+
+    delete from svc.lifecycle_transitions as t
+    where t.ctid = any(array(
+      select o.ctid
+      from svc.lifecycle_transitions as o
+      where o.environment_id = _id and o.customer_id = _customer.customer_id and o.generation < _customer.generation
+      order by o.transition_seq
+      limit _limit
+      for update skip locked
+    ));
+    get diagnostics _rows = row_count;
+    _most := _rows;
+    _total := _total + _rows;
+
+    delete from svc.health_scores as h
+    where h.ctid = any(array(
+      select o.ctid
+      from svc.health_scores as o
+      where o.environment_id = _id and o.customer_id = _customer.customer_id and o.generation < _customer.generation
+      order by o.generation, o.score_seq
+      limit _limit
+      for update skip locked
+    ));
+    get diagnostics _rows = row_count;
+    _most := greatest(_most, _rows);
+    _total := _total + _rows;
+
+    delete from svc.rule_executions as x
+    where x.ctid = any(array(
+      select o.ctid
+      from svc.rule_executions as o
+      where o.environment_id = _id and o.customer_id = _customer.customer_id and o.generation < _customer.generation
+      order by o.generation, o.executed_at, o.execution_seq
+      limit _limit
+      for update skip locked
+    ));
+    get diagnostics _rows = row_count;
+    _most := greatest(_most, _rows);
+    _total := _total + _rows;
+
+    -- There may be more.
+    exit when _most = _limit;
+    delete from svc.superseded_logs as l
+    where l.environment_id = _id and l.customer_id = _customer.customer_id and l.generation = _customer.generation;
+    _total := _total + 1;
+  end loop;
+  return _total;
+end;
+$$;
+
+comment on function svc_api.sweep_logs(integer, integer) is
+  'Removes logs that recomputes superseded a week ago, a bounded number of rows at once.';

@@ -1,0 +1,171 @@
+-- Removes operations of an environment that were accepted longer ago than its plan keeps them, in the order of acceptance, after a batch
+-- (null: where the last sweep ended): {removed, through}. It goes through batches until they have `row_limit` operations together, so that
+-- no call takes long; through is the batch to go on after, null where the sweep is at its end, or another one is at work.
+-- What waits for its evaluation stays, and so does an event whose time lies within the days that are kept. So do their batches. The keys of
+-- removed events stay, for svc_api.sweep_keys to remove.
+-- Raises nothing. Locks the environment's row of svc.retention, then the rows it deletes; passes over those that an erasure holds, and
+-- waits for nobody, but an environment's first sweep for another first one.
+create or replace function svc_api.sweep_operations(environment_id integer, after_batch bigint, row_limit integer)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+-- By index, whatever the statistics say.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+-- With an order by, of the indexes that begin with the environment only the one that has it.
+set enable_sort = off
+as $$
+-- Parameters are always qualified; `on conflict` cannot qualify its columns.
+#variable_conflict use_column
+declare
+  _id constant integer := sweep_operations.environment_id;
+  _before constant timestamptz := now() - svc.retention_days(_id) * interval '24 hours';
+  _end constant json := json_build_object('removed', 0, 'through', null);
+  _swept_through bigint;
+  _after bigint;
+  _through bigint;
+  _is_end boolean;
+  _events integer;
+  _trait_updates integer;
+  _batch_events bigint;
+begin
+  if _before is null then
+    return _end;
+  end if;
+  select r.swept_through into _swept_through from svc.retention as r where r.environment_id = _id for update skip locked;
+  if not found then
+    -- One that another sweep has in hand would be waited for.
+    if exists (select from svc.retention as r where r.environment_id = _id) then
+      return _end;
+    end if;
+    insert into svc.retention (environment_id) values (_id) on conflict do nothing returning swept_through into _swept_through;
+    if not found then
+      return _end;
+    end if;
+  end if;
+  _after := coalesce(sweep_operations.after_batch, _swept_through);
+
+  -- At least one, whatever it holds. Numbers rise with the time of acceptance, but for calls that ran at once.
+  select
+    max(p.batch_seq) filter (where p.is_old and p.fits),
+    bool_and(p.fits or not p.is_old) and (count(*) < sweep_operations.row_limit or bool_or(not p.is_old))
+  into _through, _is_end
+  from (
+    select
+      b.batch_seq,
+      b.accepted_at < _before as is_old,
+      coalesce(sum(b.tracked + b.identified) over earlier, 0) < sweep_operations.row_limit as fits
+    from (
+      select k.batch_seq, k.accepted_at, k.tracked, k.identified
+      from svc.ingest_batches as k
+      where k.environment_id = _id and k.batch_seq > _after
+      order by k.batch_seq
+      limit sweep_operations.row_limit
+    ) as b
+    window earlier as (order by b.batch_seq rows between unbounded preceding and 1 preceding)
+  ) as p;
+  if _through is null then
+    return _end;
+  end if;
+
+  with removed as (
+    delete from svc.events as e
+    where e.ctid = any(array(
+      select k.ctid
+      from svc.events as k
+      left join lateral (
+        select true as waits
+        from svc.inbox as i
+        where i.environment_id = k.environment_id and i.customer_id = k.customer_id and i.seq = k.event_seq
+        limit 1
+      ) as p on true
+      where k.environment_id = _id and k.event_seq >= (_after + 1) * 1024 and k.event_seq < (_through + 1) * 1024
+        and k.accepted_at < _before and k.occurred_at < _before and p.waits is null
+      order by k.event_seq
+      for update of k skip locked
+    ))
+    returning e.event_seq, e.customer_id, e.idempotency_key
+  ),
+  retired as (
+    insert into svc.retired_keys (environment_id, retired_at, event_seq, customer_id, idempotency_key)
+    select _id, now(), r.event_seq, r.customer_id, r.idempotency_key
+    from removed as r
+    where r.idempotency_key is not null
+  )
+  select count(*) into _events from removed;
+
+  delete from svc.trait_updates as t
+  where t.ctid = any(array(
+    select k.ctid
+    from svc.trait_updates as k
+    left join lateral (
+      select true as waits
+      from svc.inbox as i
+      where i.environment_id = k.environment_id and i.customer_id = k.customer_id and i.seq = k.operation_seq
+      limit 1
+    ) as p on true
+    where k.environment_id = _id and k.operation_seq >= (_after + 1) * 1024 and k.operation_seq < (_through + 1) * 1024
+      and k.accepted_at < _before and p.waits is null
+    order by k.operation_seq
+    for update of k skip locked
+  ));
+  get diagnostics _trait_updates = row_count;
+
+  with removed as (
+    delete from svc.ingest_batches as b
+    where b.ctid = any(array(
+      select k.ctid
+      from svc.ingest_batches as k
+      left join lateral (
+        select true as kept
+        from svc.events as e
+        where e.environment_id = k.environment_id
+          and e.event_seq >= k.batch_seq * 1024 and e.event_seq < (k.batch_seq + 1) * 1024
+        order by e.event_seq
+        limit 1
+      ) as e on true
+      left join lateral (
+        select true as kept
+        from svc.trait_updates as t
+        where t.environment_id = k.environment_id
+          and t.operation_seq >= k.batch_seq * 1024 and t.operation_seq < (k.batch_seq + 1) * 1024
+        order by t.operation_seq
+        limit 1
+      ) as t on true
+      where k.environment_id = _id and k.batch_seq > _after and k.batch_seq <= _through
+        and k.accepted_at < _before and e.kept is null and t.kept is null
+    ))
+    returning b.tracked
+  )
+  select coalesce(sum(r.tracked), 0) into _batch_events from removed as r;
+
+  update svc.retention as r
+  set
+    -- No further than to what stays for now, so that the next sweep finds it, and does not go through what is gone.
+    swept_through = case
+      when r.swept_through = _after then coalesce(
+        (
+          select k.batch_seq - 1
+          from svc.ingest_batches as k
+          where k.environment_id = _id and k.batch_seq > _after and k.batch_seq <= _through
+          order by k.batch_seq
+          limit 1
+        ),
+        _through
+      )
+      else r.swept_through
+    end,
+    events_removed = r.events_removed + _events,
+    trait_updates_removed = r.trait_updates_removed + _trait_updates,
+    batch_events_removed = r.batch_events_removed + _batch_events,
+    last_removed_at = case when _events + _trait_updates > 0 then now() else r.last_removed_at end
+  where r.environment_id = _id;
+  return json_build_object('removed', _events + _trait_updates, 'through', case when not _is_end then _through end);
+end;
+$$;
+
+comment on function svc_api.sweep_operations(integer, bigint, integer) is
+  'Removes operations that are older than the plan keeps them, a bounded number at once.';

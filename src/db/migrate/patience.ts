@@ -1,0 +1,73 @@
+import type { ClientBase } from "pg";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, MigrateError } from "./execute.js";
+
+/**
+ * Who wants the same table meanwhile waits behind us, so this is how long the processes that are at work may stand still. Less than the
+ * second after which the server looks for deadlocks: where they hold what we want next, we are who gives up.
+ */
+const LOCK_TIMEOUT_MS = 500;
+/** For what waited to get through, before the next try. */
+const PAUSE_MS = 1000;
+const PATIENCE_MS = 10 * 60_000;
+
+/** Of the session: a statement gives up on a lock that it does not get soon. */
+const LOCK_TIMEOUT = `lock_timeout=${LOCK_TIMEOUT_MS}`;
+
+/** lock_not_available and deadlock_detected: nothing was changed, and another try may succeed. */
+const AGAIN = ["55P03", "40P01"];
+
+export interface PatienceOptions {
+  /** Told before each further try, in a sentence. */
+  onWait?: ((sentence: string) => void) | undefined;
+  /** Ten minutes unless given. */
+  patienceMs?: number | undefined;
+}
+
+/**
+ * Does what changes tables that processes of the version before use. It waits for each lock for a moment only, gives way to them, and tries
+ * again; `work` must leave nothing behind where it throws. The session must have LOCK_TIMEOUT.
+ *
+ * @throws {MigrateError} where somebody held a lock all the time.
+ */
+export async function givingWay<T>(
+  work: () => Promise<T>,
+  { onWait, patienceMs = PATIENCE_MS }: PatienceOptions,
+): Promise<T> {
+  const end = Date.now() + patienceMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!AGAIN.includes(sqlStateOf(error))) throw error;
+      if (Date.now() > end) throw outOfPatience(error);
+      onWait?.(`the migration gives way to who holds a lock, and tries again: ${describe(error)}`);
+      await delay(PAUSE_MS);
+    }
+  }
+}
+
+export async function setLockTimeout(client: ClientBase): Promise<void> {
+  await client.query(`set ${LOCK_TIMEOUT}`);
+}
+
+/** The same URL, for a client that sets nothing by itself. */
+export function withLockTimeout(url: string): string {
+  const changed = new URL(url);
+  const options = changed.searchParams.get("options");
+  changed.searchParams.set("options", `${options === null ? "" : `${options} `}-c ${LOCK_TIMEOUT}`);
+  return changed.href;
+}
+
+function sqlStateOf(error: unknown): string {
+  const { code, cause } = error as { code?: string; cause?: { code?: string } };
+  return cause?.code ?? code ?? "";
+}
+
+function outOfPatience(error: unknown): MigrateError {
+  return new MigrateError(
+    `${describe(error)}; somebody has held a lock on a table of the service all the time: find the oldest transaction ` +
+      `(select pid, application_name, xact_start, query from pg_stat_activity order by xact_start), end it, and start again`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,114 @@
+import { readdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { posix } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** A page of the documentation. */
+export interface Page {
+  /** Its address below /docs. */
+  name: string;
+  /** In the project's `docs`. */
+  file: string;
+  title: string;
+  about: string;
+}
+
+const GUIDES: readonly Page[] = [
+  {
+    name: "ingestion",
+    file: "ingestion.md",
+    title: "Sending events",
+    about: "the two endpoints, idempotency, limits, retries, backfill",
+  },
+  {
+    name: "webhooks",
+    file: "webhooks.md",
+    title: "Receiving webhooks",
+    about: "what arrives, verifying it, repetitions, order, retries, rotation, resending",
+  },
+  {
+    name: "administration",
+    file: "administration.md",
+    title: "Administration",
+    about: "tokens, roles, keys, configuration versions, lists, erasure, the audit log",
+  },
+  {
+    name: "cli",
+    file: "cli.md",
+    title: "The command line",
+    about: "signing in, what is printed and asked, every command with its options and examples",
+  },
+  {
+    name: "walk",
+    file: "walk.md",
+    title: "A walk with svc",
+    about: "a project from the empty folder to live and back, with what the commands print",
+  },
+  {
+    name: "recompute",
+    file: "recompute.md",
+    title: "Recomputing",
+    about: "reading history again, dry runs, previews of a model, what is emitted, failures",
+  },
+  {
+    name: "sign-in",
+    file: "sign-in.md",
+    title: "Signing in from a program",
+    about: "how a command line gets a token, what it may do, how to end it",
+  },
+  {
+    name: "sql",
+    file: "sql.md",
+    title: "Asking in SQL",
+    about: "twenty questions of operators, database administrators and success teams, with psql",
+  },
+  {
+    name: "api",
+    file: "errors.md",
+    title: "Errors",
+    about: "every code that the API answers, and what to do about it",
+  },
+];
+
+/** Of the project; the same from `src` and from `dist`. */
+const DIRECTORY = fileURLToPath(new URL("../../../docs/", import.meta.url));
+/** Its pages are for operators. They are whatever is in it, and so are the other files, which can be fetched as they are. */
+const OPERATIONS = "operations";
+
+/** What is served of the project's `docs`, by address below /docs. */
+export interface Contents {
+  pages: ReadonlyMap<string, string>;
+  /** Rules for alerts, a dashboard. */
+  files: readonly string[];
+}
+
+/** Looks once; what the files say is read where it is asked for. */
+export function findContents(): Contents {
+  const files = readdirSync(DIRECTORY + OPERATIONS)
+    .sort()
+    .map((file) => `${OPERATIONS}/${file}`);
+  const operators = files.filter((file) => file.endsWith(".md"));
+  return {
+    pages: new Map([
+      ...GUIDES.map(({ name, file }) => [name, file] as const),
+      ...operators.map((file) => [file.replace(/\.md$/, ""), file] as const),
+    ]),
+    files: files.filter((file) => !file.endsWith(".md")),
+  };
+}
+
+/** The text of a file of `docs`. */
+export function readDocument(file: string): Promise<string> {
+  return readFile(DIRECTORY + file, "utf8");
+}
+
+/** All pages with their titles, in the order of the navigation. Those for operators begin with `<!-- what the page is about -->`. */
+export async function describePages({ pages }: Contents): Promise<Page[]> {
+  const operators = [...pages].filter(([, file]) => posix.dirname(file) === OPERATIONS);
+  const described = operators.map(async ([name, file]): Promise<Page> => {
+    const text = await readDocument(file);
+    const [, about = "", title = name] = /^(?:<!-- (.+?) -->\s+)?# (.+)$/m.exec(text) ?? [];
+    return { name, file, title, about };
+  });
+  return [...GUIDES, ...(await Promise.all(described))];
+}

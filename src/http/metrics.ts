@@ -1,0 +1,68 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Context, Middleware, Next } from "koa";
+import type { ProcessMetrics } from "../metrics/process-metrics.js";
+import { bearerToken } from "./credentials.js";
+import { ApiError } from "./errors.js";
+import type { Route } from "./route.js";
+
+export interface MetricsDeps {
+  /** SVC_METRICS_TOKEN; null where none is set, and nobody may see the figures. */
+  token: string | null;
+  process: ProcessMetrics;
+  /** The figures of the installation, rendered; also where the database does not answer. */
+  installation: () => Promise<string>;
+}
+
+/** GET /metrics, for Prometheus: the figures of this process, then those of the installation. */
+export function metricsRoutes({ token, process, installation }: MetricsDeps): Route[] {
+  const allows = tokenCheck(token);
+  return [
+    {
+      method: "GET",
+      path: "/metrics",
+      handle: async (ctx) => {
+        if (!allows(bearerToken(ctx))) throw refused(token);
+        const texts = await Promise.all([process.render(), installation()]);
+        ctx.set("Content-Type", process.contentType);
+        ctx.body = texts.join("\n");
+      },
+    },
+  ];
+}
+
+/** Digests are compared, in a time that tells neither the token's length nor how much of it was right. */
+function tokenCheck(token: string | null): (sent: string | null) => boolean {
+  if (token === null) return () => false;
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  const expected = digest(token);
+  return (sent) => sent !== null && timingSafeEqual(digest(sent), expected);
+}
+
+function refused(token: string | null): ApiError {
+  if (token !== null) return new ApiError(401, "INVALID_METRICS_TOKEN");
+  return new ApiError(401, "INVALID_METRICS_TOKEN", {
+    reason: "This process has no token for metrics.",
+    fix: "Set SVC_METRICS_TOKEN for the service, start it again, and send `Authorization: Bearer <token>`.",
+  });
+}
+
+/** What no route took. */
+const NO_ROUTE = "none";
+
+/** Counts every request when its answer has gone, or its client. The route is the pattern that the router found. */
+export function countRequests(metrics: ProcessMetrics): Middleware {
+  return async (ctx: Context, next: Next) => {
+    const begun = performance.now();
+    const { req, res } = ctx;
+    res.once("close", () => {
+      const route = (ctx as Context & { _matchedRoute?: string })._matchedRoute ?? NO_ROUTE;
+      metrics.answered(
+        req.method ?? "",
+        route,
+        res.writableFinished ? res.statusCode : null,
+        (performance.now() - begun) / 1000,
+      );
+    });
+    await next();
+  };
+}

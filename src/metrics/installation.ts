@@ -1,0 +1,169 @@
+import prom from "prom-client";
+import type { CounterRow, Installation } from "../db/calls-metrics.js";
+import { SEPARATOR, SUM, UNBOUNDED } from "./worker-counters.js";
+import { WORKER_METRICS, type WorkerMetric } from "./worker-metrics.js";
+
+interface Gauge {
+  name: string;
+  help: string;
+  labels?: readonly string[];
+  /** Its values now, each with those of its labels. */
+  read: (installation: Installation) => readonly (readonly [labels: readonly string[], value: number])[];
+}
+
+const one = (value: number) => [[[], value]] as const;
+
+/** What is read of the database. Every process that serves shows the same. */
+const GAUGES: readonly Gauge[] = [
+  {
+    name: "svc_pending_operations",
+    help: "Operations that wait for evaluation; beyond 10,000 an estimate. Of the installation.",
+    read: ({ pendingOperations }) => one(pendingOperations),
+  },
+  {
+    name: "svc_oldest_pending_seconds",
+    help: "How long ago the oldest operation that waits for evaluation was accepted; 0 where none waits. Of the installation.",
+    read: ({ oldestPendingSeconds }) => one(oldestPendingSeconds),
+  },
+  {
+    name: "svc_set_aside_customers",
+    help: "Customers whose evaluation was given up after it failed; counted up to 10,000. Of the installation.",
+    read: ({ setAsideCustomers }) => one(setAsideCustomers),
+  },
+  {
+    name: "svc_jobs",
+    help: "Jobs of the queue by task and state: ready, running, waiting for their time, or failed for good. Of the installation.",
+    labels: ["task", "state"],
+    read: ({ jobs }) => jobs.map(({ task, state, jobs: count }) => [[task, state], count]),
+  },
+  {
+    name: "svc_workers",
+    help: "Workers that have shown a sign of life in the last 30 seconds. Of the installation.",
+    read: ({ workers }) => one(workers),
+  },
+  {
+    name: "svc_recomputes",
+    help: "Recomputes, dry runs and previews that are not completed, by kind and status; those that were given up, for a day. Of the installation.",
+    labels: ["kind", "status"],
+    read: ({ recomputes }) => recomputes.map(({ kind, status, recomputes: count }) => [[kind, status], count]),
+  },
+  {
+    name: "svc_recompute_customers",
+    help: "Customers of the recomputes that are under way: all, as far as they are counted, and done. Of the installation.",
+    labels: ["customers"],
+    read: ({ recomputeCustomers: { all, done } }) => [
+      [["all"], all],
+      [["done"], done],
+    ],
+  },
+  {
+    name: "svc_pending_deliveries",
+    help: "Deliveries to enabled webhooks that are still to be made; beyond 10,000 an estimate. Of the installation.",
+    read: ({ deliveries }) => one(deliveries.pending),
+  },
+  {
+    name: "svc_oldest_due_delivery_seconds",
+    help: "How long the delivery that is most overdue has been due; 0 where none is. Of the installation.",
+    read: ({ deliveries }) => one(deliveries.oldestDueSeconds),
+  },
+  {
+    name: "svc_disabled_webhooks",
+    help: "Webhooks that are disabled. Of the installation.",
+    read: ({ webhooks }) => one(webhooks.disabled),
+  },
+  {
+    name: "svc_failing_webhooks",
+    help: "Webhooks at which all attempts since the last success have failed. Of the installation.",
+    read: ({ webhooks }) => one(webhooks.failing),
+  },
+  {
+    name: "svc_database_connections",
+    help: "Connections to the database by application. Of the installation.",
+    labels: ["application"],
+    read: ({ connections }) => connections.map(({ application, connections: count }) => [[application], count]),
+  },
+  {
+    name: "svc_database_connections_max",
+    help: "Connections that the database server takes, for all of its databases. Of the installation.",
+    read: ({ connectionsMax }) => one(connectionsMax),
+  },
+];
+
+/** The names of all metrics of the installation, in the order in which they are shown. */
+export const INSTALLATION_METRICS: readonly string[] = [
+  "svc_database_up",
+  ...[...GAUGES, ...WORKER_METRICS].map(({ name }) => name),
+];
+
+/** The figures of the installation in Prometheus' text format; null where the database does not answer. */
+export async function renderInstallation(installation: Installation | null): Promise<string> {
+  const registry = new prom.Registry();
+  const show = (metric: MetricValues) => registry.registerMetric(readyMadeMetric(metric));
+  show({
+    name: "svc_database_up",
+    help: "Whether the database answered this scrape. Of the installation.",
+    type: "gauge",
+    values: [{ labels: {}, value: installation === null ? 0 : 1 }],
+  });
+  if (installation !== null) {
+    for (const { name, help, labels = [], read } of GAUGES) {
+      const values = read(installation).map(([row, value]) => ({ labels: labelled(labels, row), value }));
+      show({ name, help, type: "gauge", values });
+    }
+    for (const metric of WORKER_METRICS) show(workerValues(metric, installation.counters));
+  }
+  return registry.metrics();
+}
+
+interface MetricValues {
+  name: string;
+  help: string;
+  type: "gauge" | "counter" | "histogram";
+  values: { labels: Record<string, string>; value: number; metricName?: string }[];
+}
+
+/** The registry asks a metric for nothing but its name and values. */
+function readyMadeMetric(metric: MetricValues): prom.Metric {
+  return { name: metric.name, get: () => Promise.resolve(metric) } as unknown as prom.Metric;
+}
+
+function labelled(names: readonly string[], values: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name, index) => [name, values[index] ?? ""]));
+}
+
+function workerValues(metric: WorkerMetric, counters: readonly CounterRow[]): MetricValues {
+  const rows = counters.filter(({ counter }) => counter === metric.name);
+  const { name, help, labels, buckets } = metric;
+  if (buckets !== undefined) return { name, help, type: "histogram", values: histogramValues(metric, buckets, rows) };
+  const values = rows.map(({ label, value }) => ({ labels: labelled(labels, label.split(SEPARATOR)), value }));
+  // A counter without labels is there from the beginning, so that its first increase is one.
+  return {
+    name,
+    help,
+    type: "counter",
+    values: values.length === 0 && labels.length === 0 ? [{ labels: {}, value: 0 }] : values,
+  };
+}
+
+/** Buckets that other versions counted in are part of the total only. */
+function histogramValues(
+  { name }: WorkerMetric,
+  buckets: readonly number[],
+  rows: readonly CounterRow[],
+): MetricValues["values"] {
+  const of = (bucket: string) => rows.find((row) => row.bucket === bucket)?.value ?? 0;
+  const count = rows.filter(({ bucket }) => bucket !== SUM).reduce((total, { value }) => total + value, 0);
+  const bounded = buckets.map((bound) => {
+    const upTo = rows.filter(({ bucket }) => bucket !== SUM && Number(bucket.replace("+Inf", "Infinity")) <= bound);
+    return { bound: String(bound), value: upTo.reduce((total, { value }) => total + value, 0) };
+  });
+  return [
+    ...[...bounded, { bound: UNBOUNDED, value: count }].map(({ bound, value }) => ({
+      labels: { le: bound },
+      value,
+      metricName: `${name}_bucket`,
+    })),
+    { labels: {}, value: of(SUM), metricName: `${name}_sum` },
+    { labels: {}, value: count, metricName: `${name}_count` },
+  ];
+}

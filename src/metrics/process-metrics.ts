@@ -1,0 +1,93 @@
+import prom from "prom-client";
+
+/** A gauge that is looked at when it is asked for: each value with that of its label. */
+export type Look = () => Readonly<Record<string, number>>;
+
+const METHODS = new Set(["GET", "HEAD", "POST", "PATCH", "DELETE"]);
+
+/** Gauges of prom-client whose names end like those of counters, which Prometheus' own check refuses. */
+const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
+
+/** What one process that serves HTTP counts of its own work. Labels name routes and codes, never whose request it was. */
+export class ProcessMetrics {
+  readonly #registry = new prom.Registry();
+  readonly #requests = this.#counter(
+    "svc_http_requests_total",
+    "HTTP requests by method, route and class of the status.",
+    ["method", "route", "status"],
+  );
+  readonly #durations = new prom.Histogram({
+    name: "svc_http_request_duration_seconds",
+    help: "From a request's headers to the end of its answer, by method and route. Of this process.",
+    labelNames: ["method", "route"],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 40],
+    registers: [this.#registry],
+  });
+  readonly #operations = this.#counter(
+    "svc_ingest_operations_total",
+    "Operations that ingestion answered 202, by outcome: accepted, or repeated and not stored again.",
+    ["outcome"],
+  );
+  readonly #refusals = this.#counter(
+    "svc_ingest_refusals_total",
+    "Ingestion requests that were refused, by error code.",
+    ["code"],
+  );
+
+  constructor({ version }: { version: string }) {
+    this.look("svc_build_info", "1, by the version of the program.", "version", () => ({ [version]: 1 }));
+    for (const outcome of ["accepted", "repeated"]) this.#operations.inc({ outcome }, 0);
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** Adds what Node.js says of the process: memory, processor time, event loop, garbage collection. Once in a process. */
+  watchRuntime(): void {
+    prom.collectDefaultMetrics({ register: this.#registry });
+    for (const name of MISNAMED) this.#registry.removeSingleMetric(name);
+  }
+
+  /** Adds a gauge, or puts another in its place. */
+  look(name: string, help: string, label: string, read: Look): void {
+    this.#registry.removeSingleMetric(name);
+    new prom.Gauge({
+      name,
+      help: `${help} Of this process.`,
+      labelNames: [label],
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        for (const [value, figure] of Object.entries(read())) this.set({ [label]: value }, figure);
+      },
+    });
+  }
+
+  /** Counts a request. `route` is the pattern of its path; `status` null where the client went away before the answer. */
+  answered(method: string, route: string, status: number | null, seconds: number): void {
+    const known = METHODS.has(method) ? method : "other";
+    this.#requests.inc({ method: known, route, status: status === null ? "none" : `${Math.floor(status / 100)}xx` });
+    this.#durations.observe({ method: known, route }, seconds);
+  }
+
+  /** Counts operations of a request to ingestion that was answered 202. */
+  accepted(operations: number, repeated: number): void {
+    this.#operations.inc({ outcome: "accepted" }, operations - repeated);
+    this.#operations.inc({ outcome: "repeated" }, repeated);
+  }
+
+  /** Counts a request to ingestion that was refused. */
+  refused(code: string): void {
+    this.#refusals.inc({ code });
+  }
+
+  /** In Prometheus' text format. */
+  render(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  #counter<Label extends string>(name: string, help: string, labelNames: Label[]): prom.Counter<Label> {
+    return new prom.Counter({ name, help: `${help} Of this process.`, labelNames, registers: [this.#registry] });
+  }
+}

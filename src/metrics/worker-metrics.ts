@@ -1,0 +1,44 @@
+/** A figure that workers gather: a counter, or a histogram of seconds. */
+export interface WorkerMetric {
+  name: string;
+  help: string;
+  /** Of its labels, in the order of the values that `WorkerCounters` is given. */
+  labels: readonly string[];
+  /** Upper bounds in seconds, rising; of histograms only. */
+  buckets?: readonly number[];
+}
+
+export const EVALUATED = {
+  name: "svc_evaluated_operations_total",
+  help: "Operations that workers have evaluated. Of the installation.",
+  labels: [],
+} as const satisfies WorkerMetric;
+
+export const EVALUATION_DELAY = {
+  name: "svc_ingest_to_evaluated_seconds",
+  help: "From the acceptance of an operation, or from when it happens if that lies ahead, to the commit of what was derived. Of the installation.",
+  labels: [],
+  buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800],
+} as const satisfies WorkerMetric;
+
+export const ATTEMPTS = {
+  name: "svc_webhook_attempts_total",
+  help: "Requests to webhooks by outcome: accepted (2xx), refused (any other answer), unanswered. Of the installation.",
+  labels: ["outcome"],
+} as const satisfies WorkerMetric;
+
+export const JOBS = {
+  name: "svc_finished_jobs_total",
+  help: "Runs of jobs of the queue by task and outcome: done or failed; what failed is tried again. Of the installation.",
+  labels: ["task", "outcome"],
+} as const satisfies WorkerMetric;
+
+export const TICKS = {
+  name: "svc_tick_duration_seconds",
+  help: "How long the ticks of workers took, one a second and worker. Of the installation.",
+  labels: [],
+  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+} as const satisfies WorkerMetric;
+
+/** All of them, in the order in which they are shown. */
+export const WORKER_METRICS: readonly WorkerMetric[] = [EVALUATED, EVALUATION_DELAY, ATTEMPTS, JOBS, TICKS];

@@ -1,0 +1,4 @@
+/** What the operator named does not exist; in words. */
+export class OperatorError extends Error {
+  override name = "OperatorError";
+}

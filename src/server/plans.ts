@@ -1,0 +1,169 @@
+import {
+  operatorAssignPlan,
+  operatorGetPlan,
+  operatorListPlans,
+  operatorRemovePlan,
+  operatorSetPlan,
+  type PlanLimits,
+} from "../db/calls-operator.js";
+import { ConfigError, type ServerConfig } from "./config.js";
+import type { Logger } from "./log.js";
+import { asOperator } from "./operator.js";
+
+interface Plan extends PlanLimits {
+  plan: string;
+  organizationCount: number;
+  /** Their slugs; only where one plan is shown. */
+  organizations?: string[];
+}
+
+interface JsonOption {
+  json: boolean;
+}
+
+/** The word for a limit that is none. */
+const NONE = "none";
+/** The largest `integer` of the database. */
+const INTEGER_MAX = 2_147_483_647;
+/** A legal batch of 1,000 operations must be able to pass. */
+const BURST_MIN = 1_000;
+const RETENTION_DAYS_MAX = 36_500;
+
+/** `svc-server plans list`: every plan with its limits, one line each. */
+export async function listPlansCommand(config: ServerConfig, logger: Logger, { json }: JsonOption): Promise<void> {
+  const document = await asOperator(config, logger, operatorListPlans);
+  const lines = (JSON.parse(document) as Plan[]).map((plan) =>
+    [plan.plan, ...limitsInWords(plan), organizationsInWords(plan)].join("\t"),
+  );
+  process.stdout.write(json ? `${document}\n` : textOf(lines));
+}
+
+/** `svc-server plans show`: a plan, one limit a line, and whose it is. */
+export async function showPlanCommand(
+  config: ServerConfig,
+  logger: Logger,
+  { plan, json }: JsonOption & { plan: string },
+): Promise<void> {
+  const document = await asOperator(config, logger, (sql) => operatorGetPlan(sql, plan));
+  const shown = JSON.parse(document) as Plan & { organizations: string[] };
+  const whose = shown.organizations.length === 0 ? "" : `: ${shown.organizations.join(", ")}`;
+  process.stdout.write(
+    json ? `${document}\n` : textOf([...limitsInWords(shown), `${organizationsInWords(shown)}${whose}`]),
+  );
+}
+
+export interface SetPlanOptions extends JsonOption {
+  plan: string;
+  ratePerSecond: string | undefined;
+  rateBurst: string | undefined;
+  monthlyEvents: string | undefined;
+  retentionDays: string | undefined;
+  cloudExecution: boolean | undefined;
+  ai: boolean | undefined;
+}
+
+/** `svc-server plans set`: other limits for all organizations of a plan, or a new plan. */
+export async function setPlanCommand(config: ServerConfig, logger: Logger, options: SetPlanOptions): Promise<void> {
+  const changes = changesOf(options);
+  const document = await asOperator(config, logger, (sql) => operatorSetPlan(sql, options.plan, changes));
+  const { plan, changes: made } = JSON.parse(document) as { plan: Plan; changes: Record<string, unknown> };
+  const isChanged = Object.keys(made).length > 0;
+  const lines = [
+    `${plan.plan}${isChanged ? "" : " (nothing has changed)"}: ${limitsInWords(plan).join(", ")}; ${organizationsInWords(plan)}`,
+    ...("retentionDays" in made && plan.retentionDays !== null && plan.organizationCount > 0
+      ? [`What was accepted more than ${plan.retentionDays} days ago is now removed, for good.`]
+      : []),
+  ];
+  process.stdout.write(options.json ? `${document}\n` : textOf(lines));
+}
+
+/** @throws {ConfigError} with all that is wrong at once. */
+function changesOf(options: SetPlanOptions): Partial<PlanLimits> {
+  const problems: string[] = [];
+  const changes: Partial<Record<keyof PlanLimits, number | boolean | null>> = {};
+  const number = (name: keyof PlanLimits, option: string, text: string | undefined, range: Range) => {
+    if (text === undefined) return;
+    const value = numberOf(text, range);
+    if (value !== undefined) changes[name] = value;
+    else problems.push(`${option} must be ${rangeInWords(range)}, not \`${text}\``);
+  };
+  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(options.plan)) {
+    problems.push(`a plan's name must be 1 to 63 lower-case letters, digits and hyphens, not \`${options.plan}\``);
+  }
+  number("ratePerSecond", "--rate-per-second", options.ratePerSecond, { min: 1, max: INTEGER_MAX });
+  number("rateBurst", "--rate-burst", options.rateBurst, { min: BURST_MIN, max: INTEGER_MAX });
+  number("monthlyEvents", "--monthly-events", options.monthlyEvents, {
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    orNone: true,
+  });
+  number("retentionDays", "--retention-days", options.retentionDays, { min: 1, max: RETENTION_DAYS_MAX, orNone: true });
+  if (options.cloudExecution !== undefined) changes.cloudExecution = options.cloudExecution;
+  if (options.ai !== undefined) changes.ai = options.ai;
+  if (problems.length === 0 && Object.keys(changes).length === 0) {
+    problems.push("name at least one limit to set; `svc-server plans set --help` lists them");
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return changes as Partial<PlanLimits>;
+}
+
+interface Range {
+  min: number;
+  max: number;
+  orNone?: true;
+}
+
+function numberOf(text: string, { min, max, orNone }: Range): number | null | undefined {
+  if (orNone && text === NONE) return null;
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  return value >= min && value <= max ? value : undefined;
+}
+
+function rangeInWords({ min, max, orNone }: Range): string {
+  return `a whole number from ${min} to ${max}${orNone ? `, or \`${NONE}\`` : ""}`;
+}
+
+export interface AssignPlanOptions extends JsonOption {
+  organization: string;
+  plan: string;
+}
+
+/** `svc-server plans assign`: another plan for an organization. */
+export async function assignPlanCommand(
+  config: ServerConfig,
+  logger: Logger,
+  { organization, plan, json }: AssignPlanOptions,
+): Promise<void> {
+  const document = await asOperator(config, logger, (sql) => operatorAssignPlan(sql, organization, plan));
+  const { slug, previousPlan } = JSON.parse(document) as { slug: string; previousPlan: string };
+  const text = previousPlan === plan ? `${slug} has the plan ${plan} already.` : `${slug}: ${previousPlan} -> ${plan}`;
+  process.stdout.write(json ? `${document}\n` : `${text}\n`);
+}
+
+/** `svc-server plans remove`: a plan that no organization has. */
+export async function removePlanCommand(
+  config: ServerConfig,
+  logger: Logger,
+  { plan, json }: JsonOption & { plan: string },
+): Promise<void> {
+  const document = await asOperator(config, logger, (sql) => operatorRemovePlan(sql, plan));
+  process.stdout.write(json ? `${document}\n` : `The plan ${plan} was removed.\n`);
+}
+
+function limitsInWords({ ratePerSecond, rateBurst, monthlyEvents, retentionDays, cloudExecution, ai }: Plan): string[] {
+  return [
+    `${ratePerSecond} operations/s, burst ${rateBurst}`,
+    monthlyEvents === null ? "any number of events" : `${monthlyEvents} events a month`,
+    retentionDays === null ? "kept for ever" : `kept for ${retentionDays} days`,
+    cloudExecution ? "cloud execution" : "no cloud execution",
+    ai ? "AI" : "no AI",
+  ];
+}
+
+function organizationsInWords({ organizationCount }: Plan): string {
+  return `${organizationCount} ${organizationCount === 1 ? "organization" : "organizations"}`;
+}
+
+function textOf(lines: string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
+}

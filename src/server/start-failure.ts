@@ -1,0 +1,84 @@
+import { MigrateError } from "../db/migrate/execute.js";
+import type { ServerConfig } from "./config.js";
+
+/** What keeps the program from starting and the operator can mend; the message says how, and no stack is needed. */
+export class StartError extends Error {
+  override name = "StartError";
+}
+
+type Failed = { code?: string; message?: string; cause?: unknown };
+
+/** A failure to listen, in words where there are any. */
+export function listenFailure(error: Error, { host, port }: Pick<ServerConfig, "host" | "port">): Error {
+  const words: Record<string, string> = {
+    EADDRINUSE: `another process listens on ${host}:${port}; end it, or set SVC_PORT to another port (0 takes a free one)`,
+    EACCES: `this user may not listen on port ${port}; set SVC_PORT to one above 1023`,
+    EADDRNOTAVAIL: `${host} is no address of this machine; correct SVC_HOST`,
+    ENOTFOUND: `there is no host ${host}; correct SVC_HOST`,
+    EAI_AGAIN: `the name ${host} cannot be looked up; correct SVC_HOST`,
+  };
+  const said = words[codeOf(error)];
+  return said === undefined ? error : new StartError(`cannot listen: ${said}`, { cause: error });
+}
+
+/** A failure to open the database at `url`, in words where there are any; null is the embedded one. */
+export function databaseFailure(error: unknown, url: string | null): unknown {
+  if (url === null || error instanceof StartError) return error;
+  const at = new URL(url);
+  const place = `${decodeURIComponent(at.hostname) || "localhost"}:${at.port || "5432"}`;
+  const name = decodeURIComponent(at.pathname.slice(1));
+  const user = decodeURIComponent(at.username);
+  const said = error instanceof MigrateError ? migrating(error, name, user) : connecting(error, { place, name, user });
+  return said === null ? error : new StartError(said, { cause: error });
+}
+
+interface Target {
+  place: string;
+  name: string;
+  user: string;
+}
+
+/** By SQLSTATE and by the codes of the system and of TLS: exact ones, and the beginnings of others. */
+function connecting(error: unknown, { place, name, user }: Target): string | null {
+  const { message = "" } = error as Failed;
+  const code = codeOf(error);
+  const server = `the database server at ${place}`;
+  if (/^(ECONNREFUSED|ENOENT)$/.test(code)) {
+    return `nothing listens at ${place} (${code}); start the database server, or correct DATABASE_URL`;
+  }
+  if (/^(ENOTFOUND|EAI_)/.test(code))
+    return `the name of ${server} cannot be looked up (${code}); correct DATABASE_URL`;
+  if (/^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ECONNRESET|EPIPE)$/.test(code) || /timeout/i.test(message)) {
+    return `${server} does not answer (${code || message}); see that it runs and can be reached, or correct DATABASE_URL`;
+  }
+  if (code === "28P01") {
+    return `${server} refuses the password of the user ${user}; correct DATABASE_URL, or set the password: alter role … password '…'`;
+  }
+  if (code === "28000")
+    return `${server} lets nobody in so: ${message}; correct DATABASE_URL, or the server's pg_hba.conf`;
+  if (code === "3D000")
+    return `${server} has no database ${name}; create it (createdb ${name}), or correct DATABASE_URL`;
+  if (code === "42501") return `the user ${user} may not do this (${message}); ${owner(name, user)}`;
+  if (code === "53300")
+    return `${server} has no connections left (${message}); raise max_connections, or end other clients`;
+  if (/^57P0/.test(code)) return `${server} is starting or stopping (${message}); start again in a moment`;
+  if (code === "25006") return `${server} is read-only, a standby for example; name the primary in DATABASE_URL`;
+  if (/CERT|^ERR_TLS/.test(code)) {
+    return `the certificate of ${server} is not trusted (${code}); name its authority's file in NODE_EXTRA_CA_CERTS, or correct DATABASE_URL`;
+  }
+  if (/does not support SSL/.test(message)) return `${server} speaks no TLS; leave sslmode out of DATABASE_URL`;
+  return null;
+}
+
+/** A migration that lacks a privilege lacks the ownership. */
+function migrating(error: MigrateError, name: string, user: string): string | null {
+  return codeOf(error.cause) === "42501" ? `${error.message}; ${owner(name, user)}` : null;
+}
+
+function owner(name: string, user: string): string {
+  return `start as the owner of the database, or make this user it: alter database "${name}" owner to "${user}"`;
+}
+
+function codeOf(error: unknown): string {
+  return (error as Failed | undefined)?.code ?? "";
+}

@@ -1,0 +1,207 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { chmod, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { Sql } from "postgres";
+import { Webhook } from "standardwebhooks";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect } from "../../src/db/connect.js";
+import { migrateUnreleased } from "../../src/db/migrate.js";
+import { DEBIAN_PROGRAMS, startDebianServer } from "../support/debian-server.js";
+import { endServer, temporaryDirectory, type TestServer } from "../support/server.js";
+import { startServiceProcess } from "../support/service-process.js";
+import { startReceiver } from "../webhooks/support/receiver.js";
+import { dumpOf, RELEASES, type Known } from "./upgrade/fixture.js";
+import { makeThisVersion } from "./upgrade/next-version.js";
+import { shownBy, viewsOf } from "./upgrade/surface.js";
+
+// docs/operations/backup.md, word by word: with Debian's PostgreSQL 15 from one server to another, and with the embedded one.
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The guide's blocks of commands, in its order. */
+const blocks = [
+  ...(await readFile(path.join(ROOT, "docs/operations/backup.md"), "utf8")).matchAll(
+    /<!-- test\/db\/backup\.test\.ts [^\n]*\n\n```bash\n([\s\S]*?)```/g,
+  ),
+].map(([, text]) => text!);
+const [dump, roles, restore, skipNumbers, quiet, copy] = blocks as [string, string, string, string, string, string];
+
+let directory: string;
+beforeAll(async () => void (directory = await temporaryDirectory()));
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+/** Runs bash in the test's directory; rejects where it fails. */
+async function bash(script: string, env: Record<string, string>): Promise<void> {
+  const child = spawn("bash", ["-euo", "pipefail", "-c", script], {
+    cwd: directory,
+    env: { ...env, PATH: `${DEBIAN_PROGRAMS}:${process.env["PATH"]}` },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const [code] = (await once(child, "close")) as [number];
+  if (code !== 0) throw new Error(`exit code ${code}\n${output}`);
+}
+
+function databaseOf(server: TestServer, name: string): string {
+  return Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
+}
+
+const shown = async (sql: Sql): Promise<Map<string, string[]>> => {
+  const found = new Map<string, string[]>();
+  for (const [view, columns] of await viewsOf(sql)) found.set(view, await shownBy(sql, view, columns));
+  return found;
+};
+
+describe("a dump of Debian's PostgreSQL 15", () => {
+  const servers: TestServer[] = [];
+  const pools: Sql[] = [];
+  let skipped: string | null = null;
+  let known: Known;
+  let original: Sql;
+  let env: { DATABASE_URL: string; SERVER_URL: string; RESTORED_URL: string };
+
+  beforeAll(async () => {
+    for (let number = 0; number < 2; number++) {
+      const server = await startDebianServer();
+      if (typeof server === "string") return void (skipped = server);
+      servers.push(server);
+    }
+    const [old, fresh] = servers as [TestServer, TestServer];
+    env = {
+      DATABASE_URL: databaseOf(old, "original"),
+      SERVER_URL: fresh.url,
+      RESTORED_URL: databaseOf(fresh, "svc"),
+    };
+    await bash(`psql --quiet --command="create database original template template0" "${old.url}"; ${roles}`, {
+      SERVER_URL: old.url,
+    });
+    const release = await dumpOf(RELEASES.at(-1)!);
+    ({ known } = release);
+    await writeFile(path.join(directory, "release.sql"), release.sql);
+    await bash('psql --quiet --output=/dev/null --set=ON_ERROR_STOP=1 --file=release.sql "$DATABASE_URL"', env);
+    await migrateUnreleased(env.DATABASE_URL);
+    original = pool(env.DATABASE_URL);
+  });
+  afterAll(async () => {
+    await Promise.all(pools.map((sql) => sql.end()));
+    for (const server of servers) await server.stop();
+  });
+
+  function pool(url: string): Sql {
+    const sql = connect(url, { max: 2, applicationName: "svc test" });
+    pools.push(sql);
+    return sql;
+  }
+
+  it("comes back on another server with all that it held, and the service goes on with it", async (context) => {
+    if (skipped !== null) return context.skip(skipped);
+    const before = await shown(original);
+    await bash(dump, env);
+    await bash(roles, env);
+    await bash(restore, env);
+    const restored = pool(env.RESTORED_URL);
+    expect(await shown(restored)).toEqual(before);
+
+    await bash(skipNumbers, env);
+    const receiver = await startReceiver();
+    await restored`update svc.webhooks set url = ${receiver.url}, disabled_at = null, disabled_reason = null`;
+    const service = await startServiceProcess(env.RESTORED_URL, {
+      SVC_SECRET: known.secret,
+      SVC_WEBHOOK_ALLOW_PRIVATE: "1",
+      SVC_SETTLE_SECONDS: "0",
+    });
+    try {
+      const send = async (body: object): Promise<{ eventId: string }> => {
+        const headers = { Authorization: `Bearer ${known.keys.test}`, "Content-Type": "application/json" };
+        const response = await fetch(`${service.url}/v1/events`, {
+          method: "POST",
+          headers,
+          body: JSON.stringify(body),
+        });
+        expect(response.status).toBe(202);
+        return (await response.json()) as { eventId: string };
+      };
+      expect(await send(known.answered.request)).toMatchObject({ eventId: known.answered.eventId });
+      const { eventId } = await send({
+        customerId: "restored",
+        event: "signed_up",
+        properties: { source: "partner" },
+      });
+      const [last] = await original`select svc.event_id((last_value + 99999999) * 1024) as id from svc.batch_seq`;
+      expect(eventId > (last!["id"] as string), "an id that nobody was given before").toBe(true);
+      // Signed as its receiver has known it, by the secret that was sealed in the dump.
+      const webhook = new Webhook(known.webhook.secret);
+      const told = () =>
+        receiver.requests.flatMap(({ headers, body }) => {
+          try {
+            return [(webhook.verify(body, headers as Record<string, string>) as Told).data.customerId];
+          } catch {
+            return [];
+          }
+        });
+      await expect.poll(told, { timeout: 40_000 }).toContain("restored");
+    } finally {
+      await service.stop();
+      await receiver.close();
+    }
+  });
+
+  it("is quiet as a copy", async (context) => {
+    if (skipped !== null) return context.skip(skipped);
+    const restored = pool(env.RESTORED_URL);
+    await bash(quiet, env);
+    expect(await restored`select from svc.webhooks where disabled_at is null`).toHaveLength(0);
+  });
+
+  interface Told {
+    data: { customerId: string };
+  }
+});
+
+describe("the directory of an embedded database", () => {
+  const running = new Set<ChildProcess>();
+  let root: string;
+  beforeAll(async () => void (root = await makeThisVersion()));
+  afterAll(async () => {
+    for (const child of running) await stop(child);
+    for (const name of [".svc-data", "svc-data-backup"]) await endServer(path.join(directory, name));
+    await rm(root, { recursive: true, force: true });
+  });
+
+  async function start(dataDir: string): Promise<ChildProcess> {
+    const child = spawn(process.execPath, [path.join(root, "bin/svc-server.js"), "start"], {
+      cwd: directory,
+      env: { PATH: process.env["PATH"], SVC_DATA_DIR: dataDir, SVC_PORT: "0", LOG_LEVEL: "warn" },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    running.add(child);
+    child.once("exit", () => running.delete(child));
+    for await (const line of createInterface({ input: child.stdout })) if (line.includes("listening on")) break;
+    child.stdout.resume();
+    return child;
+  }
+
+  async function stop(child: ChildProcess): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, "exit");
+    child.kill("SIGTERM");
+    await exited;
+  }
+
+  it("is a backup when it is copied while the service is stopped", async () => {
+    await chmod(directory, 0o711);
+    await stop(await start(".svc-data"));
+    await bash(copy, {});
+    const secret = await readFile(path.join(directory, ".svc-data/secret"), "utf8");
+    expect(await readFile(path.join(directory, "svc-data-backup/secret"), "utf8")).toBe(secret);
+    await stop(await start("svc-data-backup"));
+  });
+});
+
+it("the guide's commands are those that were tried", () => {
+  expect(blocks).toHaveLength(6);
+});

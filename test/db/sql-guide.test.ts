@@ -1,0 +1,216 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Sql } from "postgres";
+import * as calls from "../../src/db/calls-admin.js";
+import { connect } from "../../src/db/connect.js";
+import { newAccessToken, newApiKey } from "../../src/http/credentials.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { populate } from "../support/population.js";
+import { createWebhook } from "../webhooks/support/fixtures.js";
+
+const GUIDE = fileURLToPath(new URL("../../docs/sql.md", import.meta.url));
+
+/** Tables that grow with customers and events. */
+const LARGE = new Set([
+  "customers",
+  "deliveries",
+  "delivery_attempts",
+  "emissions",
+  "events",
+  "health_scores",
+  "idempotency_keys",
+  "ingest_batches",
+  "journey_runs",
+  "lifecycle_transitions",
+  "rule_executions",
+  "segment_memberships",
+  "trait_updates",
+]);
+
+interface Question {
+  title: string;
+  statement: string;
+  /** As the guide shows it. */
+  printed: string;
+  /** Whether the guide says that it reads all of something. */
+  readsAll: boolean;
+}
+
+const guide = await readFile(GUIDE, "utf8");
+const questions: Question[] = [
+  ...guide.matchAll(/^## (\d+\. .*)\n\n((?:(?!```).*\n)*)```sql\n([\s\S]*?)```\n\n```text\n([\s\S]*?)```/gm),
+].map(([, title = "", about = "", statement = "", printed = ""]) => ({
+  title,
+  statement,
+  printed,
+  readsAll: /\bIt reads all\b/.test(about),
+}));
+
+let db: TestDatabase;
+let reader: pg.Client;
+/** Connections of the service. */
+let processes: Sql[];
+
+beforeAll(async () => {
+  db = await createDatabase();
+  await fill(db);
+  const user = `${db.name}_ann`;
+  await db.sql.unsafe(`create role ${user} login password 'ann' in role svc_reader`);
+  // The server's own texts, as psql prints them.
+  reader = new pg.Client({
+    connectionString: Object.assign(new URL(db.url), { username: user, password: "ann" }).href,
+    application_name: "psql",
+    types: { getTypeParser: () => (text: string) => text },
+  });
+  await reader.connect();
+  await reader.query("set time zone 'UTC'");
+  processes = ["svc http", "svc worker"].map((applicationName) => connect(db.url, { max: 1, applicationName }));
+  for (const sql of processes) await sql`select`;
+}, 300_000);
+afterAll(async () => {
+  await Promise.all([reader.end(), ...processes.map((sql) => sql.end())]);
+  await db.sql.unsafe(`drop role ${db.name}_ann`);
+  await db.drop();
+});
+
+/** A service in which some things go well and some do not. */
+async function fill({ sql }: TestDatabase): Promise<void> {
+  const token = newAccessToken();
+  const bootstrapped = await calls.bootstrap(sql, "acme", "ann@acme.example", token.hash);
+  const { organizationId } = JSON.parse(bootstrapped) as { organizationId: string };
+  const by = { tokenHash: token.hash, organizationId, requestId: "req" };
+  const keys = { test: newApiKey("test"), live: newApiKey("live") };
+  await calls.createProject(sql, by, { name: "Shop", slug: "shop" }, keys);
+  const [{ id }] = await sql<[{ id: number }]>`select environment_id as id from svc.environments where name = 'live'`;
+  await populate(sql, id, { customers: 20_000, events: 100_000 });
+  await sql`
+    update svc.key_usage as u set month_events = 48211, refilled_at = now()
+    from svc.api_keys as k where k.key_hash = u.key_hash and k.hint like 'svc_live%'`;
+  await sql`
+    update svc.journey_runs set current_step = 'first_project',
+      steps = json_build_object(
+        'look', json_build_object('completedAt', svc.iso(started_at + interval '2 days'), 'triggeredBy', 'timer'),
+        'invite', json_build_object('completedAt', svc.iso(started_at + interval '9 days'), 'triggeredBy', 'evt_0000000000000400')
+      )
+    where customer_id like '%7'`;
+  await sql`insert into svc.workers (worker_id, started_at) values ('worker-1', now() - interval '3 days')`;
+  await sql`select graphile_worker.add_job('evaluate', json_build_object('environmentId', ${id}::integer))`;
+  await sql`select graphile_worker.add_job('evaluate', json_build_object('environmentId', ${id}::integer))`;
+  await sql`
+    update graphile_worker._private_jobs set attempts = 3, run_at = now() + interval '1 minute', last_error = 'deadlock detected'
+    where id = (select min(id) from graphile_worker._private_jobs)`;
+  const { webhookId } = await createWebhook(sql, id, "https://hooks.example.com/svc");
+  await sql`update svc.webhooks set failing_since = now() - interval '2 hours'`;
+  await sql`
+    insert into svc.deliveries (environment_id, webhook_id, emission_seq, status, attempts, next_attempt_at, finished_at)
+    select ${id}, ${webhookId}, emission_seq,
+      case when n % 100 = 1 then 'failed' when n % 100 = 2 then 'pending' else 'delivered' end, case when n % 100 = 1 then 8 else 1 end,
+      now() + interval '1 minute', case when n % 100 <> 2 then now() end
+    from (select emission_seq, row_number() over (order by emission_seq) as n from svc.emissions) as e`;
+  await sql`
+    insert into svc.delivery_attempts (environment_id, webhook_id, emission_seq, attempt, attempted_at, latency_ms, status_code)
+    select environment_id, webhook_id, emission_seq, attempts, now() - interval '1 hour', 20, case status when 'delivered' then 200 else 503 end
+    from svc.deliveries`;
+  await sql`
+    insert into svc.recomputes (
+      environment_id, recompute_id, kind, pinned_at, status, customers_total, customers_done, requested_by, started_at
+    )
+    values (${id}, 'rec_2d1c0f9a8b7e6d5c4b3a', 'recompute', now(), 'running', 20000, 5000, 'ann@acme.example', now())`;
+  await sql`vacuum (analyze)`;
+}
+
+it("the guide asks twenty questions", () => {
+  expect(questions.map(({ title }) => Number.parseInt(title))).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
+});
+
+it.each(questions)(
+  "$title: a reader gets rows, of the columns that the guide shows",
+  async ({ statement, printed }) => {
+    const result = await reader.query({ text: statement, rowMode: "array" });
+    expect(result.rowCount).toBeGreaterThan(0);
+    const [header = ""] = printed.split("\n");
+    expect(header.split("|").map((name) => name.trim())).toEqual(result.fields.map(({ name }) => name));
+  },
+);
+
+interface PlanNode {
+  "Node Type": string;
+  "Relation Name"?: string;
+  Plans?: PlanNode[];
+}
+
+it.each(questions.filter(({ readsAll }) => !readsAll))(
+  "$title: no large table is read as a whole",
+  async ({ statement }) => {
+    const { rows } = await reader.query<[string]>({ text: `explain (format json) ${statement}`, rowMode: "array" });
+    const [{ Plan: plan }] = JSON.parse(rows[0]![0]) as [{ Plan: PlanNode }];
+    const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+    const scanned = nodesOf(plan).filter(
+      (node) => node["Node Type"] === "Seq Scan" && LARGE.has(node["Relation Name"] ?? ""),
+    );
+    expect(scanned).toEqual([]);
+  },
+);
+
+it("every view that a reader has, and every column, has a comment", async () => {
+  const { rows } = await reader.query<string[]>({
+    text: `
+      select c.relname, a.attname
+      from pg_class as c
+      join pg_attribute as a on a.attrelid = c.oid and not a.attisdropped
+      where c.relnamespace = 'svc_inspect'::regnamespace
+        and (col_description(c.oid, a.attnum) is null or obj_description(c.oid, 'pg_class') is null)`,
+    rowMode: "array",
+  });
+  expect(rows).toEqual([]);
+});
+
+it("every view but those of the whole installation names the organization", async () => {
+  const { rows } = await reader.query<string[]>({
+    text: `
+      select c.relname from pg_class as c
+      where c.relnamespace = 'svc_inspect'::regnamespace and c.relkind = 'v' and not exists (
+        select from pg_attribute as a where a.attrelid = c.oid and a.attname = 'organization'
+      )
+      order by 1`,
+    rowMode: "array",
+  });
+  expect(rows.flat()).toEqual(["tables", "workers"]);
+});
+
+// For whoever changes a question: SQL_GUIDE=write npx vitest run test/db/sql-guide.test.ts
+it.runIf(process.env["SQL_GUIDE"] === "write")("the guide is given what is printed", async () => {
+  let written = guide;
+  for (const { statement, printed } of questions) {
+    const result = await reader.query<(string | null)[]>({ text: statement, rowMode: "array" });
+    const table = printedTable(
+      result.fields.map(({ name }) => name),
+      result.rows.filter((row) => !row.includes("svc test")).slice(0, 8),
+    );
+    written = written.replace(
+      `${statement}\`\`\`\n\n\`\`\`text\n${printed}\`\`\``,
+      () => `${statement}\`\`\`\n\n\`\`\`text\n${table}\`\`\``,
+    );
+  }
+  await writeFile(GUIDE, written);
+});
+
+/** A table as psql prints it, instants by the second. */
+function printedTable(names: string[], rows: (string | null)[][]): string {
+  const cells = rows.map((row) => row.map((value) => (value ?? "").replace(/(:\d\d)\.\d+/, "$1")));
+  const widths = names.map((name, column) => Math.max(name.length, ...cells.map((row) => row[column]!.length)));
+  const isNumber = names.map((_, column) => cells.every((row) => /^(-?[\d.]+)?$/.test(row[column]!)));
+  const line = (row: string[]) =>
+    row.map((text, column) => ` ${text} `.replace(/\s+$/, column === row.length - 1 ? "" : "$&")).join("|");
+  const header = names.map((name, column) =>
+    name.padStart((widths[column]! + name.length) >> 1).padEnd(widths[column]!),
+  );
+  const body = cells.map((row) =>
+    row.map((text, column) => (isNumber[column] ? text.padStart(widths[column]!) : text.padEnd(widths[column]!))),
+  );
+  return [line(header), widths.map((width) => "-".repeat(width + 2)).join("+"), ...body.map(line), ""]
+    .map((text) => text.trimEnd())
+    .join("\n");
+}

@@ -1,0 +1,63 @@
+import { readdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import pg from "pg";
+import { createEmptyDatabase, type TestDatabase } from "../../support/database.js";
+
+const FIXTURES = path.join(import.meta.dirname, "fixtures");
+
+/** What the users of a fixture's database know, and it does not; scripts/upgrade-fixture.ts writes it. */
+export interface Known {
+  /** SVC_SECRET. */
+  secret: string;
+  organizationId: string;
+  accessToken: string;
+  ciToken: string;
+  keys: { test: string; live: string; second: string; revoked: string };
+  webhook: { id: string; secret: string };
+  failingWebhook: string;
+  answered: { request: object; eventId: string };
+  setAside: string;
+}
+
+/** The releases that there are databases of, by their last migration, oldest first. */
+export const RELEASES = readdirSync(FIXTURES)
+  .filter((name) => name.endsWith(".sql.gz"))
+  .map((name) => name.replace(".sql.gz", ""))
+  .sort();
+
+/** The dump of a release, for psql, and what belongs to it. */
+export async function dumpOf(release: string): Promise<{ sql: string; known: Known }> {
+  const packed = await readFile(path.join(FIXTURES, `${release}.sql.gz`));
+  return {
+    sql: (await promisify(gunzip)(packed)).toString("utf8"),
+    known: JSON.parse(await readFile(path.join(FIXTURES, `${release}.json`), "utf8")) as Known,
+  };
+}
+
+/**
+ * A database as it was at a release, filled by the service of that time. Of the present are only its access tokens, which are good for a day,
+ * and its deliveries, of which all that wait are due.
+ */
+export async function loadRelease(release: string): Promise<{ database: TestDatabase; known: Known }> {
+  const { sql, known } = await dumpOf(release);
+  const database = await createEmptyDatabase();
+  try {
+    // On a connection of its own, for the settings that a dump makes.
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    // psql's own commands, which keep what the dump holds from being taken for such, are none of the server's.
+    await client.query(sql.replace(/^\\(un)?restrict .*$/gm, "")).finally(() => client.end());
+    await database.sql`update iam.access_tokens set expires_at = now() + interval '1 day'`;
+    await database.sql`update svc.deliveries set next_attempt_at = now() where status = 'pending'`;
+    // A later program has other functions, and applies them all. (What a dump brings back is the same in meaning, not in its text.)
+    await database.sql`delete from svc_migrate.applied_code`;
+    await database.sql`analyze`;
+    return { database, known };
+  } catch (error) {
+    await database.drop();
+    throw error;
+  }
+}

@@ -1,0 +1,138 @@
+import { execFile } from "node:child_process";
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { PROJECT_ROOT, readCommitted } from "../../../src/db/migrate/files.js";
+import { createDatabase, type TestDatabase } from "../../support/database.js";
+import { startServiceProcess, type ServiceProcess } from "../../support/service-process.js";
+import { snapshot } from "../../support/service.js";
+import { Load } from "./load.js";
+import { makeNextVersion } from "./next-version.js";
+import { bootstrap } from "../../../src/db/calls-admin.js";
+import { newAccessToken } from "../../../src/http/credentials.js";
+
+// The next version starts beside the present one, on a database that is at work.
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+/** Acknowledged operations in each phase. */
+const ENOUGH = 1000;
+
+let db: TestDatabase;
+let next: string;
+const running: ServiceProcess[] = [];
+
+beforeAll(async () => {
+  db = await createDatabase();
+  next = await makeNextVersion();
+});
+afterAll(async () => {
+  await Promise.all(running.map((service) => service.stop()));
+  await db.drop();
+  await rm(next, { recursive: true, force: true });
+});
+
+async function start(root: string): Promise<ServiceProcess> {
+  const service = await startServiceProcess(db.url, { SVC_SETTLE_SECONDS: "0" }, { root });
+  running.push(service);
+  return service;
+}
+
+// On a busy machine the load and two services share what there is.
+it(
+  "loses, doubles and refuses nothing while the next version migrates and takes over",
+  { timeout: 180_000 },
+  async () => {
+    const old = await start(ROOT);
+    const load = new Load(await makeProject(old.url));
+    load.sendTo(old.url);
+    await load.acknowledged(ENOUGH);
+
+    const fresh = await start(next);
+    expect(await ledger()).toEqual((await readCommitted(next)).map(({ filename }) => filename));
+    load.sendTo(old.url, fresh.url);
+    await load.acknowledged(ENOUGH);
+
+    load.sendTo(fresh.url);
+    expect(load.repeated, "nobody was cut off before the old version ended").toBe(0);
+    expect(await old.end()).toBe(0);
+    await load.acknowledged(ENOUGH);
+    const sent = await load.stop();
+
+    expect(load.failures).toEqual([]);
+    await expect.poll(pending, { timeout: 30_000 }).toBe(0);
+    const [stored] = await db.sql`
+    select
+      (select count(*)::int from svc.events) as events,
+      (select count(*)::int from svc.idempotency_keys) as keys,
+      (select count(*)::int from svc.customers where lifecycle = 'active') as customers,
+      (select count(*)::int from svc.emissions where event_type = 'customer.created') as created,
+      (select count(*)::int from svc.customers where set_aside_at is not null) as set_aside`;
+    const { events, customers } = sent;
+    expect(stored).toEqual({ events, keys: events, customers, created: customers, set_aside: 0 });
+    const lost = await db.sql`
+    select key from unnest(${sent.keys}::text[]) as key
+    where not exists (select from svc.idempotency_keys as k where k.idempotency_key = key)`;
+    expect([...lost]).toEqual([]);
+  },
+);
+
+it("processes of a new version that start at once wait for each other, and all serve", async () => {
+  const other = await createDatabase();
+  const two = await Promise.all([1, 2].map(() => startServiceProcess(other.url, {}, { root: next })));
+  try {
+    for (const { url } of two) expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    const rows = await other.sql`select filename from graphile_migrate.migrations order by filename`;
+    expect(rows).toHaveLength((await readCommitted(next)).length);
+  } finally {
+    await Promise.all(two.map((service) => service.stop()));
+    await other.drop();
+  }
+});
+
+it("a version that is older than the database says so in one line, and ends", async () => {
+  const last = (await readCommitted(next)).at(-1)!.filename;
+  const known = (await readCommitted(PROJECT_ROOT)).at(-1)!.filename;
+  for (const command of ["start", "migrate"]) {
+    const env = { PATH: process.env["PATH"], DATABASE_URL: db.url, SVC_PORT: "0", SVC_SECRET: "x".repeat(32) };
+    const program = path.join(ROOT, "bin/svc-server.js");
+    await expect(promisify(execFile)(process.execPath, [program, command], { env })).rejects.toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr:
+        `svc-server: the database is newer than this program: it has migration ${last}, the newest known here is ${known}; ` +
+        "install the version that made it, or a later one\n",
+    });
+  }
+});
+
+/** A project with a small model; answers its ingestion key. */
+async function makeProject(url: string): Promise<string> {
+  const token = newAccessToken();
+  const { organizationId } = JSON.parse(await bootstrap(db.sql, "acme", "ada@example.com", token.hash)) as {
+    organizationId: string;
+  };
+  const post = async (address: string, body: object): Promise<unknown> => {
+    const headers = {
+      Authorization: `Bearer ${token.text}`,
+      "X-Svc-Organization": organizationId,
+      "Content-Type": "application/json",
+    };
+    const response = await fetch(url + address, { method: "POST", headers, body: JSON.stringify(body) });
+    expect(response.status).toBe(201);
+    return response.json();
+  };
+  const { keys } = (await post("/projects", { name: "App", slug: "app" })) as { keys: { test: string } };
+  await post("/projects/app/config-versions?env=test", { snapshot: snapshot() });
+  return keys.test;
+}
+
+async function ledger(): Promise<string[]> {
+  const rows = await db.sql<{ filename: string }[]>`select filename from graphile_migrate.migrations order by filename`;
+  return rows.map(({ filename }) => filename);
+}
+
+async function pending(): Promise<number> {
+  return (await db.sql<[{ n: number }]>`select count(*)::int as n from svc.inbox`)[0].n;
+}

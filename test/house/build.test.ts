@@ -1,0 +1,51 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+// scripts/build.js, over two sources in a folder of its own.
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(os.tmpdir(), "svc-build-"));
+  await cp(path.join(ROOT, "scripts"), path.join(directory, "scripts"), { recursive: true });
+  await symlink(path.join(ROOT, "node_modules"), path.join(directory, "node_modules"));
+  await mkdir(path.join(directory, "src"));
+  await writeFile(path.join(directory, "package.json"), '{"type":"module"}');
+  await write("one.ts", "export const one: number = 1;\n");
+  await write("two.ts", 'export { one as two } from "./one.js";\n');
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+const write = (name: string, text: string) => writeFile(path.join(directory, "src", name), text);
+const output = (name: string) => path.join(directory, "dist", name);
+
+/** Builds, and answers what is in dist then, but for the packages. */
+async function build(): Promise<string[]> {
+  await promisify(execFile)(process.execPath, [path.join(directory, "scripts/build.js")]);
+  return (await readdir(path.join(directory, "dist"))).filter((name) => /^(one|two)\./.test(name)).toSorted();
+}
+
+test("what is built follows the sources, and is left alone while they stay as they are", async () => {
+  const all = ["one.js", "one.js.map", "two.js", "two.js.map"];
+  expect(await build()).toEqual(all);
+
+  await writeFile(output("one.js"), "not built again");
+  await build();
+  expect(await readFile(output("one.js"), "utf8")).toBe("not built again");
+
+  await rm(output("two.js.map"));
+  expect(await build()).toEqual(all);
+  expect(await readFile(output("one.js"), "utf8")).toContain("one = 1");
+
+  await write("one.ts", "export const one: number = 11;\n");
+  await build();
+  expect(await readFile(output("one.js"), "utf8")).toContain("one = 11");
+
+  await rm(path.join(directory, "src/two.ts"));
+  expect(await build()).toEqual(all.slice(0, 2));
+});

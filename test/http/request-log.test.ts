@@ -1,0 +1,234 @@
+import { Socket } from "node:net";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { createLogger } from "../../src/server/log.js";
+import { startService, type Actor, type Service } from "../support/service.js";
+
+type Line = Record<string, unknown>;
+
+let lines: Line[] = [];
+/** The fields of all lines. */
+const seen = new Set<string>();
+const log = createLogger("debug", {
+  write: (text) => {
+    const line = JSON.parse(text) as Line;
+    // What Koa says of a connection that breaks is no line of a request.
+    if (line["msg"] !== "an answer could not be sent") lines.push(line);
+  },
+});
+
+let service: Service;
+let ada: Actor;
+let key: string;
+beforeAll(async () => {
+  service = await startService({ log });
+  ada = await service.owner("acme");
+  const { body } = await service.request("POST", "/projects", { by: ada, body: { name: "App", slug: "app" } });
+  key = (body as { keys: { test: string } }).keys.test;
+});
+afterAll(() => service.stop());
+beforeEach(() => {
+  for (const name of lines.flatMap(Object.keys)) seen.add(name);
+  lines = [];
+});
+
+const common = {
+  time: expect.any(String) as string,
+  pid: process.pid,
+  requestId: "req",
+  durationMs: expect.any(Number) as number,
+};
+const authorized = () => ({ Authorization: `Bearer ${key}` });
+
+it("a request that was answered is one line with its route's pattern, status and duration", async () => {
+  await service.request("GET", "/projects/app", { by: ada });
+  expect(lines).toEqual([
+    {
+      ...common,
+      level: "info",
+      method: "GET",
+      route: "/projects/:project",
+      status: 200,
+      msg: "the request was answered",
+    },
+  ]);
+});
+
+it("a customer's id, an unknown path and a query are not told", async () => {
+  await service.request("GET", "/projects/app/customers/person-at-home?env=test", { by: ada });
+  await service.request("GET", "/person-at-home");
+  await service.request("PATCH", "/projects/app/customers/person-at-home", { by: ada });
+  expect(JSON.stringify(lines)).not.toContain("person-at-home");
+  expect(lines.map(({ route, status, code, level }) => ({ route, status, code, level }))).toEqual([
+    { route: "/projects/:project/customers/:customerId", status: 404, code: "CUSTOMER_NOT_FOUND", level: "info" },
+    { route: undefined, status: 404, code: "NOT_FOUND", level: "info" },
+    { route: undefined, status: 405, code: "METHOD_NOT_ALLOWED", level: "info" },
+  ]);
+});
+
+describe("ingestion", () => {
+  const operation = { type: "track", customerId: "c1", event: "login", timestamp: "2026-03-02T10:00:00Z" };
+
+  it("says how many operations were accepted", async () => {
+    await service.request("POST", "/v1/events/batch", {
+      headers: authorized(),
+      body: { events: [operation, operation, { type: "identify", customerId: "c1", traits: {} }] },
+    });
+    await service.request("POST", "/v1/events", { headers: authorized(), body: operation });
+    expect(lines.map(({ route, status, operations }) => ({ route, status, operations }))).toEqual([
+      { route: "/v1/events/batch", status: 202, operations: 3 },
+      { route: "/v1/events", status: 202, operations: 1 },
+    ]);
+  });
+
+  it("says by its code why a request was refused, and nothing of what was sent", async () => {
+    await service.request("POST", "/v1/events", { headers: authorized(), body: '{"type": "track", "secret-person' });
+    await service.request("POST", "/v1/events", {
+      headers: { Authorization: "Bearer svc_test_wrong" },
+      body: operation,
+    });
+    expect(JSON.stringify(lines)).not.toContain("secret-person");
+    expect(lines).toEqual([
+      {
+        ...common,
+        level: "info",
+        method: "POST",
+        route: "/v1/events",
+        status: 400,
+        code: "MALFORMED_JSON",
+        msg: "the request was refused",
+      },
+      expect.objectContaining({ status: 401, code: "INVALID_API_KEY" }),
+    ]);
+  });
+});
+
+it("a fault of ours is one line, an error with its cause", async () => {
+  const { sql } = service.db;
+  await sql`alter function svc_api.whoami(bytea, text) rename to whoami_gone`;
+  await service.request("GET", "/whoami", { by: ada });
+  await sql`alter function svc_api.whoami_gone(bytea, text) rename to whoami`;
+  expect(lines).toEqual([
+    {
+      ...common,
+      level: "error",
+      method: "GET",
+      route: "/whoami",
+      status: 500,
+      code: "INTERNAL_ERROR",
+      err: expect.objectContaining({ code: "42883", message: expect.stringContaining("does not exist") }) as unknown,
+      msg: "the request failed",
+    },
+  ]);
+});
+
+it("a request that cannot be served is one warning with the reason", async () => {
+  const { sql } = service.db;
+  await sql`
+    create or replace function svc_api.invitation_of_link(link_hash bytea) returns json language plpgsql as
+    $$ begin raise exception using errcode = '57014'; end $$`;
+  await fetch(`${service.url}/invitation?token=x`, { headers: { "X-Request-ID": "req" } });
+  expect(lines).toEqual([
+    expect.objectContaining({
+      level: "warn",
+      status: 503,
+      code: "SERVICE_UNAVAILABLE",
+      msg: "the request could not be served",
+    }),
+  ]);
+});
+
+it("a probe that succeeds is told at debug", async () => {
+  for (const probe of ["/livez", "/startupz", "/readyz", "/health"]) await service.request("GET", probe);
+  expect(lines.map(({ level, route }) => [level, route])).toEqual([
+    ["debug", "/livez"],
+    ["debug", "/startupz"],
+    ["debug", "/readyz"],
+    ["debug", "/health"],
+  ]);
+});
+
+/** Sends an event of which the body's first byte comes only; resolves when the service waits for the rest. */
+async function sendBeginning(): Promise<Socket> {
+  const socket = new Socket().connect(Number(new URL(service.url).port), "127.0.0.1");
+  const head = [
+    "POST /v1/events HTTP/1.1",
+    "Host: x",
+    `Authorization: Bearer ${key}`,
+    "Content-Type: application/json",
+  ];
+  socket.write([...head, "Content-Length: 100", "Expect: 100-continue", "X-Request-ID: req", "", ""].join("\r\n"));
+  const [continued] = (await once(socket, "data")) as [Buffer];
+  expect(String(continued)).toContain("100 Continue");
+  socket.write("{");
+  return socket;
+}
+
+it("what was done for a client that went away meanwhile is told all the same", async () => {
+  const { sql } = service.db;
+  const leaving = new AbortController();
+  await sql.begin(async (tx) => {
+    await tx`lock svc.ingest_batches in exclusive mode`;
+    const answer = fetch(`${service.url}/v1/events`, {
+      method: "POST",
+      headers: { ...authorized(), "Content-Type": "application/json", "X-Request-ID": "req" },
+      body: JSON.stringify({ type: "track", customerId: "c2", event: "login", timestamp: "2026-03-02T10:00:00Z" }),
+      signal: leaving.signal,
+    }).catch((error: unknown) => (error as Error).name);
+    const waiting = () => sql`select 1 from pg_locks where not granted and relation = 'svc.ingest_batches'::regclass`;
+    await vi.waitFor(async () => expect(await waiting()).toHaveLength(1));
+    leaving.abort();
+    expect(await answer).toBe("AbortError");
+  });
+  await vi.waitFor(() => expect(lines).toHaveLength(1));
+  expect(lines).toEqual([expect.objectContaining({ route: "/v1/events", status: 202, operations: 1 })]);
+});
+
+it("a request that ends before its body is one line, with what its client was told", async () => {
+  const socket = await sendBeginning();
+  socket.end();
+  await once(socket.resume(), "close");
+  await vi.waitFor(() => expect(lines).toHaveLength(1));
+  expect(lines).toEqual([
+    expect.objectContaining({ requestId: "req", route: "/v1/events", status: 400, code: "VALIDATION_ERROR" }),
+  ]);
+});
+
+it("a stream's line follows its end", async () => {
+  const abort = new AbortController();
+  const response = await fetch(`${service.url}/projects/app/events/stream?env=test`, {
+    headers: { Authorization: `Bearer ${ada.token}`, "X-Svc-Organization": ada.organizationId, "X-Request-ID": "req" },
+    signal: abort.signal,
+  });
+  expect(response.status).toBe(200);
+  expect(lines).toEqual([]);
+  abort.abort();
+  await vi.waitFor(() => expect(lines).not.toEqual([]));
+  expect(lines).toEqual([expect.objectContaining({ level: "info", status: 200, clientGone: true })]);
+});
+
+it("what is no HTTP is told with its status, code and request id", async () => {
+  const socket = new Socket().connect(Number(new URL(service.url).port), "127.0.0.1");
+  socket.end("secret-person\r\n\r\n");
+  let answer = "";
+  for await (const chunk of socket) answer += String(chunk);
+  const [, requestId] = /X-Request-ID: (\S+)/.exec(answer) ?? [];
+  expect(lines).toEqual([
+    expect.objectContaining({
+      level: "info",
+      requestId,
+      status: 400,
+      code: "VALIDATION_ERROR",
+      msg: "the request was refused",
+    }),
+  ]);
+});
+
+it("every field of these lines is in the guide", async () => {
+  const guide = await readFile(new URL("../../docs/operations/logs.md", import.meta.url), "utf8");
+  const described = [...guide.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name!);
+  expect([...seen].sort()).toEqual(expect.arrayContaining(["err", "operations", "requestId", "route"]));
+  const common = ["level", "time", "pid", "msg"];
+  expect([...seen].filter((name) => !described.includes(name) && !common.includes(name))).toEqual([]);
+});

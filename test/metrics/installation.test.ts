@@ -1,0 +1,238 @@
+import { pino } from "pino";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { addWorkerCounters, readInstallation, type Installation } from "../../src/db/calls-metrics.js";
+import { tick } from "../../src/db/calls-evaluation.js";
+import { renderInstallation } from "../../src/metrics/installation.js";
+import { WorkerCounters } from "../../src/metrics/worker-counters.js";
+import { ATTEMPTS, EVALUATED, EVALUATION_DELAY } from "../../src/metrics/worker-metrics.js";
+import { runWorkerRole } from "../../src/server/worker-role.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { createEnvironment, createWebhook, emit } from "../webhooks/support/fixtures.js";
+import { readSamples } from "./support/observed.js";
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createDatabase();
+});
+afterAll(() => db.drop());
+
+const read = () => readInstallation(db.sql);
+const shown = async () => readSamples(await renderInstallation(await read()));
+
+describe("svc_api.metrics()", () => {
+  it("answers all figures of an installation without anything in it", async () => {
+    expect(await read()).toEqual({
+      pendingOperations: 0,
+      oldestPendingSeconds: 0,
+      setAsideCustomers: 0,
+      jobs: [],
+      workers: 0,
+      recomputes: [],
+      recomputeCustomers: { all: 0, done: 0 },
+      deliveries: { pending: 0, oldestDueSeconds: 0 },
+      webhooks: { disabled: 0, failing: 0 },
+      connections: [{ application: "svc test", connections: expect.any(Number) }],
+      connectionsMax: expect.any(Number),
+      counters: [],
+    } satisfies Installation);
+  });
+
+  it("looks for the oldest waiting operation in all environments, and leaves out what nobody may take yet", async () => {
+    const [a, b] = [await createEnvironment(db.sql), await createEnvironment(db.sql)];
+    const accept = (environment: number, batch: number, age: string) => db.sql`
+      insert into svc.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)
+      values (${environment}, ${batch}, gen_random_uuid(), now() - ${age}::interval, 1, 0, false)`;
+    const wait = (environment: number, batch: number, notBefore: string | null) => db.sql`
+      insert into svc.inbox (environment_id, customer_id, seq, not_before)
+      values (${environment}, 'c', ${batch * 1024}, ${notBefore}::text::timestamptz)`;
+    await accept(a, 1, "10 days");
+    await wait(a, 1, "infinity");
+    await accept(a, 2, "1 minute");
+    await wait(a, 2, null);
+    await accept(b, 3, "1 hour");
+    await wait(b, 3, null);
+    const { pendingOperations, oldestPendingSeconds } = await read();
+    expect(pendingOperations).toBe(2);
+    expect(Math.round(oldestPendingSeconds / 60)).toBe(60);
+    await db.sql`truncate svc.inbox, svc.ingest_batches`;
+  });
+
+  it("tells of jobs by task and state", async () => {
+    await db.sql`delete from graphile_worker._private_jobs`;
+    await db.sql`select graphile_worker.add_job('ready')`;
+    await db.sql`select graphile_worker.add_job('later', run_at := now() + interval '1 hour')`;
+    await db.sql`select graphile_worker.add_job('given_up')`;
+    await db.sql`select graphile_worker.add_job('running')`;
+    await db.sql`
+      update graphile_worker._private_jobs as j set attempts = j.max_attempts
+      from graphile_worker._private_tasks as t where t.id = j.task_id and t.identifier = 'given_up'`;
+    await db.sql`
+      update graphile_worker._private_jobs as j set locked_at = now(), locked_by = 'w', attempts = j.max_attempts
+      from graphile_worker._private_tasks as t where t.id = j.task_id and t.identifier = 'running'`;
+    const { jobs } = await read();
+    expect(jobs.toSorted((x, y) => (x.task < y.task ? -1 : 1))).toEqual([
+      { task: "given_up", state: "failed", jobs: 1 },
+      { task: "later", state: "waiting", jobs: 1 },
+      { task: "ready", state: "ready", jobs: 1 },
+      { task: "running", state: "running", jobs: 1 },
+    ]);
+  });
+
+  it("counts workers that are alive, and customers that were set aside", async () => {
+    await tick(db.sql, "alive", 0);
+    await db.sql`insert into svc.workers (worker_id, seen_at) values ('dead', now() - interval '31 seconds')`;
+    const environment = await createEnvironment(db.sql);
+    await db.sql`
+      insert into svc.customers (environment_id, customer_id, created_at, set_aside_at)
+      values (${environment}, 'a', now(), now()), (${environment}, 'b', now(), null)`;
+    expect(await read()).toMatchObject({ workers: 1, setAsideCustomers: 1 });
+  });
+
+  it("adds up the recomputes under way, and tells of one that was given up for a day", async () => {
+    const environment = await createEnvironment(db.sql);
+    const add = (id: string, status: string, done: number, finished: string | null) => db.sql`
+      insert into svc.recomputes
+        (environment_id, recompute_id, kind, pinned_at, status, customers_total, customers_done, requested_by, finished_at)
+      values (${environment}, ${id}, 'recompute', now(), ${status}, 100, ${done}, 'ada', now() - ${finished}::interval)`;
+    await add("running", "running", 40, null);
+    await add("queued", "queued", 0, null);
+    await add("completed", "completed", 100, "1 minute");
+    await add("dead", "dead_letter", 10, "1 hour");
+    await add("long dead", "dead_letter", 10, "25 hours");
+    const { recomputes, recomputeCustomers } = await read();
+    expect(recomputeCustomers).toEqual({ all: 200, done: 40 });
+    expect(recomputes.toSorted((x, y) => (x.status < y.status ? -1 : 1))).toEqual([
+      { kind: "recompute", status: "dead_letter", recomputes: 1 },
+      { kind: "recompute", status: "queued", recomputes: 1 },
+      { kind: "recompute", status: "running", recomputes: 1 },
+    ]);
+  });
+
+  it("looks at deliveries of enabled webhooks only", async () => {
+    const environment = await createEnvironment(db.sql);
+    const hooks = [];
+    for (let index = 0; index < 3; index += 1)
+      hooks.push(await createWebhook(db.sql, environment, "https://example.com", ["*"]));
+    await emit(db.sql, environment, [{}, {}]);
+    await db.sql`update svc.deliveries set next_attempt_at = now() - interval '1 day' where webhook_id = ${hooks[0]!.webhookId}`;
+    await db.sql`
+      update svc.webhooks set disabled_at = now(), disabled_reason = 'The endpoint answered 410 Gone.'
+      where webhook_id = ${hooks[0]!.webhookId}`;
+    await db.sql`update svc.deliveries set next_attempt_at = now() - interval '1 hour' where webhook_id = ${hooks[1]!.webhookId}`;
+    await db.sql`update svc.webhooks set failing_since = now() where webhook_id = ${hooks[1]!.webhookId}`;
+    await db.sql`update svc.deliveries set next_attempt_at = now() + interval '1 hour' where webhook_id = ${hooks[2]!.webhookId}`;
+    const { deliveries, webhooks } = await read();
+    expect(webhooks).toEqual({ disabled: 1, failing: 1 });
+    expect(deliveries.pending).toBe(4);
+    expect(Math.round(deliveries.oldestDueSeconds / 60)).toBe(60);
+  });
+
+  it("counts ten thousand of what waits, and takes the database's estimate for more", async () => {
+    const environment = await createEnvironment(db.sql);
+    await db.sql`
+      insert into svc.inbox (environment_id, customer_id, seq) select ${environment}, 'c', g from generate_series(1, 25000) as g`;
+    await db.sql`analyze svc.inbox`;
+    expect((await read()).pendingOperations).toBe(25_000);
+    await db.sql`truncate svc.inbox`;
+  });
+
+  it("reads by index, whatever the statistics say", async () => {
+    const plan = (await db.sql`
+      select pg_get_functiondef('svc_api.metrics()'::regprocedure) as text`) as unknown as [{ text: string }];
+    const [, body] = plan[0].text.split("$function$");
+    const lines = await db.sql.begin(async (tx) => {
+      await tx`set local enable_seqscan = off`;
+      await tx`set local enable_bitmapscan = off`;
+      await tx`set local enable_sort = off`;
+      return tx.unsafe<{ "QUERY PLAN": string }[]>(`explain ${body}`);
+    });
+    const scanned = lines.flatMap((line) => /Seq Scan on (\w+)/.exec(line["QUERY PLAN"])?.[1] ?? []);
+    const small = [
+      "workers",
+      "webhooks",
+      "worker_counters",
+      "recomputes",
+      "_private_tasks",
+      "_private_jobs",
+      "pg_database",
+    ];
+    expect(scanned.filter((table) => !small.includes(table))).toEqual([]);
+  });
+});
+
+describe("what workers count", () => {
+  afterEach(() => db.sql`truncate svc.worker_counters`);
+
+  it("is added up over workers and calls", async () => {
+    for (let worker = 0; worker < 2; worker++) {
+      const counters = new WorkerCounters();
+      counters.count(EVALUATED, [], 5);
+      counters.count(ATTEMPTS, ["accepted"]);
+      counters.observe(EVALUATION_DELAY, 0.03);
+      counters.observe(EVALUATION_DELAY, 2000);
+      await addWorkerCounters(db.sql, counters.take());
+    }
+    const samples = await shown();
+    const value = (name: string, labels: Record<string, string> = {}) =>
+      samples.find((sample) => sample.name === name && Object.entries(labels).every(([l, v]) => sample.labels[l] === v))
+        ?.value;
+    expect(value("svc_evaluated_operations_total")).toBe(10);
+    expect(value("svc_webhook_attempts_total", { outcome: "accepted" })).toBe(2);
+    const bucket = (le: string) => value("svc_ingest_to_evaluated_seconds_bucket", { le });
+    expect([bucket("0.025"), bucket("0.05"), bucket("1800"), bucket("+Inf")]).toEqual([0, 2, 2, 4]);
+    expect(value("svc_ingest_to_evaluated_seconds_count")).toBe(4);
+    expect(value("svc_ingest_to_evaluated_seconds_sum")).toBeCloseTo(4000.06);
+  });
+
+  it("of another version, with other buckets and counters, does no harm", async () => {
+    await addWorkerCounters(db.sql, [
+      { counter: EVALUATION_DELAY.name, label: "", bucket: "0.033", value: 1 },
+      { counter: "svc_of_a_later_version_total", label: "x/y", bucket: "", value: 1 },
+    ]);
+    const samples = await shown();
+    const buckets = samples.filter(({ name }) => name === "svc_ingest_to_evaluated_seconds_bucket");
+    expect(buckets.filter(({ value }) => value === 1).map(({ labels }) => labels["le"])[0]).toBe("0.05");
+    expect(samples.filter(({ name }) => name.includes("later"))).toEqual([]);
+  });
+
+  it("is written down when a worker stops, however short it worked", async () => {
+    const worker = await runWorkerRole(
+      {
+        databaseUrl: db.url,
+        useRoles: true,
+        settleSeconds: 0,
+        attemptDays: 30,
+        recomputeAttempts: 10,
+        secret: "a secret of the tests of metrics",
+        allowPrivateWebhooks: false,
+      },
+      pino({ level: "silent" }),
+    );
+    await worker.stop();
+    const ticks = (await shown()).find(({ name }) => name === "svc_tick_duration_seconds_count");
+    expect(ticks?.value).toBeGreaterThan(0);
+  });
+
+  it("is kept where it could not be handed on", () => {
+    const counters = new WorkerCounters();
+    counters.count(EVALUATED, [], 5);
+    const taken = counters.take();
+    counters.count(EVALUATED, [], 2);
+    counters.giveBack(taken);
+    expect(counters.take()).toEqual([{ counter: EVALUATED.name, label: "", bucket: "", value: 7 }]);
+    expect(counters.take()).toEqual([]);
+  });
+
+  it("is added by workers at once without a deadlock", async () => {
+    const rows = Array.from({ length: 50 }, (_, index) => ({
+      counter: "c",
+      label: String(index),
+      bucket: "",
+      value: 1,
+    }));
+    await Promise.all(
+      Array.from({ length: 8 }, (_, worker) => addWorkerCounters(db.sql, worker % 2 ? rows : rows.toReversed())),
+    );
+    expect(await db.sql`select sum(value)::integer as sum from svc.worker_counters`).toEqual([{ sum: 400 }]);
+  });
+});

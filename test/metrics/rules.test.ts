@@ -1,0 +1,249 @@
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { cp, rm, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { INSTALL_MS_MAX, installed } from "../support/debian.js";
+import { temporaryDirectory } from "../support/server.js";
+import { METRICS_TOKEN, startObserved, type Observed } from "./support/observed.js";
+
+const OPERATIONS = path.resolve(import.meta.dirname, "../../docs/operations");
+const read = (file: string) => readFileSync(path.join(OPERATIONS, file), "utf8");
+const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map((match) => match[1]!);
+
+interface Rule {
+  name: string;
+  query: string;
+  health: string;
+  lastError?: string;
+}
+
+let observed: Observed;
+beforeAll(async () => {
+  observed = await startObserved({ events: { login: { properties: {} } } });
+  await observed.send([{ customerId: "c", event: "login" }]);
+});
+afterAll(() => observed.stop());
+
+/** The metrics that a process shows, with what histograms make of their names. */
+async function shownMetrics(): Promise<Set<string>> {
+  const types = [...(await observed.text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)];
+  return new Set(
+    types.flatMap(([, name, type]) =>
+      type === "histogram" ? ["bucket", "sum", "count"].map((end) => `${name!}_${end}`) : [name!],
+    ),
+  );
+}
+
+/** Alerts that a machine with other work may cause. */
+const OF_SPEED = new Set(["SvcEventLoopBlocked", "SvcEvaluationSlow", "SvcIngestionSlow", "SvcTicksSlow"]);
+
+const metricsIn = (expression: string) =>
+  all(expression.replace(/\{[^}]*\}/g, "{}"), /\b((?:svc|nodejs|process)_\w+)/g);
+
+describe("the dashboard", () => {
+  const dashboard = JSON.parse(read("dashboard.json")) as {
+    panels: {
+      type: string;
+      title: string;
+      description?: string;
+      gridPos: { x: number; w: number };
+      targets?: { expr: string }[];
+    }[];
+  };
+  const panels = dashboard.panels.filter(({ type }) => type !== "row");
+  const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+
+  it("asks for metrics that there are", async () => {
+    const shown = await shownMetrics();
+    expect(expressions.flatMap(metricsIn).filter((name) => !shown.has(name))).toEqual([]);
+    expect(expressions.every((expression) => metricsIn(expression).length === 1)).toBe(true);
+  });
+
+  it("has a panel for each metric of the service", async () => {
+    const shown = new Set(expressions.flatMap(metricsIn).map((name) => name.replace(/_(bucket|sum|count)$/, "")));
+    const own = all(await observed.text(), /^# TYPE (svc_\S+)/gm);
+    expect(own.filter((name) => !shown.has(name))).toEqual([]);
+  });
+
+  it("says of each panel what it shows, within the width of the page", () => {
+    for (const { title, description, gridPos } of panels) {
+      expect([title, description]).toEqual([expect.stringMatching(/./), expect.stringMatching(/\.$/)]);
+      expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+    }
+  });
+});
+
+describe("monitoring.md", () => {
+  const page = read("monitoring.md");
+
+  it("has a section for each alert, which the alert leads to, and a row for each metric", async () => {
+    const alerts = all(read("alerts.yml"), /alert: (\w+)/g);
+    expect(all(page, /^### (Svc\w+)$/gm)).toEqual(alerts);
+    expect(all(read("alerts.yml"), /runbook: monitoring\.md#(\w+)/g)).toEqual(alerts.map((name) => name.toLowerCase()));
+    const own = all(await observed.text(), /^# TYPE (svc_\S+)/gm);
+    expect(all(page, /^\| `(svc_\w+)`/gm).sort()).toEqual(own.sort());
+  });
+
+  const marked = (language: string) =>
+    all(page, new RegExp(`<!-- test/metrics/rules[^\n]*\n\n\`\`\`${language}\n(.*?)\`\`\``, "gs"));
+
+  it("has commands that answer as it says", async () => {
+    const env = { ...process.env, SVC_API_URL: observed.http.address, SVC_METRICS_TOKEN: METRICS_TOKEN };
+    // Not synchronously: the service is in this process.
+    const run = (command: string) => promisify(execFile)("bash", ["-euc", command], { env });
+    const answers = (await Promise.all(marked("bash").map(run))).map(({ stdout }) => stdout);
+    expect(answers).toEqual([
+      '{"status":"ok"}',
+      expect.stringContaining("# TYPE svc_database_up gauge\nsvc_database_up 1\n"),
+    ]);
+  });
+
+  it("has SQL that a reader may ask", async () => {
+    const { sql } = observed.fixture.service.db;
+    const statements = marked("sql");
+    expect(statements.length).toBe(all(page, /^(```sql)$/gm).length);
+    for (const statement of statements) {
+      await sql.begin(async (tx) => {
+        await tx.unsafe("set local role svc_reader");
+        await tx.unsafe(statement);
+      });
+    }
+  });
+
+  it("tells the type and the labels of each metric as they are shown", async () => {
+    const samples = await observed.scrape();
+    const types = new Map(
+      [...(await observed.text()).matchAll(/^# TYPE (svc_\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]),
+    );
+    for (const [, name, type, labels] of page.matchAll(/^\| `(svc_\w+)` +\| (\w+) +\| ([^|]*?) *\|/gm)) {
+      expect([name, type]).toEqual([name, types.get(name!)]);
+      const shown = samples.find((sample) => sample.name.startsWith(name!));
+      if (shown === undefined) continue; // nothing was counted yet
+      const named = Object.keys(shown.labels).filter((label) => label !== "le");
+      expect([name, all(labels!, /`(\w+)`/g)]).toEqual([name, named]);
+    }
+  });
+});
+
+describe("Prometheus", () => {
+  let skipped: string | null;
+  let directory: string;
+  let prometheus: ChildProcess;
+  let address: string;
+  beforeAll(async () => {
+    skipped = await installed("/usr/bin/prometheus", ["prometheus"]);
+    if (skipped !== null) return;
+    directory = await temporaryDirectory();
+    await cp(path.join(OPERATIONS, "alerts.yml"), path.join(directory, "alerts.yml"));
+    await writeFile(path.join(directory, "prometheus.yml"), configuration());
+    const port = await freePort();
+    address = `http://127.0.0.1:${port}`;
+    prometheus = spawn(
+      "/usr/bin/prometheus",
+      [`--config.file=prometheus.yml`, `--storage.tsdb.path=data`, `--web.listen-address=127.0.0.1:${port}`],
+      { cwd: directory, stdio: "ignore" },
+    );
+  }, INSTALL_MS_MAX);
+  afterAll(async () => {
+    if (skipped !== null) return;
+    prometheus.kill("SIGKILL");
+    await once(prometheus, "exit");
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  /** What monitoring.md says to write, with our service and a short interval. */
+  function configuration(): string {
+    const [, documented] = /```yaml\n(scrape_configs:.*?)```/s.exec(read("monitoring.md"))!;
+    return `global: { scrape_interval: 1s, evaluation_interval: 1s }\n${documented!
+      .replace("svc-1.internal:4400", new URL(observed.http.address).host)
+      .replace(/, svc-2\.internal:4400/, "")
+      .replace("/etc/prometheus/svc-token", path.join(directory, "token"))}`;
+  }
+
+  async function freePort(): Promise<number> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
+
+  const ask = async <T>(request: string): Promise<T> => {
+    const response = await fetch(`${address}/api/v1/${request}`);
+    const { status, data, error } = (await response.json()) as { status: string; data: T; error?: string };
+    expect([request, status, error]).toEqual([request, "success", undefined]);
+    return data;
+  };
+  const query = async (expression: string) =>
+    (
+      await ask<{ result: { metric: Record<string, string>; value: [number, string] }[] }>(
+        `query?query=${encodeURIComponent(expression)}`,
+      )
+    ).result;
+
+  it("finds no fault with the rules, and they say what they are tested to say", async (context) => {
+    if (skipped !== null) context.skip(skipped);
+    const promtool = async (...args: string[]) =>
+      (await promisify(execFile)("/usr/bin/promtool", args, { cwd: OPERATIONS })).stdout;
+    expect(await promtool("check", "rules", "alerts.yml")).toContain("SUCCESS: ");
+    expect(await promtool("test", "rules", "alerts.test.yml")).toContain("SUCCESS");
+  });
+
+  it("tests each alert once where it must be silent and once where it must be heard", () => {
+    const tests = read("alerts.test.yml");
+    const alerts = all(read("alerts.yml"), /alert: (\w+)/g);
+    const silent = all(tests, /alertname: (\w+),\s+exp_alerts: \[\]/g);
+    const heard = all(tests, /alertname: (\w+)\n\s+exp_alerts:\n/g);
+    expect(silent.filter((name) => !alerts.includes(name))).toEqual([]);
+    expect(alerts.filter((name) => !silent.includes(name) || !heard.includes(name))).toEqual([]);
+  });
+
+  it("scrapes the service with the token, and without it does not", async (context) => {
+    if (skipped !== null) context.skip(skipped);
+    await writeFile(path.join(directory, "token"), "another token");
+    await vi.waitFor(
+      async () => expect(await query('up{job="svc"}')).toMatchObject([{ value: [expect.any(Number), "0"] }]),
+      { timeout: 30_000 },
+    );
+    await writeFile(path.join(directory, "token"), METRICS_TOKEN);
+    await vi.waitFor(
+      async () => expect(await query('up{job="svc"}')).toMatchObject([{ value: [expect.any(Number), "1"] }]),
+      { timeout: 30_000 },
+    );
+    const { activeTargets } = await ask<{ activeTargets: { health: string; lastError: string }[] }>("targets");
+    expect(activeTargets).toMatchObject([{ health: "up", lastError: "" }]);
+    expect(await query("svc_workers")).toMatchObject([{ metric: { job: "svc" }, value: [expect.any(Number), "1"] }]);
+  });
+
+  it("evaluates every alert, and none is heard of a service that is well", async (context) => {
+    if (skipped !== null) context.skip(skipped);
+    const rules = async () =>
+      (await ask<{ groups: { rules: Rule[] }[] }>("rules")).groups.flatMap(({ rules: of }) => of);
+    await vi.waitFor(
+      async () => expect((await rules()).map(({ health }) => health)).toEqual((await rules()).map(() => "ok")),
+      { timeout: 30_000 },
+    );
+    const found = await rules();
+    expect(found.map(({ name }) => name)).toEqual(all(read("alerts.yml"), /alert: (\w+)/g));
+    const shown = await shownMetrics();
+    for (const { name, query: expression } of found) {
+      const heard = await query(expression);
+      if (!OF_SPEED.has(name)) expect([name, heard]).toEqual([name, []]);
+      const unknown = metricsIn(expression).filter((metric) => !shown.has(metric) && metric !== "up");
+      expect([name, unknown]).toEqual([name, []]);
+    }
+  });
+
+  it("answers every expression of the dashboard", async (context) => {
+    if (skipped !== null) context.skip(skipped);
+    const { panels } = JSON.parse(read("dashboard.json")) as { panels: { targets?: { expr: string }[] }[] };
+    for (const { expr } of panels.flatMap(({ targets = [] }) => targets)) {
+      await query(expr.replaceAll("$job", "svc").replaceAll("$__rate_interval", "1m"));
+    }
+    expect(await query('max(svc_database_up{job="svc"})')).toHaveLength(1);
+  });
+});

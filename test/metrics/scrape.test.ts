@@ -1,0 +1,189 @@
+import { execFileSync } from "node:child_process";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { INSTALLATION_METRICS } from "../../src/metrics/installation.js";
+import { withoutDatabase } from "../spec/support/outage.js";
+import { INSTALL_MS_MAX, installed } from "../support/debian.js";
+import { startReceiver, statuses, type Receiver } from "../webhooks/support/receiver.js";
+import { METRICS_TOKEN, readSamples, startObserved, type Observed } from "./support/observed.js";
+
+/** What no figure may name: ids and names that the tests send. */
+const CUSTOMER = "customer-that-no-figure-names";
+const EVENT = "event_that_no_figure_names";
+
+let observed: Observed;
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver(statuses(500, 200));
+  observed = await startObserved({
+    events: { [EVENT]: { properties: {} } },
+    segments: [{ id: "all", when: { kind: "count", of: { event: EVENT }, operator: "gte", value: 1 } }],
+  });
+  const { fixture } = observed;
+  const { status } = await fixture.service.request("POST", "/projects/app/webhooks", {
+    by: fixture.owner,
+    body: { url: receiver.url, eventTypes: ["*"] },
+  });
+  expect(status).toBe(201);
+  await observed.send([
+    { customerId: CUSTOMER, event: EVENT, idempotencyKey: "once" },
+    { customerId: CUSTOMER, event: EVENT },
+    { type: "identify", customerId: CUSTOMER, traits: { plan: "pro" } },
+  ]);
+});
+afterAll(async () => {
+  await observed.stop();
+  await receiver.close();
+});
+
+const metrics = (headers: Record<string, string> = {}) => fetch(`${observed.http.address}/metrics`, { headers });
+
+describe("GET /metrics", () => {
+  it.each([
+    ["no token", {}],
+    ["another token", { Authorization: `Bearer ${METRICS_TOKEN}x` }],
+    ["a part of the token", { Authorization: `Bearer ${METRICS_TOKEN.slice(0, -1)}` }],
+    ["the token in another way", { Authorization: `Basic ${METRICS_TOKEN}` }],
+  ])("refuses %s", async (_, headers) => {
+    const response = await metrics(headers);
+    expect(response.status).toBe(401);
+    expect(response.headers.get("WWW-Authenticate")).toBe("Bearer");
+    expect(await response.json()).toMatchObject({
+      error: {
+        code: "INVALID_METRICS_TOKEN",
+        fix: "Send the header `Authorization: Bearer <token>` with the value of SVC_METRICS_TOKEN.",
+      },
+    });
+  });
+
+  it("refuses everybody where the service has no token, and says how to set one", async () => {
+    const reply = await observed.fixture.service.request("GET", "/metrics", {
+      headers: { Authorization: "Bearer null" },
+    });
+    expect(reply).toMatchObject({
+      status: 401,
+      body: {
+        error: {
+          code: "INVALID_METRICS_TOKEN",
+          fix: "Set SVC_METRICS_TOKEN for the service, start it again, and send `Authorization: Bearer <token>`.",
+        },
+      },
+    });
+  });
+
+  it("answers in the text format 0.0.4", async () => {
+    const response = await metrics({ Authorization: `bearer ${METRICS_TOKEN}` });
+    expect(response.headers.get("Content-Type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    const types = [...(await response.text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name]) => name);
+    expect(new Set(types).size).toBe(types.length);
+  });
+
+  it("counts requests by the pattern of their route and the class of the status", async () => {
+    const { http, value } = observed;
+    await fetch(`${http.address}/projects/app/customers/${CUSTOMER}`);
+    await fetch(`${http.address}/projects/app/customers/another`);
+    const labels = { method: "GET", route: "/projects/:project/customers/:customerId", status: "4xx" };
+    await expect.poll(() => value("svc_http_requests_total", labels)).toBe(2);
+    const { status: _, ...route } = labels;
+    expect(await value("svc_http_request_duration_seconds_count", route)).toBe(2);
+  });
+
+  it("counts what has no route together, and methods that nobody knows", async () => {
+    const { http, value } = observed;
+    await fetch(`${http.address}/${CUSTOMER}`, { method: "PROPFIND" });
+    await expect
+      .poll(() => value("svc_http_requests_total", { method: "other", route: "none", status: "4xx" }))
+      .toBe(1);
+  });
+
+  it("counts operations that were accepted and repeated, and requests that were refused by their code", async () => {
+    const { http, fixture, value, send } = observed;
+    const operations = (outcome: string) => value("svc_ingest_operations_total", { outcome });
+    const [accepted, repeated] = [await operations("accepted"), await operations("repeated")];
+    expect(accepted).toBeGreaterThanOrEqual(3);
+    const again = { customerId: CUSTOMER, event: EVENT, idempotencyKey: "twice in a call" };
+    await send([{ customerId: CUSTOMER, event: EVENT, idempotencyKey: "once" }, again, again]);
+    expect(await operations("accepted")).toBe(accepted! + 1);
+    expect(await operations("repeated")).toBe(repeated! + 2);
+    const single = (body: object) =>
+      fetch(`${http.address}/v1/events`, {
+        method: "POST",
+        headers: { Authorization: `Bearer ${fixture.keys.test}`, "Content-Type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    await single({ customerId: CUSTOMER, event: EVENT, idempotencyKey: "once" });
+    expect(await operations("repeated")).toBe(repeated! + 3);
+    await single({ customerId: "" });
+    expect(await value("svc_ingest_refusals_total", { code: "VALIDATION_ERROR" })).toBe(1);
+    await fetch(`${http.address}/v1/events`, { method: "POST" });
+    expect(await value("svc_ingest_refusals_total", { code: "INVALID_API_KEY" })).toBe(1);
+  });
+
+  it("tells of ingestion's calls, bodies, connections and the event loop", async () => {
+    const { value } = observed;
+    for (const kind of ["single", "batch"]) {
+      expect(await value("svc_ingest_waiting_requests", { kind })).toBe(0);
+      expect(await value("svc_ingest_running_calls", { kind })).toBe(0);
+    }
+    expect(await value("svc_request_body_bytes", { bytes: "held" })).toBe(0);
+    expect(await value("svc_database_pool_connections", { connections: "open" })).toBeGreaterThan(0);
+    expect(await value("svc_database_pool_connections", { connections: "limit" })).toBe(16);
+    expect(await value("nodejs_eventloop_lag_p99_seconds")).toBeGreaterThanOrEqual(0);
+    expect(await value("process_resident_memory_bytes")).toBeGreaterThan(10_000_000);
+  });
+
+  it("shows what workers counted, whichever process they are in", async () => {
+    const { value } = observed;
+    // They add it every ten seconds.
+    await expect.poll(() => value("svc_evaluated_operations_total"), { timeout: 30_000 }).toBeGreaterThanOrEqual(3);
+    const count = await value("svc_ingest_to_evaluated_seconds_count");
+    expect(count).toBe(await value("svc_evaluated_operations_total"));
+    expect(await value("svc_ingest_to_evaluated_seconds_bucket", { le: "+Inf" })).toBe(count);
+    expect(await value("svc_ingest_to_evaluated_seconds_bucket", { le: "60" })).toBe(count);
+    expect(await value("svc_ingest_to_evaluated_seconds_sum")).toBeGreaterThan(0);
+    expect(await value("svc_finished_jobs_total", { task: "evaluate", outcome: "done" })).toBeGreaterThan(0);
+    expect(await value("svc_tick_duration_seconds_count")).toBeGreaterThan(0);
+    await expect.poll(() => value("svc_webhook_attempts_total", { outcome: "refused" }), { timeout: 30_000 }).toBe(1);
+  });
+
+  it("has every metric of the installation", async () => {
+    const text = await observed.text();
+    expect(INSTALLATION_METRICS.filter((name) => !text.includes(`# TYPE ${name} `))).toEqual([]);
+    expect(await observed.value("svc_database_up")).toBe(1);
+    expect(await observed.value("svc_workers")).toBe(1);
+    expect(await observed.value("svc_database_connections", { application: "svc metrics" })).toBe(1);
+  });
+
+  it("says so where the database does not answer, and shows the process all the same", async () => {
+    const { fixture, value } = observed;
+    await withoutDatabase(fixture.service.db, async () => {
+      await expect.poll(() => value("svc_database_up")).toBe(0);
+      expect(await value("svc_workers")).toBeUndefined();
+      expect(await value("svc_ingest_operations_total", { outcome: "accepted" })).toBeGreaterThan(0);
+    });
+    await expect.poll(() => value("svc_database_up")).toBe(1);
+  });
+
+  it("names no customer, event, project, organization or environment", async () => {
+    const text = await observed.text();
+    const { fixture } = observed;
+    const [{ webhookId }] = await fixture.service.db.sql<[{ webhookId: string }]>`
+      select webhook_id as "webhookId" from svc.webhooks`;
+    for (const name of [CUSTOMER, EVENT, "acme", fixture.owner.organizationId, webhookId, new URL(receiver.url).port]) {
+      expect(text).not.toContain(name);
+    }
+    expect(text).not.toMatch(/"(app|test|live)"/);
+    const labels = new Set(
+      readSamples(text).flatMap(({ name, labels: pairs }) => (/^svc_/.test(name) ? Object.keys(pairs) : [])),
+    );
+    const allowed =
+      "application bytes code connections customers kind le method outcome route state status task version".split(" ");
+    expect(allowed).toEqual(expect.arrayContaining([...labels]));
+  });
+
+  it("passes promtool check metrics", { timeout: INSTALL_MS_MAX }, async (context) => {
+    const missing = await installed("/usr/bin/promtool", ["prometheus"]);
+    if (missing !== null) context.skip(missing);
+    const input = await observed.text();
+    expect(execFileSync("/usr/bin/promtool", ["check", "metrics"], { input, encoding: "utf8" })).toBe("");
+  });
+});

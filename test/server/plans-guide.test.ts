@@ -1,0 +1,45 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startService, type Service } from "../support/service.js";
+
+const guide = readFileSync(new URL("../../docs/operations/plans.md", import.meta.url), "utf8");
+const PROGRAM = fileURLToPath(new URL("../../bin/svc-server.js", import.meta.url));
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+  await service.owner("acme");
+});
+afterAll(() => service.stop());
+
+const blocks = [...guide.matchAll(/^```(bash|sql)\n(.*?)^```\n(?:\n```\n(.*?)^```\n)?/gms)].map(
+  ([, language, command, answer]) => ({ language: language!, command: command!, answer }),
+);
+
+/** Runs a block as it stands there, on the service's database. */
+async function run(command: string): Promise<string> {
+  const script = `svc-server() { '${process.execPath}' '${PROGRAM}' "$@"; }\n${command}`;
+  const bash = spawn("bash", ["-euo", "pipefail", "-c", script], {
+    env: { PATH: process.env["PATH"], DATABASE_URL: service.db.url, LOG_LEVEL: "error" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [output, [code]] = await Promise.all([text(bash.stdout), once(bash, "close")]);
+  expect(code, command).toBe(0);
+  return output;
+}
+
+it("docs/operations/plans.md has commands that print what stands below them, and SQL that runs", async () => {
+  expect(blocks.map(({ language }) => language)).toEqual(["bash", "bash", "bash", "bash", "sql", "sql"]);
+  for (const { language, command, answer } of blocks) {
+    if (language === "bash") expect(await run(command), command).toBe(answer);
+    else await service.db.sql.unsafe(command);
+  }
+  const [plan] = await service.db.sql`
+    select plan_id, rate_per_second from iam.plans where plan_id = 'starter'
+    union all select plan_id, 0 from iam.organizations`;
+  expect(plan).toEqual({ plan_id: "starter", rate_per_second: 200 });
+});

@@ -1,0 +1,267 @@
+import { execFile } from "node:child_process";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { hashCredential } from "../../src/http/credentials.js";
+import { main } from "../../src/server/main.js";
+import { auditOf } from "../http/admin/organization/support.js";
+import { startIngest, type IngestFixture } from "../http/ingest/fixture.js";
+
+// `svc-server plans` beside a service on the same database; what it changes is asked of the service over HTTP.
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+let fixture: IngestFixture;
+beforeAll(async () => {
+  fixture = await startIngest();
+});
+afterAll(() => fixture.service.stop());
+beforeEach(() => {
+  vi.stubEnv("DATABASE_URL", fixture.service.db.url);
+  vi.stubEnv("LOG_LEVEL", "error");
+});
+afterEach(() => vi.unstubAllEnvs());
+
+interface Run {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs `svc-server plans …` on the service's database. */
+async function plans(...args: string[]): Promise<Run> {
+  const run: Run = { code: 0, stdout: "", stderr: "" };
+  const spies = (["stdout", "stderr"] as const).map((stream) =>
+    vi.spyOn(process[stream], "write").mockImplementation((text) => {
+      run[stream] += String(text);
+      return true;
+    }),
+  );
+  try {
+    run.code = await main(["plans", ...args]);
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  return run;
+}
+
+const prints = (...lines: string[]) => ({ code: 0, stdout: lines.map((line) => `${line}\n`).join(""), stderr: "" });
+const refuses = (line: string) => ({ code: 1, stdout: "", stderr: `svc-server: ${line}\n` });
+const event = { customerId: "c", event: "e" };
+const codeOf = ({ body }: { body: unknown }) => (body as { error?: { code: string } }).error?.code ?? "accepted";
+
+const STANDARD = {
+  plan: "standard",
+  ratePerSecond: 50_000,
+  rateBurst: 100_000,
+  monthlyEvents: null,
+  retentionDays: null,
+  cloudExecution: true,
+  ai: true,
+  organizationCount: 1,
+};
+
+describe("a plan", () => {
+  it("is made, shown, given to an organization, taken away again, and removed", async () => {
+    const small = "100 operations/s, burst 1000\tany number of events\tkept for 90 days\tcloud execution\tno AI";
+    const made = ["set", "small", "--rate-per-second", "100", "--rate-burst", "1000", "--retention-days", "90"];
+    expect(await plans(...made, "--no-ai")).toEqual(prints(`small: ${small.replaceAll("\t", ", ")}; 0 organizations`));
+    expect(await plans("list")).toEqual(
+      prints(
+        `small\t${small}\t0 organizations`,
+        "standard\t50000 operations/s, burst 100000\tany number of events\tkept for ever\tcloud execution\tAI\t1 organization",
+      ),
+    );
+    expect(await plans("assign", "acme", "small")).toEqual(prints("acme: standard -> small"));
+    expect(await plans("show", "small")).toEqual(prints(...small.split("\t"), "1 organization: acme"));
+    expect(JSON.parse((await plans("assign", "acme", "standard", "--json")).stdout)).toEqual({
+      organizationId: fixture.owner.organizationId,
+      slug: "acme",
+      plan: "standard",
+      previousPlan: "small",
+    });
+    expect(await plans("assign", "acme", "standard")).toEqual(prints("acme has the plan standard already."));
+    expect(await plans("remove", "small")).toEqual(prints("The plan small was removed."));
+    expect(JSON.parse((await plans("list", "--json")).stdout)).toEqual([STANDARD]);
+    expect(JSON.parse((await plans("show", "standard", "--json")).stdout)).toEqual({
+      ...STANDARD,
+      organizations: ["acme"],
+    });
+  });
+
+  it("tells of each change in the audit log of every organization that it concerns", async () => {
+    const other = await fixture.service.owner("other");
+    const made = await plans("set", "large", "--rate-per-second", "10", "--rate-burst", "2000", "--json");
+    expect(JSON.parse(made.stdout)).toMatchObject({
+      plan: { plan: "large", organizationCount: 0 },
+      changes: { ratePerSecond: { from: null, to: 10 }, ai: { from: null, to: true } },
+    });
+    await plans("assign", "other", "large");
+    const changed = await plans("set", "large", "--rate-per-second", "10", "--monthly-events", "500", "--json");
+    expect(JSON.parse(changed.stdout)).toMatchObject({ changes: { monthlyEvents: { from: null, to: 500 } } });
+    expect((await plans("set", "large", "--monthly-events", "500")).stdout).toMatch(/^large \(nothing has changed\): /);
+    const audit = (await auditOf(fixture.service, other.organizationId)).filter(({ action }) =>
+      /^plan\./.test(String(action)),
+    );
+    const entry = { actor: "operator", requestId: null, target: "large" };
+    expect(audit).toEqual([
+      { ...entry, action: "plan.assigned", details: { previous: "standard" } },
+      { ...entry, action: "plan.changed", details: { monthlyEvents: { from: null, to: 500 } } },
+    ]);
+    expect(JSON.stringify(await auditOf(fixture.service, fixture.owner.organizationId))).not.toContain('"large"');
+  });
+
+  it("says that a shorter retention removes what is older", async () => {
+    await plans("set", "short", "--rate-per-second", "10", "--rate-burst", "2000");
+    expect((await plans("set", "short", "--retention-days", "30")).stdout).not.toContain("removed");
+    await fixture.service.owner("brief");
+    await plans("assign", "brief", "short");
+    expect((await plans("set", "short", "--retention-days", "7")).stdout).toMatch(
+      /\nWhat was accepted more than 7 days ago is now removed, for good\.\n$/,
+    );
+    expect((await plans("set", "short", "--retention-days", "none")).stdout).toMatch(/kept for ever.*\n$/);
+  });
+});
+
+describe("a change of a plan is effective from the next request on:", () => {
+  it("the burst and the rate", async () => {
+    expect((await fixture.single(event)).headers.get("RateLimit-Limit")).toBe("100000");
+    await plans("set", "standard", "--rate-burst", "1000", "--rate-per-second", "1");
+    const reply = await fixture.batch(Array.from({ length: 1_000 }, () => event));
+    expect([reply.status, reply.headers.get("RateLimit-Limit")]).toEqual([202, "1000"]);
+    const refused = await fixture.batch(Array.from({ length: 100 }, () => event));
+    expect(codeOf(refused)).toBe("RATE_LIMIT_EXCEEDED");
+    expect((refused.body as { error: { message: string } }).error.message).toBe(
+      "The rate limit of this API key allows 1 operations per second.",
+    );
+    await plans("set", "standard", "--rate-burst", "100000", "--rate-per-second", "50000");
+    // At that rate the bucket has room for them by the time that the process has ended.
+    expect((await fixture.batch(Array.from({ length: 100 }, () => event))).status).toBe(202);
+  });
+
+  it("the month's quota", async () => {
+    await plans("set", "standard", "--monthly-events", "0");
+    expect(codeOf(await fixture.single(event))).toBe("MONTHLY_QUOTA_EXCEEDED");
+    await plans("set", "standard", "--monthly-events", "none");
+    expect(codeOf(await fixture.single(event))).toBe("accepted");
+  });
+
+  it("cloud execution", async () => {
+    await plans("set", "standard", "--no-cloud-execution");
+    expect(codeOf(await fixture.single(event))).toBe("PLAN_REQUIRED");
+    await plans("set", "standard", "--cloud-execution");
+    expect(codeOf(await fixture.single(event))).toBe("accepted");
+  });
+
+  it("another plan of the organization", async () => {
+    await plans("set", "nothing", "--rate-per-second", "10", "--rate-burst", "2000", "--no-cloud-execution");
+    await plans("assign", "acme", "nothing");
+    expect(codeOf(await fixture.single(event))).toBe("PLAN_REQUIRED");
+    await plans("assign", "acme", "standard");
+    expect(codeOf(await fixture.single(event))).toBe("accepted");
+  });
+
+  it("a plan that was changed by SQL", async () => {
+    const { sql } = fixture.service.db;
+    await sql`update iam.plans set monthly_events = 0 where plan_id = 'standard'`;
+    expect(codeOf(await fixture.single(event))).toBe("MONTHLY_QUOTA_EXCEEDED");
+    await sql`update iam.plans set monthly_events = null where plan_id = 'standard'`;
+    expect(codeOf(await fixture.single(event))).toBe("accepted");
+  });
+
+  it("what a plan has of AI decides about operations that need it", async () => {
+    const { sql } = fixture.service.db;
+    const authorize = () =>
+      sql.begin(async (tx) => {
+        const [{ definition }] = await tx<[{ definition: string }]>`
+          select pg_get_functiondef('iam.operations'::regproc) as definition`;
+        await tx.unsafe(definition.replace(/('list_projects', 'viewer', 'viewer'), null/, "$1, 'ai'"));
+        const { token, organizationId } = fixture.owner;
+        await tx`select iam.authorize(${hashCredential(token)}, ${organizationId}, 'list_projects')`;
+        throw new Error("authorized");
+      });
+    await expect(authorize()).rejects.toThrow("authorized");
+    await plans("set", "standard", "--no-ai");
+    await expect(authorize()).rejects.toMatchObject({ code: "SV002", message: "PLAN_REQUIRED" });
+    await plans("set", "standard", "--ai");
+  });
+});
+
+describe("svc-server plans says what is wrong:", () => {
+  it.each([
+    ["a plan that is not there", ["show", "gold"], 'There is no plan "gold". `svc-server plans list` shows the plans.'],
+    [
+      "a new plan without a rate",
+      ["set", "gold", "--no-ai"],
+      'There is no plan "gold". To make a plan of that name, give --rate-per-second and --rate-burst. `svc-server plans list` shows the plans.',
+    ],
+    [
+      "an organization that is not there",
+      ["assign", "nowhere", "standard"],
+      'There is no organization "nowhere". `svc-server users list` shows the organizations of every user.',
+    ],
+    [
+      "a plan to assign that is not there",
+      ["assign", "acme", "gold"],
+      'There is no plan "gold". `svc-server plans list` shows the plans.',
+    ],
+    [
+      "a plan that new organizations begin with",
+      ["remove", "standard"],
+      'New organizations begin with the plan "standard", so it stays. Change its limits with `svc-server plans set standard`.',
+    ],
+    ["nothing to set", ["set", "standard"], "name at least one limit to set; `svc-server plans set --help` lists them"],
+    [
+      "values that are none",
+      [
+        "set",
+        "No",
+        "--rate-per-second",
+        "0",
+        "--rate-burst",
+        "999",
+        "--monthly-events",
+        "-1",
+        "--retention-days",
+        "1.5",
+      ],
+      [
+        "a plan's name must be 1 to 63 lower-case letters, digits and hyphens, not `No`",
+        "--rate-per-second must be a whole number from 1 to 2147483647, not `0`",
+        "--rate-burst must be a whole number from 1000 to 2147483647, not `999`",
+        "--monthly-events must be a whole number from 0 to 9007199254740991, or `none`, not `-1`",
+        "--retention-days must be a whole number from 1 to 36500, or `none`, not `1.5`",
+      ].join("\n"),
+    ],
+  ])("%s", async (_, args, line) => {
+    expect(await plans(...args)).toEqual(refuses(line));
+  });
+
+  it("a plan that organizations have", async () => {
+    await plans("set", "taken", "--rate-per-second", "10", "--rate-burst", "2000");
+    await fixture.service.owner("taker");
+    await plans("assign", "taker", "taken");
+    expect(await plans("remove", "taken")).toEqual(
+      refuses(
+        'The plan "taken" is that of 1 organization(s). Give each another plan first: `svc-server plans assign taker <plan>`.',
+      ),
+    );
+  });
+
+  it("no command", async () => {
+    expect(await plans()).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^Name a command of plans: list, show, set, assign or remove\.\n/) as string,
+    });
+  });
+
+  it("as a process, too", async () => {
+    const run = promisify(execFile)(process.execPath, [path.join(ROOT, "bin/svc-server.js"), "plans", "show", "gold"], {
+      env: { PATH: process.env["PATH"], DATABASE_URL: fixture.service.db.url },
+    });
+    await expect(run).rejects.toMatchObject(
+      refuses('There is no plan "gold". `svc-server plans list` shows the plans.'),
+    );
+  });
+});

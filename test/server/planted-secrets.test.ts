@@ -1,0 +1,127 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { bootstrap } from "../../src/db/calls-admin.js";
+import { newAccessToken } from "../../src/http/credentials.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { PLANTED, searchLogs } from "../support/leaks.js";
+import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
+import { snapshot } from "../support/service.js";
+
+/** A receiver of webhooks that answers with what no log may hold. */
+const receiver = createServer((_, response) => {
+  called += 1;
+  response.writeHead(500).end(`the secret is ${PLANTED}`);
+});
+let called = 0;
+
+let db: TestDatabase;
+let service: ServiceProcess;
+let key: string;
+const token = newAccessToken();
+let organizationId: string;
+
+beforeAll(async () => {
+  receiver.listen(0, "127.0.0.1");
+  await once(receiver, "listening");
+  db = await createDatabase();
+  service = await startServiceProcess(db.url, {
+    SVC_SECRET: `a secret of the tests: ${PLANTED}`,
+    SVC_METRICS_TOKEN: PLANTED,
+    SVC_SETTLE_SECONDS: "0",
+    SVC_WEBHOOK_ALLOW_PRIVATE: "1",
+  });
+  const document = await bootstrap(db.sql, "acme", "owner@acme.example", token.hash);
+  organizationId = (JSON.parse(document) as { organizationId: string }).organizationId;
+  const project = await admin("POST", "/projects", { name: "App", slug: "app" });
+  key = ((await project.json()) as { keys: { test: string } }).keys.test;
+});
+afterAll(async () => {
+  await service.stop();
+  receiver.close();
+  await db.drop();
+});
+
+function admin(method: string, address: string, body?: unknown): Promise<Response> {
+  return fetch(service.url + address, {
+    method,
+    headers: {
+      Authorization: `Bearer ${token.text}`,
+      "X-Svc-Organization": organizationId,
+      "Content-Type": "application/json",
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
+async function send(body: unknown, authorization = `Bearer ${key}`): Promise<number> {
+  const response = await fetch(`${service.url}/v1/events/batch`, {
+    method: "POST",
+    headers: { Authorization: authorization, "Content-Type": "application/json" },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+  return response.status;
+}
+
+const login = (customerId: string, properties: object = {}) => ({
+  customerId,
+  event: "login",
+  properties,
+  timestamp: new Date().toISOString(),
+});
+
+/** The log of the service so far. */
+async function log(): Promise<string> {
+  return readFile(path.join(inject("logs"), `service-${service.pid}-${process.pid}.log`), "utf8");
+}
+
+it("the log of a service holds no secret, property, trait, query or address of a person, whatever happens to them", async () => {
+  const model = snapshot({ strictSchema: false, rules: [] });
+  expect((await admin("POST", "/projects/app/config-versions?env=test", { snapshot: model })).status).toBe(201);
+  const { port } = receiver.address() as AddressInfo;
+  const webhook = { url: `http://127.0.0.1:${port}/${PLANTED}?token=${PLANTED}`, eventTypes: ["*"] };
+  expect((await admin("POST", "/projects/app/webhooks?env=test", webhook)).status).toBe(201);
+
+  // Accepted, evaluated and delivered.
+  const traits = { type: "identify", customerId: PLANTED, traits: { plan: "pro", note: PLANTED } };
+  expect(await send({ events: [traits, { ...login(PLANTED, { seats: PLANTED }), idempotencyKey: PLANTED }] })).toBe(
+    202,
+  );
+  await expect.poll(() => called, { timeout: 20_000 }).toBeGreaterThan(0);
+
+  // Refused.
+  expect(await send(`{"events": [{"customerId": "${PLANTED}`)).toBe(400);
+  expect(await send({ events: [{ ...login(PLANTED), customerId: { note: PLANTED } }] })).toBe(400);
+  expect(await send({ events: [] }, `Bearer svc_test_${PLANTED}`)).toBe(401);
+  expect(await send({ events: [] }, `Basic ${PLANTED}`)).toBe(401);
+  for (const address of [
+    `/${PLANTED}`,
+    `/projects/app/customers/${PLANTED}-2?env=test`,
+    `/projects?cursor=${PLANTED}`,
+  ]) {
+    expect((await admin("GET", address)).status).toBeGreaterThanOrEqual(400);
+  }
+  expect(
+    (await fetch(`${service.url}/metrics`, { headers: { Authorization: `Bearer ${PLANTED}-2` } })).status,
+  ).not.toBe(200);
+  const form = new URLSearchParams({ email: `${PLANTED}@acme.example`, password: PLANTED });
+  await fetch(`${service.url}/login?next=/${PLANTED}`, { method: "POST", body: form });
+  await fetch(`${service.url}/oauth/token`, { method: "POST", body: new URLSearchParams({ device_code: PLANTED }) });
+  await fetch(`${service.url}/password?token=${PLANTED}`);
+
+  // What the database refuses with the row in its words, in a request and in evaluation.
+  await db.sql`alter table svc.trait_updates add constraint refuse check (traits ->> 'note' is null) not valid`;
+  await db.sql`alter table svc.customers add constraint refuse check (customer_id not like '%-3') not valid`;
+  expect(await send({ events: [traits] })).toBe(500);
+  expect(await send({ events: [login(`${PLANTED}-3`, { seats: PLANTED })] })).toBe(202);
+  await expect.poll(log, { timeout: 30_000 }).toMatch(/"level":"error".*"table_name":"customers"/);
+
+  const text = await log();
+  expect(text).toContain('"route":"/v1/events/batch","status":500');
+  expect(text).toContain("violates check constraint");
+  expect(text.split("\n").length).toBeGreaterThan(15);
+  expect((await searchLogs(inject("logs"))).filter(({ file }) => file.includes(`-${service.pid}-`))).toEqual([]);
+});

@@ -1,0 +1,60 @@
+import { randomBytes } from "node:crypto";
+import { appendFile, chown, mkdir, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { serverAccount } from "../../src/db/embedded/account.js";
+import { CLUSTER_SETTINGS, SUPERUSER, type Cluster } from "../../src/db/embedded/cluster.js";
+import { run } from "../../src/db/embedded/command.js";
+import { findPostmaster, halt, launch } from "../../src/db/embedded/postmaster.js";
+import { installed } from "./debian.js";
+import { temporaryDirectory, TEST_SETTINGS, type TestServer } from "./server.js";
+
+/** Where the package `postgresql-15` puts its programs; the oldest PostgreSQL that the service runs on. */
+export const DEBIAN_PROGRAMS = "/usr/lib/postgresql/15/bin";
+
+/**
+ * A server of Debian's PostgreSQL 15 with the settings of the tests' own, gone when stopped. Where there is none and none can be
+ * installed, says why.
+ */
+export async function startDebianServer(): Promise<TestServer | string> {
+  const missing = await installed(`${DEBIAN_PROGRAMS}/postgres`, ["postgresql-15"]);
+  if (missing !== null) return missing;
+  const directory = await temporaryDirectory();
+  const cluster = await createCluster(directory);
+  await launch(cluster);
+  const port = (await findPostmaster(cluster))?.port;
+  return {
+    url: `postgres://${SUPERUSER}:${cluster.password}@127.0.0.1:${port}/postgres`,
+    stop: async () => {
+      await halt(cluster);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What src/db/embedded makes, by the means of an initdb that knows neither settings nor PostgreSQL's own locales. */
+async function createCluster(directory: string): Promise<Cluster> {
+  const account = await serverAccount();
+  const home = path.join(directory, "postgres");
+  const cluster: Cluster = {
+    home,
+    data: path.join(home, "data"),
+    log: path.join(home, "server.log"),
+    password: randomBytes(24).toString("hex"),
+    account,
+    binaries: { initdb: `${DEBIAN_PROGRAMS}/initdb`, pgCtl: `${DEBIAN_PROGRAMS}/pg_ctl`, major: "15" },
+  };
+  const passwordFile = path.join(home, "password");
+  await mkdir(home, { mode: 0o700 });
+  await writeFile(passwordFile, `${cluster.password}\n`, { mode: 0o600 });
+  if (account !== null) for (const owned of [passwordFile, home]) await chown(owned, account.uid, account.gid);
+  const options = ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--no-instructions", "--no-sync"];
+  await run(
+    cluster.binaries.initdb,
+    [`--pgdata=${cluster.data}`, `--username=${SUPERUSER}`, `--pwfile=${passwordFile}`, ...options],
+    account,
+  );
+  const settings = Object.entries({ ...CLUSTER_SETTINGS, ...TEST_SETTINGS });
+  const lines = settings.map(([name, value]) => `${name} = '${value}'\n`);
+  await appendFile(path.join(cluster.data, "postgresql.conf"), lines.join(""));
+  return cluster;
+}

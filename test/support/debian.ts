@@ -1,0 +1,29 @@
+import { execFile } from "node:child_process";
+import { access } from "node:fs/promises";
+import { promisify } from "node:util";
+
+/** Long enough for a slow mirror. */
+export const INSTALL_MS_MAX = 600_000;
+
+/** Null once a program is there, else why it is not. Installs Debian's packages where we may. */
+export async function installed(executable: string, packages: readonly string[]): Promise<string | null> {
+  if (await exists(executable)) return null;
+  if (process.getuid?.() !== 0 || !(await exists("/usr/bin/apt-get"))) {
+    return `there is no ${executable}, and only root can install it, by apt-get`;
+  }
+  const options = { timeout: INSTALL_MS_MAX, env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } };
+  try {
+    await promisify(execFile)("apt-get", ["update", "-qq"], options);
+    await promisify(execFile)("apt-get", ["install", "-qq", "--no-install-recommends", "-y", ...packages], options);
+    return null;
+  } catch (error) {
+    return `apt-get could not install ${packages.join(" and ")}: ${(error as Error).message}`;
+  }
+}
+
+async function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}

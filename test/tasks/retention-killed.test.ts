@@ -1,0 +1,108 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Sql } from "postgres";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { connect } from "../../src/db/connect.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { TestEnvironment } from "./support/environment.js";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const BATCHES = 40;
+const BATCH = 200;
+/** Of the advisory lock that stops a sweep in the middle of a transaction. */
+const GATE = 7_601;
+
+let db: TestDatabase;
+let environment: TestEnvironment;
+let gate: Sql;
+const running = new Set<ChildProcess>();
+
+beforeAll(async () => {
+  db = await createDatabase();
+  environment = await TestEnvironment.create(db.sql);
+  gate = connect(db.url, { max: 1, applicationName: "svc test gate" });
+  const id = environment.environmentId;
+  await db.sql`
+    insert into svc.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)
+    select ${id}, b, gen_random_uuid(), now() - interval '40 days', ${BATCH}, 0, false from generate_series(1, ${BATCHES}) as b`;
+  await db.sql`
+    insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at, idempotency_key)
+    select ${id}, b * 1024 + n, 'c' || n % 10, 'login', '{}', now() - interval '40 days', now() - interval '40 days', 'k' || b || '-' || n
+    from generate_series(1, ${BATCHES}) as b, generate_series(0, ${BATCH - 1}) as n`;
+  await db.sql`
+    insert into svc.idempotency_keys (environment_id, idempotency_key, payload_hash, event_seq, created_at)
+    select environment_id, idempotency_key, 0, event_seq, accepted_at from svc.events`;
+  // Closed from the second transaction on: what that has removed is not committed yet.
+  await db.sql.unsafe(`
+    create function gate() returns trigger language plpgsql as $$
+    begin
+      perform pg_advisory_xact_lock(${GATE});
+      return new;
+    end
+    $$;
+    create trigger gate before update on svc.retention for each row when (old.events_removed > 0) execute function gate();`);
+  await db.sql`update iam.plans set retention_days = 30`;
+});
+afterAll(async () => {
+  for (const child of running) child.kill("SIGKILL");
+  await gate.end();
+  await db.drop();
+});
+
+/** A worker process of its own, which is told to sweep now. */
+async function sweepingWorker(): Promise<ChildProcess> {
+  await db.sql`select graphile_worker.add_job('sweep_retention')`;
+  const child = spawn(process.execPath, [path.join(ROOT, "bin/svc-server.js"), "start", "--role", "worker"], {
+    env: {
+      PATH: process.env["PATH"],
+      DATABASE_URL: db.url,
+      SVC_SECRET: "a secret of the tests, long enough",
+      LOG_LEVEL: "error",
+    },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
+  return child;
+}
+
+/** What is there, and whether the parts agree: every event is kept, or removed with its key retired; batches go with their last event. */
+async function state(): Promise<{ events: number; agree: boolean }> {
+  const [row] = await db.sql<[{ events: number; agree: boolean }]>`
+    select
+      count(e.event_seq)::integer as events,
+      bool_and((e.event_seq is null) = (r.event_seq is not null))
+        and bool_and(k.event_seq is not null)
+        and count(e.event_seq) = ${BATCHES * BATCH} - (select events_removed from svc.retention)
+        and (select count(*) from svc.ingest_batches) * ${BATCH} = count(e.event_seq) as agree
+    from generate_series(1, ${BATCHES}) as b cross join generate_series(0, ${BATCH - 1}) as n
+    left join svc.events as e on e.event_seq = b * 1024 + n
+    left join svc.retired_keys as r on r.event_seq = b * 1024 + n
+    left join svc.idempotency_keys as k on k.event_seq = b * 1024 + n`;
+  return row;
+}
+
+it("a worker that is killed in the middle of a removal leaves nothing half done, and the next one goes on", async () => {
+  await gate`select pg_advisory_lock(${GATE})`;
+  const killed = await sweepingWorker();
+  const waiting = () => db.sql<{ pid: number }[]>`
+    select pid from pg_stat_activity where datname = current_database() and application_name = 'svc worker' and wait_event = 'advisory'`;
+  await expect.poll(async () => (await waiting()).length, { timeout: 60_000 }).toBe(1);
+  killed.kill("SIGKILL");
+  await once(killed, "exit");
+  // As when the machine went with it: what it was doing is not committed.
+  await db.sql`
+    select pg_terminate_backend(pid, 10000) from pg_stat_activity
+    where datname = current_database() and application_name in ('svc worker', 'svc jobs')`;
+  await gate`select pg_advisory_unlock(${GATE})`;
+  expect(await state()).toEqual({ events: (BATCHES - 5) * BATCH, agree: true });
+
+  const next = await sweepingWorker();
+  await expect.poll(async () => (await state()).events, { timeout: 60_000 }).toBe(0);
+  expect(await state()).toEqual({ events: 0, agree: true });
+  next.kill("SIGTERM");
+  const [code] = (await once(next, "exit")) as [number | null];
+  expect(code).toBe(0);
+}, 120_000);

@@ -1,0 +1,493 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { environmentsToSweep, sweepKeys, sweepLogs, sweepOperations } from "../../src/db/calls-retention.js";
+import { connect } from "../../src/db/connect.js";
+import { replay } from "../../src/engine/index.js";
+import { stateOf } from "../../src/evaluation/stored-state.js";
+import { sweepRetention } from "../../src/tasks/retention.js";
+import { aggregate, count, distinct, happened, inactiveFor, inState, snapshotOf } from "../engine/support/builders.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { documentOf, emissionsOf, engineOperations, modelOf, newRun } from "./support/engine.js";
+import { TestEnvironment, type TestOperation } from "./support/environment.js";
+import { jobOf, JobRunner, queue } from "./support/recompute.js";
+import {
+  evaluatedEvents,
+  executionLines,
+  executionsOf,
+  storedOf,
+  transitionLines,
+  transitionsOf,
+} from "./support/replayed.js";
+
+let db: TestDatabase;
+let environment: TestEnvironment;
+
+const MODEL = snapshotOf({
+  states: { new: [["active", count("login", "gte", 2)]], active: [] },
+  segments: { seen: happened("login") },
+  rules: { note: { on: { kind: "event", of: { event: "login" } }, then: { kind: "emit", type: "login.noted" } } },
+});
+
+beforeAll(async () => {
+  db = await createDatabase();
+});
+beforeEach(async () => {
+  environment = await TestEnvironment.create(db.sql, MODEL);
+  await keep(30);
+});
+afterEach(async () => {
+  await db.sql`
+    truncate svc.events, svc.trait_updates, svc.ingest_batches, svc.inbox, svc.idempotency_keys, svc.retention, svc.retired_keys,
+      svc.superseded_logs, svc.recomputes`;
+});
+afterAll(() => db.drop());
+
+const keep = (days: number | null) => db.sql`update iam.plans set retention_days = ${days}`;
+const HOUR = 3_600_000;
+/** The instant so many days ago. */
+const ago = (days: number, hours = 0) => new Date(Date.now() - days * 24 * HOUR - hours * HOUR).toISOString();
+const login = (days: number, more: Partial<TestOperation> = {}): TestOperation => ({
+  at: ago(days),
+  event: "login",
+  ...more,
+});
+const sweep = (rows?: number) => sweepRetention(db.sql, new AbortController().signal, rows);
+const operations = (after: number | null = null, rows = 100) =>
+  sweepOperations(db.sql, environment.environmentId, after, rows);
+
+/** How many rows of the environment a table has. */
+async function rows(table: string): Promise<number> {
+  const [row] = await db.sql<[{ rows: number }]>`
+    select count(*)::integer as rows from svc.${db.sql(table)} where environment_id = ${environment.environmentId}`;
+  return row.rows;
+}
+
+/** The events that are kept, as days since their acceptance, oldest first. */
+async function kept(): Promise<number[]> {
+  const found = await db.sql<{ days: number }[]>`
+    select round(extract(epoch from now() - accepted_at) / 86400)::integer as days from svc.events
+    where environment_id = ${environment.environmentId} order by event_seq`;
+  return found.map(({ days }) => days);
+}
+
+/** Sends one event under a key, accepted so many days ago; answers whether it was stored. */
+async function keyed(key: string, days = 0, customer = "c1"): Promise<boolean> {
+  const before = await rows("events");
+  const body = { customerId: customer, event: "login", timestamp: "2026-01-01T00:00:00Z", idempotencyKey: key };
+  await environment.ingestText([JSON.stringify(body)], [{ at: ago(days) }]).catch(() => undefined);
+  return (await rows("events")) > before;
+}
+
+describe("operations that were accepted longer ago than the plan keeps them", () => {
+  it("are removed with their batches, and no younger ones", async () => {
+    await environment.ingest([login(40), { at: ago(40), traits: { plan: "pro" } }]);
+    await environment.ingest([login(30, { at: ago(30, 1) }), login(30, { at: ago(30, 1) })]);
+    await environment.ingest([login(29), { at: ago(29), traits: { plan: "free" } }]);
+    await environment.evaluate();
+    const before = await environment.documentText();
+    expect(await sweep()).toEqual({ operations: 4, keys: 0, logs: 0 });
+    expect(await kept()).toEqual([29]);
+    expect([await rows("trait_updates"), await rows("ingest_batches")]).toEqual([1, 1]);
+    expect(await environment.documentText()).toBe(before);
+    expect(await sweep()).toEqual({ operations: 0, keys: 0, logs: 0 });
+  });
+
+  it("stay where the plan keeps them for ever, and go when it no longer does", async () => {
+    await keep(null);
+    await environment.ingest([login(4_000)]);
+    await environment.evaluate();
+    expect(await environmentsToSweep(db.sql)).not.toContain(environment.environmentId);
+    expect((await sweep()).operations).toBe(0);
+    expect(await operations()).toEqual({ removed: 0, through: null });
+    await keep(3_999);
+    expect((await sweep()).operations).toBe(1);
+  });
+
+  it("stay while they wait for evaluation, with their batch, and go afterwards", async () => {
+    await environment.ingest([login(40), login(40, { customer: "c2" })]);
+    await environment.ingest([login(40)]);
+    await environment.evaluate();
+    await db.sql`
+      insert into svc.inbox (environment_id, customer_id, seq, not_before)
+      select environment_id, customer_id, event_seq, 'infinity' from svc.events
+      where environment_id = ${environment.environmentId} and customer_id = 'c2'`;
+    expect((await sweep()).operations).toBe(2);
+    expect([await rows("events"), await rows("ingest_batches")]).toEqual([1, 1]);
+    expect((await sweep()).operations).toBe(0);
+    await db.sql`delete from svc.inbox where environment_id = ${environment.environmentId}`;
+    expect((await sweep()).operations).toBe(1);
+    expect([await rows("events"), await rows("ingest_batches")]).toEqual([0, 0]);
+  });
+
+  it("stay while the time that they tell of is ahead, or within the days that are kept", async () => {
+    await environment.ingest([
+      login(60, { occurred: ago(31) }),
+      login(60, { occurred: ago(29) }),
+      login(60, { occurred: ago(-5) }),
+    ]);
+    await environment.evaluate();
+    expect((await sweep()).operations).toBe(1);
+    expect([await rows("events"), await rows("ingest_batches"), await rows("inbox")]).toEqual([2, 1, 1]);
+  });
+
+  it("are counted by acceptance, so that a history that is sent today stays", async () => {
+    await environment.ingest([login(0, { occurred: ago(900) }), login(0, { occurred: ago(800) })]);
+    await environment.evaluate();
+    expect((await sweep()).operations).toBe(0);
+  });
+
+  it("are removed a few at once, and the next sweep goes on where nothing is left", async () => {
+    for (let batch = 0; batch < 6; batch++) await environment.ingest([login(40), login(40), login(40)]);
+    await environment.ingest([login(1)]);
+    await environment.evaluate();
+    const [{ last }] = await db.sql<[{ last: number }]>`
+      select max(batch_seq)::float8 as last from svc.ingest_batches where environment_id = ${environment.environmentId}`;
+    const first = await operations(null, 4);
+    expect(first).toEqual({ removed: 6, through: last - 5 });
+    // A new sweep, as after a process that was killed.
+    expect(await operations(null, 4)).toEqual({ removed: 6, through: last - 3 });
+    expect(await operations(last - 3, 4)).toEqual({ removed: 6, through: null });
+    expect(await kept()).toEqual([1]);
+  });
+
+  it("are found although more of those before them stay than are looked at at once", async () => {
+    for (let batch = 0; batch < 9; batch++) await environment.ingest([login(40, { occurred: ago(1) })]);
+    await environment.ingest([login(40)]);
+    await environment.evaluate();
+    expect((await sweep(2)).operations).toBe(1);
+    expect(await rows("events")).toBe(9);
+    await db.sql`update svc.events set occurred_at = accepted_at where environment_id = ${environment.environmentId}`;
+    expect((await sweep(2)).operations).toBe(9);
+  });
+
+  it("still count as accepted in the overview", async () => {
+    await environment.ingest([login(40), login(40), { at: ago(40), traits: { plan: "pro" } }]);
+    await environment.ingest([login(1)]);
+    await environment.evaluate();
+    await sweep();
+    const [totals] = await db.sql`
+      select events_removed::integer as events, trait_updates_removed::integer as traits, batch_events_removed::integer as accepted,
+        last_removed_at > now() - interval '1 minute' as now
+      from svc.retention where environment_id = ${environment.environmentId}`;
+    expect(totals).toEqual({ events: 2, traits: 1, accepted: 2, now: true });
+    const { tokenHash, organizationId } = environment["by"];
+    const [{ overview }] = await db.sql<[{ overview: { events: object } }]>`
+      select svc_api.get_overview(${tokenHash}, ${organizationId}, ${environment["project"]}, 'test') as overview`;
+    expect(overview.events).toEqual({ accepted: 3, pending: 0, ahead: 0 });
+  });
+
+  it("of other environments are none of a sweep's business", async () => {
+    const other = await TestEnvironment.create(db.sql, MODEL);
+    await environment.ingest([login(40)]);
+    await other.ingest([login(40)]);
+    await db.sql`update svc.inbox set not_before = null`;
+    await environment.evaluate();
+    await other.evaluate();
+    await operations();
+    const [row] =
+      await db.sql`select count(*)::integer as rows from svc.events where environment_id = ${other.environmentId}`;
+    expect(row).toEqual({ rows: 1 });
+  });
+});
+
+describe("the idempotency key of a removed event", () => {
+  it("still tells its repetition, for 90 days; then it stands for another event", async () => {
+    await keyed("k", 40);
+    await environment.evaluate();
+    expect((await sweep()).operations).toBe(1);
+    expect(await keyed("k")).toBe(false);
+    const retire = (days: number) =>
+      db.sql`update svc.retired_keys set retired_at = now() - make_interval(days => ${days})`;
+    await retire(89);
+    expect((await sweep()).keys).toBe(0);
+    expect(await keyed("k")).toBe(false);
+    await retire(91);
+    expect((await sweep()).keys).toBe(1);
+    expect([await rows("idempotency_keys"), await rows("retired_keys")]).toEqual([0, 0]);
+    expect(await keyed("k")).toBe(true);
+  });
+
+  it("goes a few at once", async () => {
+    for (let n = 0; n < 7; n++) await keyed(`k${n}`, 40);
+    await environment.evaluate();
+    await sweep();
+    await db.sql`update svc.retired_keys set retired_at = now() - interval '91 days' - event_seq * interval '1 millisecond'`;
+    await db.sql`update svc.retention set keys_swept_through = '-infinity'`;
+    const removed: number[] = [];
+    for (let n = -1; n !== 0; removed.push(n)) n = await sweepKeys(db.sql, environment.environmentId, 3);
+    expect(removed).toEqual([3, 3, 1, 0]);
+    expect(await rows("idempotency_keys")).toBe(0);
+  });
+
+  it("goes with its customer, when that is erased", async () => {
+    await keyed("k1", 40);
+    await keyed("k2", 40, "c2");
+    await keyed("k3", 1);
+    await environment.evaluate();
+    await sweep();
+    const [{ erased }] = await db.sql<[{ erased: { events: number; idempotencyKeys: number } }]>`
+      select svc.delete_customer(${environment.environmentId}, 'c1') as erased`;
+    expect(erased).toMatchObject({ events: 1, idempotencyKeys: 2 });
+    const left = await db.sql`
+      select customer_id as customer from svc.retired_keys where environment_id = ${environment.environmentId}`;
+    expect(left).toEqual([{ customer: "c2" }]);
+    expect(await rows("idempotency_keys")).toBe(1);
+  });
+
+  it("goes with its customer also where the event is removed while that is erased", async () => {
+    await keyed("k", 40);
+    await environment.evaluate();
+    const other = connect(db.url, { max: 1, applicationName: "svc test erasure" });
+    try {
+      const erased = await db.sql.begin(async (tx) => {
+        await tx`select svc_api.sweep_operations(${environment.environmentId}, null, 10)`;
+        const erasure = other<[{ erased: { events: number; idempotencyKeys: number } }]>`
+          select svc.delete_customer(${environment.environmentId}, 'c1') as erased`.execute();
+        await expect
+          .poll(
+            async () => {
+              const [row] = await db.sql<[{ waits: number }]>`
+              select count(*)::integer as waits from pg_stat_activity
+              where application_name = 'svc test erasure' and wait_event_type = 'Lock'`;
+              return row.waits;
+            },
+            { timeout: 30_000 },
+          )
+          .toBe(1);
+        return { erasure };
+      });
+      const [row] = await erased.erasure;
+      expect(row.erased).toMatchObject({ events: 0, idempotencyKeys: 1 });
+    } finally {
+      await other.end();
+    }
+    expect([await rows("retired_keys"), await rows("idempotency_keys")]).toEqual([0, 0]);
+  });
+});
+
+describe("a removal under way", () => {
+  it("holds up no ingestion, evaluation, recompute or other sweep, and passes over what an erasure holds", async () => {
+    await environment.ingest([login(40), login(2)]);
+    await environment.ingest([login(40, { customer: "c2" })]);
+    await environment.evaluate();
+    // The first sweep of an environment makes its row.
+    await keep(50);
+    await sweep();
+    await keep(30);
+    const runner = new JobRunner(db);
+    try {
+      await db.sql.begin(async (tx) => {
+        await tx`set local lock_timeout = '5s'`;
+        const [{ swept }] = await tx<[{ swept: { removed: number } }]>`
+          select svc_api.sweep_operations(${environment.environmentId}, null, 10) as swept`;
+        expect(swept.removed).toBe(2);
+        // On other connections, which would wait for ever where it held what they need.
+        expect(await operations()).toEqual({ removed: 0, through: null });
+        await environment.ingest([login(0, { event: "other" }), { at: ago(0), traits: { plan: "pro" } }]);
+        await environment.evaluate();
+        const id = await queue(db.sql, environment);
+        await runner.runNext(id);
+        expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 2 });
+      });
+    } finally {
+      await runner.end();
+    }
+    expect(await environment.document()).toMatchObject({ traits: { plan: "pro" }, lifecycle: "active" });
+    await environment.ingest([login(40), login(40, { customer: "c2" })]);
+    await environment.evaluate();
+    await db.sql.begin(async (tx) => {
+      await tx`select svc.delete_customer(${environment.environmentId}, 'c2')`;
+      expect((await sweep()).operations).toBe(1);
+    });
+  });
+
+  it("ends between two transactions when the worker stops, and the next one goes on", async () => {
+    for (let batch = 0; batch < 10; batch++) await environment.ingest([login(40)]);
+    await environment.evaluate();
+    const stop = new AbortController();
+    const swept = sweepRetention(db.sql, stop.signal, 1);
+    await expect.poll(() => rows("events"), { interval: 1, timeout: 30_000 }).toBeLessThan(10);
+    stop.abort();
+    const { operations } = await swept;
+    expect(operations).toBe(10 - (await rows("events")));
+    await sweep(1);
+    expect(await rows("events")).toBe(0);
+  });
+});
+
+describe("with a model whose windows are shorter than what is kept", () => {
+  const WINDOWED = snapshotOf({
+    states: {
+      new: [["active", count("login", "gte", 3, { within: "9d" })]],
+      active: [["quiet", inactiveFor("5d")]],
+      quiet: [
+        ["active", count("login", "gte", 1, { within: "1d" })],
+        ["lost", inState("10d")],
+      ],
+      lost: [["active", happened("login", { within: "2d" })]],
+    },
+    segments: {
+      spending: aggregate("sum", ["paid", "x"], "gte", 260, { within: "10d" }),
+      average: aggregate("avg", ["paid", "x"], "gte", 5, { within: "12d" }),
+      peak: aggregate("max", ["paid", "x"], "gte", 10, { within: "8d" }),
+      broad: distinct(["paid", "x"], "gte", 9, { within: "6d" }),
+      busy: count("paid", "gte", 40, { within: "11d" }),
+    },
+    rules: { note: { on: { kind: "segmentEntered", segment: "busy" }, then: { kind: "emit", type: "busy.noted" } } },
+  });
+  const START = 60;
+
+  /** Operations of two months, several a day, more than the engine remembers of a window. */
+  function history(seed: number): TestOperation[] {
+    let state = seed;
+    const next = () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648;
+    const made: TestOperation[] = [];
+    for (let hours = START * 24; hours > 0; hours -= Math.ceil(next() ** 3 * 30)) {
+      const at = new Date(Date.now() - hours * HOUR + Math.floor(next() * HOUR)).toISOString();
+      const event = next() < 0.15 ? "login" : "paid";
+      made.push({ at, event, properties: { x: Math.floor(next() * 12) } });
+    }
+    return made;
+  }
+
+  it.each([1, 2])("live evaluation goes on as with all of the history (%i)", async (seed) => {
+    environment = await TestEnvironment.create(db.sql, WINDOWED);
+    const all = history(seed);
+    const run = newRun(modelOf(WINDOWED), "c1", all[0]!.at);
+    // Up to where every window is kept, then in steps of three days.
+    const recent = Array.from({ length: 5 }, (_, step) =>
+      all.filter(({ at }) => at > ago(15 - 3 * step) && at <= ago(12 - 3 * step)),
+    );
+    for (const part of [all.filter(({ at }) => at <= ago(15)), ...recent]) {
+      if (part.length === 0) continue;
+      const seqs: number[] = [];
+      for (let n = 0; n < part.length; n += 100) seqs.push(...(await environment.ingest(part.slice(n, n + 100))));
+      for (const operation of engineOperations(part, seqs)) run.take([operation]);
+      const at = part.at(-1)!.at;
+      await environment.evaluate({ at, settleSeconds: 0 });
+      run.tick(Date.parse(at));
+      expect(await environment.documentText()).not.toBeNull();
+      expect(JSON.stringify(await environment.document())).toBe(documentOf(run));
+      await sweep();
+    }
+    const left = await rows("events");
+    expect(left).toBeLessThan(all.length);
+    expect(left).toBe(all.filter(({ at }) => at > ago(30)).length);
+    for (const days of [1, 3, 8, 12, 25]) {
+      await environment.evaluate({ at: ago(-days), settleSeconds: 0 });
+      run.tick(Date.parse(ago(-days)));
+    }
+    const { evaluatedThrough: _through, nextDueAt: _due, ...document } = await environment.document();
+    expect(documentOf(run)).toContain(JSON.stringify(document.segments));
+    expect(document.lifecycle).toBe(run.state.lifecycle?.state);
+    expect(await environment.emissions()).toEqual(emissionsOf(run));
+  });
+});
+
+describe("a recompute after a removal", () => {
+  it("replays what is kept, and the last event does not move back", async () => {
+    await environment.ingest([login(50), login(49), login(40, { customer: "gone" })]);
+    await environment.ingest([login(10)]);
+    await environment.evaluate();
+    expect(await environment.document()).toMatchObject({ lifecycle: "active" });
+    await sweep();
+    const runner = new JobRunner(db);
+    try {
+      await runner.runNext(await queue(db.sql, environment));
+    } finally {
+      await runner.end();
+    }
+    // One login is kept of the three.
+    expect(await environment.document()).toMatchObject({ lifecycle: "new", segments: ["seen"] });
+    expect(await environment.document("gone")).toMatchObject({ lifecycle: "new", segments: [] });
+    for (const customer of ["c1", "gone"]) {
+      const { generation: _, ...stored } = await storedOf(environment, customer);
+      const state = stateOf(stored);
+      expect(new Date(state.lastEventAt!).toISOString().slice(0, 10)).toBe(
+        ago(customer === "c1" ? 10 : 40).slice(0, 10),
+      );
+      const events = await evaluatedEvents(environment, customer);
+      const { state: replayed, effects } = replay(modelOf(MODEL), {
+        ...state,
+        events,
+        through: state.evaluatedThrough!,
+      });
+      expect(replayed.lifecycle).toEqual(state.lifecycle);
+      expect(await transitionsOf(environment, customer)).toEqual(transitionLines(effects));
+      expect(await executionsOf(environment, customer)).toEqual(executionLines(effects));
+    }
+  });
+});
+
+describe("logs that a recompute superseded", () => {
+  const LOGS = ["lifecycle_transitions", "rule_executions"] as const;
+  const age = (days: number) =>
+    db.sql`update svc.superseded_logs set superseded_at = now() - make_interval(days => ${days})`;
+  const recompute = async () => {
+    const runner = new JobRunner(db);
+    try {
+      await runner.runNext(await queue(db.sql, environment));
+    } finally {
+      await runner.end();
+    }
+  };
+  const generations = async () =>
+    Object.fromEntries(
+      await Promise.all(
+        LOGS.map(async (log) => {
+          const found = await db.sql<{ generation: number }[]>`
+            select distinct generation from svc.${db.sql(log)} where environment_id = ${environment.environmentId} order by 1`;
+          return [log, found.map(({ generation }) => generation)];
+        }),
+      ),
+    );
+
+  beforeEach(async () => {
+    await environment.ingest([login(3), login(2), login(2, { customer: "c2" })]);
+    await environment.evaluate();
+  });
+
+  it("are removed a week later, and the present ones stay", async () => {
+    await recompute();
+    await age(6);
+    expect((await sweep()).logs).toBe(0);
+    await age(8);
+    const before = [await environment.documentText(), await transitionsOf(environment, "c1")];
+    // Two transitions and one, two runs and one, and a customer each.
+    expect((await sweep()).logs).toBe(8);
+    expect(await generations()).toEqual({ lifecycle_transitions: [1], rule_executions: [1] });
+    expect([await environment.documentText(), await transitionsOf(environment, "c1")]).toEqual(before);
+    expect(await rows("superseded_logs")).toBe(0);
+  });
+
+  it("of several recomputes go each in its time", async () => {
+    await recompute();
+    await age(8);
+    await recompute();
+    expect(await generations()).toEqual({ lifecycle_transitions: [0, 1, 2], rule_executions: [0, 1, 2] });
+    await sweep();
+    expect(await generations()).toEqual({ lifecycle_transitions: [1, 2], rule_executions: [1, 2] });
+    await age(8);
+    await sweep();
+    expect(await generations()).toEqual({ lifecycle_transitions: [2], rule_executions: [2] });
+  });
+
+  it("go a few at once", async () => {
+    for (let n = 0; n < 10; n++) await environment.ingest([login(1)]);
+    await environment.evaluate();
+    await recompute();
+    await age(8);
+    const removed: number[] = [];
+    for (let n = -1; n !== 0; removed.push(n)) n = await sweepLogs(db.sql, environment.environmentId, 5);
+    expect(removed.length).toBeGreaterThan(3);
+    for (const n of removed) expect(n).toBeLessThanOrEqual(16);
+    expect(await generations()).toEqual({ lifecycle_transitions: [1], rule_executions: [1] });
+  });
+
+  it("are no more where their customer is erased, nor what would remove them", async () => {
+    await recompute();
+    await db.sql`select svc.delete_customer(${environment.environmentId}, 'c1')`;
+    const left =
+      await db.sql`select customer_id as customer from svc.superseded_logs where environment_id = ${environment.environmentId}`;
+    expect(left).toEqual([{ customer: "c2" }]);
+  });
+});
