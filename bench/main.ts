@@ -1,5 +1,6 @@
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
+import { benchCommandLine } from "./cli.js";
 import { benchEngine } from "./engine/main.js";
 import { benchEvaluation } from "./evaluation.js";
 import { explainIngest } from "./ingest/explain.js";
@@ -9,10 +10,15 @@ import { openBenchServer } from "./lib/database.js";
 import { printRows, saveRows, type Row } from "./lib/report.js";
 import { benchReads } from "./reads.js";
 import { benchRecompute } from "./recompute/main.js";
+import { benchSoak } from "./soak/main.js";
+import { benchStart } from "./start.js";
 import { benchWebhooks } from "./webhooks/main.js";
 
 const USAGE = `Usage: npm run bench [-- --quick]                            everything
        npm run bench engine [-- --quick]                     the engine alone, without a database
+       npm run bench cli [-- --quick]                        how long commands take, without a service
+       npm run bench start [-- --quick]                      npm start on an empty directory, until it is ready
+       npm run bench soak [-- --minutes N | --quick]         a service under a steady load: ten minutes, or one; not part of everything
        npm run bench evaluation [-- --quick]                 live evaluation
        npm run bench reads [-- --quick]                      lists and details of the administrative API
        npm run bench recompute [-- --quick]                  recomputes, beside COPY of the same events
@@ -22,7 +28,12 @@ const USAGE = `Usage: npm run bench [-- --quick]                            ever
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: "boolean" }, explain: { type: "boolean" }, profile: { type: "boolean" } },
+  options: {
+    quick: { type: "boolean" },
+    minutes: { type: "string" },
+    explain: { type: "boolean" },
+    profile: { type: "boolean" },
+  },
 });
 const [part = "all", ...only] = positionals;
 const quick = values.quick ?? false;
@@ -48,12 +59,20 @@ await endAll();
 async function main(): Promise<void> {
   const known =
     part === "ingest" ? only.every((name) => (INGEST_SUBJECTS as readonly string[]).includes(name)) : only.length === 0;
-  if (!["all", "engine", "evaluation", "ingest", "reads", "recompute", "webhooks"].includes(part) || !known) {
+  if (
+    !["all", "cli", "engine", "evaluation", "ingest", "reads", "recompute", "soak", "start", "webhooks"].includes(
+      part,
+    ) ||
+    !known
+  ) {
     console.error(USAGE);
     process.exitCode = 2;
   } else if (values.explain || values.profile) {
     const server = await openBenchServer();
     await explainIngest(await server.createDatabase(), { plans: values.explain ?? false });
+  } else if (part === "soak") {
+    const rows = printed(await benchSoak(quick ? 1 : Number(values.minutes ?? 10), quick ? 10 : 30), machine);
+    console.log(`kept in ${await saveRows(rows, machine)}`);
   } else {
     await measureParts();
   }
@@ -63,7 +82,7 @@ async function measureParts(): Promise<void> {
   const rows: Row[] = [];
   const has = (name: string) => part === "all" || part === name;
   let settings = machine;
-  if (part !== "engine") {
+  if (!["cli", "engine", "start"].includes(part)) {
     const server = await openBenchServer();
     settings = `${server.settings}, ${machine}`;
     if (has("ingest")) rows.push(...(await benchIngest(server, { rounds, quick, machine, only })));
@@ -86,6 +105,8 @@ async function measureParts(): Promise<void> {
     }
     await server.close();
   }
+  if (has("cli")) rows.push(...printed(await benchCommandLine(rounds), machine));
+  if (has("start")) rows.push(...printed(await benchStart(rounds), machine));
   if (has("engine")) {
     rows.push(...printed(await benchEngine(rounds, quick ? 100_000 : 1_000_000), machine));
   }

@@ -38,8 +38,11 @@ export type Option = FlagOption | TextOption | IntegerOption | ListOption;
 /** Keys are names in camel case: `idempotencyKey` is `--idempotency-key` on the command line. */
 export type Options = Readonly<Record<string, Option>>;
 
-/** Positional arguments in their order, each with its description; all of them are required. */
-export type Positionals = Readonly<Record<string, string>>;
+/** A positional argument: its description, or more where it may be left out or is one of few. */
+export type Positional = string | { describe: string; optional?: true; choices?: readonly string[] };
+
+/** Positional arguments in their order. */
+export type Positionals = Readonly<Record<string, Positional>>;
 
 type ValueOf<O extends Option> = O extends FlagOption
   ? boolean
@@ -57,20 +60,15 @@ type ValueOf<O extends Option> = O extends FlagOption
           ? string
           : string | undefined;
 
-type ValuesOf<A extends Positionals> = string extends keyof A ? unknown : { readonly [K in keyof A]: string };
+type ArgumentOf<P extends Positional> = P extends { optional: true } ? string | undefined : string;
+type ValuesOf<A extends Positionals> = string extends keyof A ? unknown : { readonly [K in keyof A]: ArgumentOf<A[K]> };
 type OptionValues<O extends Options> = string extends keyof O ? unknown : { readonly [K in keyof O]: ValueOf<O[K]> };
 
 /** What a handler receives: one value per positional argument and option. */
 export type Values<A extends Positionals, O extends Options> = ValuesOf<A> & OptionValues<O>;
 
-/** One command as data. Only `adapter.ts` turns it into something that the parser of command lines understands. */
+/** One command as data; `registry.ts` has its words and what it does in one line. Only `adapter.ts` turns it into something that the parser of command lines understands. */
 export interface Command<A extends Positionals = Positionals, O extends Options = Options> {
-  /** The words that select it: a noun and a verb, such as `customers inspect`, or one word. */
-  path: string;
-  /** Another path of the same command. */
-  alias?: string;
-  /** What it does, in one line. */
-  describe: string;
   args?: A;
   options?: O;
   /** Command lines with what each of them does; at least one. */

@@ -15,13 +15,15 @@ export interface CompiledProject {
 /**
  * Compiles the project in the directory that was chosen, and checks its types.
  *
+ * @param signal ends the check of types, which takes the most time, and the compilation with it.
  * @throws {UserError} CONFIG_INVALID with all diagnostics.
  */
-export async function compile({ settings, out }: Context): Promise<CompiledProject> {
+export async function compile({ settings, out }: Context, signal?: AbortSignal): Promise<CompiledProject> {
   // The compiler brings esbuild and more: commands that do not compile must not wait for it.
   const { compileProject } = await import("../dsl-compiler/index.js");
   const onOutput = (text: string) => out.note(printedByModel(text));
-  const result = await compileProject(settings.directory, { types: true, onOutput });
+  const result = await compileProject(settings.directory, { types: true, onOutput, ...(signal && { signal }) });
+  signal?.throwIfAborted();
   if (result.ok) return result;
   throw new UserError(
     "CONFIG_INVALID" satisfies LocalCode,

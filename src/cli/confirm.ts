@@ -3,9 +3,11 @@
 import { createInterface } from "node:readline/promises";
 
 import type { Context } from "./context.js";
-import { UserError } from "./errors.js";
+import { cancelled, UserError } from "./errors.js";
 import type { LocalCode } from "./errors.js";
+import { beforeEnd } from "./interruption.js";
 import type { Io } from "./io.js";
+import { printable, shellWord } from "./text.js";
 
 /** How long to wait for a word on standard input that is no terminal: long enough for `echo live |`, and no hanging on an idle pipe. */
 const PIPED_WORD_MS_MAX = 2_000;
@@ -28,7 +30,7 @@ export function asks({ io }: Context, yes: boolean): boolean {
 }
 
 /** The question is shown on standard error, so that has to be a terminal too. */
-function canAsk({ stdin, stderr }: Io): boolean {
+export function canAsk({ stdin, stderr }: Io): boolean {
   return stdin.isTTY === true && stderr.isTTY === true;
 }
 
@@ -55,21 +57,27 @@ export async function confirmation(
 
   if (canAsk(io)) {
     return async (question) => {
-      const answer = await ask(io, `${question}\nType ${out.errorStyle.bold(word)} to go on: `);
-      if (answer.trim() !== word) throw cancelled();
+      const answer = await ask(io, `${question}\nType ${out.errorStyle.bold(printable(word))} to go on: `);
+      if (answer.trim() !== word.trim()) throw cancelled();
     };
   }
-  if ((await pipedLine(io)).trim() !== word) {
+  if ((await pipedLine(io)).trim() !== word.trim()) {
     const [instead, fix] = yesSuffices ? ["", ", or add --yes"] : [", also with --yes", ""];
     throw required(
-      `${action} needs the word "${word}" on standard input${instead}`,
-      `pipe it: echo ${word} | svc …${fix}`,
+      `${action} needs the word "${printable(word)}" on standard input${instead}`,
+      `pipe it: echo ${shellWord(word)} | svc …${fix}`,
     );
   }
   return answered;
 }
 
-async function ask(io: Io, question: string): Promise<string> {
+/**
+ * What is typed in answer to a question, as one line.
+ *
+ * @param signal ends the question, as Ctrl+C does.
+ * @throws {UserError} CANCELLED.
+ */
+export async function ask(io: Io, question: string, signal?: AbortSignal): Promise<string> {
   const terminal = createInterface({ input: io.stdin, output: io.stderr, terminal: true });
   const given = new Promise<never>((_resolve, reject) => {
     // Ctrl+C and Ctrl+D; without this the question would stay open and the process end with a warning.
@@ -78,11 +86,15 @@ async function ask(io: Io, question: string): Promise<string> {
       reject(cancelled());
     });
     terminal.once("close", () => reject(cancelled()));
+    signal?.addEventListener("abort", () => reject(cancelled()), { once: true });
   });
+  // A terminal that a process leaves while it asks stays as it was for that: without echo. Who gives a signal closes the question.
+  const release = signal === undefined ? beforeEnd(() => terminal.close()) : undefined;
   try {
     return await Promise.race([terminal.question(question), given]);
   } finally {
     terminal.close();
+    release?.();
   }
 }
 
@@ -107,8 +119,4 @@ function pipedLine({ stdin }: Io): Promise<string> {
 
 function required(message: string, fix: string): UserError {
   return new UserError("CONFIRMATION_REQUIRED" satisfies LocalCode, message, fix);
-}
-
-function cancelled(): UserError {
-  return new UserError("CANCELLED" satisfies LocalCode, "cancelled, nothing was changed");
 }

@@ -1,6 +1,7 @@
 import type { Api } from "./api.js";
 import type { Io } from "./io.js";
 import type { Out } from "./out.js";
+import type { Registry } from "./registry.js";
 import type { Settings } from "./settings.js";
 
 /** What a command works with. */
@@ -9,4 +10,6 @@ export interface Context {
   out: Out;
   settings: Settings;
   api: Api;
+  /** All commands, for those that tell of others: importing them from there would go in a circle. */
+  registry: Registry;
 }

@@ -1,3 +1,5 @@
+import type { Answer } from "./api.js";
+import { memberTexts } from "./json-text.js";
 import type { Out } from "./out.js";
 import { fields } from "./fields.js";
 import { distance, localTime, printable } from "./text.js";
@@ -20,8 +22,8 @@ export interface CustomerState {
   nextDueAt: string | null;
 }
 
-/** A customer's state for people: one fact a line, instants in the local zone and as a distance from now. */
-export function stateInWords(out: Out, state: CustomerState): string {
+/** A customer's state for people: one fact a line, instants in the local zone and as a distance from now; traits as they were written, with all digits. */
+export function stateInWords(out: Out, { data: state, text }: Answer<CustomerState>): string {
   const { bold, dim, cyan } = out.style;
   const when = (iso: string | null, otherwise: string) =>
     iso === null ? otherwise : `${localTime(iso, out.timeZone)} ${dim(`(${distance(iso, out.now)})`)}`;
@@ -42,7 +44,7 @@ export function stateInWords(out: Out, state: CustomerState): string {
     ["Next due", when(state.nextDueAt, "nothing is due")],
     ["Model", state.configVersion ?? "none"],
   ]);
-  const traits = Object.entries(state.traits);
+  const traits = [...memberTexts(memberTexts(text).get("traits") ?? "{}")];
   return [
     `${bold(printable(state.customerId))} in ${state.environment}`,
     "",
@@ -70,8 +72,8 @@ function signal({ signalId, severity }: CustomerState["signals"][number]): strin
   return `${printable(signalId)} (${printable(severity)})`;
 }
 
-function trait([name, value]: [string, unknown]): [string, string] {
-  return [printable(name), printable(JSON.stringify(value))];
+function trait([name, value]: [string, string]): [string, string] {
+  return [printable(name), printable(value)];
 }
 
 function indent(lines: string): string {

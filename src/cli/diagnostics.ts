@@ -31,11 +31,6 @@ export function showDiagnostics(diagnostics: readonly unknown[], style: Style): 
   return isFramed ? `${shown.join("\n\n")}\n` : shown.join("\n");
 }
 
-/** What the service warns of: it has no word for it, because an answer's diagnostics are all of one kind. */
-export function asWarnings(diagnostics: readonly unknown[]): object[] {
-  return diagnostics.map((found) => ({ severity: "warning", ...(found as object) }));
-}
-
 /** How many there are of each severity: `10 errors, 2 warnings`. */
 export function countDiagnostics(diagnostics: readonly { severity?: string }[]): string {
   const warnings = diagnostics.filter(({ severity }) => severity === "warning").length;

@@ -1,4 +1,5 @@
-import { parseDuration } from "../snapshot/duration.js";
+import { isDuration, parseDuration } from "../snapshot/duration.js";
+import { isIsoDate } from "../snapshot/iso-date.js";
 import { UsageError } from "./errors.js";
 
 /**
@@ -15,4 +16,17 @@ export function durationOf(name: string, text: string | undefined): string | und
     throw new UsageError(`${name}: ${error.message}`);
   }
   return text;
+}
+
+/**
+ * Checks from when on something is asked for: a duration before now such as `7d`, or an ISO date with or without a time.
+ *
+ * @throws {UsageError} if it is neither.
+ */
+export function sinceOf(name: string, text: string | undefined): string | undefined {
+  if (text === undefined || isDuration(text) || isIsoDate(text)) return text;
+  throw new UsageError(
+    `${name} is ${JSON.stringify(text)}`,
+    "write how long ago, such as 7d, or a date such as 2026-03-01 or 2026-03-01T09:00:00Z",
+  );
 }

@@ -2,6 +2,12 @@
 export type LocalCode =
   | "USAGE"
   | "NOT_SIGNED_IN"
+  | "SESSION_FILE_INVALID"
+  | "SESSION_NOT_SAVED"
+  | "SIGN_IN_DENIED"
+  | "SIGN_IN_EXPIRED"
+  | "SIGN_IN_FAILED"
+  | "SIGN_OUT_FAILED"
   | "ORGANIZATION_REQUIRED"
   | "PROJECT_REQUIRED"
   | "API_KEY_REQUIRED"
@@ -11,6 +17,12 @@ export type LocalCode =
   | "CONFIG_WARNINGS"
   | "CONFIRMATION_REQUIRED"
   | "CANCELLED"
+  | "OUTCOME_UNKNOWN"
+  | "NOT_DELIVERED"
+  | "FILE_EXISTS"
+  | "FILE_NOT_WRITTEN"
+  | "DIRECTORY_NOT_EMPTY"
+  | "NOTHING_DEPLOYED"
   | "PORT_TAKEN"
   | "DEAD_LETTER"
   | "STOPPED_WAITING"
@@ -48,6 +60,11 @@ export class UserError extends Error {
   ) {
     super(message, { cause });
   }
+}
+
+/** Ended by whoever began it, before it changed anything. */
+export function cancelled(cause?: unknown): UserError {
+  return new UserError("CANCELLED" satisfies LocalCode, "cancelled, nothing was changed", undefined, {}, cause);
 }
 
 /** A command line that cannot be understood. */

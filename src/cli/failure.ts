@@ -1,6 +1,5 @@
 import { inspect } from "node:util";
 
-import { showDiagnostics } from "./diagnostics.js";
 import { UserError } from "./errors.js";
 import type { LocalCode } from "./errors.js";
 import type { Out } from "./out.js";
@@ -12,11 +11,11 @@ import { printable } from "./text.js";
  *
  * @returns the exit code.
  */
-export function reportFailure(out: Out, thrown: unknown, requestId: string, debug: boolean): number {
+export async function reportFailure(out: Out, thrown: unknown, requestId: string, debug: boolean): Promise<number> {
   const error = thrown instanceof UserError ? thrown : internal(thrown);
   if (debug) out.note(inspect(thrown));
   if (out.json && !out.isBegun) out.print(JSON.stringify({ error: envelope(error, requestId) }));
-  else out.note(inWords(out, error));
+  else out.note(await inWords(out, error));
   return error.exitCode;
 }
 
@@ -33,7 +32,7 @@ function envelope({ code, message, fix, details }: UserError, requestId: string)
   return { code, message, requestId, ...(fix === undefined ? {} : { fix }), ...details };
 }
 
-function inWords({ errorStyle }: Out, { code, message, fix, details }: UserError): string {
+async function inWords({ errorStyle }: Out, { code, message, fix, details }: UserError): Promise<string> {
   const { diagnostics = [], field, reason, requestId } = details;
   const said = [message, reason, fix].filter((part) => part !== undefined).map(sentence);
   if (field !== undefined) said.push(`Field: ${printable(field)}.`);
@@ -42,7 +41,10 @@ function inWords({ errorStyle }: Out, { code, message, fix, details }: UserError
   const line = `${errorStyle.red("error")} ${errorStyle.dim(`[${printable(code)}]`)}: ${said.join(" ")}`;
   // A single diagnostic only says the message again.
   const repeated = diagnostics.length === 1 && (diagnostics[0] as { message?: string }).message === message;
-  return diagnostics.length === 0 || repeated ? line : `${showDiagnostics(diagnostics, errorStyle)}\n${line}`;
+  if (diagnostics.length === 0 || repeated) return line;
+  // Not above: what measures their texts takes long to load, and every command loads this file.
+  const { showDiagnostics } = await import("./diagnostics.js");
+  return `${showDiagnostics(diagnostics, errorStyle)}\n${line}`;
 }
 
 /** A text as a sentence of its own, whether or not it came as one. */

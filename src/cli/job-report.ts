@@ -49,6 +49,11 @@ export function totalsOf({ result, dry_run }: Job): [string, string][] {
   ];
 }
 
+/** Whether it was for one customer who was not there. */
+function isOfNobody({ customerId, status, progress }: Job): boolean {
+  return typeof customerId === "string" && status === "completed" && progress.customersTotal === 0;
+}
+
 function stateOf(out: Out, job: Job): [string, string][] {
   const { customersTotal, customersDone } = job.progress;
   const of = customersTotal === null ? "" : ` of ${number(customersTotal)}`;
@@ -61,7 +66,12 @@ function stateOf(out: Out, job: Job): [string, string][] {
     ["Status", statusOf(out, job)],
     ["Model", job.pins.configVersion ?? "none deployed yet"],
     ["As of", localTime(job.pins.evaluatedAt, out.timeZone)],
-    ["Done", `${number(customersDone)}${of} customers`],
+    [
+      "Done",
+      isOfNobody(job)
+        ? "nothing: there was no such customer when it was queued"
+        : `${number(customersDone)}${of} customers`,
+    ],
     ...attempts,
     ...next,
     ...error,

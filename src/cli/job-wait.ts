@@ -4,9 +4,11 @@ import { setTimeout } from "node:timers/promises";
 import type { Context } from "./context.js";
 import { UserError } from "./errors.js";
 import type { LocalCode } from "./errors.js";
+import { interruption } from "./interruption.js";
 import { JobProgress } from "./job-progress.js";
-import { isPassing, JOB_MEMBERS, pauseAfter, reasonOf, TRIES } from "./jobs.js";
+import { JOB_MEMBERS, reasonOf } from "./jobs.js";
 import type { Job } from "./jobs.js";
+import { isPassing, pauseAfter, TRIES } from "./patience.js";
 
 export interface Waiting {
   /** Of the job. */
@@ -27,14 +29,7 @@ export interface Waiting {
 export async function untilCompleted(context: Context, first: Job, waiting: Waiting): Promise<Job> {
   const { api, io, out, settings } = context;
   const progress = new JobProgress(io, out);
-  const stop = new AbortController();
-  const { signal } = stop;
-  // A second one ends the process at once.
-  const onSignal = (): void => {
-    process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
-    stop.abort();
-  };
-  process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
+  const { signal, release } = interruption();
   const stopped = once(signal, "abort");
   const isStopped = (): boolean => signal.aborted;
   out.note(`Queued ${first.id}. Ctrl+C stops waiting for it${waiting.untouched}.`);
@@ -57,7 +52,7 @@ export async function untilCompleted(context: Context, first: Job, waiting: Wait
     }
     progress.show(job);
   } finally {
-    process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+    release();
     progress.stop();
   }
   if (job.status === "dead_letter") {

@@ -1,8 +1,6 @@
-import { setTimeout } from "node:timers/promises";
-
-import type { Answer, Page } from "./api.js";
 import type { Context } from "./context.js";
-import { UserError } from "./errors.js";
+import { memberTexts } from "./json-text.js";
+import { readAll } from "./pages.js";
 
 /** A recompute, a dry run or a preview as the service tells of it. */
 export interface Job {
@@ -73,8 +71,6 @@ export function reasonOf({ error }: Job): string | null {
 /** The members that every answer with a job must have. */
 export const JOB_MEMBERS = ["id", "status", "dry_run", "pins", "progress", "result"] as const;
 
-const PAGE = 200;
-
 /** A page of differences: as data, and as the JSON text of its items, with all digits that came. */
 export interface DifferencePage {
   items: Difference[];
@@ -85,15 +81,13 @@ export interface DifferencePage {
 export async function* differencesOf(
   { api, settings }: Context,
   path: string,
-  limit = PAGE,
+  pageLength?: number,
 ): AsyncGenerator<DifferencePage> {
-  let cursor: string | undefined;
-  do {
-    const query = { env: settings.environment, limit, cursor };
-    const answer = await patiently(() => api.get<Page<Difference>>(`${path}/customers`, ["data", "nextCursor"], query));
-    yield { items: answer.data.data, text: itemsOf(answer) };
-    cursor = answer.data.nextCursor ?? undefined;
-  } while (cursor !== undefined);
+  const query = { env: settings.environment };
+  const reading = { patient: true, pageLength };
+  for await (const { data, text } of readAll<Difference>(api, `${path}/customers`, query, reading)) {
+    yield { items: data.data, text: memberTexts(text).get("data")?.slice(1, -1).trim() ?? "" };
+  }
 }
 
 /** The most telling differences, so many at most. */
@@ -122,43 +116,4 @@ export async function* documentOf(
   }
   const members = Object.entries(more()).map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`);
   yield `]${members.join("")}}}`;
-}
-
-/** The items of a page without the brackets. Numbers keep their digits where the text is written as the service writes it. */
-function itemsOf({ text, data }: Answer<Page<Difference>>): string {
-  const inside = /^\s*\{\s*"data"\s*:\s*\[([^]*)\]\s*,\s*"nextCursor"\s*:\s*(?:null|"[\w-]*")\s*\}\s*$/.exec(text);
-  return inside?.[1] ?? JSON.stringify(data.data).slice(1, -1);
-}
-
-/** What passes by itself: the service is not there for a moment, or has too much to do. */
-const PASSING = new Set([
-  "SERVICE_UNREACHABLE",
-  "SERVICE_UNAVAILABLE",
-  "RATE_LIMIT_EXCEEDED",
-  "UNEXPECTED_ANSWER",
-  "INTERNAL_ERROR",
-]);
-/** How often something is tried that fails so: about a minute. */
-export const TRIES = 30;
-const PAUSE_MS_FIRST = 200;
-const PAUSE_MS_MAX = 2_000;
-
-export function isPassing(error: unknown): boolean {
-  return error instanceof UserError && PASSING.has(error.code);
-}
-
-async function patiently<T>(read: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await read();
-    } catch (error) {
-      if (!isPassing(error) || tries >= TRIES) throw error;
-      await setTimeout(pauseAfter(tries));
-    }
-  }
-}
-
-/** How long to wait before the next look: longer and longer, two seconds at most. */
-export function pauseAfter(looks: number): number {
-  return Math.min(PAUSE_MS_FIRST * 1.3 ** looks, PAUSE_MS_MAX);
 }

@@ -1,3 +1,5 @@
+import path from "node:path";
+
 import { UserError } from "./errors.js";
 import type { LocalCode } from "./errors.js";
 import { reportFailure } from "./failure.js";
@@ -11,20 +13,40 @@ const io: Io = {
   stderr: process.stderr,
   env: process.env,
   cwd: process.cwd(),
+  configDirectory,
   now: Date.now,
 };
 
-// The reader of a pipe may go before all is written, as `head` does: then there is nobody left to tell. Anything else, such as a
-// full disk, means that the result is incomplete.
+// The reader of a pipe may go before all is written, as `head` does: then there is nobody left to tell, unless a secret went with it.
+// Anything else, such as a full disk, means that the result is incomplete.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(0);
+  const { shownOnce } = io;
+  if (error.code === "EPIPE" && shownOnce === undefined) process.exit(0);
+  const lost = shownOnce === undefined ? "" : `: ${shownOnce.what}, and nothing shows it again`;
   const failure = new UserError(
     "OUTPUT_FAILED" satisfies LocalCode,
-    `the output could not be written (${error.code ?? error.message})`,
-    "make room, or write it elsewhere",
+    `the output could not be written (${error.code ?? error.message})${lost}`,
+    shownOnce?.fix ?? "make room, or write it elsewhere",
   );
-  process.exit(reportFailure(new Out(io, { json: false, noColor: false }), failure, "", false));
+  void reportFailure(new Out(io, { json: false, noColor: false }), failure, "", false).then((code) =>
+    process.exit(code),
+  );
 });
+
+// Nobody reads what is beside the result any more; the result may still be wanted.
+process.stderr.on("error", () => undefined);
 
 // Not process.exit: what is still on its way to a pipe would be lost.
 process.exitCode = await run(process.argv.slice(2), io);
+
+/** What a relative HOME names depends on where one stands, and may be a project: it counts as none. */
+async function configDirectory(): Promise<string | null> {
+  try {
+    const { default: envPaths } = await import("env-paths");
+    const { config } = envPaths("svc", { suffix: "" });
+    return path.isAbsolute(config) ? config : null;
+  } catch {
+    // Loading it asks for the home directory, which fails for a user that the machine does not know.
+    return null;
+  }
+}

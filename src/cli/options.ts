@@ -4,28 +4,25 @@ import { ENVIRONMENTS } from "./settings.js";
 /** Options that every command takes. */
 export const sharedOptions = {
   directory: { type: "text", describe: "The project's directory; the current one unless given" },
-  json: { type: "flag", describe: "Print one JSON document, also for errors" },
-  noColor: { type: "flag", describe: "Print without colours; so does the variable NO_COLOR" },
-  debug: { type: "flag", describe: "Show stack traces" },
-} as const satisfies Options;
-
-export const environmentOption = {
   env: {
     type: "text",
     choices: ENVIRONMENTS,
     describe: "The environment: test or live; unless given, the project's default, or test",
   },
+  json: { type: "flag", describe: "Print one JSON document, also for errors" },
+  noColor: { type: "flag", describe: "Print without colours; so does the variable NO_COLOR" },
+  debug: { type: "flag", describe: "Show stack traces" },
+  noAi: { type: "flag", describe: "Disable AI commands; so does the variable SVC_NO_AI=1" },
 } as const satisfies Options;
 
-/** Options of commands that work on one environment of a project. */
+/** Options of commands that are about a project. */
 export const projectOptions = {
-  ...environmentOption,
   project: { type: "text", describe: "The project's slug; unless given, that of .kite/config.json" },
 } as const satisfies Options;
 
-/** Options of commands that list a page at a time. */
+/** Options of commands that list a part at a time. */
 export const pageOptions = {
-  limit: { type: "integer", min: 1, max: 200, default: 50, describe: "How many to show" },
+  limit: { type: "integer", min: 1, max: 10_000, default: 50, describe: "How many to show" },
   cursor: { type: "text", describe: "Go on where the page before ended" },
 } as const satisfies Options;
 
@@ -35,4 +32,8 @@ export const yesOption = {
 
 export const noWaitOption = {
   noWait: { type: "flag", describe: "Do not wait for the end: return once it is queued" },
+} as const satisfies Options;
+
+export const forceOption = {
+  force: { type: "flag", describe: "Go on despite data that this would strand" },
 } as const satisfies Options;

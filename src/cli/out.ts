@@ -2,7 +2,7 @@ import { once } from "node:events";
 
 import picocolors from "picocolors";
 
-import type { Io } from "./io.js";
+import type { Io, ShownOnce } from "./io.js";
 
 export type Style = ReturnType<typeof picocolors.createColors>;
 
@@ -43,8 +43,15 @@ export class Out {
 
   /** Prints a command's result: the one JSON document with `--json`, otherwise the text for people. */
   result(document: JsonText | { document: unknown }, text: () => string): void {
-    if (!this.json) this.print(text());
-    else this.print("text" in document ? document.text : JSON.stringify(document.document));
+    if (!this.json) return this.print(text());
+    this.#begun = true;
+    this.print("text" in document ? document.text : JSON.stringify(document.document));
+  }
+
+  /** Prints a result with a secret that nothing shows again. */
+  secret(document: JsonText | { document: unknown }, text: () => string, lost: ShownOnce): void {
+    this.#io.shownOnce = lost;
+    this.result(document, text);
   }
 
   /** Writes to standard output. */
@@ -65,7 +72,13 @@ export class Out {
     this.#begun = false;
   }
 
-  /** Whether standard output holds the beginning of a document. */
+  /** Writes a line to standard output, and waits until there is room for more, or the signal ends the waiting. */
+  async line(text: string, signal: AbortSignal): Promise<void> {
+    if (this.#io.stdout.write(`${text}\n`)) return;
+    await once(this.#io.stdout, "drain", { signal });
+  }
+
+  /** Whether standard output holds a document or the beginning of one: nothing may be added to it. */
   get isBegun(): boolean {
     return this.#begun;
   }

@@ -4,6 +4,7 @@ import { showDiagnostics } from "./diagnostics.js";
 import { impactMarkdown } from "./impact-markdown.js";
 import { impactInWords } from "./impact-report.js";
 import { Impact } from "./impact.js";
+import { cancellable } from "./interruption.js";
 import { untilCompleted } from "./job-wait.js";
 import { differencesOf, documentOf, JOB_MEMBERS } from "./jobs.js";
 import type { DifferencePage, Job } from "./jobs.js";
@@ -20,15 +21,14 @@ export async function preview(context: Context, { sample, markdown }: PreviewOpt
   const { api, out, settings } = context;
   const { environment, project } = settings;
   settings.credentials();
-  const { snapshot, warnings } = await compile(context);
+  const { snapshot, warnings } = await cancellable((stop) => compile(context, stop));
   if (warnings.length > 0) out.note(showDiagnostics(warnings, out.errorStyle));
 
   const ofAll = sample === undefined || (!out.json && (await takesInAll(context, sample)));
-  const { data } = await api.post<Job>(
-    api.projectPath("previews"),
-    { snapshot, ...(sample === undefined ? {} : { sample }) },
-    JOB_MEMBERS,
-    { env: environment },
+  const body = { snapshot, ...(sample === undefined ? {} : { sample }) };
+  // A preview changes nothing, so there is no outcome to be known.
+  const { data } = await cancellable((stop) =>
+    api.post<Job>(api.projectPath("previews"), body, JOB_MEMBERS, { env: environment }, stop),
   );
   const path = api.projectPath("previews", data.id);
   const job = await untilCompleted(context, data, {

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 
 import { parse } from "./adapter.js";
 import { Api } from "./api.js";
@@ -8,7 +7,10 @@ import { UsageError } from "./errors.js";
 import { reportFailure } from "./failure.js";
 import type { Io } from "./io.js";
 import { Out } from "./out.js";
+import { commands, nouns } from "./registry.js";
+import { SessionStore } from "./session.js";
 import { Settings } from "./settings.js";
+import { version } from "./version.js";
 
 const HELP_COLUMNS_MAX = 120;
 const HELP_COLUMNS = 100;
@@ -41,10 +43,10 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     const values = parsed.values as unknown as SharedValues;
     out = new Out(io, values);
     debug = values.debug;
-    await parsed.command.handler(context(io, out, values, requestId), parsed.values as never);
+    await parsed.command.handler(await context(io, out, values, requestId), parsed.values as never);
     return 0;
   } catch (error) {
-    return reportFailure(out, error, requestId, debug);
+    return await reportFailure(out, error, requestId, debug);
   }
 }
 
@@ -57,12 +59,8 @@ interface SharedValues {
   project?: string;
 }
 
-function context(io: Io, out: Out, values: SharedValues, requestId: string): Context {
-  const settings = new Settings(io, { directory: values.directory, environment: values.env, project: values.project });
-  return { io, out, settings, api: new Api(settings, requestId) };
-}
-
-function version(): string {
-  const file = new URL("../../package.json", import.meta.url);
-  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
+async function context(io: Io, out: Out, values: SharedValues, requestId: string): Promise<Context> {
+  const { directory, env: environment, project } = values;
+  const settings = new Settings(io, new SessionStore(await io.configDirectory()), { directory, environment, project });
+  return { io, out, settings, api: new Api(settings, requestId), registry: { commands, nouns } };
 }

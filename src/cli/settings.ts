@@ -1,9 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 
-import { UserError } from "./errors.js";
+import { UsageError, UserError } from "./errors.js";
 import type { LocalCode } from "./errors.js";
 import type { Io } from "./io.js";
+import type { Session, SessionStore } from "./session.js";
+import { slugMistake } from "./starter/names.js";
+import { isWord, localTime } from "./text.js";
 
 export const ENVIRONMENTS = ["test", "live"] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
@@ -16,6 +19,8 @@ interface ConfigFile {
   project?: string;
   defaultEnvironment?: Environment;
   apiUrl?: string;
+  /** An id. */
+  organization?: string;
 }
 
 /** What was said on the command line; it wins over variables, which win over the file. */
@@ -25,26 +30,38 @@ export interface Said {
   project?: string | undefined;
 }
 
-/** A token and the organization in whose name it acts. */
+/** A token and the organization in whose name it acts, and where each was found, which decides what to do about a refusal. */
 export interface Credentials {
   accessToken: string;
-  organization: string;
+  /** Its id; absent for the few requests that are about no organization. */
+  organization?: string;
+  /** Absent where the token is that of SVC_ACCESS_TOKEN. */
+  session?: Session;
+  organizationFrom: "variable" | "file" | "session";
 }
 
 /** Where to, in whose name, and on what a command works. Each setting is looked up when it is asked for: what a command does not need cannot fail it. */
 export class Settings {
+  /** Where sessions are kept. */
+  readonly sessions: SessionStore;
   readonly #io: Io;
   readonly #said: Said;
   #file: ConfigFile | undefined;
 
-  constructor(io: Io, said: Said) {
+  constructor(io: Io, sessions: SessionStore, said: Said) {
+    this.sessions = sessions;
     this.#io = io;
     this.#said = said;
   }
 
+  /** The absolute path of the project's folder, whether or not there is one. */
+  get location(): string {
+    return path.resolve(this.#io.cwd, this.#said.directory ?? ".");
+  }
+
   /** The absolute path of the project's folder. */
   get directory(): string {
-    const directory = path.resolve(this.#io.cwd, this.#said.directory ?? ".");
+    const directory = this.location;
     if (!existsSync(directory)) throw invalid(`there is no directory ${directory}`, "correct --directory");
     return directory;
   }
@@ -56,6 +73,11 @@ export class Settings {
     return httpUrl(this.#config.apiUrl ?? DEFAULT_API_URL, `"apiUrl" of ${CONFIG_FILE}`);
   }
 
+  /** Whether the API is where commands look for it unless told otherwise. */
+  get isDefaultApi(): boolean {
+    return this.apiUrl === DEFAULT_API_URL;
+  }
+
   get environment(): Environment {
     // The parser of the command line accepts these two only.
     return (this.#said.environment as Environment | undefined) ?? this.#config.defaultEnvironment ?? "test";
@@ -63,7 +85,11 @@ export class Settings {
 
   /** The slug of the project. */
   get project(): string {
-    const project = this.#said.project ?? this.#config.project;
+    const { project: said } = this.#said;
+    const mistake = said === undefined ? undefined : slugMistake(said);
+    if (mistake !== undefined)
+      throw new UsageError(`--project is no slug of a project: ${JSON.stringify(said)}`, mistake);
+    const project = said ?? this.#config.project;
     if (project !== undefined) return project;
     throw new UserError(
       "PROJECT_REQUIRED" satisfies LocalCode,
@@ -72,17 +98,21 @@ export class Settings {
     );
   }
 
-  /** In whose name to act; throws where that is unknown. */
+  /** Whether SVC_ACCESS_TOKEN is set, which is used instead of any session. */
+  get hasTokenVariable(): boolean {
+    return this.#variable("SVC_ACCESS_TOKEN") !== undefined;
+  }
+
+  /**
+   * In whose name to act.
+   *
+   * @throws {UserError} NOT_SIGNED_IN, ORGANIZATION_REQUIRED, and what stands in the way of reading them.
+   */
   credentials(): Credentials {
     const accessToken = this.#header("SVC_ACCESS_TOKEN");
-    if (accessToken === undefined) {
-      throw new UserError(
-        "NOT_SIGNED_IN" satisfies LocalCode,
-        "you are not signed in",
-        "set SVC_ACCESS_TOKEN and SVC_ORGANIZATION to what `svc-server bootstrap` printed",
-      );
-    }
-    const organization = this.#header("SVC_ORGANIZATION");
+    const session = accessToken === undefined ? this.#session() : undefined;
+    const variable = this.#header("SVC_ORGANIZATION");
+    const organization = variable ?? this.#config.organization ?? session?.organization.id;
     if (organization === undefined) {
       throw new UserError(
         "ORGANIZATION_REQUIRED" satisfies LocalCode,
@@ -90,7 +120,37 @@ export class Settings {
         "set SVC_ORGANIZATION to the organization's id",
       );
     }
-    return { accessToken, organization };
+    return {
+      accessToken: session?.accessToken ?? accessToken ?? "",
+      organization,
+      ...(session && { session }),
+      organizationFrom:
+        variable !== undefined ? "variable" : this.#config.organization !== undefined ? "file" : "session",
+    };
+  }
+
+  /** The session for the service; throws where there is none, or where it has ended. */
+  #session(): Session {
+    const base = this.apiUrl;
+    const session = this.sessions.of(base);
+    if (session === undefined) {
+      const others = Object.keys(this.sessions.all());
+      throw new UserError(
+        "NOT_SIGNED_IN" satisfies LocalCode,
+        others.length === 0
+          ? `you are not signed in to ${base}`
+          : `you are not signed in to ${base}, only to ${others.join(", ")}`,
+        "sign in: `svc auth login`; where nobody can, as in CI, set SVC_ACCESS_TOKEN and SVC_ORGANIZATION",
+      );
+    }
+    if (Date.parse(session.expiresAt) <= this.#io.now()) {
+      throw new UserError(
+        "NOT_SIGNED_IN" satisfies LocalCode,
+        `your session at ${base} ended on ${localTime(session.expiresAt, this.#io.timeZone)}`,
+        "sign in again: `svc auth login`",
+      );
+    }
+    return session;
   }
 
   /** The ingestion key for the environment. */
@@ -126,7 +186,7 @@ export class Settings {
   /** A variable that is sent as (a part of) a header. */
   #header(name: string): string | undefined {
     const value = this.#variable(name);
-    if (value !== undefined && !/^[\x21-\x7e]+$/.test(value)) {
+    if (value !== undefined && !isWord(value)) {
       throw invalid(
         `${name} holds a space, a line break or a character that no token has`,
         "copy it again, as one word",
@@ -163,15 +223,16 @@ function checkConfig(config: unknown, file: string): ConfigFile {
   if (typeof config !== "object" || config === null || Array.isArray(config)) {
     throw invalidFile(`${file} does not hold a JSON object`, 'write { "project": "<slug>" }');
   }
-  const { project, defaultEnvironment, apiUrl } = config as Record<string, unknown>;
+  const { project, defaultEnvironment, apiUrl, organization } = config as Record<string, unknown>;
   const wrong = (name: string, rule: string) => invalidFile(`"${name}" of ${file} is wrong`, `make it ${rule}`);
-  if (project !== undefined && (typeof project !== "string" || project === "")) {
+  if (project !== undefined && (typeof project !== "string" || slugMistake(project) !== undefined)) {
     throw wrong("project", "the slug of the project");
   }
   if (defaultEnvironment !== undefined && !ENVIRONMENTS.includes(defaultEnvironment as Environment)) {
     throw wrong("defaultEnvironment", '"test" or "live"');
   }
   if (apiUrl !== undefined && typeof apiUrl !== "string") throw wrong("apiUrl", "the address of the service");
+  if (organization !== undefined && !isWord(organization)) throw wrong("organization", "the id of the organization");
   return config;
 }
 

@@ -1,6 +1,10 @@
-/** Control characters, and those that change the direction of text: printed as they are, they could rewrite what a terminal shows. */
-// eslint-disable-next-line no-control-regex
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+/**
+ * Control characters, those that change the direction of text, and those that show nothing: printed as they are, they could rewrite what a
+ * terminal shows, or make two names look like one. Joiners (U+200C, U+200D) stay: words of some languages, and emoji, are written with them.
+ */
+const UNPRINTABLE =
+  // eslint-disable-next-line no-control-regex
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g;
 
 /** Makes text that came from elsewhere safe to show on a terminal: what cannot be seen is shown as an escape. */
 export function printable(text: string): string {
@@ -71,4 +75,9 @@ export function number(value: number): string {
 /** Quotes a word for a shell where it needs that. */
 export function shellWord(word: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${printable(word).replaceAll("'", `'\\''`)}'`;
+}
+
+/** Whether it is one word of printable ASCII, as tokens and ids are: it can be sent in a header as it is. */
+export function isWord(value: unknown): value is string {
+  return typeof value === "string" && /^[\x21-\x7e]+$/.test(value);
 }

@@ -1,4 +1,4 @@
-import type { AnyCommand, Option } from "./command.js";
+import type { AnyCommand, Option, Positional } from "./command.js";
 import { UsageError } from "./errors.js";
 import { optionName } from "./names.js";
 import { sharedOptions } from "./options.js";
@@ -11,12 +11,20 @@ import { nearest } from "../snapshot/nearest.js";
  */
 export function readValues(command: AnyCommand, raw: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const values: Record<string, unknown> = {};
-  for (const name of Object.keys(command.args ?? {})) values[name] = text(`<${name}>`, raw[name]);
+  for (const [name, positional] of Object.entries(command.args ?? {})) {
+    values[name] = readPositional(`<${name}>`, positional, raw[name]);
+  }
   for (const [key, option] of Object.entries({ ...command.options, ...sharedOptions })) {
     const name = optionName(key);
     values[key] = readOption(`--${name}`, option, raw[name]);
   }
   return values;
+}
+
+function readPositional(name: string, positional: Positional, given: unknown): string | undefined {
+  const { optional = false, choices } = typeof positional === "string" ? {} : positional;
+  if (optional && given === undefined) return undefined;
+  return chosen(name, text(name, given), choices);
 }
 
 function readOption(name: string, option: Option, given: unknown): unknown {
@@ -27,12 +35,8 @@ function readOption(name: string, option: Option, given: unknown): unknown {
       return (Array.isArray(given) ? given : []).map((value) => text(name, value));
     case "integer":
       return given === undefined ? option.default : integer(name, text(name, given), option.min, option.max);
-    case "text": {
-      if (given === undefined) return undefined;
-      const value = text(name, given);
-      if (option.choices && !option.choices.includes(value)) throw notAChoice(name, value, option.choices);
-      return value;
-    }
+    case "text":
+      return given === undefined ? undefined : chosen(name, text(name, given), option.choices);
   }
 }
 
@@ -48,9 +52,10 @@ function integer(name: string, given: string, min: number, max: number): number 
   throw new UsageError(`${name} is ${JSON.stringify(given)}`, `give a whole number from ${min} to ${max}`);
 }
 
-function notAChoice(name: string, value: string, choices: readonly string[]): UsageError {
+function chosen(name: string, value: string, choices: readonly string[] | undefined): string {
+  if (choices === undefined || choices.includes(value)) return value;
   const meant = nearest(value, choices);
-  return new UsageError(
+  throw new UsageError(
     `${name} is ${JSON.stringify(value)}${meant === undefined ? "" : `; did you mean ${meant}?`}`,
     `give one of: ${choices.join(", ")}`,
   );

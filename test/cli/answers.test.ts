@@ -1,6 +1,8 @@
 import { createServer } from "node:net";
-import { describe, expect, test } from "vitest";
+import type { AddressInfo } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
 
+import { version } from "../../src/cli/version.js";
 import type { Canned } from "./support/canned-server.js";
 import { cannedServer, json } from "./support/canned-server.js";
 import { svc } from "./support/run-svc.js";
@@ -34,7 +36,7 @@ describe("a failure is one line that says what to do", () => {
     expect(await whoami({ status: 200, type: "text/html", body: "<h1>Hi</h1>" })).toMatchInlineSnapshot(`
       {
         "code": 1,
-        "stderr": "error [UNEXPECTED_ANSWER]: <service> answered 200 with no JSON, not as this version of svc expects. Check that SVC_API_URL is the address of the service, and that svc is of the same version.
+        "stderr": "error [UNEXPECTED_ANSWER]: <service> answered 200 with a web page, not as this version of svc expects. Check that SVC_API_URL is the address of the service, and that svc is of the same version.
       ",
         "stdout": "",
       }
@@ -45,7 +47,7 @@ describe("a failure is one line that says what to do", () => {
     expect(await whoami({ status: 502, type: "text/html", body: "Bad Gateway" })).toMatchInlineSnapshot(`
       {
         "code": 1,
-        "stderr": "error [UNEXPECTED_ANSWER]: <service> answered 502 with no JSON, not as this version of svc expects. Check that SVC_API_URL is the address of the service, and that svc is of the same version.
+        "stderr": "error [UNEXPECTED_ANSWER]: <service> answered 502 with a web page, not as this version of svc expects. Try again in a moment, and check that SVC_API_URL is the address of the service.
       ",
         "stdout": "",
       }
@@ -57,7 +59,7 @@ describe("a failure is one line that says what to do", () => {
     expect(await whoami(answer)).toMatchInlineSnapshot(`
       {
         "code": 1,
-        "stderr": "error [UNEXPECTED_ANSWER]: <service> answered 302 with no JSON, not as this version of svc expects. Check that SVC_API_URL is the address of the service, and that svc is of the same version.
+        "stderr": "error [UNEXPECTED_ANSWER]: <service> answered 302 with a redirect, not as this version of svc expects. It leads to https://example.com/: set SVC_API_URL to the service's own address.
       ",
         "stdout": "",
       }
@@ -72,6 +74,45 @@ describe("a failure is one line that says what to do", () => {
       ",
         "stdout": "",
       }
+    `);
+  });
+
+  test.each([
+    ["an older service", "0.0.9"],
+    ["a service of the same version", version()],
+  ])("%s is told with both versions", async (_what, theirs) => {
+    const { url } = await cannedServer({
+      ...json({ email: "ada@example.com" }),
+      respond: ({ url: asked }) =>
+        json(asked === "/openapi.json" ? { info: { title: "svc", version: theirs } } : { email: "ada@example.com" }),
+    });
+    const { stderr } = await svc(["whoami"], { env: { ...SESSION, SVC_API_URL: url } });
+    expect(stderr.replaceAll(url, "<service>").replaceAll(version(), "<version>")).toMatchSnapshot();
+  });
+
+  test("a server that closes every connection at once", async () => {
+    const server = createServer((socket) => socket.destroy());
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => new Promise((resolve) => server.close(() => resolve())));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { code, stdout, stderr } = await svc(["whoami"], { env: { ...SESSION, SVC_API_URL: url } });
+    expect({ code, stdout, stderr: stderr.replaceAll(url, "<service>") }).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "stderr": "error [SERVICE_UNREACHABLE]: <service> cannot be reached (connection closed). Start the service, or set SVC_API_URL to its address.
+      ",
+        "stdout": "",
+      }
+    `);
+  });
+
+  test("a service that speaks no TLS", async () => {
+    const { url } = await cannedServer(EXPIRED);
+    const secure = url.replace("http:", "https:");
+    const { stderr } = await svc(["whoami"], { env: { ...SESSION, SVC_API_URL: secure } });
+    expect(stderr.replaceAll(secure, "<service>")).toMatchInlineSnapshot(`
+      "error [SERVICE_UNREACHABLE]: <service> cannot be reached (no TLS there). Begin its address with http:// in SVC_API_URL.
+      "
     `);
   });
 
@@ -91,7 +132,7 @@ describe("a failure is one line that says what to do", () => {
     expect(await whoami(EXPIRED)).toMatchInlineSnapshot(`
       {
         "code": 1,
-        "stderr": "error [INVALID_SESSION]: The session has expired. Check SVC_ACCESS_TOKEN and SVC_ORGANIZATION, or make a new token with \`svc-server bootstrap\`.
+        "stderr": "error [INVALID_SESSION]: The session has expired. Set SVC_ACCESS_TOKEN to another token, or unset it and sign in: \`svc auth login\`.
       ",
         "stdout": "",
       }
@@ -124,7 +165,7 @@ describe("with --json a failure is the one document on standard output", () => {
       {
         "code": 1,
         "stderr": "",
-        "stdout": "{"error":{"code":"INVALID_SESSION","message":"The session has expired.","requestId":"r1","fix":"check SVC_ACCESS_TOKEN and SVC_ORGANIZATION, or make a new token with \`svc-server bootstrap\`"}}
+        "stdout": "{"error":{"code":"INVALID_SESSION","message":"The session has expired.","requestId":"r1","fix":"set SVC_ACCESS_TOKEN to another token, or unset it and sign in: \`svc auth login\`"}}
       ",
       }
     `);
@@ -169,22 +210,27 @@ describe("tables", () => {
         id: "whk_0123456789abcdef0123",
         url: `https://example.com/${"long/".repeat(20)}`,
         eventTypes: ["customer.*", "segment.*"],
+        maxEventAge: null,
+        maxConcurrency: 10,
+        maxPerSecond: null,
         createdAt: "2026-03-01T09:30:00.000Z",
+        failingSince: null,
         disabledAt: null,
         disabledReason: null,
       },
     ],
     nextCursor: "abc",
   });
-  const argv = ["webhooks", "list", "--project", "p"];
+  const argv = ["webhooks", "list", "--project", "p", "--limit", "1"];
 
   test("fit the terminal, and keep ids whole", async () => {
     const { url } = await cannedServer(rows);
     const env = { ...SESSION, SVC_API_URL: url, NO_COLOR: "1" };
     const { stdout } = await svc(argv, { env, terminal: true, columns: 100 });
     expect(stdout).toMatchInlineSnapshot(`
-      "Webhook                   URL                Events              Created                     Status
-      whk_0123456789abcdef0123  https://example.…  customer.*, segme…  2026-03-01 10:30:00 +01:00  enabled
+      "Webhook                   URL                                                      Events    Status
+      whk_0123456789abcdef0123  https://example.com/long/long/long/long/long/long/long…  custome…  enabled
+      Too narrow for: Created, Limits.
       "
     `);
     expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);

@@ -26,8 +26,24 @@ const CUSTOMER = {
 /** The canned server gives this in the same answer. */
 const NOTHING_WAITS = { pending: 0, ahead: 0, setAside: null };
 
-async function read(argv: string[], document: unknown) {
-  const { url } = await cannedServer(json(document));
+const NO_EXPLANATION = {
+  configVersion: "v3",
+  activeVersion: "v3",
+  flipsKnown: true,
+  unavailable: null,
+  lifecycle: null,
+  journeys: [],
+  segments: [],
+  health: null,
+  signals: [],
+};
+
+/** Reads from a service that gives every request the same answer, but for what asks why. */
+async function read(argv: string[], document: unknown, explanation: unknown = NO_EXPLANATION) {
+  const { url } = await cannedServer({
+    ...json(document),
+    respond: ({ url: asked }) => json(asked.includes("/explanation") ? explanation : document),
+  });
   const env = { SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o", SVC_API_URL: url };
   return svc([...argv, "--project", "shop"], { env });
 }
@@ -121,8 +137,8 @@ test("a customer that was set aside is shown with the reason and the way out", a
 test("customers are listed", async () => {
   const { stdout } = await read(["customers", "list"], { data: [CUSTOMER], nextCursor: null });
   expect(stdout).toMatchInlineSnapshot(`
-    "Customer  Lifecycle  Since        Segments             Last event
-    cus_42    activated  12 days ago  payers, power_users  2026-03-14 10:59:59 +01:00
+    "Customer  Lifecycle  Since        Health        Segments             Last event
+    cus_42    activated  12 days ago  62.5 at_risk  payers, power_users  now
     "
   `);
 });

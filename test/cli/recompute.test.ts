@@ -464,9 +464,9 @@ describe("svc recompute status, list and retry", () => {
     expect({ code, stdout }).toMatchInlineSnapshot(`
       {
         "code": 0,
-        "stdout": "Recompute                 Kind       Customer  Model  Status     Done  Changed  By                  At
-      rec_<id>  recompute  globex    v1     queued                 0  owner@acme.example  <instant>
-      rec_<id>  dry run    all       v1     completed   3/3        2  owner@acme.example  <instant>
+        "stdout": "Recompute                 Kind       Customer  Model  Status     Done  Changed  Asked for    By
+      rec_<id>  recompute  globex    v1     queued                 0  in 252 days  owner@acme.example
+      rec_<id>  dry run    all       v1     completed   3/3        2  in 252 days  owner@acme.example
       ",
       }
     `);

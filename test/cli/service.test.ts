@@ -24,7 +24,7 @@ let keys: { test: string; live: string };
 beforeAll(async () => {
   service = await startService();
   owner = await service.owner("acme");
-  const { stdout } = await run(["projects", "create", "--name", "Shop", "--slug", "shop", "--json"]);
+  const { stdout } = await run(["projects", "create", "--name", "Shop", "--slug", "shop", "--yes", "--json"]);
   ({ keys } = JSON.parse(stdout));
 });
 afterAll(() => service.stop());
@@ -48,6 +48,7 @@ test("svc whoami, and auth status, which is the same", async () => {
       "stdout": "User          owner@acme.example
     Organization  acme (<org>), as owner
     API           <service>
+    Signed in     by SVC_ACCESS_TOKEN
     ",
     }
   `);
@@ -56,11 +57,13 @@ test("svc whoami, and auth status, which is the same", async () => {
     user: { email: "owner@acme.example" },
     organization: { id: "<org>", slug: "acme", role: "owner" },
     api: { url: "<service>" },
+    credentials: { from: "SVC_ACCESS_TOKEN" },
+    organizations: [{ id: "<org>", slug: "acme", role: "owner" }],
   });
 });
 
 test("svc projects create prints both keys; a slug that is taken is refused", async () => {
-  const { code, stdout } = await run(["projects", "create", "--name", "Other", "--slug", "other"]);
+  const { code, stdout } = await run(["projects", "create", "--name", "Other", "--slug", "other", "--yes"]);
   expect(code).toBe(0);
   expect(stdout.replaceAll(/_[0-9a-f]{48}/g, "_<key>")).toMatchInlineSnapshot(`
     "Created the project other. Keep its keys in a safe place: they are not shown again.
@@ -69,7 +72,7 @@ test("svc projects create prints both keys; a slug that is taken is refused", as
     Live key  svc_live_<key>
     "
   `);
-  expect(await run(["projects", "create", "--name", "Other", "--slug", "other"])).toMatchInlineSnapshot(`
+  expect(await run(["projects", "create", "--name", "Other", "--slug", "other", "--yes"])).toMatchInlineSnapshot(`
     {
       "code": 1,
       "stderr": "error [SLUG_TAKEN]: This organization already has a project "other". Choose another --slug. Field: slug.
@@ -83,7 +86,7 @@ test("an unknown token and another organization are told in one line", async () 
   expect(await run(["whoami"], { env: { SVC_ACCESS_TOKEN: "svc_token_unknown" } })).toMatchInlineSnapshot(`
     {
       "code": 1,
-      "stderr": "error [INVALID_SESSION]: The access token is missing, unknown, expired or revoked. Check SVC_ACCESS_TOKEN and SVC_ORGANIZATION, or make a new token with \`svc-server bootstrap\`.
+      "stderr": "error [INVALID_SESSION]: The access token is missing, unknown, expired or revoked. Set SVC_ACCESS_TOKEN to another token, or unset it and sign in: \`svc auth login\`.
     ",
       "stdout": "",
     }
@@ -95,7 +98,7 @@ test("an unknown token and another organization are told in one line", async () 
   expect({ code, stderr }).toMatchInlineSnapshot(`
     {
       "code": 1,
-      "stderr": "error [PROJECT_NOT_FOUND]: There is no project "shop" in this organization. Correct --project or "project" of .kite/config.json, or check that SVC_ORGANIZATION is the project's.
+      "stderr": "error [PROJECT_NOT_FOUND]: There is no project "shop" in this organization. Correct --project or "project" of .kite/config.json: \`svc projects list\` shows those of this organization; for those of another one, set SVC_ORGANIZATION or "organization" of .kite/config.json.
     ",
     }
   `);
@@ -207,6 +210,9 @@ describe("a project's life", () => {
         "stderr": "",
         "stdout": "payers in test: 0 members
 
+      Condition
+        count of "paid" at least 1
+
       Nobody is in it.
       ",
       }
@@ -239,6 +245,7 @@ describe("a project's life", () => {
 
       URL     https://hooks.example.com/a
       Events  customer.*, segment.*
+      Limits  10 at once
       Secret  whsec_<secret>
       "
     `);

@@ -19,7 +19,7 @@ async function failure(directory: string, argv = ["config", "versions"], env: Re
 describe("without what a command needs it says what to set", () => {
   test("no token", async () => {
     expect(await failure(await project({}), ["whoami"], {})).toMatchInlineSnapshot(`
-      "1 error [NOT_SIGNED_IN]: You are not signed in. Set SVC_ACCESS_TOKEN and SVC_ORGANIZATION to what \`svc-server bootstrap\` printed.
+      "1 error [NOT_SIGNED_IN]: You are not signed in to http://127.0.0.1:4400. Sign in: \`svc auth login\`; where nobody can, as in CI, set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.
       "
     `);
   });
@@ -60,10 +60,28 @@ describe("a bad setting is one clear line", () => {
     ["no JSON", "{"],
     ["no object", "[]"],
     ["a project that is no text", '{"project":5}'],
+    ["a project that is no slug", '{"project":"shop\\u001b[2Jx"}'],
     ["an unknown environment", '{"project":"p","defaultEnvironment":"prod"}'],
     ["an address that is none", '{"project":"p","apiUrl":"localhost:4400"}'],
+    ["an organization that is no id", '{"project":"p","organization":"two words"}'],
   ])("a configuration file with %s", async (_what, text) => {
     expect(await failure(await project({ ".kite/config.json": text }))).toMatchSnapshot();
+  });
+
+  test("a project of the command line that is no slug", async () => {
+    const argv = ["config", "versions", "--project", "shop\u001b[2J x"];
+    expect(await failure(await project({}), argv)).toMatchInlineSnapshot(`
+      "2 error [USAGE]: --project is no slug of a project: "shop\\u001b[2J x". Give 1 to 63 lower-case letters, digits and hyphens, not a hyphen first.
+      "
+    `);
+  });
+
+  test("an identifier that cannot stand in an address", async () => {
+    const argv = ["customers", "inspect", "..", "--project", "shop"];
+    expect(await failure(await project({}), argv)).toMatchInlineSnapshot(`
+      "1 error [INVALID_SETTING]: ".." cannot be asked for by its identifier. Check it: in an address "." and ".." mean a folder, so give customers and whatever else has an id another one.
+      "
+    `);
   });
 
   test("a configuration file that cannot be read", async () => {
@@ -118,9 +136,9 @@ describe("the command line wins over variables, and those over the file", () => 
   test("options and SVC_API_URL win", async () => {
     const { url, seen } = await cannedServer(PAGE);
     const cwd = await project({ ".kite/config.json": '{"project":"shop","apiUrl":"http://127.0.0.1:9"}' });
-    const argv = ["config", "versions", "--project", "a b", "--env", "live", "--limit", "5"];
+    const argv = ["config", "versions", "--project", "other", "--env", "live", "--limit", "5"];
     expect((await svc(argv, { cwd, env: { ...SESSION, SVC_API_URL: url } })).code).toBe(0);
-    expect(seen[0]?.url).toBe("/projects/a%20b/config-versions?env=live&limit=5");
+    expect(seen[0]?.url).toBe("/projects/other/config-versions?env=live&limit=5");
   });
 
   test("the key of the environment is taken, else the common one", async () => {

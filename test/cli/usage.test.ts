@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 
-import { candidates, commands } from "../../src/cli/registry.js";
+import { parse } from "../../src/cli/adapter.js";
+import { optionName } from "../../src/cli/names.js";
+import { commands } from "../../src/cli/registry.js";
 import { svc } from "./support/run-svc.js";
 
 describe("help", () => {
@@ -11,28 +13,43 @@ describe("help", () => {
       "svc <command>: events in, customers' states out
 
       Commands:
-        svc whoami     Show the user, the organization and the API
-        svc validate   Check the local model; deploys nothing
-        svc dev        Run the local model in memory and try it with events; no database, no key
-        svc deploy     Validate the local model and deploy it as a new version
-        svc recompute  Read history again under the active model, or only tell what that would change
-        svc overview   Show the lifecycle's funnel, the segments' sizes and the totals
-        svc diagnose   Check configuration and data for common problems; finding some is no failure
-        svc auth       Who you are to the service
-        svc config     Versions of the deployed model
-        svc customers  Customers and what was derived of them
-        svc events     Product events
-        svc projects   Projects of the organization
-        svc segments   Segments and their members
-        svc webhooks   Endpoints that receive what customers' states emit
+        svc whoami              Show the user, the organization and the API
+        svc init                Create a project, and a starter for it in an empty directory
+        svc validate            Check the local model; deploys nothing
+        svc dev                 Run the local model in memory and try it with events; no database, no key
+        svc deploy              Validate the local model and deploy it as a new version
+        svc recompute           Read history again under the active model, or only tell what that would
+                                change
+        svc types               Print TypeScript types of the active model's events and traits
+        svc overview            Show the lifecycle's funnel, the segments' sizes and the totals
+        svc diagnose            Check configuration and data for common problems; finding some is no
+                                failure
+        svc completion <shell>  Print a script that completes command lines in bash, zsh or fish
+        svc auth                Who you are to the service
+        svc config              Versions of the deployed model
+        svc customers           Customers and what was derived of them
+        svc events              Product events
+        svc health              Health scores
+        svc journeys            Customers' progress in journeys
+        svc keys                Ingestion keys of an environment
+        svc projects            Projects of the organization
+        svc rules               What rules did
+        svc segments            Segments and their members
+        svc webhooks            Endpoints that receive what customers' states emit
 
-      Options:
+      Shared options:
         -h, --help       Show help                                                               [boolean]
             --version    Show version number                                                     [boolean]
             --directory  The project's directory; the current one unless given                    [string]
+            --env        The environment: test or live; unless given, the project's default, or test
+                                                                                                  [string]
             --json       Print one JSON document, also for errors                                [boolean]
             --no-color   Print without colours; so does the variable NO_COLOR                    [boolean]
             --debug      Show stack traces                                                       [boolean]
+            --no-ai      Disable AI commands; so does the variable SVC_NO_AI=1                   [boolean]
+
+      Examples:
+        svc init  Begin: a project, and a starter for its model
 
       svc <command> --help shows a command's options and an example
       "
@@ -58,41 +75,73 @@ describe("help", () => {
         segmentId  The segment's id                                                    [string] [required]
 
       Options:
+            --project   The project's slug; unless given, that of .kite/config.json               [string]
+            --customer  Instead of the members: whether this customer is one, and why             [string]
+            --limit     How many to show                                            [string] [default: 50]
+            --cursor    Go on where the page before ended                                         [string]
+
+      Shared options:
         -h, --help       Show help                                                               [boolean]
             --version    Show version number                                                     [boolean]
             --directory  The project's directory; the current one unless given                    [string]
+            --env        The environment: test or live; unless given, the project's default, or test
+                                                                                                  [string]
             --json       Print one JSON document, also for errors                                [boolean]
             --no-color   Print without colours; so does the variable NO_COLOR                    [boolean]
             --debug      Show stack traces                                                       [boolean]
-            --env        The environment: test or live; unless given, the project's default, or test
-                                                                                                  [string]
-            --project    The project's slug; unless given, that of .kite/config.json              [string]
-            --limit      How many to show                                           [string] [default: 50]
-            --cursor     Go on where the page before ended                                        [string]
+            --no-ai      Disable AI commands; so does the variable SVC_NO_AI=1                   [boolean]
 
       Examples:
-        svc segments inspect power_users  Who is in it, and since when
+        svc segments inspect power_users                    What it asks for, what its members are like,
+                                                            who they are and since when
+        svc segments inspect power_users --customer cus_42  Why a customer is in it, or is not
       ",
       }
     `);
   });
 
-  test.each(Object.keys(commands))("svc %s has a description and an example", async (path) => {
+  test.each(commands)("svc $path has a description and an example", async ({ path, describe }) => {
     const { code, stdout } = await svc([...path.split(" "), "--help"]);
     expect(code).toBe(0);
+    expect(stdout).toContain(describe);
     expect(stdout).toContain("Examples:\n");
   });
 
-  test("a command is filed under its own path or its alias", async () => {
-    for (const [path, command] of await candidates(Object.keys(commands).map((path) => path.split(" ", 1)[0]!))) {
-      expect([command.path, command.alias]).toContain(path);
-    }
+  test.each(commands)("the arguments that are listed of svc $path are those that it takes", async ({ args, load }) => {
+    const taken = Object.entries((await load()).args ?? {}).map(([name, positional]) =>
+      typeof positional === "object" && positional.optional ? `[${name}]` : `<${name}>`,
+    );
+    expect(args).toBe(taken.join(" "));
   });
 
   test("--version prints the version", async () => {
     const { code, stdout } = await svc(["--version"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+describe("a command line is read", () => {
+  const values = async (...argv: string[]) => {
+    const parsed = await parse(argv, { width: 100, version: "0" });
+    return parsed.kind === "run" ? parsed.values : parsed;
+  };
+
+  test("what follows -- is taken as it stands", async () => {
+    expect(await values("customers", "inspect", "--project", "shop", "--", "-x")).toMatchObject({
+      customerId: "-x",
+      project: "shop",
+    });
+    expect(await values("health", "explain", "--", "--help")).toMatchObject({ customerId: "--help" });
+    await expect(values("customers", "inspect", "--", "-x", "y")).rejects.toThrow('the argument "y" is one too many');
+  });
+
+  test.each(commands)("svc $path takes --env, as every command does", async ({ path, args, load }) => {
+    const options = Object.entries((await load()).options ?? {}).flatMap(([key, option]) =>
+      option.type === "text" && option.required ? [`--${optionName(key)}`, option.choices?.[0] ?? "v1"] : [],
+    );
+    const given = args === "" ? [] : args.split(" ").map((name) => (name === "<shell>" ? "bash" : "x"));
+    expect(await values(...path.split(" "), ...given, ...options, "--env", "live")).toMatchObject({ env: "live" });
   });
 });
 

@@ -1,11 +1,15 @@
 import { defineCommand } from "../command.js";
 import { compile, warningsBlock } from "../compile.js";
 import { confirmation } from "../confirm.js";
-import { asWarnings, showDiagnostics } from "../diagnostics.js";
+import { showDiagnostics } from "../diagnostics.js";
+import { asWarnings } from "../warnings.js";
 import { UsageError } from "../errors.js";
+import { cancellable } from "../interruption.js";
 import { projectOptions, yesOption } from "../options.js";
+import { outcomeOf } from "../outcome.js";
 import { provenance } from "../provenance.js";
 import { summary } from "../summary.js";
+import { working } from "../working.js";
 
 interface Deployed {
   version: string;
@@ -18,8 +22,6 @@ interface Deployed {
 }
 
 export default defineCommand({
-  path: "deploy",
-  describe: "Validate the local model and deploy it as a new version",
   options: {
     ...projectOptions,
     ...yesOption,
@@ -43,7 +45,7 @@ export default defineCommand({
     if (isPreview) {
       if (markdown && context.out.json)
         throw new UsageError("--markdown and --json exclude each other", "give one of them");
-      // Not above: all commands of one word are loaded for `svc --help`, and libraries for bars and tables need not be.
+      // Not above: the help of this command must not wait for what draws bars and tables.
       const { preview } = await import("../preview.js");
       return preview(context, { sample, markdown });
     }
@@ -61,18 +63,22 @@ export default defineCommand({
     const live = environment === "live" ? { word: "live" } : {};
     const confirm = await confirmation(context, { action: `deploying to ${environment}`, yes, ...live });
 
-    const { snapshot, warnings } = await compile(context);
+    const { snapshot, warnings } = await cancellable((stop) =>
+      working(context, "Checking the model", compile(context, stop)),
+    );
     if (warnings.length > 0 && !force)
       throw warningsBlock(warnings, "correct them, or deploy despite them with --force");
     if (warnings.length > 0) out.note(showDiagnostics(warnings, out.errorStyle));
 
     await confirm(`Deploy ${summary(snapshot)} to ${environment} of project ${project} at ${settings.apiUrl}?`);
     const origin = provenance(context.io.env);
-    const answer = await api.post<Deployed>(
-      path,
-      { snapshot, ...(origin === undefined ? {} : { provenance: origin }), ...(force ? { force } : {}) },
-      ["version", "created", "warnings"],
-      { env: environment },
+    const body = { snapshot, ...(origin === undefined ? {} : { provenance: origin }), ...(force ? { force } : {}) };
+    const answer = await outcomeOf("svc config versions", (signal) =>
+      working(
+        context,
+        "Deploying",
+        api.post<Deployed>(path, body, ["version", "created", "warnings"], { env: environment }, signal),
+      ),
     );
     const { version, hash, created, warnings: stranded } = answer.data;
     if (stranded.length > 0) out.note(showDiagnostics(asWarnings(stranded), out.errorStyle));

@@ -2,7 +2,6 @@ import { defineCommand } from "../command.js";
 import type { Context } from "../context.js";
 import { UsageError, UserError } from "../errors.js";
 import type { LocalCode } from "../errors.js";
-import { environmentOption } from "../options.js";
 
 const PORT = 4401;
 const SETTLE_SECONDS = 30;
@@ -11,10 +10,7 @@ const SETTLE_SECONDS_MAX = 3600;
 const FLUSH_MS = 250;
 
 export default defineCommand({
-  path: "dev",
-  describe: "Run the local model in memory and try it with events; no database, no key",
   options: {
-    ...environmentOption,
     port: {
       type: "integer",
       min: 0,
@@ -37,7 +33,7 @@ export default defineCommand({
     const { directory, environment } = settings;
     const settleMs = settleSeconds(context) * 1000;
     const stop = stopSignal();
-    // Loaded here, because the help text of all commands loads this file.
+    // Not above: the help of this command must not wait for the engine.
     const { LocalSession, BrokenModelError, PortTakenError, RealClock, TestClock } =
       await import("../../local/index.js");
     const { DevReport } = await import("../dev-report.js");

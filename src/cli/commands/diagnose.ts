@@ -7,8 +7,6 @@ import { plural, printable } from "../text.js";
 const SHOWN_MAX = 20;
 
 export default defineCommand({
-  path: "diagnose",
-  describe: "Check configuration and data for common problems; finding some is no failure",
   options: projectOptions,
   examples: [
     ["svc diagnose --env live", "What is wrong in live; the exit code is 1 only where it cannot be told"],
@@ -18,7 +16,7 @@ export default defineCommand({
     const { environment } = settings;
     const { data } = await api.get<{ data: Finding[] }>(api.projectPath("diagnostics"), ["data"], { env: environment });
     const problems = data.data;
-    // Not above: all commands of one word are loaded for `svc --help`, and libraries for tables need not be.
+    // Not above: the help of this command must not wait for what draws a table.
     const { table } = await import("../table.js");
     out.result({ document: { environment, problems } }, () => {
       if (problems.length === 0) return "No problems found.";

@@ -17,8 +17,6 @@ export interface Overview {
 }
 
 export default defineCommand({
-  path: "overview",
-  describe: "Show the lifecycle's funnel, the segments' sizes and the totals",
   options: projectOptions,
   examples: [["svc overview --env live", "How the customers of live are distributed"]],
   async handler({ api, out, settings }) {
@@ -28,7 +26,7 @@ export default defineCommand({
       { env: settings.environment },
     );
     const { data } = answer;
-    // Not above: all commands of one word are loaded for `svc --help`, and libraries for tables need not be.
+    // Not above: the help of this command must not wait for what draws a table.
     const { table } = await import("../table.js");
     const totals = fields(out, [
       ["Project", `${settings.project}, ${data.environment}`],

@@ -2,10 +2,9 @@ import { defineCommand } from "../command.js";
 import { UsageError } from "../errors.js";
 import type { Job } from "../jobs.js";
 import { noWaitOption, projectOptions, yesOption } from "../options.js";
+import { outcomeOf } from "../outcome.js";
 
 export default defineCommand({
-  path: "recompute",
-  describe: "Read history again under the active model, or only tell what that would change",
   options: {
     customer: { type: "text", describe: "The id of the one customer" },
     all: { type: "flag", describe: "All customers" },
@@ -41,8 +40,10 @@ export default defineCommand({
 
     const body = { ...scopeBody(), ...(dryRun ? { dryRun } : {}) };
     const path = api.projectPath("recomputes");
-    const answer = await api.post<Job>(path, body, JOB_MEMBERS, { env: environment });
-    // Not above: all commands of one word are loaded for `svc --help`, and libraries for bars and tables need not be.
+    const answer = await outcomeOf(`svc recompute list --env ${environment}`, (signal) =>
+      api.post<Job>(path, body, JOB_MEMBERS, { env: environment }, signal),
+    );
+    // Not above: the help of this command must not wait for what draws bars and tables.
     const { printQueued, printResult } = await import("../recompute-result.js");
     if (noWait) printQueued(context, answer);
     else await printResult(context, answer.data);

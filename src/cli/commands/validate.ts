@@ -4,8 +4,6 @@ import { countDiagnostics, showDiagnostics } from "../diagnostics.js";
 import { summary } from "../summary.js";
 
 export default defineCommand({
-  path: "validate",
-  describe: "Check the local model; deploys nothing",
   options: { strict: { type: "flag", describe: "Treat warnings as errors" } },
   examples: [["svc validate --strict", "Fail on warnings too, as in CI"]],
   async handler(context, { strict }) {

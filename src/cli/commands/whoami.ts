@@ -1,27 +1,65 @@
+import type { Api } from "../api.js";
 import { defineCommand } from "../command.js";
+import { UserError } from "../errors.js";
 import { fields } from "../fields.js";
-import { printable } from "../text.js";
+import { listed, organizationsOf } from "../organizations.js";
+import type { Organization } from "../organizations.js";
+import { distance, localTime, printable } from "../text.js";
 
+/** In whose name requests are made. */
 export interface Whoami {
   user: { email: string };
-  organization: { id: string; slug: string; role: string };
+  organization: Organization;
 }
 
 export default defineCommand({
-  path: "whoami",
-  alias: "auth status",
-  describe: "Show the user, the organization and the API",
   examples: [["svc whoami", "In whose name, and where to, commands go"]],
   async handler({ api, out, settings }) {
-    const { data } = await api.get<Whoami>("/whoami", ["user", "organization"]);
-    const { user, organization } = data;
+    const { session, organizationFrom } = settings.credentials();
+    const [{ user, organization }, organizations] = await whoami(api, organizationFrom);
     const where = settings.apiUrl;
-    out.result({ document: { ...data, api: { url: where } } }, () =>
+    const others = organizations.filter(({ id }) => id !== organization.id);
+    const credentials =
+      session === undefined ? { from: "SVC_ACCESS_TOKEN" } : { from: "session", expiresAt: session.expiresAt };
+    out.result({ document: { user, organization, api: { url: where }, credentials, organizations } }, () =>
       fields(out, [
         ["User", printable(user.email)],
         ["Organization", printable(`${organization.slug} (${organization.id}), as ${organization.role}`)],
         ["API", where],
+        [
+          "Signed in",
+          session === undefined
+            ? "by SVC_ACCESS_TOKEN"
+            : `until ${localTime(session.expiresAt, out.timeZone)} (${distance(session.expiresAt, out.now)})`,
+        ],
+        ...(others.length === 0 ? [] : [["Also in", listed(others)] as const]),
       ]),
     );
   },
 });
+
+/** What to do about an organization that is none of the user's. */
+const CORRECTIONS = {
+  variable: "correct SVC_ORGANIZATION",
+  file: 'correct "organization" of .kite/config.json',
+  session: "sign in again: `svc auth login`",
+} as const;
+
+async function whoami(api: Api, organizationFrom: keyof typeof CORRECTIONS): Promise<[Whoami, Organization[]]> {
+  // Both at once: neither needs the other.
+  const [who, organizations] = await Promise.allSettled([
+    api.get<Whoami>("/whoami", ["user", "organization"]),
+    organizationsOf(api),
+  ]);
+  if (who.status === "rejected") throw withNames(who.reason, organizations, CORRECTIONS[organizationFrom]);
+  if (organizations.status === "rejected") throw organizations.reason;
+  return [who.value.data, organizations.value];
+}
+
+/** Where the organization is a wrong one, names the right ones. */
+function withNames(error: unknown, mine: PromiseSettledResult<Organization[]>, correction: string): unknown {
+  if (!(error instanceof UserError) || error.code !== "ORGANIZATION_NOT_FOUND" || mine.status === "rejected")
+    return error;
+  const fix = mine.value.length === 0 ? "you are in none" : `${correction}; yours: ${listed(mine.value)}`;
+  return new UserError(error.code, error.message, fix, error.details, error);
+}

@@ -9,6 +9,9 @@ export interface Canned {
   headers?: Record<string, string>;
 }
 
+/** No answer at all. */
+export const NEVER: Canned = { status: 0, body: "" };
+
 export interface Seen {
   method: string;
   url: string;
@@ -31,6 +34,7 @@ export async function cannedServer(
       const asked = { method: request.method ?? "", url: request.url ?? "", headers: request.headers, body };
       seen.push(asked);
       const answer = canned.respond?.(asked) ?? canned;
+      if (answer === NEVER) return;
       response.writeHead(answer.status, { "content-type": answer.type ?? "application/json", ...answer.headers });
       response.end(answer.body);
     });

@@ -1,3 +1,6 @@
+import { randomBytes } from "node:crypto";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { PassThrough } from "node:stream";
 
 import type { Io } from "../../../src/cli/io.js";
@@ -6,13 +9,21 @@ import { run } from "../../../src/cli/run.js";
 export interface RunOptions {
   env?: Record<string, string>;
   cwd?: string;
+  /** Where sessions are kept; a folder that is not there yet unless given. */
+  configDirectory?: string | null;
   /** What is on standard input; it ends after that. */
   input?: string;
   /** Whether all three streams are a terminal; its width is 80 unless given. On one, `input` is what is typed. */
   terminal?: boolean;
   columns?: number;
+  /** What is typed on a terminal instead of `input`, each once its question is shown. */
+  answers?: readonly (readonly [question: string, answer: string])[];
   /** Is told all that was printed to standard error, whenever there is more. */
   onStderr?: (text: string) => void;
+  /** The same of standard output. */
+  onStdout?: (text: string) => void;
+  /** Now, in milliseconds; an instant in March 2026 unless given. */
+  now?: number;
 }
 
 export interface Result {
@@ -26,11 +37,23 @@ const NOW = Date.parse("2026-03-14T10:00:00Z");
 
 /** Runs a command line in this process and returns all that it printed. Ids of requests, random by nature, are replaced. */
 export async function svc(argv: readonly string[], options: RunOptions = {}): Promise<Result> {
-  const { env = {}, cwd = import.meta.dirname, input = "", terminal = false, columns = 80, onStderr } = options;
+  const {
+    env = {},
+    cwd = import.meta.dirname,
+    input = "",
+    terminal = false,
+    columns = 80,
+    configDirectory = path.join(tmpdir(), `svc-test-${randomBytes(8).toString("hex")}`),
+    answers,
+    onStderr,
+    onStdout,
+    now = NOW,
+  } = options;
   const stdin = new PassThrough();
   const [stdout, readOut] = collector();
   const [stderr, readErr] = collector();
   stderr.on("data", () => onStderr?.(readErr()));
+  stdout.on("data", () => onStdout?.(readOut()));
   const tty = terminal ? { isTTY: true, columns } : {};
   const io: Io = {
     stdin: Object.assign(stdin, tty),
@@ -38,12 +61,27 @@ export async function svc(argv: readonly string[], options: RunOptions = {}): Pr
     stderr: Object.assign(stderr, tty),
     env,
     cwd,
-    now: () => NOW,
+    configDirectory: () => Promise.resolve(configDirectory),
+    now: () => now,
     timeZone: "Europe/Berlin",
   };
-  stdin.end(input);
+  if (answers === undefined) stdin.end(input);
+  else typeAnswers(stdin, stderr, answers);
   const code = await run(argv, io);
   return { code, stdout: readOut(), stderr: readErr() };
+}
+
+function typeAnswers(stdin: PassThrough, stderr: PassThrough, answers: NonNullable<RunOptions["answers"]>): void {
+  const left = [...answers];
+  let shown = "";
+  stderr.on("data", (chunk: Buffer) => {
+    shown += chunk.toString();
+    if (left[0] === undefined || !shown.includes(left[0][0])) return;
+    const [, answer] = left.shift()!;
+    shown = "";
+    // Not in the midst of writing the question.
+    setImmediate(() => stdin.write(`${answer}\r`));
+  });
 }
 
 function collector(): [PassThrough, () => string] {

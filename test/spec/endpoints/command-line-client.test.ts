@@ -61,17 +61,30 @@ const activeVersions = async () => {
 };
 
 const COMMANDS = [
+  "auth login",
+  "auth logout",
   "whoami",
   "auth status",
+  "init",
   "validate",
   "dev",
   "events send",
+  "events list",
+  "events tail",
   "customers list",
   "customers inspect",
+  "journeys inspect",
   "segments inspect",
+  "health explain",
+  "rules logs",
   "deploy",
   "config versions",
+  "config diff",
+  "config promote",
+  "config rollback",
+  "config pull",
   "diagnose",
+  "recompute",
 ];
 
 it("Requires Node.js 20 or newer.", async () => {
@@ -134,6 +147,8 @@ describe("Shared options: `--json` (machine-readable output; command errors also
         user: { email: "owner@acme.example" },
         organization: { id: fixture.owner.organizationId, slug: "acme", role: "owner" },
         api: { url: fixture.service.url },
+        credentials: { from: "SVC_ACCESS_TOKEN" },
+        organizations: [{ id: fixture.owner.organizationId, slug: "acme", role: "owner" }],
       },
     });
   });
@@ -217,6 +232,7 @@ describe("| `svc whoami` (alias `svc auth status`) | shows user, organization, A
         "User          owner@acme.example",
         `Organization  acme (${fixture.owner.organizationId}), as owner`,
         `API           ${fixture.service.url}`,
+        "Signed in     by SVC_ACCESS_TOKEN",
         "",
       ].join("\n"),
       stderr: "",
@@ -462,7 +478,7 @@ describe("| `svc config versions` | lists deployed versions and the active one |
 
   it("for people, in a table", async () => {
     const { stdout } = await run(["config", "versions"]);
-    expect(stdout.split("\n")[0]).toMatch(/^Version +Active in +Created +Author +Hash$/);
+    expect(stdout.split("\n")[0]).toMatch(/^Version +Active in +Created +Author +Hash( +Deployed from)?$/);
     expect(stdout).toMatch(/^v\d+ +test +\d{4}-/m);
   });
 });

@@ -1,6 +1,5 @@
-import type { Page } from "../../api.js";
 import { defineCommand } from "../../command.js";
-import { page } from "../../list.js";
+import { page, readList } from "../../list.js";
 import { pageOptions, projectOptions } from "../../options.js";
 import { localTime } from "../../text.js";
 
@@ -10,19 +9,16 @@ interface Version {
   author: string;
   createdAt: string;
   active: string[];
+  /** Where it was deployed from, as far as that was told. */
+  provenance: { ref?: string | null; commit?: string | null } | null;
 }
 
 export default defineCommand({
-  path: "config versions",
-  describe: "List the deployed versions and where each is active",
   options: { ...projectOptions, ...pageOptions },
   examples: [["svc config versions", "Every version, the newest first"]],
   async handler({ api, out, settings }, { limit, cursor }) {
-    const answer = await api.get<Page<Version>>(api.projectPath("config-versions"), ["data", "nextCursor"], {
-      env: settings.environment,
-      limit,
-      cursor,
-    });
+    const query = { env: settings.environment };
+    const answer = await readList<Version>(api, api.projectPath("config-versions"), query, { limit, cursor });
     page(out, answer, {
       none: "Nothing was deployed yet.",
       columns: [
@@ -31,7 +27,15 @@ export default defineCommand({
         { title: "Created", value: ({ createdAt }) => localTime(createdAt, out.timeZone), fixed: true },
         { title: "Author", value: ({ author }) => author },
         { title: "Hash", value: ({ hash }) => hash.slice(0, 12), fixed: true },
+        ...(answer.data.data.some(({ provenance }) => provenance !== null)
+          ? [{ title: "Deployed from", value: originOf, optional: true as const }]
+          : []),
       ],
     });
   },
 });
+
+function originOf({ provenance }: Version): string {
+  const { ref, commit } = provenance ?? {};
+  return [ref, commit?.slice(0, 12)].filter((part) => part !== undefined && part !== null).join(" ");
+}

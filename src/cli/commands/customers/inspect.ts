@@ -1,6 +1,8 @@
 import { defineCommand } from "../../command.js";
 import { stateInWords } from "../../customer-state.js";
 import type { CustomerState } from "../../customer-state.js";
+import { explanationIfAny, explanationOf } from "../../explained.js";
+import { objectText } from "../../json-text.js";
 import { projectOptions } from "../../options.js";
 import type { Out } from "../../out.js";
 import { localTime, number, printable } from "../../text.js";
@@ -13,24 +15,40 @@ interface Backlog {
 }
 
 export default defineCommand({
-  path: "customers inspect",
-  describe: "Show a customer's computed state",
   args: { customerId: "The customer's id" },
-  options: projectOptions,
+  options: {
+    ...projectOptions,
+    explain: {
+      type: "flag",
+      describe: "With --json, say why too, as {state, explanation}; otherwise that is always said",
+    },
+  },
   examples: [
-    ["svc customers inspect cus_42", "Where the customer stands, and since when"],
+    ["svc customers inspect cus_42", "Where the customer stands, since when, and why"],
     ["svc customers inspect cus_42 --json", "The state document, as the API gives it"],
   ],
-  async handler({ api, out, settings }, { customerId }) {
+  async handler(context, { customerId, explain }) {
+    const { api, out, settings } = context;
     const query = { env: settings.environment };
     const path = api.projectPath("customers", customerId);
     const answer = await api.get<CustomerState>(path, ["customerId", "lifecycle", "segments", "traits"], query);
     if (out.json) {
-      out.result(answer, () => "");
+      const parts = explain
+        ? ([
+            ["state", answer.text],
+            ["explanation", (await explanationOf(context, customerId)).text],
+          ] as const)
+        : null;
+      out.result(parts === null ? answer : { text: objectText(parts) }, () => "");
       return;
     }
     const backlog = await api.get<Backlog>(`${path}/backlog`, ["pending", "ahead", "setAside"], query);
-    out.print([stateInWords(out, answer.data), ...waiting(out, customerId, backlog.data)].join("\n\n"));
+    const explanation = await explanationIfAny(context, customerId);
+    const { whyInWords } = await import("../../why.js");
+    const why = explanation === null ? "" : whyInWords(out, explanation);
+    out.print(
+      [stateInWords(out, answer), ...waiting(out, customerId, backlog.data), ...(why === "" ? [] : [why])].join("\n\n"),
+    );
   },
 });
 

@@ -1,22 +1,20 @@
-import type { Page } from "../../api.js";
 import { defineCommand } from "../../command.js";
 import { durationOf } from "../../duration.js";
-import { page } from "../../list.js";
+import { page, readList } from "../../list.js";
 import { pageOptions, projectOptions } from "../../options.js";
-import { distance, localTime } from "../../text.js";
+import { distance } from "../../text.js";
 
 interface Customer {
   customerId: string;
   lifecycle: string | null;
   lifecycleEnteredAt: string | null;
   segments: string[];
+  health: { overall: number; band: string } | null;
   lastEventAt: string | null;
   setAside: { at: string; error: string } | null;
 }
 
 export default defineCommand({
-  path: "customers list",
-  describe: "List customers",
   options: {
     ...projectOptions,
     lifecycle: { type: "text", describe: "Only those in this lifecycle state" },
@@ -29,27 +27,29 @@ export default defineCommand({
   async handler({ api, out, settings }, { lifecycle, segment, inactive, setAside, limit, cursor }) {
     // First of all: what is wrong with the command line is told before anything else.
     const quietFor = durationOf("--inactive", inactive);
-    const answer = await api.get<Page<Customer>>(api.projectPath("customers"), ["data", "nextCursor"], {
+    const query = {
       env: settings.environment,
       lifecycle,
       segment,
       inactive: quietFor,
       setAside: setAside ? "true" : undefined,
-      limit,
-      cursor,
-    });
+    };
+    const answer = await readList<Customer>(api, api.projectPath("customers"), query, { limit, cursor });
     const ago = (iso: string | null) => (iso === null ? "" : distance(iso, out.now));
     page(out, answer, {
       none: "There is no such customer.",
       columns: [
-        { title: "Customer", value: ({ customerId }) => customerId },
-        { title: "Lifecycle", value: (row) => row.lifecycle ?? "" },
+        { title: "Customer", value: ({ customerId }) => customerId, kept: true },
+        { title: "Lifecycle", value: (row) => row.lifecycle ?? "", kept: true },
         { title: "Since", value: (row) => ago(row.lifecycleEnteredAt) },
-        { title: "Segments", value: ({ segments }) => segments.join(", ") },
         {
-          title: "Last event",
-          value: (row) => (row.lastEventAt === null ? "" : localTime(row.lastEventAt, out.timeZone)),
+          title: "Health",
+          value: ({ health }) => (health === null ? "" : `${health.overall} ${health.band}`),
+          optional: true,
+          fixed: true,
         },
+        { title: "Segments", value: ({ segments }) => segments.join(", ") },
+        { title: "Last event", value: (row) => ago(row.lastEventAt), kept: true },
         ...(setAside ? [{ title: "Set aside", value: (row: Customer) => row.setAside?.error ?? "" }] : []),
       ],
     });

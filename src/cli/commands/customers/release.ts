@@ -2,11 +2,10 @@ import { defineCommand } from "../../command.js";
 import { confirmation } from "../../confirm.js";
 import { UsageError } from "../../errors.js";
 import { projectOptions, yesOption } from "../../options.js";
-import { number, printable } from "../../text.js";
+import { outcomeOf } from "../../outcome.js";
+import { number, printable, shellWord } from "../../text.js";
 
 export default defineCommand({
-  path: "customers release",
-  describe: "Evaluate customers again that were set aside because their evaluation failed",
   options: {
     ...projectOptions,
     customer: { type: "text", describe: "The id of the one customer to release" },
@@ -30,9 +29,10 @@ export default defineCommand({
     const whom = customer === undefined ? "all customers that were set aside" : printable(customer);
     const confirm = await confirmation(context, { action: "releasing customers", yes });
     await confirm(`Release ${whom} in project ${project}, ${environment}, to be evaluated again?`);
-    const answer = await api.post<{ released: number }>(api.projectPath(...path), {}, ["released"], {
-      env: environment,
-    });
+    const seen = customer === undefined ? "list --set-aside" : `inspect ${shellWord(customer)}`;
+    const answer = await outcomeOf(`svc customers ${seen} --env ${environment}`, (signal) =>
+      api.post<{ released: number }>(api.projectPath(...path), {}, ["released"], { env: environment }, signal),
+    );
     const { released } = answer.data;
     out.result(answer, () => {
       if (customer !== undefined) return released === 0 ? `${whom} was not set aside.` : `Released ${whom}.`;

@@ -1,6 +1,5 @@
-import type { Page } from "../../api.js";
 import { defineCommand } from "../../command.js";
-import { page } from "../../list.js";
+import { page, readList } from "../../list.js";
 import { pageOptions, projectOptions } from "../../options.js";
 import { localTime } from "../../text.js";
 
@@ -13,35 +12,43 @@ interface Emission {
 }
 
 export default defineCommand({
-  path: "customers timeline",
-  describe: "Show what happened to a customer's state",
   args: { customerId: "The customer's id" },
   options: { ...projectOptions, ...pageOptions },
   examples: [["svc customers timeline cus_42", "Every change and its cause, the oldest first"]],
   async handler({ api, out, settings }, { customerId, limit, cursor }) {
-    const answer = await api.get<Page<Emission>>(
-      api.projectPath("customers", customerId, "timeline"),
-      ["data", "nextCursor"],
-      { env: settings.environment, limit, cursor },
-    );
+    const query = { env: settings.environment };
+    const answer = await readList<Emission>(api, api.projectPath("customers", customerId, "timeline"), query, {
+      limit,
+      cursor,
+    });
     page(out, answer, {
       none: "Nothing happened to this customer's state yet.",
       columns: [
         { title: "At", value: ({ at }) => localTime(at, out.timeZone), fixed: true },
-        { title: "Type", value: ({ type }) => type, style: out.style.cyan },
+        { title: "Type", value: ({ type }) => type, kept: true, style: out.style.cyan },
         { title: "What", value: ({ metadata }) => inWords(metadata) },
-        { title: "Cause", value: ({ cause }) => [cause.type, cause.id].filter((part) => part !== null).join(" ") },
+        {
+          title: "Cause",
+          value: ({ cause }) => [cause.type, cause.id].filter((part) => part !== null).join(" "),
+          fixed: true,
+          optional: true,
+        },
       ],
     });
   },
 });
 
-/** The metadata of an emission; a change of lifecycle is shown as such. */
+/** The metadata of an emission; a change of lifecycle or of the health band is shown as such. */
 function inWords(metadata: Record<string, unknown>): string {
-  const { previous_lifecycle: before, new_lifecycle: after, ...rest } = metadata;
+  const { previous_lifecycle, new_lifecycle, previous_band, new_band, ...rest } = metadata;
+  const changes = [changeInWords(previous_lifecycle, new_lifecycle), changeInWords(previous_band, new_band)];
   const others = Object.entries(rest).map(
     ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
   );
-  if (typeof after === "string") others.unshift(typeof before === "string" ? `${before} → ${after}` : after);
-  return others.join(", ");
+  return [...changes.filter((change) => change !== null), ...others].join(", ");
+}
+
+function changeInWords(before: unknown, after: unknown): string | null {
+  if (typeof after !== "string") return null;
+  return typeof before === "string" ? `${before} → ${after}` : after;
 }

@@ -1,6 +1,5 @@
 import { defineCommand } from "../../command.js";
 import { UsageError } from "../../errors.js";
-import { environmentOption } from "../../options.js";
 import { printable } from "../../text.js";
 
 interface Accepted {
@@ -10,11 +9,8 @@ interface Accepted {
 }
 
 export default defineCommand({
-  path: "events send",
-  describe: "Send one event",
   args: { event: "The event's name" },
   options: {
-    ...environmentOption,
     customer: { type: "text", required: true, describe: "The customer's id" },
     props: { type: "text", describe: "The event's properties, as a JSON object" },
     idempotencyKey: { type: "text", describe: "Makes sending it again harmless" },

@@ -1,32 +1,26 @@
 import { defineCommand } from "../../command.js";
-import { fields } from "../../fields.js";
+import { confirmation } from "../../confirm.js";
+import { createdInWords, createProject, keysLost } from "../../created-project.js";
+import { yesOption } from "../../options.js";
 import { printable } from "../../text.js";
-
-interface Created {
-  project: { slug: string; name: string; createdAt: string };
-  keys: { test: string; live: string };
-}
+import type { Whoami } from "../whoami.js";
 
 export default defineCommand({
-  path: "projects create",
-  describe: "Create a project and print its API keys, once",
   options: {
     name: { type: "text", required: true, describe: "Its name, for people" },
     slug: { type: "text", required: true, describe: "Its identifier: lower case letters, digits and hyphens" },
+    ...yesOption,
   },
   examples: [['svc projects create --name "Acme" --slug acme', "Create the project acme"]],
-  async handler({ api, out }, { name, slug }) {
-    const answer = await api.post<Created>("/projects", { name, slug }, ["project", "keys"]);
-    const { project, keys } = answer.data;
-    out.result(answer, () =>
-      [
-        `Created the project ${printable(project.slug)}. Keep its keys in a safe place: they are not shown again.`,
-        "",
-        fields(out, [
-          ["Test key", printable(keys.test)],
-          ["Live key", printable(keys.live)],
-        ]),
-      ].join("\n"),
-    );
+  async handler(context, { name, slug, yes }) {
+    const { api, out, settings } = context;
+    const { apiUrl } = settings;
+    const confirm = await confirmation(context, { action: "creating a project", yes });
+    const { data } = await api.get<Whoami>("/whoami", ["user", "organization"]);
+    const where = `organization ${printable(data.organization.slug)} at ${apiUrl}`;
+    await confirm(`Create the project ${printable(slug)} in ${where}?`);
+
+    const answer = await createProject(api, { name, slug }, "svc projects list");
+    out.secret(answer, () => createdInWords(out, answer.data), keysLost(answer.data.project.slug));
   },
 });

@@ -5,8 +5,6 @@ import { projectOptions } from "../../options.js";
 import { printJob } from "../../recompute-result.js";
 
 export default defineCommand({
-  path: "recompute status",
-  describe: "Show how far a recompute is, and what came of it so far",
   args: { recomputeId: "The recompute's id" },
   options: {
     customers: { type: "flag", describe: "With --json: every customer that it changes, in result.customers" },

@@ -1,35 +1,143 @@
+import type { Condition } from "../../../snapshot/types.js";
 import type { Page } from "../../api.js";
 import { defineCommand } from "../../command.js";
-import { page } from "../../list.js";
+import type { Context } from "../../context.js";
+import { explanationOf } from "../../explained.js";
+import type { ExplainedSegment } from "../../explained.js";
+import { fields } from "../../fields.js";
+import { elementTexts, memberTexts, objectText } from "../../json-text.js";
+import { page, readList } from "../../list.js";
 import { pageOptions, projectOptions } from "../../options.js";
-import { distance, localTime, plural, printable } from "../../text.js";
+import type { Out } from "../../out.js";
+import { distance, localTime, number, plural, printable } from "../../text.js";
 
-interface Segment extends Page<{ customerId: string; enteredAt: string }> {
+interface Segment {
   segment: string;
   members: number;
+  /** On the first page; null where the active version does not define it. */
+  definition?: { when?: Condition } | null;
+  /** On the first page. */
+  statistics?: Statistics;
+}
+
+interface Statistics {
+  lifecycle: Record<string, number>;
+  health: { scored: number; average: number | null; bands: Record<string, number> };
+  lastEvent: { within1d: number; within7d: number; within30d: number; older: number; never: number };
+  enteredWithin7d: number;
+}
+
+interface Member {
+  customerId: string;
+  enteredAt: string;
 }
 
 export default defineCommand({
-  path: "segments inspect",
-  describe: "Show a segment's size and its members",
   args: { segmentId: "The segment's id" },
-  options: { ...projectOptions, ...pageOptions },
-  examples: [["svc segments inspect power_users", "Who is in it, and since when"]],
-  async handler({ api, out, settings }, { segmentId, limit, cursor }) {
-    const answer = await api.get<Segment>(
-      api.projectPath("segments", segmentId),
-      ["segment", "members", "data", "nextCursor"],
-      { env: settings.environment, limit, cursor },
-    );
-    const { segment, members } = answer.data;
+  options: {
+    ...projectOptions,
+    customer: { type: "text", describe: "Instead of the members: whether this customer is one, and why" },
+    ...pageOptions,
+  },
+  examples: [
+    ["svc segments inspect power_users", "What it asks for, what its members are like, who they are and since when"],
+    ["svc segments inspect power_users --customer cus_42", "Why a customer is in it, or is not"],
+  ],
+  async handler(context, { segmentId, customer, limit, cursor }) {
+    const { api, out, settings } = context;
+    const path = api.projectPath("segments", segmentId);
+    const query = { env: settings.environment };
+    if (customer !== undefined) {
+      // It has to be there, also where the customer's explanation says nothing of it.
+      const { data } = await api.get<Segment & Page<Member>>(path, ["segment", "members"], { ...query, limit: 1 });
+      await explainMembership(context, data, customer);
+      return;
+    }
+    const part = { limit, cursor };
+    const answer = await readList<Member, Segment>(api, path, query, part, ["segment", "members"]);
+    const { segment, members, definition, statistics } = answer.data;
+    const { conditionInWords } = await import("../../condition-text.js");
+    const { bold, dim } = out.style;
+    const heading = `${bold(printable(segment))} in ${settings.environment}: ${plural(members, "member")}`;
     page(out, answer, {
-      heading: `${out.style.bold(printable(segment))} in ${settings.environment}: ${plural(members, "member")}`,
+      heading: [
+        heading,
+        ...(definition === undefined ? [] : [definedAs(definition)]),
+        ...(statistics === undefined || members === 0 ? [] : [statisticsInWords(out, statistics)]),
+      ].join("\n\n"),
       none: members === 0 ? "Nobody is in it." : "There are no more members.",
       columns: [
         { title: "Customer", value: ({ customerId }) => customerId },
         { title: "Entered", value: ({ enteredAt }) => localTime(enteredAt, out.timeZone), fixed: true },
-        { title: "", value: ({ enteredAt }) => distance(enteredAt, out.now), style: out.style.dim },
+        { title: "", value: ({ enteredAt }) => distance(enteredAt, out.now), style: dim },
       ],
     });
+
+    function definedAs(it: { when?: Condition } | null): string {
+      return it?.when === undefined ? origin(it) : `${bold("Condition")}\n${conditionInWords(it.when)}`;
+    }
   },
 });
+
+function statisticsInWords(out: Out, { lifecycle, health, lastEvent, enteredWithin7d }: Statistics): string {
+  const scored =
+    health.average === null
+      ? "nobody has a score"
+      : `${number(health.average)} on average (${counts(health.bands)}; ${plural(health.scored, "scored member")})`;
+  const { within1d, within7d, within30d, older, never } = lastEvent;
+  const last = { "within a day": within1d, "within 7 days": within7d, "within 30 days": within30d, older, never };
+  return fields(out, [
+    ["Lifecycle", Object.keys(lifecycle).length === 0 ? "none" : counts(lifecycle)],
+    ["Health", scored],
+    ["Last event", counts(Object.fromEntries(Object.entries(last).filter(([, count]) => count > 0)))],
+    ["Entered within 7 days", number(enteredWithin7d)],
+  ]);
+}
+
+function counts(by: Record<string, number>): string {
+  return Object.entries(by)
+    .map(([name, count]) => `${printable(name)} ${number(count)}`)
+    .join(", ");
+}
+
+/** Whether a customer is in a segment, and why. */
+async function explainMembership(
+  context: Context,
+  { segment, definition }: Segment,
+  customerId: string,
+): Promise<void> {
+  const { api, out, settings } = context;
+  const answer = await explanationOf(context, customerId);
+  const members = memberTexts(answer.text);
+  const index = answer.data.segments.findIndex((one) => one.segment === segment);
+  const explained = answer.data.segments[index] ?? (await unexplained());
+  const text = elementTexts(members.get("segments") ?? "[]")[index] ?? JSON.stringify(explained);
+  const parts = new Set(["lifecycle", "journeys", "segments", "health", "signals"]);
+  const about = [...members].filter(([name]) => !parts.has(name));
+  const { remarks, segmentInWords } = await import("../../why.js");
+  out.result({ text: objectText([...about, ...memberTexts(text)]) }, () =>
+    [
+      `${out.style.bold(printable(customerId))} in ${settings.environment}`,
+      ...remarks(answer.data),
+      ...segmentInWords(out, explained),
+      ...(explained.condition === null && answer.data.unavailable === null ? [`  ${unconditioned()}`] : []),
+    ].join("\n"),
+  );
+
+  /** Of what no condition decides, only the state knows. */
+  async function unexplained(): Promise<ExplainedSegment> {
+    const path = api.projectPath("customers", customerId);
+    const { data } = await api.get<{ segments: string[] }>(path, ["segments"], { env: settings.environment });
+    return { segment, member: data.segments.includes(segment), condition: null };
+  }
+
+  function unconditioned(): string {
+    if (definition?.when === undefined) return origin(definition ?? null);
+    return "The version that the customer's state was computed under has no condition for it.";
+  }
+}
+
+/** Where members come from that no condition of the active version decides on. */
+function origin(definition: { when?: Condition } | null): string {
+  return definition === null ? "The active version does not define it." : "It has no condition: rules fill it.";
+}

@@ -2,18 +2,16 @@ import { defineCommand } from "../../command.js";
 import { confirmation } from "../../confirm.js";
 import { projectOptions, yesOption } from "../../options.js";
 import { fields } from "../../fields.js";
-import { printable } from "../../text.js";
+import { outcomeOf } from "../../outcome.js";
+import { printable, shellWord } from "../../text.js";
+import { limitOptions, readLimits, settingsInWords, WEBHOOK_MEMBERS } from "../../webhooks.js";
+import type { Webhook } from "../../webhooks.js";
 
-interface Created {
-  id: string;
-  url: string;
-  eventTypes: string[];
+interface Created extends Webhook {
   secret: string;
 }
 
 export default defineCommand({
-  path: "webhooks create",
-  describe: "Create a webhook and print its signing secret, once",
   options: {
     ...projectOptions,
     url: { type: "text", required: true, describe: "Where deliveries are posted to" },
@@ -21,30 +19,45 @@ export default defineCommand({
       type: "list",
       describe: "What to deliver, such as customer.activated or segment.*; may be given again; everything unless given",
     },
+    ...limitOptions,
     ...yesOption,
   },
   examples: [
     ["svc webhooks create --url https://example.com/hook --event-type 'customer.*'", "Deliver changes of lifecycle"],
   ],
-  async handler(context, { url, eventType, yes }) {
+  async handler(context, { url, eventType, yes, ...limits }) {
     const { api, out, settings } = context;
-    const { environment, project } = settings;
-    const path = api.projectPath("webhooks");
-    const confirm = await confirmation(context, { action: "creating a webhook", yes });
+    const { environment, project, apiUrl } = settings;
     const eventTypes = eventType.length === 0 ? ["*"] : eventType;
-    await confirm(`Send ${eventTypes.join(", ")} of project ${project}, ${environment}, to ${url} from now on?`);
-    const answer = await api.post<Created>(path, { url, eventTypes }, ["id", "secret"], { env: environment });
+    const body = { url, eventTypes, ...readLimits(limits) };
+    settings.credentials();
+    const confirm = await confirmation(context, { action: "creating a webhook", yes });
+    const types = printable(eventTypes.join(", "));
+    await confirm(
+      `Send ${types} in ${environment} of project ${project} at ${apiUrl} to ${printable(url)} from now on?`,
+    );
+    const answer = await outcomeOf(`svc webhooks list --env ${environment}`, (signal) =>
+      api.post<Created>(
+        api.projectPath("webhooks"),
+        body,
+        [...WEBHOOK_MEMBERS, "secret"],
+        { env: environment },
+        signal,
+      ),
+    );
     const { id, secret } = answer.data;
-    out.result(answer, () =>
-      [
-        `Created the webhook ${printable(id)} in ${environment}. Keep its secret in a safe place: it is not shown again.`,
-        "",
-        fields(out, [
-          ["URL", printable(answer.data.url)],
-          ["Events", printable(answer.data.eventTypes.join(", "))],
-          ["Secret", printable(secret)],
-        ]),
-      ].join("\n"),
+    out.secret(
+      answer,
+      () =>
+        [
+          `Created the webhook ${printable(id)} in ${environment}. Keep its secret in a safe place: it is not shown again.`,
+          "",
+          fields(out, [...settingsInWords(answer.data), ["Secret", printable(secret)]]),
+        ].join("\n"),
+      {
+        what: `the webhook ${printable(id)} was created with a secret`,
+        fix: `give it another: svc webhooks rotate-secret ${shellWord(id)} --env ${environment} --project ${project}`,
+      },
     );
   },
 });

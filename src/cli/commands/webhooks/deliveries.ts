@@ -1,6 +1,5 @@
-import type { Page } from "../../api.js";
 import { defineCommand } from "../../command.js";
-import { page } from "../../list.js";
+import { page, readList } from "../../list.js";
 import { pageOptions, projectOptions } from "../../options.js";
 import { localTime } from "../../text.js";
 
@@ -16,20 +15,31 @@ interface Delivery {
 }
 
 export default defineCommand({
-  path: "webhooks deliveries",
-  describe: "Show what was delivered to a webhook",
   args: { webhookId: "The webhook's id" },
-  options: { ...projectOptions, ...pageOptions },
-  examples: [["svc webhooks deliveries whk_0123456789abcdef0123", "Every delivery, the newest first"]],
-  async handler({ api, out, settings }, { webhookId, limit, cursor }) {
-    const answer = await api.get<Page<Delivery>>(
+  options: {
+    status: { type: "text", choices: ["pending", "delivered", "failed"], describe: "Only those of this status" },
+    type: { type: "text", describe: "Only those of this event type" },
+    customer: { type: "text", describe: "Only those about this customer" },
+    ...projectOptions,
+    ...pageOptions,
+  },
+  examples: [
+    ["svc webhooks deliveries whk_0123456789abcdef0123", "Every delivery, the newest first"],
+    ["svc webhooks deliveries whk_0123456789abcdef0123 --status failed", "What was given up"],
+  ],
+  async handler({ api, out, settings }, { webhookId, status: only, type, customer, limit, cursor }) {
+    const answer = await readList<Delivery>(
+      api,
       api.projectPath("webhooks", webhookId, "deliveries"),
-      ["data", "nextCursor"],
-      { env: settings.environment, limit, cursor },
+      { env: settings.environment, status: only, type, customer },
+      { limit, cursor },
     );
     const paint = { pending: out.style.yellow, delivered: out.style.green, failed: out.style.red };
     page(out, answer, {
-      none: "Nothing was delivered to this webhook yet.",
+      none:
+        only === undefined && type === undefined && customer === undefined
+          ? "Nothing was delivered to this webhook yet."
+          : "There is no such delivery.",
       columns: [
         { title: "Event", value: ({ id }) => id, fixed: true },
         { title: "Type", value: ({ type }) => type },
@@ -40,9 +50,9 @@ export default defineCommand({
           fixed: true,
           style: (text, { status }) => paint[status](text),
         },
-        { title: "Tries", value: ({ attempts }) => String(attempts), align: "right", fixed: true },
+        { title: "Tries", value: ({ attempts }) => String(attempts), align: "right", fixed: true, optional: true },
         { title: "Answer", value: outcome },
-        { title: "At", value: (row) => instant(row, out.timeZone), fixed: true },
+        { title: "At", value: (row) => instant(row, out.timeZone), fixed: true, optional: true },
       ],
     });
   },

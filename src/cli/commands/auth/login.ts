@@ -1,0 +1,31 @@
+import { defineCommand } from "../../command.js";
+import { distance, localTime, printable } from "../../text.js";
+
+export default defineCommand({
+  options: {
+    organization: {
+      type: "text",
+      describe: "The organization to work in, by slug or id; asked for where there are several",
+    },
+    noBrowser: { type: "flag", describe: "Open no browser: only print the address" },
+  },
+  examples: [
+    ["svc auth login", "Sign in at a browser"],
+    ["svc auth login --no-browser --organization acme", "Print the address, and work in the organization acme"],
+  ],
+  async handler(context, { organization, noBrowser }) {
+    const { signIn } = await import("../../sign-in.js");
+    const { out, settings } = context;
+    const signedIn = await signIn(context, { organization, browser: !noBrowser });
+    const { email, organization: joined, expiresAt } = signedIn;
+    if (settings.hasTokenVariable) {
+      out.note("SVC_ACCESS_TOKEN is set and goes before this session: unset it to work as who has signed in.");
+    }
+    const api = { url: settings.apiUrl };
+    out.result({ document: { user: { email }, organization: joined, api, expiresAt } }, () => {
+      const until = `${localTime(expiresAt, out.timeZone)} (${distance(expiresAt, out.now)})`;
+      const where = `organization ${printable(joined.slug)} (${printable(joined.id)})`;
+      return `Signed in to ${api.url} as ${printable(email)}, ${where}, until ${until}.`;
+    });
+  },
+});

@@ -1,0 +1,50 @@
+import { defineCommand } from "../../command.js";
+import { UserError } from "../../errors.js";
+import type { LocalCode } from "../../errors.js";
+import { localTime } from "../../text.js";
+
+export default defineCommand({
+  options: {
+    force: { type: "flag", describe: "Remove the session here even where the service cannot end it for the moment" },
+  },
+  examples: [["svc auth logout", "End the session, here and at the service"]],
+  async handler({ api, io, out, settings }, { force }) {
+    const base = settings.apiUrl;
+    const { sessions } = settings;
+    const session = sessions.of(base);
+    if (settings.hasTokenVariable) out.note("SVC_ACCESS_TOKEN is set, which this does not touch: unset it yourself.");
+    if (session === undefined) {
+      out.result(
+        { document: { api: { url: base }, session: false, revoked: false } },
+        () => `There is no session at ${base}.`,
+      );
+      return;
+    }
+    const [{ OAuthClient }, { isPassing, reasonOf }] = await Promise.all([
+      import("../../oauth.js"),
+      import("../../sign-in.js"),
+    ]);
+    const until = localTime(session.expiresAt, out.timeZone);
+    const hasEnded = Date.parse(session.expiresAt) <= io.now();
+    const failure = await new OAuthClient(base, api.requestId).revoke(session.accessToken).then(
+      () => undefined,
+      (error: unknown) => {
+        // Once it is removed here, nobody can end it any more from here.
+        if (!isPassing(error) || force || hasEnded) return reasonOf(error);
+        throw new UserError(
+          "SIGN_OUT_FAILED" satisfies LocalCode,
+          `the session could not be ended at ${base} (${reasonOf(error)}), and is kept: its token stays good until ${until}`,
+          "try again in a moment, or remove it here all the same: `svc auth logout --force`",
+          {},
+          error,
+        );
+      },
+    );
+    await sessions.remove(base);
+    out.result({ document: { api: { url: base }, session: true, revoked: failure === undefined } }, () => {
+      if (failure === undefined) return `Signed out of ${base}.`;
+      if (hasEnded) return `Removed the session at ${base}, which ended on ${until}.`;
+      return `Removed the session at ${base}. It could not be revoked there (${failure}): its token stays good until ${until}.`;
+    });
+  },
+});

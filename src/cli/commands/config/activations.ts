@@ -1,0 +1,32 @@
+import { defineCommand } from "../../command.js";
+import { page, readList } from "../../list.js";
+import { pageOptions, projectOptions } from "../../options.js";
+import { localTime } from "../../text.js";
+
+interface Activation {
+  version: string;
+  previousVersion: string | null;
+  kind: "deploy" | "promote" | "rollback";
+  actor: string;
+  at: string;
+}
+
+export default defineCommand({
+  options: { ...projectOptions, ...pageOptions },
+  examples: [["svc config activations --env live", "What was active in live, to choose what to roll back to"]],
+  async handler({ api, out, settings }, { limit, cursor }) {
+    const { environment } = settings;
+    const path = api.projectPath("activations");
+    const answer = await readList<Activation>(api, path, { env: environment }, { limit, cursor });
+    page(out, answer, {
+      none: `Nothing was active in ${environment} yet.`,
+      columns: [
+        { title: "Version", value: ({ version }) => version, fixed: true },
+        { title: "Instead of", value: ({ previousVersion }) => previousVersion ?? "", fixed: true },
+        { title: "By", value: ({ kind }) => kind, fixed: true },
+        { title: "At", value: ({ at }) => localTime(at, out.timeZone), fixed: true },
+        { title: "Who", value: ({ actor }) => actor },
+      ],
+    });
+  },
+});

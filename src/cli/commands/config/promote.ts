@@ -1,0 +1,16 @@
+import { activate } from "../../activate.js";
+import { defineCommand } from "../../command.js";
+import { forceOption, projectOptions, yesOption } from "../../options.js";
+import { checkVersion, versionOption } from "../../versions.js";
+
+export default defineCommand({
+  options: { ...versionOption, ...projectOptions, ...yesOption, ...forceOption },
+  examples: [
+    ["svc config promote --version v3", "Bring v3 from test to live as it is, nothing compiled again"],
+    ["echo live | svc config promote --version v3", "The same where there is no terminal"],
+  ],
+  async handler(context, { version, yes, force }) {
+    checkVersion(version, { given: "--version" });
+    await activate(context, { verb: "promote", version, environment: "live", yes, force });
+  },
+});

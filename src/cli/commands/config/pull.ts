@@ -1,0 +1,34 @@
+import path from "node:path";
+
+import { defineCommand } from "../../command.js";
+import { projectOptions } from "../../options.js";
+import { summary } from "../../summary.js";
+import { checkVersion, getVersion } from "../../versions.js";
+import { replaceFile } from "../../write-file.js";
+
+const FILE = path.join(".kite", "pulled-config.json");
+
+export default defineCommand({
+  options: {
+    version: { type: "text", describe: "The version, such as v3; the latest unless given" },
+    ...projectOptions,
+  },
+  examples: [
+    ["svc config pull", `The latest version as ${FILE}`],
+    ["svc config pull --version v3", "A certain version"],
+  ],
+  async handler(context, { version: name = "latest" }) {
+    const { out, settings } = context;
+    checkVersion(name, { given: "--version", latest: true });
+    const { directory, project } = settings;
+    const { version, hash, snapshot } = await getVersion(context, name);
+    const file = path.join(directory, FILE);
+    await replaceFile(file, `${JSON.stringify(snapshot, null, 2)}\n`);
+    out.result({ document: { version, hash, file } }, () =>
+      [
+        `Wrote ${version} of ${project} to ${FILE}: ${summary(snapshot)} (${hash.slice(0, 12)}).`,
+        "It is the compiled model, to read and to compare; svc reads it nowhere, and the sources are as they were.",
+      ].join("\n"),
+    );
+  },
+});

@@ -1,0 +1,73 @@
+import { defineCommand } from "../../command.js";
+import { confirmation } from "../../confirm.js";
+import { fields } from "../../fields.js";
+import { projectOptions, yesOption } from "../../options.js";
+import { outcomeOf } from "../../outcome.js";
+import { number, printable, shellWord } from "../../text.js";
+
+/** What the service counts, in words; whatever else it counts is shown by its name. */
+const KINDS: Readonly<Record<string, string>> = {
+  events: "Events",
+  identifies: "Identifies",
+  pending: "Not evaluated yet",
+  idempotencyKeys: "Idempotency keys",
+  transitions: "Transitions",
+  blockedTransitions: "Transitions blocked",
+  memberships: "Segment memberships",
+  journeyRuns: "Journey runs",
+  healthScores: "Health scores",
+  ruleExecutions: "Rule executions",
+  signals: "Signals",
+  emissions: "Emissions",
+  deliveries: "Deliveries",
+  deliveryAttempts: "Delivery attempts",
+  recomputes: "Recomputes",
+  recomputeResults: "Recompute results",
+};
+
+export default defineCommand({
+  args: { customerId: "The customer's id" },
+  options: { ...projectOptions, ...yesOption },
+  examples: [
+    ["svc customers erase cus_42 --env live", "Erase a customer for good; asks for its id"],
+    ["svc customers erase cus_42 --env live --yes", "The same without being asked"],
+  ],
+  async handler(context, { customerId, yes }) {
+    const { api, out, settings } = context;
+    const { environment, project, apiUrl } = settings;
+    settings.credentials();
+    const path = api.projectPath("customers", customerId);
+    const confirm = await confirmation(context, {
+      action: "erasing a customer",
+      yes,
+      word: customerId,
+      yesSuffices: true,
+    });
+    await confirm(
+      [
+        `Erase the customer ${printable(customerId)} in ${environment} of project ${project} at ${apiUrl}?`,
+        "All that is held about it goes: events, traits, state, logs, and what waits to be delivered. It cannot be undone.",
+        `To keep a copy, stop here: svc customers export ${shellWord(customerId)} --env ${environment} --output <file>`,
+      ].join("\n"),
+    );
+    const seen = `svc customers inspect ${shellWord(customerId)} --env ${environment}`;
+    const answer = await outcomeOf(seen, (signal) =>
+      api.delete<{ erased: Record<string, number> }>(path, ["erased"], { env: environment }, signal),
+    );
+    const rows = Object.entries(answer.data.erased).filter(([, count]) => count > 0);
+    out.result(answer, () =>
+      [
+        `Erased the customer ${printable(customerId)} in ${environment}. Later events of the id begin a new customer.`,
+        ...(rows.length === 0
+          ? []
+          : [
+              "",
+              fields(
+                out,
+                rows.map(([kind, count]) => [KINDS[kind] ?? printable(kind), number(count)] as const),
+              ),
+            ]),
+      ].join("\n"),
+    );
+  },
+});

@@ -1,0 +1,122 @@
+import path from "node:path";
+
+import type { Context } from "../../context.js";
+import { unexpected } from "../../api.js";
+import { defineCommand } from "../../command.js";
+import { UserError } from "../../errors.js";
+import type { LocalCode } from "../../errors.js";
+import { cancellable } from "../../interruption.js";
+import { projectOptions } from "../../options.js";
+import { number, printable } from "../../text.js";
+import { createFile, refuseExisting } from "../../write-file.js";
+
+export default defineCommand({
+  args: { customerId: "The customer's id" },
+  options: {
+    output: { type: "text", describe: "The file to write, which must not be there yet; standard output unless given" },
+    ...projectOptions,
+  },
+  examples: [
+    ["svc customers export cus_42 --output cus_42.json", "Everything that is held about a customer, as one file"],
+    ["svc customers export cus_42 | jq .customer.traits", "The same for a program"],
+  ],
+  async handler(context, { customerId, output }) {
+    if (output === undefined) {
+      const parts = await exportOf(context, customerId);
+      return context.out.stream(decoded(parts));
+    }
+    const { io, out } = context;
+    const file = path.resolve(io.cwd, output);
+    await refuseExisting(file);
+    let bytes = 0;
+    await cancellable(async (signal) => {
+      const parts = await exportOf(context, customerId, signal);
+      await createFile(file, counted(parts), signal);
+    });
+    const { environment } = context.settings;
+    out.result({ document: { customerId, environment, file, bytes } }, () => {
+      const size = `${number(Math.ceil(bytes / 1000))} kB`;
+      return `Wrote what is held about ${printable(customerId)} in ${environment} to ${printable(output)} (${size}).`;
+    });
+
+    async function* counted(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+      for await (const part of parts) {
+        bytes += part.length;
+        yield part;
+      }
+    }
+  },
+});
+
+/** The document's bytes as they come; where they break off they end with a failure in words. */
+async function exportOf(
+  { api, settings }: Context,
+  customerId: string,
+  signal?: AbortSignal,
+): Promise<AsyncIterable<Uint8Array>> {
+  const path = api.projectPath("customers", customerId, "export");
+  const query = { env: settings.environment };
+  const parts = await api.stream(path, query, { type: "application/json", ...(signal && { signal }) });
+  return checked(told(parts, settings.apiUrl), customerId, settings.apiUrl);
+}
+
+/** How an export begins, as far as its customer's id. */
+const BEGINNING = /^\s*\{\s*"customerId"\s*:\s*("(?:[^"\\]|\\.)*")/;
+const BEGINNING_BYTES_MAX = 10_000;
+
+/** The same parts, once they have begun as an export of the customer: whatever else answers is kept nowhere. */
+async function* checked(
+  parts: AsyncIterable<Uint8Array>,
+  customerId: string,
+  base: string,
+): AsyncGenerator<Uint8Array> {
+  let held: Uint8Array | undefined = new Uint8Array();
+  for await (const part of parts) {
+    if (held === undefined) {
+      yield part;
+      continue;
+    }
+    held = Buffer.concat([held, part]);
+    const id = BEGINNING.exec(new TextDecoder().decode(held))?.[1];
+    if (id === undefined && held.length < BEGINNING_BYTES_MAX) continue;
+    if (id === undefined || stringOf(id) !== customerId) break;
+    yield held;
+    held = undefined;
+  }
+  if (held !== undefined) throw unexpected(base, 200, "something else than an export of that customer");
+}
+
+function stringOf(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    // Not as JSON writes a string, so it is no export.
+    return undefined;
+  }
+}
+
+async function* told(parts: AsyncIterable<Uint8Array>, base: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* parts;
+  } catch (error) {
+    throw new UserError(
+      "SERVICE_UNREACHABLE" satisfies LocalCode,
+      `${base} broke the export off before its end`,
+      "try again",
+      {},
+      error,
+    );
+  }
+}
+
+async function* decoded(parts: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  // The line's end is added where a document ends.
+  let held = "";
+  for await (const part of parts) {
+    const text = held + decoder.decode(part, { stream: true });
+    const end = text.trimEnd().length;
+    held = text.slice(end);
+    if (end > 0) yield text.slice(0, end);
+  }
+}

@@ -1,0 +1,48 @@
+import { defineCommand } from "../../command.js";
+import { sinceOf } from "../../duration.js";
+import { propertiesOf } from "../../events.js";
+import type { Event } from "../../events.js";
+import { page, readList } from "../../list.js";
+import { pageOptions, projectOptions } from "../../options.js";
+import { localTime } from "../../text.js";
+
+export default defineCommand({
+  options: {
+    ...projectOptions,
+    customer: { type: "text", describe: "Only those of this customer" },
+    type: { type: "text", describe: "Only those of this name" },
+    status: {
+      type: "text",
+      choices: ["processed", "pending"],
+      describe: "Only those that were evaluated, or that wait for it: processed or pending",
+    },
+    since: { type: "text", describe: "Only those that occurred since: how long ago, such as 7d, or an ISO date" },
+    ...pageOptions,
+    limit: { ...pageOptions.limit, default: 20 },
+  },
+  examples: [
+    ["svc events list --customer cus_42 --since 7d", "What a customer did in the last week, the newest first"],
+    ["svc events list --status pending --limit 200", "What was accepted and not evaluated yet"],
+  ],
+  async handler({ api, out, settings }, { customer, type, status, since, limit, cursor }) {
+    const query = { env: settings.environment, customer, type, status, since: sinceOf("--since", since) };
+    const answer = await readList<Event>(api, api.projectPath("events"), query, { limit, cursor });
+    const properties = propertiesOf(answer);
+    page(out, answer, {
+      none: "There is no such event.",
+      columns: [
+        { title: "Occurred", value: ({ occurredAt }) => localTime(occurredAt, out.timeZone), fixed: true },
+        { title: "Customer", value: ({ customerId }) => customerId },
+        { title: "Event", value: ({ event }) => event, style: out.style.cyan },
+        {
+          title: "Status",
+          value: ({ status }) => status,
+          style: (text, { status }) => (status === "pending" ? out.style.yellow(text) : text),
+          optional: true,
+        },
+        { title: "Properties", value: (event) => properties.get(event) ?? "" },
+        { title: "Id", value: ({ id }) => id, fixed: true, optional: true },
+      ],
+    });
+  },
+});

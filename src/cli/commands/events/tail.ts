@@ -1,0 +1,33 @@
+import { defineCommand } from "../../command.js";
+import { propertiesIn } from "../../events.js";
+import type { Event } from "../../events.js";
+import { interruptible } from "../../interruption.js";
+import { projectOptions } from "../../options.js";
+import type { Out } from "../../out.js";
+import { localTime, printable } from "../../text.js";
+
+export default defineCommand({
+  options: {
+    ...projectOptions,
+    customer: { type: "text", describe: "Only those of this customer" },
+    type: { type: "text", describe: "Only those of this name" },
+  },
+  examples: [
+    ["svc events tail --type project_created", "Events of that name as they are accepted, until Ctrl+C"],
+    ["svc events tail --json | jq .customerId", "With --json one document a line, for other programs"],
+  ],
+  async handler(context, { customer, type }) {
+    const { out, settings } = context;
+    const query = { env: settings.environment, customer, type };
+    const { tail } = await import("../../event-tail.js");
+    await interruptible(async (stop) => {
+      for await (const item of tail(context, query, stop)) await out.line(out.json ? item : inWords(out, item), stop);
+    });
+  },
+});
+
+function inWords({ style, timeZone }: Out, item: string): string {
+  const { customerId, event, occurredAt } = JSON.parse(item) as Event;
+  const at = style.dim(localTime(occurredAt, timeZone));
+  return [at, printable(customerId), style.cyan(printable(event)), printable(propertiesIn(item))].join("  ").trimEnd();
+}

@@ -1,0 +1,39 @@
+import { defineCommand } from "../../command.js";
+import type { Key } from "../../keys.js";
+import { page, readList } from "../../list.js";
+import { pageOptions, projectOptions } from "../../options.js";
+import { distance, localTime } from "../../text.js";
+
+export default defineCommand({
+  options: { ...projectOptions, ...pageOptions },
+  examples: [["svc keys list --env live", "The keys of live, and when each was used last"]],
+  async handler({ api, out, settings }, { limit, cursor }) {
+    const query = { env: settings.environment };
+    const answer = await readList<Key>(api, api.projectPath("keys"), query, { limit, cursor });
+    const paint = { active: out.style.green, expiring: out.style.yellow, revoked: out.style.dim };
+    page(out, answer, {
+      none: "There is no key.",
+      columns: [
+        { title: "Id", value: ({ id }) => id, fixed: true },
+        { title: "Name", value: ({ name }) => name },
+        { title: "Key", value: ({ hint }) => `${hint}…`, kept: true },
+        {
+          title: "Status",
+          value: (key) => statusOf(key, out.now),
+          style: (text, { status }) => paint[status](text),
+        },
+        {
+          title: "Last used",
+          value: ({ lastUsedAt }) => (lastUsedAt === null ? "never" : distance(lastUsedAt, out.now)),
+          kept: true,
+        },
+        { title: "Created", value: ({ createdAt }) => localTime(createdAt, out.timeZone), fixed: true, optional: true },
+        { title: "By", value: ({ createdBy }) => createdBy, optional: true },
+      ],
+    });
+  },
+});
+
+function statusOf({ status, revokedAt }: Key, now: number): string {
+  return status === "expiring" && revokedAt !== null ? `ends ${distance(revokedAt, now)}` : status;
+}

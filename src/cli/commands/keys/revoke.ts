@@ -1,0 +1,31 @@
+import { defineCommand } from "../../command.js";
+import { confirmation } from "../../confirm.js";
+import { describeKey } from "../../keys.js";
+import type { Key } from "../../keys.js";
+import { projectOptions, yesOption } from "../../options.js";
+import { outcomeOf } from "../../outcome.js";
+import { printable } from "../../text.js";
+
+export default defineCommand({
+  args: { keyId: "The key's id" },
+  options: { ...projectOptions, ...yesOption },
+  examples: [["svc keys revoke key_0123456789abcdef0123 --env live", "End a key at once, as when it leaked"]],
+  async handler(context, { keyId, yes }) {
+    const { api, out, settings } = context;
+    const { environment, project, apiUrl } = settings;
+    settings.credentials();
+    const path = api.projectPath("keys", keyId, "revoke");
+    const confirm = await confirmation(context, { action: "revoking a key", yes });
+    if (!yes) {
+      const key = await describeKey(context, keyId);
+      await confirm(
+        `Revoke the key ${key} in ${environment} of project ${project} at ${apiUrl}? What is sent with it is refused from then on.`,
+      );
+    }
+    const answer = await outcomeOf(`svc keys list --env ${environment}`, (signal) =>
+      api.post<{ key: Key }>(path, {}, ["key"], { env: environment }, signal),
+    );
+    const { key } = answer.data;
+    out.result(answer, () => `Revoked the key ${printable(key.name)} (${printable(key.hint)}…) in ${environment}.`);
+  },
+});

@@ -1,0 +1,69 @@
+import { checkDuration } from "../../check-values.js";
+import { defineCommand } from "../../command.js";
+import { confirmation } from "../../confirm.js";
+import { fields } from "../../fields.js";
+import { describeKey } from "../../keys.js";
+import type { Key } from "../../keys.js";
+import { projectOptions, yesOption } from "../../options.js";
+import { outcomeOf } from "../../outcome.js";
+import { distance, localTime, printable, shellWord } from "../../text.js";
+
+interface Rotated {
+  key: Key;
+  secret: string;
+  replaced: { id: string; revokedAt: string };
+}
+
+export default defineCommand({
+  args: { keyId: "The id of the key that is replaced" },
+  options: {
+    grace: { type: "text", describe: "How long the old key still works, 0m to 30d; 24h unless given" },
+    ...projectOptions,
+    ...yesOption,
+  },
+  examples: [
+    ["svc keys rotate key_0123456789abcdef0123", "A new key; the old one works for 24 hours more"],
+    ["svc keys rotate key_0123456789abcdef0123 --grace 0m", "The old one ends at once"],
+  ],
+  async handler(context, { keyId, grace, yes }) {
+    const { api, out, settings } = context;
+    const { environment, project, apiUrl } = settings;
+    checkDuration("--grace", grace);
+    settings.credentials();
+    const path = api.projectPath("keys", keyId, "rotate");
+    const confirm = await confirmation(context, { action: "rotating a key", yes });
+    if (!yes) {
+      const key = await describeKey(context, keyId);
+      const end = grace?.startsWith("0") ? "ends at once" : `works for ${grace ?? "24h"} more`;
+      await confirm(`Replace the key ${key} in ${environment} of project ${project} at ${apiUrl}? The old one ${end}.`);
+    }
+    const answer = await outcomeOf(`svc keys list --env ${environment}`, (signal) =>
+      api.post<Rotated>(
+        path,
+        grace === undefined ? {} : { grace },
+        ["key", "secret", "replaced"],
+        { env: environment },
+        signal,
+      ),
+    );
+    const { key, secret, replaced } = answer.data;
+    const ends = `${localTime(replaced.revokedAt, out.timeZone)} (${distance(replaced.revokedAt, out.now)})`;
+    out.secret(
+      answer,
+      () =>
+        [
+          `Replaced the key ${printable(key.name)} in ${environment}. Keep the new one in a safe place: it is not shown again.`,
+          "",
+          fields(out, [
+            ["New key", printable(secret)],
+            ["Id", printable(key.id)],
+            ["Old key", `${printable(replaced.id)}, ends ${ends}`],
+          ]),
+        ].join("\n"),
+      {
+        what: `the new key is ${printable(key.id)}`,
+        fix: `rotate that one too: svc keys rotate ${shellWord(key.id)} --env ${environment} --project ${project}`,
+      },
+    );
+  },
+});

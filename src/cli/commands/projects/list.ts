@@ -1,0 +1,26 @@
+import { defineCommand } from "../../command.js";
+import { page, readList } from "../../list.js";
+import { pageOptions } from "../../options.js";
+import { localTime } from "../../text.js";
+
+interface Project {
+  slug: string;
+  name: string;
+  createdAt: string;
+}
+
+export default defineCommand({
+  options: pageOptions,
+  examples: [["svc projects list", "The projects of the organization"]],
+  async handler({ api, out }, { limit, cursor }) {
+    const answer = await readList<Project>(api, "/projects", {}, { limit, cursor });
+    page(out, answer, {
+      none: "The organization has no project.",
+      columns: [
+        { title: "Project", value: ({ slug }) => slug, fixed: true },
+        { title: "Name", value: ({ name }) => name },
+        { title: "Created", value: ({ createdAt }) => localTime(createdAt, out.timeZone), fixed: true },
+      ],
+    });
+  },
+});

@@ -1,0 +1,143 @@
+import { isDuration } from "../../../snapshot/duration.js";
+import { checkWords } from "../../check-values.js";
+import { defineCommand } from "../../command.js";
+import { confirmation } from "../../confirm.js";
+import type { Context } from "../../context.js";
+import { sinceOf } from "../../duration.js";
+import { UsageError } from "../../errors.js";
+import { projectOptions, yesOption } from "../../options.js";
+import { outcomeOf } from "../../outcome.js";
+import { plural, printable, shellWord } from "../../text.js";
+import { getWebhook } from "../../webhooks.js";
+
+const STATUSES = ["failed", "missing", "pending", "delivered"] as const;
+
+interface Span {
+  since: string;
+  until?: string;
+  statuses?: readonly (typeof STATUSES)[number][];
+}
+
+export default defineCommand({
+  args: {
+    webhookId: "The webhook's id",
+    deliveryId: { describe: "The one delivery to send again; otherwise --since says which", optional: true },
+  },
+  options: {
+    since: { type: "text", describe: "What was emitted since then: how long ago, such as 2h, or a date" },
+    until: { type: "text", describe: "What was emitted before that" },
+    status: {
+      type: "list",
+      describe: `With --since: ${STATUSES.join(", ")}; may be given again; failed unless given`,
+    },
+    cursor: { type: "text", describe: "With --since: go on where a run before failed" },
+    ...projectOptions,
+    ...yesOption,
+  },
+  examples: [
+    ["svc webhooks resend whk_0123456789abcdef0123 emi_0000000000000400", "One delivery"],
+    ["svc webhooks resend whk_0123456789abcdef0123 --since 2h", "What was given up of the last two hours"],
+    [
+      "svc webhooks resend whk_0123456789abcdef0123 --since 2026-03-01 --status failed --status missing",
+      "Also what it never got, because it was disabled",
+    ],
+  ],
+  async handler(context, { webhookId, deliveryId, since, until, status, cursor, yes }) {
+    sinceOf("--since", since);
+    sinceOf("--until", until);
+    checkWords("--status", status, STATUSES);
+    if ((deliveryId === undefined) === (since === undefined)) {
+      throw new UsageError(
+        "say what to send again: either a delivery's id or --since",
+        "see `svc webhooks resend --help`",
+      );
+    }
+    if (deliveryId !== undefined && (until !== undefined || status.length > 0 || cursor !== undefined)) {
+      throw new UsageError("--until, --status and --cursor go with --since only", "leave them out");
+    }
+    const { settings } = context;
+    const { environment, project, apiUrl } = settings;
+    settings.credentials();
+    const confirm = await confirmation(context, { action: "sending again", yes });
+    if (!yes) {
+      const { url } = await getWebhook(context, webhookId);
+      const what = deliveryId === undefined ? inWords(since!, until, status) : printable(deliveryId);
+      await confirm(`Send again to ${printable(url)}, in ${environment} of project ${project} at ${apiUrl}: ${what}?`);
+    }
+    if (deliveryId !== undefined) return resendOne(context, webhookId, deliveryId);
+    const span = {
+      since: since!,
+      ...(until === undefined ? {} : { until }),
+      ...(status.length === 0 ? {} : { statuses: [...new Set(status)] }),
+    };
+    await resendSpan(context, webhookId, span, cursor);
+  },
+});
+
+function inWords(since: string, until: string | undefined, status: readonly string[]): string {
+  const statuses = status.length === 0 ? "failed" : [...new Set(status)].join(" or ");
+  const instant = (text: string): string => (isDuration(text) ? `${text} ago` : printable(text));
+  const end = until === undefined ? "" : ` and before ${instant(until)}`;
+  return `what was emitted since ${instant(since)}${end} and is ${statuses}`;
+}
+
+async function resendOne({ api, out, settings }: Context, webhookId: string, deliveryId: string): Promise<void> {
+  const { environment } = settings;
+  const path = api.projectPath("webhooks", webhookId, "deliveries", deliveryId, "resend");
+  const answer = await outcomeOf(deliveriesOf(webhookId, environment), (signal) =>
+    api.post<{ id: string; type: string }>(path, {}, ["id", "type"], { env: environment }, signal),
+  );
+  const { id, type } = answer.data;
+  out.result(answer, () => `Queued ${printable(id)} (${printable(type)}). ${lookAt(webhookId, environment)}`);
+}
+
+/** One request looks at some thousands only, so it is asked for the next ones until the span ends. */
+async function resendSpan(
+  { api, out, settings }: Context,
+  webhookId: string,
+  span: Span,
+  from: string | undefined,
+): Promise<void> {
+  const { environment } = settings;
+  const path = api.projectPath("webhooks", webhookId, "resend");
+  let queued = 0;
+  let cursor = from;
+  try {
+    do {
+      const body = { ...span, ...(cursor === undefined ? {} : { cursor }) };
+      const { data } = await outcomeOf(deliveriesOf(webhookId, environment), (signal) =>
+        api.post<{ queued: number; nextCursor: string | null }>(
+          path,
+          body,
+          ["queued", "nextCursor"],
+          { env: environment },
+          signal,
+        ),
+      );
+      queued += data.queued;
+      cursor = data.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+  } catch (error) {
+    if (cursor !== undefined) {
+      const far = plural(queued, "delivery", "deliveries");
+      // Without it what was queued already would be queued a second time.
+      out.note(
+        `Queued before that: ${far}. To go on from there, add --cursor ${shellWord(cursor)} to the same command.`,
+      );
+    }
+    throw error;
+  }
+  out.result({ document: { queued } }, () =>
+    queued === 0
+      ? "There is nothing of that to send again."
+      : `Queued ${plural(queued, "delivery", "deliveries")}. ${lookAt(webhookId, environment)}`,
+  );
+}
+
+function lookAt(webhookId: string, environment: string): string {
+  return `See what comes of it: ${deliveriesOf(webhookId, environment)}`;
+}
+
+function deliveriesOf(webhookId: string, environment: string): string {
+  return `svc webhooks deliveries ${shellWord(webhookId)} --env ${environment}`;
+}

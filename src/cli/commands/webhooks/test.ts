@@ -1,0 +1,54 @@
+import { defineCommand } from "../../command.js";
+import { UserError } from "../../errors.js";
+import type { LocalCode } from "../../errors.js";
+import { fields } from "../../fields.js";
+import { projectOptions } from "../../options.js";
+import { printable } from "../../text.js";
+
+interface Tested {
+  id: string;
+  delivered: boolean;
+  statusCode: number | null;
+  latencyMs: number;
+  error: string | null;
+  /** The beginning of the answer. */
+  response: string | null;
+  request: { headers: Record<string, string>; body: string };
+}
+
+export default defineCommand({
+  args: { webhookId: "The webhook's id" },
+  options: {
+    type: { type: "text", describe: "The type of the message; webhook.test unless given" },
+    ...projectOptions,
+  },
+  examples: [
+    ["svc webhooks test whk_0123456789abcdef0123", "Send one message and see what is answered; nothing is stored"],
+    ["svc webhooks test whk_0123456789abcdef0123 --json", "With the request, to check a signature against"],
+  ],
+  async handler({ api, out, settings }, { webhookId, type }) {
+    const answer = await api.post<Tested>(
+      api.projectPath("webhooks", webhookId, "test"),
+      type === undefined ? {} : { type },
+      ["id", "delivered", "latencyMs", "request"],
+      { env: settings.environment },
+    );
+    const { id, delivered, statusCode, latencyMs, error, response } = answer.data;
+    const outcome = statusCode === null ? printable(error ?? "no answer") : String(statusCode);
+    if (!delivered) {
+      const message = `the receiver did not take the message: ${outcome} after ${latencyMs} ms`;
+      const fix = "mend the receiver, or correct the webhook with `svc webhooks update`";
+      throw new UserError("NOT_DELIVERED" satisfies LocalCode, message, fix, {
+        ...(response ? { reason: `It answered ${JSON.stringify(response)}` } : {}),
+        value: answer.data,
+      });
+    }
+    out.result(answer, () =>
+      fields(out, [
+        ["Message", printable(id)],
+        ["Answer", out.style.green(`${outcome} in ${latencyMs} ms`)],
+        ...(response ? [["Body", printable(response)] as const] : []),
+      ]),
+    );
+  },
+});

@@ -1,0 +1,31 @@
+import type { Answer, Api, Page, Query } from "./api.js";
+import { patiently } from "./patience.js";
+
+/** What the service gives at most in one page. */
+export const PAGE = 200;
+
+/** How `readAll` reads. */
+export interface Reading {
+  /** How many items a page has at most. */
+  pageLength?: number | undefined;
+  signal?: AbortSignal | undefined;
+  /** Whether to try again for a while what fails and may pass. */
+  patient?: boolean;
+}
+
+/** Reads a list page by page, to its end or as far as whoever reads it wants. */
+export async function* readAll<Row>(
+  api: Api,
+  path: string,
+  query: Query = {},
+  { pageLength = PAGE, signal, patient = false }: Reading = {},
+): AsyncGenerator<Answer<Page<Row>>> {
+  let cursor: string | undefined;
+  do {
+    const asked = { ...query, limit: pageLength, cursor };
+    const read = () => api.get<Page<Row>>(path, ["data", "nextCursor"], asked, signal);
+    const page = await (patient ? patiently(read) : read());
+    yield page;
+    cursor = page.data.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+}

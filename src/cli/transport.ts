@@ -1,0 +1,72 @@
+// Node.js' own HTTP client, not `fetch`: that one of Node.js 20 never settles where a server closes a connection at once, so a command would
+// end without a word, and it takes longer to load than most commands to run.
+import { request as plain } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { request as secure } from "node:https";
+
+/** Status and headers of an answer, as a `Response` has them. */
+export interface Head {
+  status: number;
+  headers: { get(name: string): string | null };
+}
+
+/** An answer whose body is still to be read, by one of `chunks` and `text`, or to be dropped by `close`. */
+export interface Incoming extends Head {
+  chunks: AsyncIterable<Uint8Array>;
+  text(): Promise<string>;
+  close(): void;
+}
+
+export interface Outgoing {
+  method: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string;
+  /** Ends the request and the reading of its answer, with its reason. */
+  signal: AbortSignal;
+}
+
+/** Sends a request. Redirects are not followed: they would take the credentials to an address that nobody set. */
+export function send(url: URL, { method, headers, body, signal }: Outgoing): Promise<Incoming> {
+  const begin = url.protocol === "https:" ? secure : plain;
+  return new Promise((resolve, reject) => {
+    const request = begin(url, { method, headers, signal });
+    request.once("response", (message) => resolve(incoming(message, signal)));
+    // Stays for as long as the connection: what goes wrong after the answer began is the answer's failure.
+    request.on("error", (error) => reject(reasonOf(error, signal)));
+    request.end(body);
+  });
+}
+
+function incoming(message: IncomingMessage, signal: AbortSignal): Incoming {
+  const chunks = bytesOf(message, signal);
+  return {
+    status: message.statusCode ?? 0,
+    headers: {
+      get: (name) => {
+        const value = message.headers[name.toLowerCase()];
+        return value === undefined ? null : String(value);
+      },
+    },
+    chunks,
+    text: async () => {
+      const parts: Uint8Array[] = [];
+      for await (const part of chunks) parts.push(part);
+      return new TextDecoder().decode(Buffer.concat(parts));
+    },
+    close: () => message.destroy(),
+  };
+}
+
+async function* bytesOf(message: IncomingMessage, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of message) yield chunk as Buffer;
+  } catch (error) {
+    throw reasonOf(error, signal);
+  }
+}
+
+/** Why it ended: whoever aborted says it better than the error that came of it. */
+function reasonOf(error: unknown, signal: AbortSignal): Error {
+  const reason: unknown = signal.aborted ? signal.reason : error;
+  return reason instanceof Error ? reason : new Error(String(reason));
+}

@@ -1,0 +1,10 @@
+// What is known about an account. Traits show how things are now; what happened is told by events.
+import { date, number, oneOf, string, traits } from "svc";
+
+export const account = traits({
+  companyName: string(),
+  plan: oneOf("trial", "starter", "pro"),
+  /** Seats the account pays for. */
+  seats: number(),
+  renewsOn: date(),
+});

@@ -1,0 +1,182 @@
+import { execFile, execFileSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+
+import { namesWithValue, places, typed } from "../../src/cli/completion/words.js";
+import { commands, nouns } from "../../src/cli/registry.js";
+import { project } from "../dsl-compiler/project.js";
+import { svc } from "./support/run-svc.js";
+
+const SHELLS = ["bash", "zsh", "fish"] as const;
+type Shell = (typeof SHELLS)[number];
+
+/** A folder with the script of a shell and what is to be completed there. */
+async function withScript(shell: Shell): Promise<{ cwd: string; script: string }> {
+  const { code, stdout } = await svc(["completion", shell]);
+  expect(code).toBe(0);
+  const cwd = await project({ "one.ts": "", "two words.ts": "", "folder/file.ts": "" });
+  const script = path.join(cwd, "script");
+  await writeFile(script, stdout);
+  return { cwd, script };
+}
+
+async function run(program: string, argv: readonly string[], cwd: string): Promise<string[]> {
+  const env = { PATH: process.env["PATH"], HOME: cwd, TERM: "xterm" };
+  const { stdout } = await promisify(execFile)(program, argv, { cwd, env, timeout: 30_000 });
+  return stdout.split("\n").filter((line) => line !== "");
+}
+
+/** What a shell offers at the end of a line, in an order of ours. */
+const offered: Record<Shell, (line: string, at: { cwd: string; script: string }) => Promise<string[]>> = {
+  async bash(line, { cwd, script }) {
+    // As bash takes a line apart: also at the sign of --env=test.
+    const words = line.split(/ |(?<==)|(?==)/);
+    const complete = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _svc; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    return (await run("bash", ["--norc", "-c", complete, "bash", script, ...words], cwd)).sort();
+  },
+  async zsh(line, { cwd, script }) {
+    const driver = path.join(import.meta.dirname, "support/zsh-completion.zsh");
+    const lines = await run("zsh", ["-f", driver, script, line], cwd);
+    const hits = lines.flatMap((one) => /<HIT>(.*)<\/HIT>/.exec(one)?.[1]?.replaceAll("\\ ", " ") ?? []);
+    // What is added in several groups is offered once.
+    return [...new Set(hits)].sort();
+  },
+  async fish(line, { cwd, script }) {
+    const complete = `source $argv[1]; complete -C $argv[2]`;
+    const lines = await run("fish", ["--no-config", "-c", complete, script, line], cwd);
+    return lines
+      .map((one) =>
+        one
+          .split("\t", 1)[0]!
+          .replace(/^--env=/, "")
+          .replaceAll("\\ ", " "),
+      )
+      .sort();
+  },
+};
+
+function isThere(shell: Shell): boolean {
+  try {
+    execFileSync(shell, ["--version"]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const firstWords = [
+  ...Object.keys(nouns),
+  ...commands.map(({ path }) => path).filter((path) => !path.includes(" ")),
+].sort();
+const verbs = (noun: string) =>
+  commands.flatMap(({ path }) => (path.startsWith(`${noun} `) ? [path.slice(noun.length + 1)] : [])).sort();
+
+describe.each(SHELLS)("in %s", (shell) => {
+  test.for([
+    ["commands and nouns", "svc ", firstWords],
+    ["the verbs of a noun", "svc customers ", verbs("customers")],
+    ["the verbs of a command that has some", "svc recompute ", verbs("recompute")],
+    ["what was begun", "svc customers ins", ["inspect"]],
+    ["also after shared options, with and without a value", "svc --json --directory x customers ins", ["inspect"]],
+    ["options of the command, and shared ones", "svc recompute --d", ["--debug", "--directory", "--dry-run"]],
+    ["no option of another command", "svc overview --dr", []],
+    ["the choices of an option", "svc overview --env ", ["live", "test"]],
+    ["also behind its sign", "svc overview --env=l", ["live"]],
+    ["the choices of an argument", "svc completion ", ["bash", "fish", "zsh"]],
+    ["nothing where anything may stand", "svc events send ", []],
+    ["nothing behind the last argument", "svc completion bash ", []],
+  ] as const)("%s: %s", async ([, line, expected], { skip }) => {
+    if (!isThere(shell)) skip(`there is no ${shell}`);
+    expect(await offered[shell](line, await withScript(shell))).toEqual(expected);
+  });
+
+  test("files and directories", async ({ skip }) => {
+    if (!isThere(shell)) skip(`there is no ${shell}`);
+    const at = await withScript(shell);
+    expect(await offered[shell]("svc types --output t", at)).toEqual(["two words.ts"]);
+    const found = await offered[shell]("svc types --directory ", at);
+    expect(found.map((name) => name.replace(/\/$/, ""))).toEqual(["folder"]);
+  });
+});
+
+test("bash offers every word and every option of every place", async () => {
+  const at = await withScript("bash");
+  // One process for all of them.
+  const all = await places({ commands, nouns });
+  const lines = all.flatMap(({ path }) => [`svc ${path} `, `svc ${path} -`].map((line) => line.replace("  ", " ")));
+  const each = `source "$1"; while IFS= read -r line; do
+    IFS=" " read -ra COMP_WORDS <<< "$line"; case $line in *" ") COMP_WORDS+=("") ;; esac
+    COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _svc; echo "\${COMPREPLY[*]}"; done < lines`;
+  await writeFile(path.join(at.cwd, "lines"), `${lines.join("\n")}\n`);
+  const { stdout } = await promisify(execFile)("bash", ["--norc", "-c", each, "bash", at.script], { cwd: at.cwd });
+  const expected = all.flatMap(({ words, options, args: [first] }) => [
+    [...words.map(({ word }) => word), ...(Array.isArray(first) ? (first as string[]) : [])],
+    options.flatMap(typed),
+  ]);
+  expect(stdout.split("\n").slice(0, -1)).toEqual(expected.map((words) => words.join(" ")));
+});
+
+test("an option takes a value at every place or at none", async () => {
+  const all = await places({ commands, nouns });
+  const withValue = namesWithValue(all);
+  // After `svc --version`, nothing follows.
+  const flags = all
+    .filter(({ path }) => path !== "")
+    .flatMap(({ options }) => options.filter(({ value }) => value === undefined).flatMap(typed));
+  expect(flags.filter((name) => withValue.includes(name))).toEqual([]);
+});
+
+test("another shell is refused with those that there are", async () => {
+  expect(await svc(["completion", "tcsh"])).toMatchInlineSnapshot(`
+    {
+      "code": 2,
+      "stderr": "error [USAGE]: <shell> is "tcsh". Give one of: bash, zsh, fish.
+    ",
+      "stdout": "",
+    }
+  `);
+  expect(await svc(["completion"])).toMatchInlineSnapshot(`
+    {
+      "code": 2,
+      "stderr": "error [USAGE]: Missing <shell>. See \`svc completion --help\`.
+    ",
+      "stdout": "",
+    }
+  `);
+});
+
+test("as JSON", async () => {
+  const { stdout } = await svc(["completion", "fish", "--json"]);
+  expect(JSON.parse(stdout)).toEqual({ shell: "fish", script: (await svc(["completion", "fish"])).stdout });
+});
+
+test("the help says where to put it", async () => {
+  expect((await svc(["completion", "--help"])).stdout).toMatchInlineSnapshot(`
+    "svc completion <shell>
+
+    Print a script that completes command lines in bash, zsh or fish
+
+    Positionals:
+      shell  The shell: bash, zsh, fish                                              [string] [required]
+
+    Shared options:
+      -h, --help       Show help                                                               [boolean]
+          --version    Show version number                                                     [boolean]
+          --directory  The project's directory; the current one unless given                    [string]
+          --env        The environment: test or live; unless given, the project's default, or test
+                                                                                                [string]
+          --json       Print one JSON document, also for errors                                [boolean]
+          --no-color   Print without colours; so does the variable NO_COLOR                    [boolean]
+          --debug      Show stack traces                                                       [boolean]
+          --no-ai      Disable AI commands; so does the variable SVC_NO_AI=1                   [boolean]
+
+    Examples:
+      source <(svc completion bash)                       To have it in every shell: a line of ~/.bashrc
+      source <(svc completion zsh)                        A line of ~/.zshrc, after compinit
+      svc completion fish >                               Once, and again after an update of svc
+      ~/.config/fish/completions/svc.fish
+    "
+  `);
+});

@@ -1,0 +1,492 @@
+import { execFile, execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+
+import { compileProject } from "../../src/dsl-compiler/index.js";
+import type { Actor, Service } from "../support/service.js";
+import { startService } from "../support/service.js";
+import { cannedServer, json } from "./support/canned-server.js";
+import type { RunOptions } from "./support/run-svc.js";
+import { svc } from "./support/run-svc.js";
+
+const FILES = [
+  ".github/workflows/svc.yml",
+  ".gitignore",
+  ".kite/config.json",
+  "README.md",
+  "instrumentation/track.mjs",
+  "model/events.ts",
+  "model/health.ts",
+  "model/journeys.ts",
+  "model/lifecycle.ts",
+  "model/rules.ts",
+  "model/segments.ts",
+  "model/signals.ts",
+  "model/traits.ts",
+  "package.json",
+  "svc.config.ts",
+  "tsconfig.json",
+];
+
+let service: Service;
+let owner: Actor;
+
+beforeAll(async () => {
+  service = await startService();
+  owner = await service.owner("acme");
+});
+afterAll(() => service.stop());
+
+/** Runs a command as the owner; what differs from run to run is replaced. */
+async function run(argv: readonly string[], options: RunOptions = {}) {
+  const session = { SVC_ACCESS_TOKEN: owner.token, SVC_ORGANIZATION: owner.organizationId };
+  const { code, stdout, stderr } = await svc(argv, {
+    ...options,
+    env: { SVC_API_URL: service.url, ...session, ...options.env },
+  });
+  const shown = (text: string) =>
+    text
+      .replaceAll(service.url, "<service>")
+      .replaceAll(owner.organizationId, "<org>")
+      .replaceAll(options.cwd ?? "<none>", "<cwd>")
+      .replaceAll(/(svc_(?:test|live)_)[0-9a-f]{48}/g, "$1<key>");
+  return { code, stdout: shown(stdout), stderr: shown(stderr) };
+}
+
+async function folder(): Promise<string> {
+  const directory = await mkdtemp(path.join(os.tmpdir(), "svc-init-test-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+async function filesIn(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(directory, path.join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+let made = 0;
+/** A starter with its keys; each has a project of its own. */
+async function initialized(stack: string): Promise<{ directory: string; slug: string; keys: { test: string } }> {
+  const directory = await folder();
+  const slug = `starter-${++made}`;
+  const session = { SVC_ACCESS_TOKEN: owner.token, SVC_ORGANIZATION: owner.organizationId };
+  const argv = ["init", "--yes", "--json", "--name", "The Starter", "--slug", slug, "--stack", stack];
+  const { code, stdout } = await svc(argv, { cwd: directory, env: { ...session, SVC_API_URL: service.url } });
+  expect(code, stdout).toBe(0);
+  return { directory, slug, keys: (JSON.parse(stdout) as { keys: { test: string } }).keys };
+}
+
+describe("a new project", () => {
+  test("keys are printed once, then what was written and what comes next", async () => {
+    const cwd = await folder();
+    expect(await run(["init", "--yes", "--name", "Größe & Co", "--directory", "new/shop"], { cwd }))
+      .toMatchInlineSnapshot(`
+        {
+          "code": 0,
+          "stderr": "",
+          "stdout": "Created the project grosse-co. Keep its keys in a safe place: they are not shown again.
+
+        Test key  svc_test_<key>
+        Live key  svc_live_<key>
+
+        Wrote 16 files to <cwd>/new/shop. README.md says what each is for.
+
+        Next:
+          cd new/shop
+          svc validate --strict
+          svc deploy --env test
+          SVC_API_KEY=<the test key> node instrumentation/track.mjs
+          svc customers inspect cus_example --env test
+        ",
+        }
+      `);
+    const directory = path.join(cwd, "new/shop");
+    expect(await filesIn(directory)).toEqual(FILES);
+    expect(JSON.parse(await readFile(path.join(directory, ".kite/config.json"), "utf8"))).toEqual({
+      project: "grosse-co",
+      defaultEnvironment: "test",
+      organization: owner.organizationId,
+      apiUrl: service.url,
+    });
+    expect(await readFile(path.join(directory, "README.md"), "utf8")).toMatch(/^# Größe & Co\n\n.*`grosse-co`/);
+  });
+
+  test("as JSON it is one document", async () => {
+    const cwd = await folder();
+    const argv = ["init", "--yes", "--json", "--name", "Json", "--slug", "json", "--stack", "python", "--env", "live"];
+    const { code, stdout, stderr } = await run(argv, { cwd });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(JSON.parse(stdout)).toEqual({
+      project: { slug: "json", name: "Json", createdAt: expect.any(String) },
+      keys: { test: "svc_test_<key>", live: "svc_live_<key>" },
+      directory: "<cwd>",
+      files: FILES.map((file) => file.replace("track.mjs", "track.py")),
+    });
+    const config = JSON.parse(await readFile(path.join(cwd, ".kite/config.json"), "utf8"));
+    expect(config.defaultEnvironment).toBe("live");
+  });
+
+  test("what was not said is asked on a terminal, again where the answer cannot be", async () => {
+    const cwd = path.join(await folder(), "My Shop");
+    await mkdir(cwd);
+    const { code, stdout, stderr } = await run(["init", "--no-color"], {
+      cwd,
+      terminal: true,
+      answers: [
+        ["Name (My Shop): ", ""],
+        ["Slug (my-shop): ", "My Shop"],
+        ["Slug (my-shop): ", "asked"],
+        ["Stack (node): ", "python"],
+        ["(y/N)", "y"],
+      ],
+    });
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain("Created the project asked.");
+    expect(stdout).toContain("python3 instrumentation/track.py");
+    expect(stderr).toContain("give 1 to 63 lower-case letters, digits and hyphens, not a hyphen first\n");
+    expect(stderr).toContain(
+      "Create the project asked in organization acme at <service>, and a python starter in <cwd>?",
+    );
+  });
+
+  test("Git's folder, and what a killed run left, are nothing", async () => {
+    const cwd = await folder();
+    await mkdir(path.join(cwd, ".git"));
+    await mkdir(path.join(cwd, ".svc-init-999999999", "model"), { recursive: true });
+    expect((await run(["init", "--yes", "--slug", "in-git"], { cwd })).code).toBe(0);
+    expect(await filesIn(cwd)).toEqual(FILES);
+    expect(await readdir(cwd)).not.toContain(".svc-init-999999999");
+  });
+});
+
+test("a project that is there already gets a starter, and no keys", async () => {
+  const cwd = await folder();
+  expect((await run(["projects", "create", "--name", "Made before", "--slug", "before", "--yes"])).code).toBe(0);
+  const argv = ["init", "--existing", "--slug", "before", "--yes", "--json"];
+  const { code, stdout } = await run(argv, { cwd });
+  expect({ code, document: JSON.parse(stdout) as unknown }).toEqual({
+    code: 0,
+    document: { project: { slug: "before", name: "Made before" }, directory: "<cwd>", files: FILES },
+  });
+  expect(await filesIn(cwd)).toEqual(FILES);
+  expect(await readFile(path.join(cwd, ".kite/config.json"), "utf8")).toContain('"project": "before"');
+});
+
+test("a project that is not there gets none, and nothing is left", async () => {
+  const cwd = await folder();
+  const { stderr } = await run(["init", "--existing", "--slug", "nowhere", "--yes"], { cwd });
+  expect(stderr).toContain("[PROJECT_NOT_FOUND]");
+  expect((await run(["init", "--existing", "--yes"], { cwd })).stderr).toContain("--existing needs --slug");
+  expect(await readdir(cwd)).toEqual([]);
+});
+
+describe("what is refused leaves the directory as it was", () => {
+  const argv = ["init", "--yes", "--slug", "refused"];
+  const projects = async () =>
+    (await service.db.sql<{ slug: string }[]>`select slug from svc.projects where slug = 'refused'`).length;
+
+  test("a directory that is not empty", async () => {
+    const cwd = await folder();
+    for (const name of ["a.txt", "b.txt", "c.txt", "d.txt"]) await writeFile(path.join(cwd, name), "");
+    expect(await run(argv, { cwd })).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "stderr": "error [DIRECTORY_NOT_EMPTY]: <cwd> is not empty: it holds a.txt, b.txt, c.txt, 1 more. Choose an empty or a new directory by --directory.
+      ",
+        "stdout": "",
+      }
+    `);
+    expect(await readdir(cwd)).toEqual(["a.txt", "b.txt", "c.txt", "d.txt"]);
+    expect(await run([...argv, "--directory", "a.txt"], { cwd })).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "stderr": "error [DIRECTORY_NOT_EMPTY]: <cwd>/a.txt is no directory. Choose an empty or a new directory by --directory.
+      ",
+        "stdout": "",
+      }
+    `);
+    expect(await run([...argv, "--directory", "a.txt/b"], { cwd })).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "stderr": "error [DIRECTORY_NOT_EMPTY]: <cwd>/a.txt/b is no directory. Choose an empty or a new directory by --directory.
+      ",
+        "stdout": "",
+      }
+    `);
+    expect(await projects()).toBe(0);
+  });
+
+  test("one that cannot be written to", async () => {
+    expect(await run([...argv, "--directory", "/proc/shop"])).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "stderr": "error [FILE_NOT_WRITTEN]: /proc/shop could not be written to (ENOENT); nothing was created. Make room, or choose a --directory that you may write to.
+      ",
+        "stdout": "",
+      }
+    `);
+  });
+
+  test("one in which another init is under way", async () => {
+    const cwd = await folder();
+    await mkdir(path.join(cwd, `.svc-init-${process.ppid}`));
+    const { code, stderr } = await run(argv, { cwd });
+    expect({ code, stderr: stderr.replace(String(process.ppid), "<pid>") }).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "stderr": "error [DIRECTORY_NOT_EMPTY]: Another svc init is under way in <cwd> (process <pid>). Wait for its end, or choose another --directory.
+      ",
+      }
+    `);
+  });
+
+  test("a slug that is taken", async () => {
+    const cwd = await folder();
+    expect((await run(["projects", "create", "--name", "Taken", "--slug", "taken", "--yes"], { cwd })).code).toBe(0);
+    expect(await run(["init", "--yes", "--slug", "taken", "--directory", "x/y"], { cwd })).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "stderr": "error [SLUG_TAKEN]: This organization already has a project "taken". Choose another --slug. Field: slug.
+      ",
+        "stdout": "",
+      }
+    `);
+    expect(await readdir(cwd)).toEqual([]);
+    await run(["init", "--yes", "--slug", "taken"], { cwd });
+    expect(await readdir(cwd)).toEqual([]);
+  });
+
+  test("a file that came there while the project was made stays as it is, and the others are where it says", async () => {
+    const cwd = await folder();
+    const identity = { user: { email: "a@b" }, organization: { id: "org_1", slug: "acme", role: "owner" } };
+    const made = { project: { slug: "acme", name: "acme" }, keys: { test: "t", live: "l" } };
+    const { url } = await cannedServer({
+      ...json(identity),
+      respond: ({ method }) => {
+        if (method === "GET") return json(identity);
+        writeFileSync(path.join(cwd, "README.md"), "mine");
+        return json(made, 201);
+      },
+    });
+    const { code, stderr } = await run(["init", "--yes", "--slug", "acme"], { cwd, env: { SVC_API_URL: url } });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /\[FILE_NOT_WRITTEN\].*README\.md is there now.*Move them from <cwd>\/\.svc-init-\d+ to <cwd>/,
+    );
+    expect(await readFile(path.join(cwd, "README.md"), "utf8")).toBe("mine");
+  });
+
+  test("names that cannot be, before anything is asked of the service", async () => {
+    const cwd = await folder();
+    const env = { SVC_API_URL: "http://127.0.0.1:1" };
+    expect(await run(["init", "--yes", "--slug", "No Slug"], { cwd, env })).toMatchInlineSnapshot(`
+      {
+        "code": 2,
+        "stderr": "error [USAGE]: --slug is "No Slug". Give 1 to 63 lower-case letters, digits and hyphens, not a hyphen first.
+      ",
+        "stdout": "",
+      }
+    `);
+    expect(await run(["init", "--yes", "--name", "a\nb"], { cwd, env })).toMatchInlineSnapshot(`
+      {
+        "code": 2,
+        "stderr": "error [USAGE]: --name is "a\\nb". Give 1 to 256 characters, without line breaks and control characters.
+      ",
+        "stdout": "",
+      }
+    `);
+    expect(await run(["init", "--yes", "--stack", "ruby"], { cwd, env })).toMatchInlineSnapshot(`
+      {
+        "code": 2,
+        "stderr": "error [USAGE]: --stack is "ruby". Give one of: node, python.
+      ",
+        "stdout": "",
+      }
+    `);
+    expect(await run(["init", "--yes", "--name", "日本"], { cwd })).toMatchInlineSnapshot(`
+      {
+        "code": 2,
+        "stderr": "error [USAGE]: No slug can be made for this project. Add --slug.
+      ",
+        "stdout": "",
+      }
+    `);
+  });
+
+  test("nobody to ask", async () => {
+    expect(await run(["init"], { cwd: await folder() })).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "stderr": "error [CONFIRMATION_REQUIRED]: Creating a project needs a confirmation, and there is no terminal to ask on. Add --yes.
+      ",
+        "stdout": "",
+      }
+    `);
+  });
+
+  test("no", async () => {
+    const cwd = await folder();
+    const given = ["--name", "No", "--slug", "refused", "--stack", "node"];
+    const { code, stderr } = await run(["init", ...given], { cwd, terminal: true, answers: [["(y/N)", "n"]] });
+    expect(code).toBe(1);
+    expect(stderr).toContain("[CANCELLED]");
+    expect(await readdir(cwd)).toEqual([]);
+    expect(await projects()).toBe(0);
+  });
+
+  test("a service that cannot be reached, and one that goes away while the project is made", async () => {
+    const cwd = await folder();
+    const away = await run([...argv, "--directory", "x"], { cwd, env: { SVC_API_URL: "http://127.0.0.1:1" } });
+    expect(away.stderr).toContain("[SERVICE_UNREACHABLE]");
+    expect(await readdir(cwd)).toEqual([]);
+    const whoami = { user: { email: "a" }, organization: { id: "org_1", slug: "acme", role: "owner" } };
+    const { url } = await cannedServer({
+      ...json(whoami),
+      respond: ({ method }) => (method === "GET" ? json(whoami) : { status: 201, body: "<html>" }),
+    });
+    const { stderr } = await run(argv, { cwd, env: { SVC_API_URL: url } });
+    expect(stderr).toContain("[OUTCOME_UNKNOWN]");
+    expect(await readdir(cwd)).toEqual([]);
+  });
+});
+
+describe.each(["node", "python"])("the %s starter", (stack) => {
+  const [program, script] = stack === "node" ? [process.execPath, "track.mjs"] : ["python3", "track.py"];
+  const isThere = stack === "node" || hasPython();
+
+  test("validates without a warning, deploys, and takes what its example sends, also a second time", async ({
+    skip,
+  }) => {
+    if (!isThere) skip("there is no python3");
+    const { directory, keys, slug } = await initialized(stack);
+    const validated = await run(["validate", "--strict"], { cwd: directory });
+    expect(validated.stderr).toBe("");
+    expect(validated.stdout).toMatchInlineSnapshot(`
+      "The model is valid: 7 events, 4 traits, 5 lifecycle states, 1 journey, 3 segments, 3 health components, 1 rule, 1 signal.
+      "
+    `);
+    const deployed = await run(["deploy", "--yes"], { cwd: directory });
+    expect(deployed.code, deployed.stderr).toBe(0);
+
+    const env = { PATH: process.env["PATH"], SVC_API_KEY: keys.test };
+    const send = () => promisify(execFile)(program, [`instrumentation/${script}`], { cwd: directory, env });
+    expect((await send()).stdout).toBe("Sent. See where it stands: svc customers inspect cus_example\n");
+    expect(await events(slug)).toBe(6);
+    await send();
+    expect(await events(slug)).toBe(6);
+  });
+
+  test("its example is sent also where its path has a link in it", async ({ skip }) => {
+    if (!isThere) skip("there is no python3");
+    const { directory } = await initialized(stack);
+    const link = path.join(await folder(), "link");
+    await symlink(directory, link);
+    const example = promisify(execFile)(program, [path.join(link, "instrumentation", script)], {
+      env: { PATH: process.env["PATH"] },
+    });
+    // It gets as far as to miss its key.
+    await expect(example).rejects.toMatchObject({ stderr: expect.stringContaining("SVC_API_KEY") as string });
+  });
+
+  test("its example says what is wrong with the key", async ({ skip }) => {
+    if (!isThere) skip("there is no python3");
+    const { directory } = await initialized(stack);
+    const send = async (key: string) => {
+      const env = { PATH: process.env["PATH"], SVC_API_KEY: key };
+      const failure = await promisify(execFile)(program, [`instrumentation/${script}`], { cwd: directory, env }).catch(
+        (error: unknown) => error as { code: number; stderr: string },
+      );
+      return { code: (failure as { code?: number }).code, stderr: failure.stderr };
+    };
+    expect(await send("")).toEqual({
+      code: 1,
+      stderr: "set SVC_API_KEY to the key that was printed when the project was made\n",
+    });
+    const { code, stderr } = await send("svc_test_unknown");
+    expect(code).toBe(1);
+    expect(stderr).toContain("did not take 7 operations (401)");
+    expect(stderr).toContain("INVALID_API_KEY");
+  });
+
+  test("its example tries again what may pass, as late as it is asked to", async ({ skip }) => {
+    if (!isThere) skip("there is no python3");
+    const { directory } = await initialized(stack);
+    let asked = 0;
+    const { url, seen } = await cannedServer({
+      ...json({}),
+      respond: () => {
+        asked++;
+        if (asked === 1) return { ...json({}, 503), headers: { "retry-after": "1" } };
+        return json({ accepted: 7, rejected: 0, eventIds: [] }, 202);
+      },
+    });
+    const env = { PATH: process.env["PATH"], SVC_API_KEY: "svc_test_key", SVC_API_URL: url };
+    await promisify(execFile)(program, [`instrumentation/${script}`], { cwd: directory, env });
+    expect(seen.map(({ method, url: to, headers }) => [method, to, headers["authorization"]])).toEqual(
+      Array(2).fill(["POST", "/v1/events/batch", "Bearer svc_test_key"]),
+    );
+    expect(seen[0]?.body).toBe(seen[1]?.body);
+  });
+});
+
+function hasPython(): boolean {
+  try {
+    execFileSync("python3", ["--version"]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** How many events the project has. */
+async function events(slug: string): Promise<number> {
+  const [row] = await service.db.sql<{ count: number }[]>`
+    select count(*)::integer as count from svc.events where environment_id in (
+      select e.environment_id from svc.environments as e join svc.projects as p using (project_id) where p.slug = ${slug}
+    )`;
+  return row!.count;
+}
+
+test("an editor finds no mistake in it, with its own tsconfig.json", async () => {
+  const { directory } = await initialized("node");
+  const root = path.resolve(import.meta.dirname, "../..");
+  const language = path.join(directory, "node_modules", "svc");
+  await mkdir(language, { recursive: true });
+  await writeFile(path.join(language, "package.json"), '{ "name": "svc", "types": "src/dsl/index.ts" }');
+  await symlink(path.join(root, "src"), path.join(language, "src"));
+  const tsc = path.join(root, "node_modules/typescript/bin/tsc");
+  const { stdout } = await promisify(execFile)(process.execPath, [tsc, "--project", directory]).catch(
+    (error: unknown) => error as { stdout: string },
+  );
+  expect(stdout).toBe("");
+});
+
+test("the model compiles as it lies in this package", async () => {
+  const result = await compileProject(path.resolve(import.meta.dirname, "../../starter/common"), { types: true });
+  expect(result).toMatchObject({ ok: true, warnings: [] });
+});
+
+test("what is written has no placeholder left, and npm packs all of it", async () => {
+  for (const stack of ["node", "python"]) {
+    const { directory } = await initialized(stack);
+    for (const file of await filesIn(directory)) {
+      expect(await readFile(path.join(directory, file), "utf8"), file).not.toMatch(/\{\{[A-Z]/);
+    }
+  }
+  const root = path.resolve(import.meta.dirname, "../..");
+  const { stdout } = await promisify(execFile)("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+    cwd: root,
+    maxBuffer: 2 ** 26,
+  });
+  const packed = (JSON.parse(stdout) as { files: { path: string }[] }[])[0]!.files.map((file) => file.path);
+  const starter = (await filesIn(path.join(root, "starter"))).map((file) => `starter/${file}`);
+  expect(packed).toEqual(expect.arrayContaining(starter));
+  expect((await stat(path.join(root, "starter"))).isDirectory()).toBe(true);
+});

@@ -1,0 +1,109 @@
+import { expect, test } from "vitest";
+
+import type { Canned } from "./support/canned-server.js";
+import { cannedServer, json } from "./support/canned-server.js";
+import { svc } from "./support/run-svc.js";
+
+const PAGE_MAX = 200;
+
+interface Paged {
+  /** How many were asked for, and from where, request by request. */
+  asked: { limit: number; cursor: string | null }[];
+  stdout: string;
+  stderr: string;
+  code: number;
+}
+
+/** Lists customers of a service that gives these pages one after the other, as their JSON texts. */
+async function listed(pages: readonly (string | Canned)[], ...argv: string[]): Promise<Paged> {
+  const asked: Paged["asked"] = [];
+  const { url } = await cannedServer({
+    ...json({}),
+    respond: (request) => {
+      const query = new URL(request.url, "http://x").searchParams;
+      asked.push({ limit: Number(query.get("limit")), cursor: query.get("cursor") });
+      const page = pages[asked.length - 1] ?? json({}, 500);
+      return typeof page === "string" ? { status: 200, body: page } : page;
+    },
+  });
+  const env = { SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o", SVC_API_URL: url };
+  const result = await svc(["customers", "list", "--project", "shop", ...argv], { env });
+  return { asked, ...result };
+}
+
+const customer = (id: string, more = "") =>
+  `{"customerId" : "${id}","lifecycle":null,"lifecycleEnteredAt":null,"segments":[],"health":null,"lastEventAt":null,"setAside":null${more}}`;
+
+test("short and empty pages are followed until there is as much as asked for", async () => {
+  const { asked, stdout, stderr } = await listed(
+    [
+      `{"data":[],"nextCursor":"a"}`,
+      `{"data":[${customer("one")}],"nextCursor":"b"}`,
+      `{"data":[${customer("two")},${customer("three")}],"nextCursor":"c"}`,
+    ],
+    "--limit",
+    "3",
+  );
+  expect(asked).toEqual([
+    { limit: 3, cursor: null },
+    { limit: 3, cursor: "a" },
+    { limit: 2, cursor: "b" },
+  ]);
+  expect(stdout).toMatchInlineSnapshot(`
+    "Customer  Lifecycle  Since  Health  Segments  Last event
+    one
+    two
+    three
+    "
+  `);
+  expect(stderr).toBe("There are more: add --cursor c\n");
+});
+
+test("more than a page holds is read in pages", async () => {
+  const full = (from: number) => Array.from({ length: PAGE_MAX }, (_, n) => customer(`c${from + n}`)).join(",");
+  const { asked, stdout } = await listed(
+    [
+      `{"data":[${full(0)}],"nextCursor":"a"}`,
+      `{"data":[${full(200)}],"nextCursor":"b"}`,
+      `{"data":[],"nextCursor":null}`,
+    ],
+    "--limit",
+    "450",
+    "--json",
+  );
+  expect(asked.map(({ limit }) => limit)).toEqual([200, 200, 50]);
+  expect((JSON.parse(stdout) as { data: object[] }).data).toHaveLength(400);
+});
+
+test("with --json the pages are one document, in which numbers keep all their digits", async () => {
+  const { stdout, stderr } = await listed(
+    [
+      `{"nextCursor" : "a", "data" : [ ${customer("one", ',"n":12345678901234567890.10')} ]}`,
+      `{"data":[${customer('t\\"]w}o', ',"s":"\\\\"')},${customer("three", ',"a":[[],{}]')}],"nextCursor":null}`,
+    ],
+    "--json",
+  );
+  expect(stdout).toMatchInlineSnapshot(`
+    "{"nextCursor":null,"data":[{"customerId" : "one","lifecycle":null,"lifecycleEnteredAt":null,"segments":[],"health":null,"lastEventAt":null,"setAside":null,"n":12345678901234567890.10},{"customerId" : "t\\"]w}o","lifecycle":null,"lifecycleEnteredAt":null,"segments":[],"health":null,"lastEventAt":null,"setAside":null,"s":"\\\\"},{"customerId" : "three","lifecycle":null,"lifecycleEnteredAt":null,"segments":[],"health":null,"lastEventAt":null,"setAside":null,"a":[[],{}]}]}
+    "
+  `);
+  expect(() => JSON.parse(stdout) as unknown).not.toThrow();
+  expect(stderr).toBe("");
+});
+
+test("one page is printed as it came", async () => {
+  const text = `{"data" : [],\n "nextCursor" : null}`;
+  expect((await listed([text], "--json")).stdout).toBe(`${text}\n`);
+});
+
+test("a page that fails for a moment is asked for again; the first is not", async () => {
+  const busy = json({ error: { code: "SERVICE_UNAVAILABLE", message: "The service has too much to do." } }, 503);
+  const second = await listed([
+    `{"data":[${customer("one")}],"nextCursor":"a"}`,
+    busy,
+    `{"data":[${customer("two")}],"nextCursor":null}`,
+  ]);
+  expect({ code: second.code, lines: second.stdout.split("\n").length }).toEqual({ code: 0, lines: 4 });
+  const first = await listed([busy]);
+  expect({ code: first.code, asked: first.asked.length }).toEqual({ code: 1, asked: 1 });
+});

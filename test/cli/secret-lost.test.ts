@@ -1,0 +1,105 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, open, readdir, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { expect, onTestFinished, test } from "vitest";
+
+import { cannedServer, json } from "./support/canned-server.js";
+import type { Canned, Seen } from "./support/canned-server.js";
+
+const program = path.resolve(import.meta.dirname, "../../bin/svc.js");
+
+const KEY = { id: "key_2", name: "backend", hint: "svc_test_1a2b" };
+const WEBHOOK = {
+  id: "whk_1",
+  url: "https://example.com/",
+  eventTypes: ["*"],
+  maxEventAge: null,
+  maxConcurrency: 8,
+  maxPerSecond: null,
+  previousSecretExpiresAt: null,
+};
+
+function answer({ method, url }: Seen): Canned {
+  if (method === "GET")
+    return json({ user: { email: "a@b" }, organization: { id: "org_1", slug: "acme", role: "owner" } });
+  if (url === "/projects") {
+    return json({ project: { slug: "acme", name: "acme" }, keys: { test: "s3cret", live: "s3cret" } }, 201);
+  }
+  if (url.includes("/webhooks")) return json({ ...WEBHOOK, webhook: WEBHOOK, secret: "s3cret" }, 201);
+  return json({ key: KEY, secret: "s3cret", replaced: { id: "key_1", revokedAt: "2026-03-14T10:00:00Z" } }, 201);
+}
+
+const LOST: readonly (readonly [argv: readonly string[], what: string, fix: string])[] = [
+  [
+    ["keys", "create", "--name", "backend"],
+    "the key key_2 was created",
+    "Revoke it, svc keys revoke key_2 --env test --project shop, and create another.",
+  ],
+  [
+    ["keys", "rotate", "key_1"],
+    "the new key is key_2",
+    "Rotate that one too: svc keys rotate key_2 --env test --project shop.",
+  ],
+  [
+    ["webhooks", "create", "--url", "https://example.com/"],
+    "the webhook whk_1 was created with a secret",
+    "Give it another: svc webhooks rotate-secret whk_1 --env test --project shop.",
+  ],
+  [
+    ["webhooks", "rotate-secret", "whk_1"],
+    "the webhook whk_1 has a new secret",
+    "Give it another: svc webhooks rotate-secret whk_1 --env test --project shop.",
+  ],
+  ...[
+    ["projects", "create", "--name", "acme", "--slug", "acme"],
+    ["init", "--slug", "acme", "--directory", "acme"],
+  ].map(
+    (argv) =>
+      [
+        argv,
+        "the project acme was created with a key for test and one for live",
+        "Create others, svc keys create --name <name> --env test --project acme, " +
+          "and revoke those of svc keys list --env test --project acme; so too in live.",
+      ] as const,
+  ),
+];
+
+/** Runs a command in an empty directory, with this as its standard output. */
+async function run(argv: readonly string[], stdout: "pipe" | number) {
+  const cwd = await mkdtemp(path.join(os.tmpdir(), "svc-secret-test-"));
+  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+  const { url } = await cannedServer({ ...json({}), respond: answer });
+  const env = { PATH: process.env["PATH"], SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
+  const inShop = ["init", "projects"].includes(argv[0]!) ? [] : ["--project", "shop"];
+  const all = [program, ...argv, "--yes", ...inShop];
+  const child = spawn(process.execPath, all, { cwd, env, stdio: ["ignore", stdout, "pipe"] });
+  child.stdout?.destroy();
+  const [stderr, [code]] = await Promise.all([text(child.stderr!), once(child, "close")]);
+  return { code: code as number, stderr, cwd };
+}
+
+test.skipIf(!existsSync("/dev/full")).each(LOST)(
+  "a secret that could not be written is told of, with what to do: %j",
+  async (argv, what, fix) => {
+    const full = await open("/dev/full", "w");
+    onTestFinished(() => full.close());
+    const { code, stderr, cwd } = await run(argv, full.fd);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `error [OUTPUT_FAILED]: The output could not be written (ENOSPC): ${what}, and nothing shows it again. ${fix}\n`,
+    });
+    if (argv[0] === "init") expect(await readdir(path.join(cwd, "acme"))).toContain("svc.config.ts");
+  },
+);
+
+test("also where its reader has gone", async () => {
+  const [argv, what, fix] = LOST[0]!;
+  expect(await run(argv, "pipe")).toMatchObject({
+    code: 1,
+    stderr: `error [OUTPUT_FAILED]: The output could not be written (EPIPE): ${what}, and nothing shows it again. ${fix}\n`,
+  });
+});

@@ -1,0 +1,65 @@
+import type { Canned, Seen } from "./canned-server.js";
+import { cannedServer, json } from "./canned-server.js";
+
+export const TOKEN = "svc_token_of_the_test";
+
+/** What an answer of OAuth's refuses with. */
+export function refused(error: string, headers: Record<string, string> = {}, status = 400): Canned {
+  return { ...json({ error, error_description: `It was refused: ${error}.` }, status), headers };
+}
+
+export const GRANTED = json({ access_token: TOKEN, token_type: "Bearer", expires_in: 7_776_000 });
+
+export interface Script {
+  /** What asking for codes is answered with; good codes, polled for at once, unless given. */
+  begin?: Canned;
+  /** Members of those codes. */
+  codes?: object;
+  /** What each question for the token is answered with, one after the other; the last one again. */
+  token?: readonly (Canned | (() => Canned))[];
+  revoke?: Canned;
+  organizations?: readonly object[];
+  /** Whatever else is asked. */
+  other?: (request: Seen) => Canned | undefined;
+}
+
+/** A service that signs in by a script, for answers that a right one never gives or gives too slowly. */
+export async function authorizationServer(script: Script = {}): Promise<{ url: string; seen: Seen[] }> {
+  const { token = [GRANTED], organizations = [{ id: "org_1", slug: "acme", role: "owner" }] } = script;
+  let asked = 0;
+  const server: { url: string; seen: Seen[] } = await cannedServer({
+    ...json({}),
+    respond: (request) => {
+      const other = script.other?.(request);
+      if (other !== undefined) return other;
+      switch (new URL(request.url, server.url).pathname) {
+        case "/oauth/device_authorization":
+          return script.begin ?? json({ ...codesOf(server.url), ...script.codes });
+        case "/oauth/token": {
+          const answer = token[Math.min(asked++, token.length - 1)]!;
+          return typeof answer === "function" ? answer() : answer;
+        }
+        case "/oauth/revoke":
+          return script.revoke ?? { status: 200, body: "" };
+        case "/organizations":
+          return json({ data: organizations, nextCursor: null });
+        case "/whoami":
+          return json({ user: { email: "ada@acme.example" }, organization: organizations[0] });
+        default:
+          return json({ error: { code: "NOT_FOUND", message: "There is nothing at this address." } }, 404);
+      }
+    },
+  });
+  return server;
+}
+
+function codesOf(url: string): object {
+  return {
+    device_code: "svc_device_of_the_test",
+    user_code: "BCDF-GHJK",
+    verification_uri: `${url}/device`,
+    verification_uri_complete: `${url}/device?user_code=BCDF-GHJK`,
+    expires_in: 600,
+    interval: 0.01,
+  };
+}

@@ -1,0 +1,249 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { expect, onTestFinished, test } from "vitest";
+
+import { project } from "../dsl-compiler/project.js";
+import { svc } from "./support/run-svc.js";
+import type { RunOptions } from "./support/run-svc.js";
+import { running } from "./support/running.js";
+
+type Connection = (response: ServerResponse, request: IncomingMessage) => void;
+
+/** A service that gives each connection what is written for it, and no more connections than that; keeps where each wanted to go on. */
+async function scripted(...connections: Connection[]): Promise<{ url: string; lastIds: (string | undefined)[] }> {
+  const lastIds: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    const connection = connections[lastIds.length];
+    lastIds.push(request.headers["last-event-id"] as string | undefined);
+    connection?.(response, request);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(
+    () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  );
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, lastIds };
+}
+
+function stream(response: ServerResponse, text: string): void {
+  response.writeHead(200, { "content-type": "text/event-stream" }).write(`retry: 1000\n\n${text}`);
+}
+
+function event(id: string, properties = "{}"): string {
+  const item = `{"id":"${id}","customerId":"cus_1","event":"login","properties":${properties},"occurredAt":"2026-03-14T09:59:00.000Z","status":"pending"}`;
+  return `id: ${id}\nevent: event\ndata: ${item}\n\n`;
+}
+
+const BY_VARIABLE = { env: { SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" } };
+
+const tailAs = (who: RunOptions, url: string, ...argv: string[]) =>
+  running((options: RunOptions) =>
+    svc(["events", "tail", "--project", "shop", ...argv], {
+      ...options,
+      ...who,
+      env: { ...who.env, SVC_API_URL: url },
+    }),
+  );
+const tail = (url: string, ...argv: string[]) => tailAs(BY_VARIABLE, url, ...argv);
+
+const refused = (code: string, message: string) => JSON.stringify({ error: { code, message, requestId: "req" } });
+
+test("a connection that is lost is made again where it was: nothing is missed, and nothing comes twice", async () => {
+  const { url, lastIds } = await scripted(
+    // Lost before the first event, and within one.
+    (response) => {
+      stream(response, "id: evt_1\ndata:\n\n");
+      setImmediate(() => response.destroy());
+    },
+    (response) => {
+      stream(response, `${event("evt_2")}${event("evt_3").slice(0, 60)}`);
+      setImmediate(() => response.destroy());
+    },
+    (response) => {
+      response.writeHead(503, { "content-type": "application/json" });
+      response.end(refused("SERVICE_UNAVAILABLE", "The service has too much to do."));
+    },
+    // Ended by the service, as when it starts anew.
+    (response) => {
+      stream(response, event("evt_3"));
+      response.end();
+    },
+    (response) => {
+      stream(response, event("evt_4"));
+    },
+  );
+  const run = tail(url);
+  await run.prints("2026-03-14 10:59:00 +01:00  cus_1  login\n".repeat(3));
+  run.interrupt();
+  const { code, stdout, stderr } = await run.result;
+  expect(lastIds).toEqual([undefined, "evt_1", "evt_2", "evt_2", "evt_3"]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "2026-03-14 10:59:00 +01:00  cus_1  login\n".repeat(3) });
+  expect(stderr).toMatchInlineSnapshot(`
+    "Waiting for events in test of shop. Ctrl+C stops.
+    The connection to the service was lost; connecting again …
+    Connected again.
+    The connection to the service was lost; connecting again …
+    Connected again.
+    The connection to the service was lost; connecting again …
+    Connected again.
+    "
+  `);
+}, 20_000);
+
+test("with --json each event is a line, with all digits of its numbers", async () => {
+  const { url } = await scripted((response) => stream(response, event("evt_1", '{"n":12345678901234567890.10}')));
+  const run = tail(url, "--json");
+  await run.prints("\n");
+  run.interrupt();
+  const { code, stdout } = await run.result;
+  expect({ code, stdout }).toMatchInlineSnapshot(`
+    {
+      "code": 0,
+      "stdout": "{"id":"evt_1","customerId":"cus_1","event":"login","properties":{"n":12345678901234567890.10},"occurredAt":"2026-03-14T09:59:00.000Z","status":"pending"}
+    ",
+    }
+  `);
+});
+
+test("control characters of others do not reach the terminal", async () => {
+  const { url } = await scripted((response) =>
+    stream(response, event("evt_1", '{"n":"\\u001b[2J"}').replace("cus_1", "a\\u001b[2Jb")),
+  );
+  const run = tail(url);
+  await run.prints("\n");
+  run.interrupt();
+  expect((await run.result).stdout).toMatchInlineSnapshot(`
+    "2026-03-14 10:59:00 +01:00  a\\u001b[2Jb  login  {"n":"\\u001b[2J"}
+    "
+  `);
+});
+
+test("what the service refuses in between ends it, with the reason", async () => {
+  const error = refused("INVALID_SESSION", "The access token is missing, unknown, expired or revoked.");
+  const { url } = await scripted((response) => {
+    stream(response, `${event("evt_1")}event: error\ndata: ${error}\n\n`);
+    response.end();
+  });
+  expect(await tail(url).result).toMatchInlineSnapshot(`
+    {
+      "code": 1,
+      "stderr": "Waiting for events in test of shop. Ctrl+C stops.
+    error [INVALID_SESSION]: The access token is missing, unknown, expired or revoked. Set SVC_ACCESS_TOKEN to another token, or unset it and sign in: \`svc auth login\`.
+    ",
+      "stdout": "2026-03-14 10:59:00 +01:00  cus_1  login
+    ",
+    }
+  `);
+});
+
+test("who is signed in by a session is told to sign in again", async () => {
+  const error = refused("INVALID_SESSION", "The access token is missing, unknown, expired or revoked.");
+  const { url } = await scripted((response) => stream(response, `event: error\ndata: ${error}\n\n`));
+  const configDirectory = await project({});
+  const session = {
+    accessToken: "svc_token_x",
+    expiresAt: "2026-04-01T00:00:00.000Z",
+    organization: { id: "org_1", slug: "acme" },
+    email: "ada@acme.example",
+  };
+  const text = JSON.stringify({ sessions: { [url]: session } });
+  await writeFile(path.join(configDirectory, "session.json"), text, { mode: 0o600 });
+  expect((await tailAs({ configDirectory }, url).result).stderr).toMatchInlineSnapshot(`
+    "Waiting for events in test of shop. Ctrl+C stops.
+    error [INVALID_SESSION]: The access token is missing, unknown, expired or revoked. Sign in again: \`svc auth login\`.
+    "
+  `);
+});
+
+test("control characters in what the service says do not reach the terminal", async () => {
+  const error = refused("SERVICE_UNAVAILABLE", "Too \u001b[2Jmuch\u061c\u200b\u200e\u200f\u2060\ufeff to do.");
+  const { url } = await scripted((response) => {
+    stream(response, `${event("evt_1")}event: error\ndata: ${error}\n\n`);
+    response.end();
+  });
+  const run = tail(url);
+  await run.says("connecting again");
+  run.interrupt();
+  expect((await run.result).stderr).toMatchInlineSnapshot(`
+    "Waiting for events in test of shop. Ctrl+C stops.
+    Too \\u001b[2Jmuch\\u061c\\u200b\\u200e\\u200f\\u2060\\ufeff to do.; connecting again …
+    "
+  `);
+});
+
+test("with --json the refusal is the last line", async () => {
+  const error = refused("INVALID_SESSION", "The access token is missing, unknown, expired or revoked.");
+  const { url } = await scripted((response) => stream(response, `event: error\ndata: ${error}\n\n`));
+  const { code, stdout } = await tail(url, "--json").result;
+  expect({ code, error: JSON.parse(stdout) as unknown }).toMatchObject({
+    code: 1,
+    error: { error: { code: "INVALID_SESSION" } },
+  });
+});
+
+test("a service that was never there is not waited for", async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await new Promise((resolve) => server.close(resolve));
+  const { code, stderr } = await tail(url).result;
+  expect(code).toBe(1);
+  expect(stderr.replace(url, "<service>")).toMatchInlineSnapshot(`
+    "error [SERVICE_UNREACHABLE]: <service> cannot be reached (connection refused). Start the service, or set SVC_API_URL to its address.
+    "
+  `);
+});
+
+test("something else than a stream of events is told", async () => {
+  const { url } = await scripted((response) => {
+    response.writeHead(200, { "content-type": "text/html" });
+    response.end("<html></html>");
+  });
+  const { stderr } = await tail(url).result;
+  expect(stderr.replace(url, "<service>")).toMatchInlineSnapshot(`
+    "error [UNEXPECTED_ANSWER]: <service> answered 200 with something else than text/event-stream, not as this version of svc expects. Check that SVC_API_URL is the address of the service, and that svc is of the same version.
+    "
+  `);
+});
+
+/** The program as users run it. */
+function spawned(url: string, ...argv: string[]) {
+  const program = path.resolve(import.meta.dirname, "../../bin/svc.js");
+  const env = { PATH: process.env["PATH"], SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
+  const child = spawn(process.execPath, [program, "events", "tail", "--project", "p", ...argv], { env });
+  child.stdin.end();
+  return child;
+}
+
+test.each(["SIGINT", "SIGTERM"] as const)("%s ends the process with 0, whatever the service does", async (signal) => {
+  const { url } = await scripted((response) => stream(response, event("evt_1")));
+  const child = spawned(url, "--json");
+  child.stdout.once("data", () => child.kill(signal));
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  expect({ code: code as number, stderr }).toEqual({
+    code: 0,
+    stderr: "Waiting for events in test of p. Ctrl+C stops.\n",
+  });
+  expect(JSON.parse(stdout)).toMatchObject({ id: "evt_1" });
+});
+
+test("where the reader of a pipe goes, it ends too", async () => {
+  const { url } = await scripted((response) => {
+    stream(response, event("evt_1"));
+    const timer = setInterval(() => response.write(event("evt_2")), 10);
+    response.once("close", () => clearInterval(timer));
+  });
+  const child = spawned(url);
+  child.stdout.once("data", () => child.stdout.destroy());
+  const [code] = (await once(child, "close")) as [number];
+  expect(code).toBe(0);
+});

@@ -1,0 +1,265 @@
+import { chmod, readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+
+import { project } from "../dsl-compiler/project.js";
+import { INSTALL_MS_MAX } from "../support/debian.js";
+import { openTerminal, terminalsMissing, type Terminal } from "../support/terminal.js";
+import { cannedServer, json, NEVER, type Canned, type Seen } from "./support/canned-server.js";
+
+const program = path.resolve(import.meta.dirname, "../../bin/svc.js");
+
+const MODEL = `
+  import { defineModel, event, segment } from "svc";
+  const paid = event("paid");
+  export default defineModel({ events: { paid }, segments: [segment("payers", { when: paid.happened() })] });`;
+const CHANGE = {
+  kind: "changed",
+  subject: "segment",
+  id: "payers",
+  path: "segments[0].when.value",
+  before: 3,
+  after: 5,
+};
+const KEY = { id: "key_1", name: "backend", hint: "svc_test_1a2b" };
+
+/** What a service with v1 active in live answers; a question of what was changed is one of `changes`. */
+function answer({ method, url }: Seen): Canned {
+  if (url.includes("/activations")) return json({ data: [{ version: "v1" }], nextCursor: null });
+  if (url.includes("/config-diff")) {
+    return json({ from: "v1", to: "v2", changes: [{ ...CHANGE, message: 'threshold of count of "paid": 3 → 5' }] });
+  }
+  if (method === "GET") return json({ data: [], nextCursor: null });
+  if (url.includes("/keys")) return json({ key: KEY, secret: "svc_test_1a2b3c" }, 201);
+  if (url.includes("/promote")) return json({ ...ACTIVATED, version: "v2", environment: "live" });
+  return json({ ...ACTIVATED, version: "v2", environment: "live", created: true }, 201);
+}
+const ACTIVATED = { hash: "0123456789abcdef", activated: true, warnings: [] };
+
+let missing: string | null;
+let directory: string;
+let url: string;
+let requests: Seen[];
+/** What the service answers; it may be a test's own. */
+let respond: (request: Seen) => Canned;
+let terminal: Terminal | undefined;
+
+beforeAll(async () => {
+  missing = await terminalsMissing();
+}, INSTALL_MS_MAX);
+
+/** Each test has a folder with a project, a command `svc`, a service, and a shell in the folder. */
+beforeEach(async (context) => {
+  context.skip(missing !== null, missing ?? "");
+  respond = answer;
+  directory = await project({
+    "svc.config.ts": MODEL,
+    ".kite/config.json": '{"project":"shop"}',
+    "bin/svc": `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`,
+  });
+  await chmod(path.join(directory, "bin/svc"), 0o755);
+  ({ url, seen: requests } = await cannedServer({ ...json({}), respond: (request) => respond(request) }));
+  const session = { SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
+  const env = { ...session, HOME: directory, PATH: `${directory}/bin:${process.env["PATH"]}` };
+  terminal = await openTerminal({ cwd: directory, env, columns: 100 });
+});
+afterEach(async () => {
+  await terminal?.close();
+  terminal = undefined;
+});
+
+/** Begins a command line; its exit code is shown once it has ended. */
+async function enter(line: string): Promise<void> {
+  await terminal!.type(`${line}; echo "exit $?"`);
+  await terminal!.press("Enter");
+}
+
+/** Answers a question. */
+async function reply(text: string): Promise<void> {
+  await terminal!.type(text);
+  await terminal!.press("Enter");
+}
+
+/** What the command printed, without the line that began it, and its exit code. */
+async function ended(): Promise<string> {
+  const screen = await terminal!.shows(/^exit \d+$/m);
+  return screen
+    .replaceAll(url, "<service>")
+    .replace(/^\$ .*\n/, "")
+    .replace(/\n\$$/, "");
+}
+
+/** What was asked of the service that changes something. */
+const changes = (): string[] => requests.filter(({ method }) => method !== "GET").map((seen) => seen.url);
+
+test("y goes on", async () => {
+  await enter("svc keys create --name backend");
+  await terminal!.shows("(y/N)");
+  await reply("y");
+  expect(await ended()).toMatchInlineSnapshot(`
+    "Create the key backend in test of project shop at <service>? (y/N) y
+    Created the key backend in test. Keep it in a safe place: it is not shown again.
+
+    Key  svc_test_1a2b3c
+    Id   key_1
+    exit 0"
+  `);
+  expect(changes()).toEqual(["/projects/shop/keys?env=test"]);
+});
+
+test.each(["n", "", "yes please"])("%j leaves all as it was", async (word) => {
+  await enter("svc keys create --name backend");
+  await terminal!.shows("(y/N)");
+  await reply(word);
+  expect(await ended()).toMatch(/error \[CANCELLED\]: Cancelled, nothing was changed\.\nexit 1$/);
+  expect(changes()).toEqual([]);
+});
+
+test("Ctrl+C at the question leaves all as it was, and the terminal usable", async () => {
+  await enter("svc keys create --name backend");
+  await terminal!.shows("(y/N)");
+  await terminal!.press("C-c");
+  // The shell ends the line that Ctrl+C was pressed in.
+  await terminal!.shows("Cancelled, nothing was changed.");
+  await terminal!.press("Enter");
+  await terminal!.clear();
+  await enter("stty -a | grep -ow echo");
+  expect(await ended()).toBe("echo\nexit 0");
+  expect(changes()).toEqual([]);
+});
+
+test("a promotion shows what changes; live typed, it is done", async () => {
+  await enter("svc config promote --version v2 --yes");
+  await terminal!.shows("Type live to go on:");
+  await reply("live");
+  expect(await ended()).toMatchInlineSnapshot(`
+    "From v1, active in live, to v2, 1 difference: 1 changed.
+
+    segments
+      ~ segment payers: threshold of count of "paid": 3 → 5
+
+    Promote v2 to live of project shop at <service>, instead of v1?
+    Type live to go on: live
+    v2 is active in live of shop now, instead of v1 (0123456789ab).
+    Customers keep the state that they have until something happens to them, or they are recomputed:
+      svc recompute --all --dry-run --env live   what that would change
+      svc recompute --all --env live             do it
+    exit 0"
+  `);
+  expect(changes()).toEqual(["/projects/shop/config-versions/v2/promote"]);
+});
+
+test.each(["yes", "LIVE", ""])("%j instead of live leaves all as it was, also with --yes", async (word) => {
+  await enter("svc config promote --version v2 --yes");
+  await terminal!.shows("Type live to go on:");
+  await reply(word);
+  expect(await ended()).toMatch(/error \[CANCELLED\]: Cancelled, nothing was changed\.\nexit 1$/);
+  expect(changes()).toEqual([]);
+});
+
+test("a deploy to live says what it is at while that takes, and asks for the word", async () => {
+  await enter("svc deploy --env live");
+  await terminal!.shows("Checking the model …");
+  await terminal!.shows("Type live to go on:");
+  await reply("live");
+  expect(await ended()).toMatchInlineSnapshot(`
+    "Deploy 1 event, 1 segment to live of project shop at <service>?
+    Type live to go on: live
+    Deployed v2 to live of shop: 1 event, 1 segment (0123456789ab).
+    exit 0"
+  `);
+  expect(changes()).toEqual(["/projects/shop/config-versions?env=live"]);
+});
+
+test("piped in a shell, the word is as good as typed", async () => {
+  await enter("echo live | svc config promote --version v2");
+  expect(await ended()).toMatchInlineSnapshot(`
+    "From v1, active in live, to v2, 1 difference: 1 changed.
+
+    segments
+      ~ segment payers: threshold of count of "paid": 3 → 5
+
+    v2 is active in live of shop now, instead of v1 (0123456789ab).
+    Customers keep the state that they have until something happens to them, or they are recomputed:
+      svc recompute --all --dry-run --env live   what that would change
+      svc recompute --all --env live             do it
+    exit 0"
+  `);
+  expect(changes()).toEqual(["/projects/shop/config-versions/v2/promote"]);
+});
+
+test("without a terminal to ask on it refuses at once instead of hanging", async () => {
+  await enter("svc config promote --version v2 --yes < /dev/null");
+  expect(await ended()).toMatchInlineSnapshot(`
+    "error [CONFIRMATION_REQUIRED]: Promoting to live needs the word "live" on standard input, also with --yes. Pipe it: echo live | svc …
+    exit 1"
+  `);
+  await terminal!.clear();
+  await enter("svc keys create --name backend < /dev/null");
+  expect(await ended()).toMatchInlineSnapshot(`
+    "error [CONFIRMATION_REQUIRED]: Creating a key needs a confirmation, and there is no terminal to ask on. Add --yes.
+    exit 1"
+  `);
+  await terminal!.clear();
+  await enter("svc keys create --name backend 2> errors; cat errors");
+  expect(await ended()).toMatchInlineSnapshot(`
+    "error [CONFIRMATION_REQUIRED]: Creating a key needs a confirmation, and there is no terminal to ask on. Add --yes.
+    exit 0"
+  `);
+  expect(changes()).toEqual([]);
+});
+
+test("Ctrl+C while a change is under way says that nobody knows, and how to see", async () => {
+  respond = (request) => {
+    if (request.method === "POST") void terminal!.press("C-c");
+    return request.method === "POST" ? NEVER : answer(request);
+  };
+  await enter("svc keys create --name backend --yes");
+  await terminal!.shows("OUTCOME_UNKNOWN");
+  expect((await terminal!.shows(/\$$/)).replaceAll(url, "<service>")).toMatchInlineSnapshot(`
+    "$ svc keys create --name backend --yes; echo "exit $?"
+    ^Cerror [OUTCOME_UNKNOWN]: Stopped before the service answered; it is not known whether this was carried out. See for yourself: svc keys list --env test.
+    exit 1
+    $"
+  `);
+});
+
+test("Ctrl+C while the model is checked ends that at once, and says that nothing was changed", async () => {
+  await enter("svc deploy");
+  await terminal!.shows("Checking the model …");
+  await terminal!.press("C-c");
+  expect(await ended()).toMatch(/error \[CANCELLED\]: Cancelled, nothing was changed\.\nexit 1$/);
+  expect(changes()).toEqual([]);
+});
+
+test.each([
+  ["svc init", "Name"],
+  ["svc keys create --name backend", "(y/N)"],
+])("%s, ended at its question by another process, leaves the terminal usable", async (command, question) => {
+  respond = (request) =>
+    request.url === "/whoami"
+      ? json({ user: { email: "a@b" }, organization: { id: "org_1", slug: "acme", role: "owner" } })
+      : answer(request);
+  for (const name of ["TERM", "HUP"]) {
+    // The shell names the process before it becomes the command's.
+    const place = command === "svc init" ? ` --directory new-${name}` : "";
+    await enter(`sh -c 'echo $$ > pid; exec ${command}${place}'`);
+    await terminal!.shows(question);
+    process.kill(Number(await readFile(path.join(directory, "pid"), "utf8")), `SIG${name}`);
+    await terminal!.shows(/^exit \d+$/m);
+    await terminal!.clear();
+    await enter("stty -a | grep -ow -e '-*echo' -e '-*icanon'");
+    expect((await ended()).split("\n").sort()).toEqual(["echo", "exit 0", "icanon"]);
+    await terminal!.clear();
+  }
+});
+
+test("Ctrl+C during an export leaves no file", async () => {
+  respond = () => {
+    void terminal!.press("C-c");
+    return NEVER;
+  };
+  await enter("svc customers export globex --output globex.json");
+  await terminal!.shows("CANCELLED");
+  expect(await readdir(directory)).toEqual([".kite", "bin", "svc.config.ts"]);
+});

@@ -1,0 +1,216 @@
+import { execFile } from "node:child_process";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { typesOf } from "../../src/cli/types-of.js";
+import { EMPTY_SNAPSHOT } from "../../src/snapshot/types.js";
+import { project } from "../dsl-compiler/project.js";
+import type { Actor, Service } from "../support/service.js";
+import { startService } from "../support/service.js";
+import type { RunOptions } from "./support/run-svc.js";
+import { svc } from "./support/run-svc.js";
+
+const MODEL = `
+  import { array, boolean, date, defineModel, event, number, oneOf, string, traits } from "svc";
+  export default defineModel({
+    strictSchema: true,
+    events: {
+      login: event("login"),
+      paid: event("invoice paid", { amount: number(), "due on": date(), method: oneOf("card", "it's\\u202e \\"so\\"") }),
+      used: event("used", { feature: string().optional(), mobile: boolean().optional() }),
+      tagged: event("tagged", { tags: array(oneOf("a", "b")), counts: array(number()).optional() }),
+    },
+    traits: traits({ plan: oneOf("free", "pro"), seats: number(), renewsOn: date(), addOns: array(string()) }),
+  });`;
+
+let service: Service;
+let owner: Actor;
+
+beforeAll(async () => {
+  service = await startService();
+  owner = await service.owner("acme");
+  await run(["projects", "create", "--name", "Shop", "--slug", "shop", "--yes"]);
+});
+afterAll(() => service.stop());
+
+async function run(argv: readonly string[], options: RunOptions = {}) {
+  const session = { SVC_ACCESS_TOKEN: owner.token, SVC_ORGANIZATION: owner.organizationId };
+  const { code, stdout, stderr } = await svc(argv, { ...options, env: { SVC_API_URL: service.url, ...session } });
+  const shown = (text: string) =>
+    text.replaceAll(options.cwd ?? "<none>", "<cwd>").replaceAll(/\b[0-9a-f]{64}\b/g, "<hash>");
+  return { code, stdout: shown(stdout), stderr: shown(stderr) };
+}
+
+test("before a deploy there are none", async () => {
+  expect(await run(["types", "--project", "shop"])).toMatchInlineSnapshot(`
+    {
+      "code": 1,
+      "stderr": "error [NOTHING_DEPLOYED]: Nothing was deployed to test of project shop yet, so any event is taken. Deploy a model first: svc deploy --env test.
+    ",
+      "stdout": "",
+    }
+  `);
+});
+
+test("the types of what is active, on standard output and as JSON", async () => {
+  const cwd = await project({ "svc.config.ts": MODEL, ".kite/config.json": '{"project":"shop"}' });
+  expect((await run(["deploy", "--yes", "--force"], { cwd })).code).toBe(0);
+  const { code, stdout, stderr } = await run(["types"], { cwd });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toMatchInlineSnapshot(`
+    "// Events and traits that the service takes in test of project shop: v1 (7db4715f13cf).
+    // Not to be edited: made by \`svc types --env test --project shop\`.
+
+    /** An ISO 8601 date, or date-time with a zone. */
+    export type IsoDate = string;
+
+    /** The properties of each event, by its name. */
+    export interface Events {
+      "invoice paid": { amount: number; "due on": IsoDate; method: "card" | "it's\\u202e \\"so\\"" };
+      login: Record<string, never>;
+      tagged: { counts?: number[]; tags: ("a" | "b")[] };
+      used: { feature?: string; mobile?: boolean };
+    }
+
+    export type EventName = keyof Events;
+
+    /** What may be known of a customer. Null removes a trait. */
+    export interface Traits {
+      addOns?: string[] | null;
+      plan?: "free" | "pro" | null;
+      renewsOn?: IsoDate | null;
+      seats?: number | null;
+    }
+
+    /** A track operation, as \`POST /v1/events\` and \`POST /v1/events/batch\` take it. */
+    export type Track<Name extends EventName = EventName> = {
+      [N in Name]: {
+        type?: "track";
+        /** The customer's id in your system; at most 256 characters. */
+        customerId: string;
+        event: N;
+        /** When it happened: a date-time with a zone. Now, unless given. */
+        timestamp?: string;
+        /** Makes sending it again harmless; at most 256 characters. */
+        idempotencyKey?: string;
+      } & (Record<never, never> extends Events[N] ? { properties?: Events[N] } : { properties: Events[N] });
+    }[Name];
+
+    /** An identify operation, as \`POST /v1/events/batch\` takes it. */
+    export interface Identify {
+      type: "identify";
+      customerId: string;
+      traits: Traits;
+    }
+
+    /** What a batch is made of. */
+    export type Operation = Track | Identify;
+    "
+  `);
+  const document = JSON.parse((await run(["types", "--json"], { cwd })).stdout);
+  expect(document).toEqual({ project: "shop", environment: "test", version: "v1", hash: "<hash>", types: stdout });
+  expect((await run(["types", "--env", "live"], { cwd })).stderr).toContain("[NOTHING_DEPLOYED]");
+});
+
+test("a file is written whole, replaced where svc types wrote it, and no other is touched", async () => {
+  const cwd = await project({ "mine.ts": "// mine\n" });
+  const argv = ["types", "--project", "shop", "--output"];
+  expect(await run([...argv, "svc types.ts"], { cwd })).toMatchInlineSnapshot(`
+    {
+      "code": 0,
+      "stderr": "",
+      "stdout": "Wrote the types of v1, active in test of shop, to <cwd>/svc types.ts.
+    ",
+    }
+  `);
+  expect(await run([...argv, "svc types.ts"], { cwd })).toMatchInlineSnapshot(`
+    {
+      "code": 0,
+      "stderr": "",
+      "stdout": "<cwd>/svc types.ts has the types of v1, active in test of shop, already.
+    ",
+    }
+  `);
+  const file = path.join(cwd, "svc types.ts");
+  const text = await readFile(file, "utf8");
+  expect(text).toContain("made by `svc types --env test --project shop --output 'svc types.ts'`");
+  await writeFile(file, `${text}// changed\n`);
+  const again = await run([...argv, "svc types.ts", "--json"], { cwd });
+  expect(JSON.parse(again.stdout)).toEqual({
+    project: "shop",
+    environment: "test",
+    version: "v1",
+    hash: "<hash>",
+    output: "<cwd>/svc types.ts",
+    written: true,
+  });
+  expect(await readFile(file, "utf8")).toBe(text);
+  expect(await run([...argv, "mine.ts"], { cwd })).toMatchInlineSnapshot(`
+    {
+      "code": 1,
+      "stderr": "error [FILE_EXISTS]: <cwd>/mine.ts is there already, and svc types did not write it. Name another file by --output, or remove it.
+    ",
+      "stdout": "",
+    }
+  `);
+  expect(await run([...argv, "."], { cwd })).toMatchInlineSnapshot(`
+    {
+      "code": 1,
+      "stderr": "error [FILE_EXISTS]: <cwd> cannot be read (EISDIR). Name another file by --output, or remove it.
+    ",
+      "stdout": "",
+    }
+  `);
+  expect((await readdir(cwd)).sort()).toEqual(["mine.ts", "svc types.ts"]);
+});
+
+test("callers' code is checked by them, under strict options", async () => {
+  const { stdout } = await run(["types", "--project", "shop"]);
+  const cwd = await project({
+    "svc-types.ts": stdout,
+    "empty.ts": typesOf(EMPTY_SNAPSHOT),
+    "tsconfig.json": JSON.stringify({
+      compilerOptions: {
+        ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noEmit: true },
+        ...{ module: "nodenext", target: "es2023", types: [] },
+      },
+    }),
+    "caller.ts": `
+      import type { EventName, Events, Identify, Operation, Track } from "./svc-types.js";
+      export const operations: Operation[] = [
+        { customerId: "c", event: "login" },
+        { type: "track", customerId: "c", event: "used", idempotencyKey: "k", timestamp: "2026-01-01T00:00:00Z" },
+        { customerId: "c", event: "used", properties: { feature: "board" } },
+        { customerId: "c", event: "invoice paid", properties: { amount: 1, "due on": "2026-01-01", method: "card" } },
+        { customerId: "c", event: "tagged", properties: { tags: ["a"], counts: [1] } },
+        { type: "identify", customerId: "c", traits: { plan: "pro", seats: null } },
+        // @ts-expect-error a name that is not declared
+        { customerId: "c", event: "logn" },
+        // @ts-expect-error a property that is required
+        { customerId: "c", event: "tagged" },
+        // @ts-expect-error a property that is not declared
+        { customerId: "c", event: "login", properties: { mobile: true } },
+        // @ts-expect-error another type
+        { customerId: "c", event: "used", properties: { feature: 5 } },
+        // @ts-expect-error a value that is not declared
+        { customerId: "c", event: "tagged", properties: { tags: ["c"] } },
+        // @ts-expect-error a trait that is not declared
+        { type: "identify", customerId: "c", traits: { plans: "pro" } },
+      ];
+      /** As a caller may wrap it. */
+      export function track<Name extends EventName>(event: Name, properties: Events[Name]): [Name, Events[Name]] {
+        return [event, properties];
+      }
+      track("login", {});
+      export const one: Track<"login"> = { customerId: "c", event: "login" };
+      export const who: Identify = { type: "identify", customerId: "c", traits: {} };
+    `,
+  });
+  const tsc = path.resolve(import.meta.dirname, "../../node_modules/typescript/bin/tsc");
+  const checked = await promisify(execFile)(process.execPath, [tsc, "--project", cwd]).catch(
+    (error: unknown) => error as { stdout: string },
+  );
+  expect(checked.stdout).toBe("");
+});

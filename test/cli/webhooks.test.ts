@@ -1,0 +1,516 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { startReceiver } from "../webhooks/support/receiver.js";
+import { brokenServer } from "./support/broken-server.js";
+import { cannedServer, json } from "./support/canned-server.js";
+import { startShop } from "./support/shop.js";
+import type { Shop } from "./support/shop.js";
+
+let shop: Shop;
+let id: string;
+beforeAll(async () => {
+  shop = await startShop();
+  id = shop.webhookId;
+});
+afterAll(() => shop.stop());
+
+const plain = { terminal: true, env: { NO_COLOR: "1" } };
+const webhooks = (...argv: string[]) => shop.run(["webhooks", ...argv]);
+
+describe("svc webhooks create and list", () => {
+  test("with limits; the secret is printed once", async () => {
+    const limits = ["--max-event-age", "7d", "--max-concurrency", "5", "--max-per-second", "50"];
+    const argv = ["webhooks", "create", "--url", "https://crm.example/hook", "--event-type", "customer.*", ...limits];
+    const { code, stdout, stderr } = await shop.run(argv, { ...plain, input: "y\n" });
+    expect(stderr).toMatchInlineSnapshot(`
+      "Send customer.* in test of project shop at <service> to https://crm.example/hook from now on? (y/N) y
+      "
+    `);
+    expect({ code, stdout }).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stdout": "Created the webhook whk_<id> in test. Keep its secret in a safe place: it is not shown again.
+
+      URL     https://crm.example/hook
+      Events  customer.*
+      Limits  7d old at most, 5 at once, 50 per second
+      Secret  whsec_<secret>
+      ",
+      }
+    `);
+  });
+
+  test("what no limit can be is refused before anything is sent", async () => {
+    const url = ["--url", "https://crm.example/hook", "--yes"];
+    expect(await webhooks("create", ...url, "--max-event-age", "long")).toMatchInlineSnapshot(`
+      {
+        "code": 2,
+        "stderr": "error [USAGE]: --max-event-age is "long". Give a whole number and a unit, such as 30m, 24h, 7d or 4w, or none.
+      ",
+        "stdout": "",
+      }
+    `);
+    expect(await webhooks("create", ...url, "--max-per-second", "0")).toMatchInlineSnapshot(`
+      {
+        "code": 2,
+        "stderr": "error [USAGE]: --max-per-second is "0". Give a whole number from 1 to 1000, or none.
+      ",
+        "stdout": "",
+      }
+    `);
+    expect(await webhooks("create", ...url, "--max-concurrency", "101")).toMatchInlineSnapshot(`
+      {
+        "code": 2,
+        "stderr": "error [USAGE]: --max-concurrency is "101". Give a whole number from 1 to 100.
+      ",
+        "stdout": "",
+      }
+    `);
+  });
+
+  test("listed, at 80 columns, at any width and as JSON", async () => {
+    // They are in the order of their ids, which are random.
+    await shop.db.sql`update svc.webhooks set webhook_id = 'whk_ffffffffffffffffffff' where webhook_id <> ${id}`;
+    expect(await webhooks("list")).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stderr": "",
+        "stdout": "Webhook                   URL                           Events      Created                     Status   Limits
+      whk_<id>  <receiver>  *           <time>  enabled  10 at once
+      whk_<id>  https://crm.example/hook      customer.*  <time>  enabled  7d old at most, 5 at once, 50 per second
+      ",
+      }
+    `);
+    expect((await shop.run(["webhooks", "list"], plain)).stdout).toMatchInlineSnapshot(`
+      "Webhook                   URL                           Events      Status
+      whk_<id>  <receiver>  *           enabled
+      whk_<id>  https://crm.example/hook      customer.*  enabled
+      Too narrow for: Created, Limits.
+      "
+    `);
+    expect(await webhooks("list", "--json")).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stderr": "",
+        "stdout": "{"data" : [{"id" : "whk_<id>", "url" : "<receiver>", "eventTypes" : ["*"], "maxEventAge" : null, "maxConcurrency" : 10, "maxPerSecond" : null, "createdAt" : "<instant>", "previousSecretExpiresAt" : null, "failingSince" : null, "disabledAt" : null, "disabledReason" : null},{"id" : "whk_<id>", "url" : "https://crm.example/hook", "eventTypes" : ["customer.*"], "maxEventAge" : "7d", "maxConcurrency" : 5, "maxPerSecond" : 50, "createdAt" : "<instant>", "previousSecretExpiresAt" : null, "failingSince" : null, "disabledAt" : null, "disabledReason" : null}], "nextCursor" : null}
+      ",
+      }
+    `);
+    expect(await webhooks("list", "--env", "live")).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stderr": "",
+        "stdout": "There is no webhook.
+      ",
+      }
+    `);
+  });
+});
+
+describe("svc webhooks test", () => {
+  test("shows what the receiver answered", async () => {
+    const tested = await webhooks("test", id);
+    expect({ ...tested, stdout: unmeasured(tested.stdout) }).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stderr": "",
+        "stdout": "Message  test_<id>
+      Answer   204 in <n> ms
+      ",
+      }
+    `);
+    const { stdout } = await webhooks("test", id, "--type", "customer.activated", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({
+      delivered: true,
+      statusCode: 204,
+      request: { headers: { "webhook-id": expect.stringMatching(/^test_/) as unknown } },
+    });
+  });
+
+  test("fails where the receiver does not take the message, and shows its answer", async () => {
+    const broken = await startReceiver((response) => response.writeHead(500).end("out of\norder"));
+    const [{ was }] = await shop.db.sql<
+      [{ was: string }]
+    >`select url as was from svc.webhooks where webhook_id = ${id}`;
+    await shop.db.sql`update svc.webhooks set url = ${broken.url} where webhook_id = ${id}`;
+    const shown = await webhooks("test", id);
+    const document = await webhooks("test", id, "--json");
+    await shop.db.sql`update svc.webhooks set url = ${was} where webhook_id = ${id}`;
+    await broken.close();
+    expect({ ...shown, stderr: unmeasured(shown.stderr) }).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "stderr": "error [NOT_DELIVERED]: The receiver did not take the message: 500 after <n> ms. It answered "out of\\norder". Mend the receiver, or correct the webhook with \`svc webhooks update\`.
+      ",
+        "stdout": "",
+      }
+    `);
+    expect(document).toMatchObject({ code: 1, stderr: "" });
+    expect(JSON.parse(document.stdout)).toMatchObject({
+      error: { code: "NOT_DELIVERED", value: { delivered: false, statusCode: 500, response: "out of\norder" } },
+    });
+  });
+
+  test("a webhook that is not there", async () => {
+    expect(await webhooks("test", "whk_none")).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "stderr": "error [WEBHOOK_NOT_FOUND]: There is no webhook "whk_none" in this environment. Check the id and --env; \`svc webhooks list\` shows what there is.
+      ",
+        "stdout": "",
+      }
+    `);
+  });
+});
+
+describe("svc webhooks update", () => {
+  test("shows what changes, and asks", async () => {
+    const argv = ["webhooks", "update", id, "--event-type", "segment.*", "--max-per-second", "9", "--disable"];
+    const { code, stdout, stderr } = await shop.run(argv, { ...plain, input: "y\n" });
+    expect(stderr).toMatchInlineSnapshot(`
+      "Webhook whk_<id> in test of project shop at <service>
+        Events: * → segment.*
+        Limits: 10 at once → 10 at once, 9 per second
+        Disabled: nothing is delivered
+      Change it? (y/N) y
+      "
+    `);
+    expect({ code, stdout }).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stdout": "Changed the webhook whk_<id> in test.
+
+      URL     <receiver>
+      Events  segment.*
+      Limits  10 at once, 9 per second
+      Status  Disabled by owner@acme.example.
+      ",
+      }
+    `);
+  });
+
+  test("enabled again, without limits, as JSON", async () => {
+    const { code, stdout } = await webhooks("update", id, "--enable", "--max-per-second", "none", "--yes", "--json");
+    expect({ code, stdout }).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stdout": "{"id" : "whk_<id>", "url" : "<receiver>", "eventTypes" : ["segment.*"], "maxEventAge" : null, "maxConcurrency" : 10, "maxPerSecond" : null, "createdAt" : "<instant>", "previousSecretExpiresAt" : null, "failingSince" : null, "disabledAt" : null, "disabledReason" : null}
+      ",
+      }
+    `);
+  });
+
+  test("n changes nothing, and says so where nothing would be different", async () => {
+    const { code, stdout, stderr } = await shop.run(["webhooks", "update", id, "--max-per-second", "none"], {
+      ...plain,
+      input: "n\n",
+    });
+    expect({ code, stdout, stderr }).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "stderr": "Webhook whk_<id> in test of project shop at <service>
+        Nothing is different
+      Change it? (y/N) n
+      error [CANCELLED]: Cancelled, nothing was changed.
+      ",
+        "stdout": "",
+      }
+    `);
+  });
+
+  test("what contradicts itself or changes nothing is refused, and so is what nobody confirmed", async () => {
+    expect(await webhooks("update", id)).toMatchInlineSnapshot(`
+      {
+        "code": 2,
+        "stderr": "error [USAGE]: It is not said what to change. See \`svc webhooks update --help\`.
+      ",
+        "stdout": "",
+      }
+    `);
+    expect(await webhooks("update", id, "--enable", "--disable")).toMatchInlineSnapshot(`
+      {
+        "code": 2,
+        "stderr": "error [USAGE]: --disable and --enable exclude each other. Give one of them.
+      ",
+        "stdout": "",
+      }
+    `);
+    expect(await webhooks("update", id, "--enable")).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "stderr": "error [CONFIRMATION_REQUIRED]: Changing a webhook needs a confirmation, and there is no terminal to ask on. Add --yes.
+      ",
+        "stdout": "",
+      }
+    `);
+    expect(await webhooks("update", id, "--url", "ftp://example.com", "--yes")).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "stderr": "error [VALIDATION_ERROR]: The URL must begin with https:// or http://. Correct what the error names, then send the request again. Field: url.
+      ",
+        "stdout": "",
+      }
+    `);
+  });
+});
+
+describe("svc webhooks rotate-secret", () => {
+  test("asks and prints the new secret once", async () => {
+    const argv = ["webhooks", "rotate-secret", id, "--grace", "18h"];
+    const { code, stdout, stderr } = await shop.run(argv, { ...plain, input: "y\n" });
+    expect(stderr).toMatchInlineSnapshot(`
+      "Give the webhook to <receiver> in test of project shop at <service> a new secret? The old one signs too for 18h. (y/N) y
+      "
+    `);
+    expect({ code, stdout }).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stdout": "Gave the webhook whk_<id> in test a new secret. Keep it in a safe place: it is not shown again.
+
+      URL         <receiver>
+      Secret      whsec_<secret>
+      Old secret  signs too until <time> (in 5 hours)
+      ",
+      }
+    `);
+  });
+
+  test("without a grace, as JSON, and with one that is none", async () => {
+    expect(await webhooks("rotate-secret", id, "--grace", "0m", "--yes")).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stderr": "",
+        "stdout": "Gave the webhook whk_<id> in test a new secret. Keep it in a safe place: it is not shown again.
+
+      URL         <receiver>
+      Secret      whsec_<secret>
+      Old secret  signs no more
+      ",
+      }
+    `);
+    expect((await webhooks("rotate-secret", id, "--yes", "--json")).stdout).toContain('"secret":"whsec_<secret>"');
+    expect(await webhooks("rotate-secret", id, "--grace", "12")).toMatchInlineSnapshot(`
+      {
+        "code": 2,
+        "stderr": "error [USAGE]: --grace is "12". Give a whole number and a unit, such as 30m, 24h, 7d or 4w.
+      ",
+        "stdout": "",
+      }
+    `);
+  });
+});
+
+describe("svc webhooks deliveries and resend", () => {
+  /** The id of the newest delivery to the webhook. */
+  async function newest(): Promise<string> {
+    const [row] = await shop.db.sql<[{ id: string }]>`
+      select svc.emission_id(max(emission_seq)) as id from svc.deliveries where webhook_id = ${id}`;
+    return row.id;
+  }
+
+  test("deliveries by status, type and customer", async () => {
+    const { stdout } = await webhooks("deliveries", id, "--customer", "globex", "--type", "customer.activated");
+    expect(unmeasured(stdout)).toMatchInlineSnapshot(`
+      "Event                 Type                Customer  Status     Tries  Answer        At
+      emi_<id>  customer.activated  globex    delivered      1  204 in <n> ms  <time>
+      "
+    `);
+    expect(await webhooks("deliveries", id, "--status", "failed")).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stderr": "",
+        "stdout": "There is no such delivery.
+      ",
+      }
+    `);
+    expect(await webhooks("deliveries", id, "--status", "faild")).toMatchInlineSnapshot(`
+      {
+        "code": 2,
+        "stderr": "error [USAGE]: --status is "faild"; did you mean failed? Give one of: pending, delivered, failed.
+      ",
+        "stdout": "",
+      }
+    `);
+  });
+
+  test("one delivery", async () => {
+    const argv = ["webhooks", "resend", id, await newest()];
+    const { code, stdout, stderr } = await shop.run(argv, { ...plain, input: "y\n" });
+    expect(stderr).toMatchInlineSnapshot(`
+      "Send again to <receiver>, in test of project shop at <service>: emi_<id>? (y/N) y
+      "
+    `);
+    expect({ code, stdout }).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stdout": "Queued emi_<id> (signal.raised). See what comes of it: svc webhooks deliveries whk_<id> --env test
+      ",
+      }
+    `);
+  });
+
+  test("a span of time", async () => {
+    expect(await webhooks("resend", id, "--since", "7d", "--yes")).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stderr": "",
+        "stdout": "There is nothing of that to send again.
+      ",
+      }
+    `);
+    const argv = [
+      "webhooks",
+      "resend",
+      id,
+      "--since",
+      "7d",
+      "--until",
+      "1h",
+      "--status",
+      "failed",
+      "--status",
+      "missing",
+    ];
+    const { code, stdout, stderr } = await shop.run(argv, { ...plain, input: "y\n" });
+    expect(stderr).toMatchInlineSnapshot(`
+      "Send again to <receiver>, in test of project shop at <service>: what was emitted since 7d ago and before 1h ago and is failed or missing? (y/N) y
+      "
+    `);
+    expect({ code, stdout }).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stdout": "There is nothing of that to send again.
+      ",
+      }
+    `);
+    const all = await webhooks("resend", id, "--since", "7d", "--status", "delivered", "--yes", "--json");
+    expect(all).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stderr": "",
+        "stdout": "{"queued":22}
+      ",
+      }
+    `);
+  });
+
+  test("goes on until the span ends; where that fails it says how far it came", async () => {
+    let pages = 0;
+    const { url } = await brokenServer({
+      changed: () => (++pages === 1 ? json({ queued: 10, nextCursor: "c" }) : undefined),
+    });
+    const argv = ["webhooks", "resend", id, "--since", "7d", "--yes"];
+    const { code, stderr } = await shop.run(argv, { env: { SVC_API_URL: url } });
+    expect({ code, stderr: stderr.replaceAll(url, "<other>") }).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "stderr": "Queued before that: 10 deliveries. To go on from there, add --cursor c to the same command.
+      error [OUTCOME_UNKNOWN]: <other> cannot be reached (connection closed); it is not known whether this was carried out. See for yourself: svc webhooks deliveries whk_<id> --env test.
+      ",
+      }
+    `);
+  });
+
+  test("goes on where a run before failed", async () => {
+    const { url, seen } = await cannedServer(json({ queued: 3, nextCursor: null }));
+    const argv = ["webhooks", "resend", id, "--since", "7d", "--cursor", "c", "--yes", "--json"];
+    expect(await shop.run(argv, { env: { SVC_API_URL: url } })).toMatchObject({ code: 0, stdout: '{"queued":3}\n' });
+    expect(seen.map(({ body }) => JSON.parse(body) as unknown)).toEqual([{ since: "7d", cursor: "c" }]);
+  });
+
+  test("what cannot be meant is refused before anything is sent", async () => {
+    expect(await webhooks("resend", id, "--yes")).toMatchInlineSnapshot(`
+      {
+        "code": 2,
+        "stderr": "error [USAGE]: Say what to send again: either a delivery's id or --since. See \`svc webhooks resend --help\`.
+      ",
+        "stdout": "",
+      }
+    `);
+    expect(await webhooks("resend", id, "emi_1", "--until", "2h", "--yes")).toMatchInlineSnapshot(`
+      {
+        "code": 2,
+        "stderr": "error [USAGE]: --until, --status and --cursor go with --since only. Leave them out.
+      ",
+        "stdout": "",
+      }
+    `);
+    expect(await webhooks("resend", id, "--since", "yesterday", "--yes")).toMatchInlineSnapshot(`
+      {
+        "code": 2,
+        "stderr": "error [USAGE]: --since is "yesterday". Write how long ago, such as 7d, or a date such as 2026-03-01 or <instant>.
+      ",
+        "stdout": "",
+      }
+    `);
+    expect(await webhooks("resend", id, "--since", "2h", "--status", "lost", "--yes")).toMatchInlineSnapshot(`
+      {
+        "code": 2,
+        "stderr": "error [USAGE]: --status is "lost". Give one of: failed, missing, pending, delivered.
+      ",
+        "stdout": "",
+      }
+    `);
+    expect(await webhooks("resend", id, "--since", "1h", "--until", "2h", "--yes")).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "stderr": "error [VALIDATION_ERROR]: \`until\` is not later than \`since\`. Name a span: since its beginning, until its end, which is not included. Field: until.
+      ",
+        "stdout": "",
+      }
+    `);
+    expect(await webhooks("resend", id, "emi_0000000000009999", "--yes")).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "stderr": "error [DELIVERY_NOT_FOUND]: There is no delivery "emi_<id>" to this webhook. Check the ids and --env; \`svc webhooks deliveries\` shows what there is.
+      ",
+        "stdout": "",
+      }
+    `);
+  });
+
+  test("a disabled webhook gets nothing", async () => {
+    expect((await webhooks("update", id, "--disable", "--yes")).code).toBe(0);
+    expect(await webhooks("resend", id, "--since", "2h", "--yes")).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "stderr": "error [WEBHOOK_DISABLED]: The webhook "whk_<id>" is disabled: nothing is delivered there. Disabled by owner@acme.example. Enable it first: \`svc webhooks update <webhookId> --enable\`.
+      ",
+        "stdout": "",
+      }
+    `);
+  });
+});
+
+describe("svc webhooks delete", () => {
+  test("asks with what goes along, and deletes", async () => {
+    const { code, stdout, stderr } = await shop.run(["webhooks", "delete", id], { ...plain, input: "y\n" });
+    expect(stderr).toMatchInlineSnapshot(`
+      "Delete the webhook to <receiver> in test of project shop at <service>, with the log of its deliveries? (y/N) y
+      "
+    `);
+    expect({ code, stdout }).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "stdout": "Deleted the webhook whk_<id> to <receiver> in test.
+      ",
+      }
+    `);
+  });
+
+  test("what is not there any more", async () => {
+    expect(await webhooks("delete", id, "--yes")).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "stderr": "error [WEBHOOK_NOT_FOUND]: There is no webhook "whk_<id>" in this environment. Check the id and --env; \`svc webhooks list\` shows what there is.
+      ",
+        "stdout": "",
+      }
+    `);
+  });
+});
+
+/** Latencies differ, and ids of tests. */
+function unmeasured(text: string): string {
+  return text.replaceAll(/\d+ ms/g, "<n> ms").replaceAll(/\btest_[0-9a-f]{20}/g, "test_<id>");
+}

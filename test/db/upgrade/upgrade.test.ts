@@ -1,0 +1,197 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import { Webhook } from "standardwebhooks";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { svc, type Result } from "../../cli/support/run-svc.js";
+import { describeCatalog } from "../../support/catalog.js";
+import { createDatabase, type TestDatabase } from "../../support/database.js";
+import { startServiceProcess, type ServiceProcess } from "../../support/service-process.js";
+import { startReceiver, type Receiver } from "../../webhooks/support/receiver.js";
+import { readCommitted, PROJECT_ROOT } from "../../../src/db/migrate/files.js";
+import { makeThisVersion } from "./next-version.js";
+import { loadRelease, RELEASES, type Known } from "./fixture.js";
+import { callablesOf, shownBy, viewsOf, type Callable } from "./surface.js";
+
+// Databases of every release, filled by the service of that time, under the present one.
+
+it("there is a database of every release", async () => {
+  const committed = await readCommitted(PROJECT_ROOT);
+  expect(RELEASES).toEqual(committed.map(({ filename }) => filename.replace(".sql", "")));
+});
+
+/** The catalogs without what graphile-worker made, which looks after that itself. */
+async function ours(database: TestDatabase): Promise<string[]> {
+  return (await describeCatalog(database.sql)).filter((line) => !line.includes("graphile_worker"));
+}
+
+/** The statements and commands of docs/operations/upgrade.md. */
+const guide = (language: "sql" | "bash"): string[] =>
+  [
+    ...readFileSync(path.join(PROJECT_ROOT, "docs/operations/upgrade.md"), "utf8").matchAll(
+      /<!-- test\/db\/upgrade\/upgrade\.test\.ts [^\n]*\n\n *```(sql|bash)\n([\s\S]*?)```/g,
+    ),
+  ].flatMap(([, found, text]) => (found === language ? [text!.trim()] : []));
+
+/** `test` of the project `saas` that the fixture has. */
+const PROJECT = ["--project", "saas", "--env", "test"];
+
+describe.each(RELEASES)("a database of release %s", (release) => {
+  let db: TestDatabase;
+  let known: Known;
+  let before: { callables: Callable[]; views: Map<string, string[]>; shown: Map<string, string[]> };
+  let receiver: Receiver;
+  let root: string;
+  let service: ServiceProcess;
+
+  beforeAll(async () => {
+    root = await makeThisVersion();
+    ({ database: db, known } = await loadRelease(release));
+    const views = await viewsOf(db.sql);
+    const shown = new Map<string, string[]>();
+    for (const [view, columns] of views) shown.set(view, await shownBy(db.sql, view, columns));
+    before = { callables: await callablesOf(db.sql), views, shown };
+    receiver = await startReceiver();
+    // Without workers, so that nothing is evaluated before it was compared.
+    service = await start("http");
+  });
+  afterAll(async () => {
+    await service.stop();
+    await receiver.close();
+    await db.drop();
+    await rm(root, { recursive: true, force: true });
+  });
+
+  const start = (role: "http" | "all") =>
+    startServiceProcess(
+      db.url,
+      { SVC_SECRET: known.secret, SVC_WEBHOOK_ALLOW_PRIVATE: "1", SVC_SETTLE_SECONDS: "0" },
+      { role, root },
+    );
+
+  /** Runs a command line as the owner of that time. */
+  async function command(...args: string[]): Promise<unknown> {
+    const env = {
+      SVC_API_URL: service.url,
+      SVC_ACCESS_TOKEN: known.accessToken,
+      SVC_ORGANIZATION: known.organizationId,
+    };
+    const { code, stdout }: Result = await svc([...args, "--json"], { env, input: "live\n", now: Date.now() });
+    expect(code, stdout).toBe(0);
+    return JSON.parse(stdout) as unknown;
+  }
+
+  async function send(key: string, body: object): Promise<{ status: number; body: unknown }> {
+    const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+    const response = await fetch(`${service.url}/v1/events`, { method: "POST", headers, body: JSON.stringify(body) });
+    return { status: response.status, body: await response.json() };
+  }
+
+  it("has what a database of this version has, and nothing more but functions of before", async () => {
+    const fresh = await createDatabase();
+    try {
+      const [wanted, found] = await Promise.all([ours(fresh), ours(db)]);
+      expect(wanted.filter((line) => !found.includes(line))).toEqual([]);
+      const more = found.filter((line) => !wanted.includes(line));
+      expect(more.filter((line) => !line.startsWith("function svc"))).toEqual([]);
+    } finally {
+      await fresh.drop();
+    }
+  });
+
+  it("still has every function that a process of that version calls, for the same roles", async () => {
+    expect(await callablesOf(db.sql)).toEqual(expect.arrayContaining(before.callables));
+  });
+
+  it("still has every column of its views, in its place, and shows the same in it", async () => {
+    const views = await viewsOf(db.sql);
+    for (const [view, columns] of before.views) {
+      expect(views.get(view)?.slice(0, columns.length), view).toEqual(columns);
+      expect(await shownBy(db.sql, view, columns), view).toEqual(before.shown.get(view));
+    }
+    expect(before.shown.get("customer_states")).not.toEqual([]);
+  });
+
+  it("is up to date by the guide's command, and answers the guide's questions", async () => {
+    const [command] = guide("bash") as [string];
+    expect(command).toBe("node bin/svc-server.js migrate");
+    const env = { PATH: process.env["PATH"], DATABASE_URL: db.url, LOG_LEVEL: "error" };
+    const options = { cwd: root, env };
+    expect(await promisify(execFile)(process.execPath, command.split(" ").slice(1), options)).toEqual({
+      stdout: "The database is up to date.\n",
+      stderr: "",
+    });
+    const [ledger, transactions] = guide("sql") as [string, string];
+    expect((await db.sql.unsafe(ledger))[0]).toMatchObject({ filename: "000001.sql" });
+    expect((await db.sql.unsafe(transactions)).length).toBeGreaterThan(0);
+  });
+
+  it("answers a repeated request with the event of that time, and knows its keys", async () => {
+    const repeated = await send(known.keys.test, known.answered.request);
+    expect(repeated).toMatchObject({ status: 202, body: { eventId: known.answered.eventId } });
+    expect(await send(known.keys.revoked, known.answered.request)).toMatchObject({ status: 401 });
+  });
+
+  it("can be looked at with svc", async () => {
+    expect(await command("whoami")).toMatchObject({ organization: { slug: "acme" } });
+    expect(await command("config", "versions", ...PROJECT)).toMatchObject({ data: [{}, {}] });
+    expect(await command("keys", "list", ...PROJECT)).toMatchObject({ data: [{}, {}, {}] });
+    expect(await command("webhooks", "list", ...PROJECT)).toMatchObject({ data: [{}, {}, {}] });
+    expect(await command("recompute", "list", ...PROJECT)).toMatchObject({ data: [{}, {}] });
+    const { data } = (await command("customers", "list", ...PROJECT)) as { data: { customerId: string }[] };
+    expect(data.length).toBeGreaterThan(20);
+    const { customerId } = data[0]!;
+    expect(await command("customers", "inspect", customerId, ...PROJECT)).toMatchObject({ customerId });
+    await command("customers", "timeline", customerId, ...PROJECT);
+    await command("diagnose", ...PROJECT);
+  });
+
+  it("evaluates, delivers and recomputes", async () => {
+    for (const id of [known.webhook.id, known.failingWebhook]) {
+      await command("webhooks", "update", id, "--url", receiver.url, "--yes", ...PROJECT);
+    }
+    await service.stop();
+    service = await start("all");
+    expect(await command("customers", "release", "--customer", known.setAside, "--yes", ...PROJECT)).toBeDefined();
+    const event = { event: "signed_up", properties: { source: "partner" } };
+    expect(await send(known.keys.second, { customerId: "after-the-upgrade", ...event })).toMatchObject({ status: 202 });
+    expect(await send(known.keys.live, { customerId: "after-the-upgrade", ...event })).toMatchObject({ status: 202 });
+    await expect.poll(unfinished, { timeout: 50_000 }).toEqual({ pending: 0, due: 0, deliveries: 0, set_aside: 0 });
+
+    expect(await command("customers", "inspect", "after-the-upgrade", ...PROJECT)).toMatchObject({
+      lifecycle: "trial",
+    });
+    const webhook = new Webhook(known.webhook.secret);
+    const told = receiver.requests.flatMap(({ headers, body }) => {
+      try {
+        return [webhook.verify(body, headers as Record<string, string>) as { data: { customerId: string } }];
+      } catch {
+        return []; // of the other webhook, which has another secret
+      }
+    });
+    expect(told.map(({ data }) => data.customerId)).toContain("after-the-upgrade");
+
+    // The second version of that time has a segment more than the states were computed under.
+    const first = (await command("recompute", "--all", "--yes", ...PROJECT)) as Recompute;
+    expect(first.result.lifecycleChanged).toBe(0);
+    const again = (await command("recompute", "--all", "--dry-run", "--yes", ...PROJECT)) as Recompute;
+    expect(again.result.customersChanged).toBe(0);
+  });
+
+  interface Recompute {
+    result: { lifecycleChanged: number; customersChanged: number };
+  }
+
+  async function unfinished(): Promise<unknown> {
+    const [row] = await db.sql`
+      select
+        (select count(*)::int from svc.inbox) as pending,
+        (select count(*)::int from svc.customers where next_due_at < now()) as due,
+        (select count(*)::int from svc.deliveries as d join svc.webhooks as w using (environment_id, webhook_id)
+          where d.status = 'pending' and w.disabled_at is null) as deliveries,
+        (select count(*)::int from svc.customers where set_aside_at is not null) as set_aside`;
+    return row;
+  }
+});
