@@ -10,7 +10,7 @@ create table iam.plans (
   -- A legal batch of 1,000 operations must be able to pass a full bucket.
   constraint plans_burst_holds_a_batch check (rate_burst >= 1000),
   constraint plans_monthly_events_not_negative check (monthly_events >= 0),
-  constraint plans_retention_days_positive check (retention_days >= 1)
+  constraint plans_retention_days_range check (retention_days between 1 and 36500)
 );
 comment on table iam.plans is 'What an organization may use. Limits are read on every request, so a change is effective at once.';
 comment on column iam.plans.plan_id is 'Name of the plan.';

@@ -102,8 +102,9 @@ export const plansCommands = (configure: Configure) => (command: Argv) => {
           .option("rate-burst", { type: "string", describe: "Operations of an API key at once; at least 1000" })
           .option("monthly-events", { type: "string", describe: "Events that may be stored a month, or none" })
           .option("retention-days", { type: "string", describe: "Days that events are kept, or none: for ever" })
-          .option("cloud-execution", { type: "boolean", describe: "Whether events are taken; --no-cloud-execution" })
-          .option("ai", { type: "boolean", describe: "Whether a language model may be asked; --no-ai" })
+          // As booleans, all values but `true` would count as `false`.
+          .option("cloud-execution", { type: "string", describe: "Whether events are taken; --no-cloud-execution" })
+          .option("ai", { type: "string", describe: "Whether a language model may be asked; --no-ai" })
           .option("json", { type: "boolean", default: false, describe: "Print {plan, changes}" })
           .example("svc-server plans set starter --rate-per-second 100 --rate-burst 5000 --retention-days 90", ""),
       async ({ plan, ratePerSecond, rateBurst, monthlyEvents, retentionDays, cloudExecution, ai, json }) =>

@@ -1,9 +1,13 @@
 import type { Sql } from "postgres";
 import { connect } from "../db/connect.js";
 import type { ServerConfig } from "./config.js";
-import { openDatabase } from "./database.js";
+import { openDatabase, reachServer } from "./database.js";
 import type { Logger } from "./log.js";
 import { OperatorError } from "./operator-error.js";
+import { databaseFailure } from "./start-failure.js";
+
+const UNDEFINED_FUNCTION = "42883";
+const UNDEFINED_SCHEMA = "3F000";
 
 /**
  * Does something as the operator, who is the user that migrates the database. It may run while the service does.
@@ -22,9 +26,35 @@ export async function asOperator<T>(config: ServerConfig, logger: Logger, work: 
   }
 }
 
+/**
+ * Looks at something as the operator, in a database of any version: that is not migrated by looking.
+ *
+ * @throws {OperatorError} where a function of the database refuses it, or is not there.
+ */
+export async function lookAsOperator<T>(
+  config: ServerConfig,
+  logger: Logger,
+  look: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  const server = await reachServer(config, logger);
+  try {
+    const sql = connect(server.url, { max: 1, applicationName: "svc operator" });
+    return await look(sql).finally(() => sql.end());
+  } catch (error) {
+    throw refusalOf(error) ?? databaseFailure(error, config.databaseUrl);
+  } finally {
+    await server.stop();
+  }
+}
+
 /** Our functions raise SQLSTATEs of class SV, with what to say in the detail. */
 function refusalOf(error: unknown): OperatorError | null {
   const { code, detail } = error as { code?: unknown; detail?: unknown };
+  if (code === UNDEFINED_FUNCTION || code === UNDEFINED_SCHEMA) {
+    return new OperatorError("the database is not that of this version yet; run `svc-server migrate` first", {
+      cause: error,
+    });
+  }
   if (typeof code !== "string" || !code.startsWith("SV") || typeof detail !== "string") return null;
   const { message, fix } = JSON.parse(detail) as { message: string; fix: string };
   return new OperatorError(`${message} ${fix}`, { cause: error });

@@ -1,8 +1,9 @@
 import type { Argv } from "yargs";
 import { installPack, listPacks, removePack, type Pack } from "../db/packs.js";
 import type { ServerConfig } from "./config.js";
-import { openDatabase } from "./database.js";
+import { openDatabase, reachServer } from "./database.js";
 import type { Logger } from "./log.js";
+import { databaseFailure } from "./start-failure.js";
 
 /** `svc-server packs …` */
 export const packsCommands = (configure: () => [ServerConfig, Logger]) => (command: Argv) => {
@@ -32,7 +33,7 @@ export const packsCommands = (configure: () => [ServerConfig, Logger]) => (comma
 
 /** `svc-server packs list`: one line each. */
 async function listPacksCommand(config: ServerConfig, logger: Logger, { json }: { json: boolean }): Promise<void> {
-  const packs = await onDatabase(config, logger, listPacks);
+  const packs = await lookAtDatabase(config, logger, listPacks);
   const lines = packs.map((pack) => [pack.name, stateOf(pack), pack.about].join("\t"));
   process.stdout.write(json ? `${JSON.stringify(packs)}\n` : lines.map((line) => `${line}\n`).join(""));
 }
@@ -62,6 +63,18 @@ function said(direction: "up" | "down", name: string, { length }: readonly strin
   if (length === 0)
     return direction === "up" ? `The pack ${name} is up to date.` : `The pack ${name} is not installed.`;
   return direction === "up" ? `The pack ${name} is installed.` : `The pack ${name} is gone.`;
+}
+
+/** What only looks leaves the database at its version. */
+async function lookAtDatabase<T>(config: ServerConfig, logger: Logger, look: (url: string) => Promise<T>): Promise<T> {
+  const server = await reachServer(config, logger);
+  try {
+    return await look(server.url);
+  } catch (error) {
+    throw databaseFailure(error, config.databaseUrl);
+  } finally {
+    await server.stop();
+  }
 }
 
 /** A pack stands on what the service has, so the database is brought to this version first. */

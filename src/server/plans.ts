@@ -8,7 +8,7 @@ import {
 } from "../db/calls-operator.js";
 import { ConfigError, type ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
-import { asOperator } from "./operator.js";
+import { asOperator, lookAsOperator } from "./operator.js";
 
 interface Plan extends PlanLimits {
   plan: string;
@@ -28,10 +28,12 @@ const INTEGER_MAX = 2_147_483_647;
 /** A legal batch of 1,000 operations must be able to pass. */
 const BURST_MIN = 1_000;
 const RETENTION_DAYS_MAX = 36_500;
+/** By what stands behind the option, which is nothing as a rule. */
+const FLAGS: Record<string, boolean> = { "": true, true: true, false: false };
 
 /** `svc-server plans list`: every plan with its limits, one line each. */
 export async function listPlansCommand(config: ServerConfig, logger: Logger, { json }: JsonOption): Promise<void> {
-  const document = await asOperator(config, logger, operatorListPlans);
+  const document = await lookAsOperator(config, logger, operatorListPlans);
   const lines = (JSON.parse(document) as Plan[]).map((plan) =>
     [plan.plan, ...limitsInWords(plan), organizationsInWords(plan)].join("\t"),
   );
@@ -44,7 +46,7 @@ export async function showPlanCommand(
   logger: Logger,
   { plan, json }: JsonOption & { plan: string },
 ): Promise<void> {
-  const document = await asOperator(config, logger, (sql) => operatorGetPlan(sql, plan));
+  const document = await lookAsOperator(config, logger, (sql) => operatorGetPlan(sql, plan));
   const shown = JSON.parse(document) as Plan & { organizations: string[] };
   const whose = shown.organizations.length === 0 ? "" : `: ${shown.organizations.join(", ")}`;
   process.stdout.write(
@@ -58,21 +60,22 @@ export interface SetPlanOptions extends JsonOption {
   rateBurst: string | undefined;
   monthlyEvents: string | undefined;
   retentionDays: string | undefined;
-  cloudExecution: boolean | undefined;
-  ai: boolean | undefined;
+  cloudExecution: string | undefined;
+  ai: string | undefined;
 }
 
 /** `svc-server plans set`: other limits for all organizations of a plan, or a new plan. */
 export async function setPlanCommand(config: ServerConfig, logger: Logger, options: SetPlanOptions): Promise<void> {
   const changes = changesOf(options);
   const document = await asOperator(config, logger, (sql) => operatorSetPlan(sql, options.plan, changes));
-  const { plan, changes: made } = JSON.parse(document) as { plan: Plan; changes: Record<string, unknown> };
+  const { plan, changes: made } = JSON.parse(document) as {
+    plan: Plan;
+    changes: { retentionDays?: Days };
+  };
   const isChanged = Object.keys(made).length > 0;
   const lines = [
     `${plan.plan}${isChanged ? "" : " (nothing has changed)"}: ${limitsInWords(plan).join(", ")}; ${organizationsInWords(plan)}`,
-    ...("retentionDays" in made && plan.retentionDays !== null && plan.organizationCount > 0
-      ? [`What was accepted more than ${plan.retentionDays} days ago is now removed, for good.`]
-      : []),
+    ...(plan.organizationCount > 0 ? removal(made.retentionDays) : []),
   ];
   process.stdout.write(options.json ? `${document}\n` : textOf(lines));
 }
@@ -98,8 +101,14 @@ function changesOf(options: SetPlanOptions): Partial<PlanLimits> {
     orNone: true,
   });
   number("retentionDays", "--retention-days", options.retentionDays, { min: 1, max: RETENTION_DAYS_MAX, orNone: true });
-  if (options.cloudExecution !== undefined) changes.cloudExecution = options.cloudExecution;
-  if (options.ai !== undefined) changes.ai = options.ai;
+  const flag = (name: keyof PlanLimits, option: string, text: string | undefined) => {
+    if (text === undefined) return;
+    const value = FLAGS[String(text)];
+    if (value !== undefined) changes[name] = value;
+    else problems.push(`${option} must be true or false, not \`${text}\`; --no-${option.slice(2)} is false, too`);
+  };
+  flag("cloudExecution", "--cloud-execution", options.cloudExecution);
+  flag("ai", "--ai", options.ai);
   if (problems.length === 0 && Object.keys(changes).length === 0) {
     problems.push("name at least one limit to set; `svc-server plans set --help` lists them");
   }
@@ -135,9 +144,25 @@ export async function assignPlanCommand(
   { organization, plan, json }: AssignPlanOptions,
 ): Promise<void> {
   const document = await asOperator(config, logger, (sql) => operatorAssignPlan(sql, organization, plan));
-  const { slug, previousPlan } = JSON.parse(document) as { slug: string; previousPlan: string };
+  const { slug, previousPlan, retentionDays } = JSON.parse(document) as {
+    slug: string;
+    previousPlan: string;
+    retentionDays: Days;
+  };
   const text = previousPlan === plan ? `${slug} has the plan ${plan} already.` : `${slug}: ${previousPlan} -> ${plan}`;
-  process.stdout.write(json ? `${document}\n` : `${text}\n`);
+  process.stdout.write(json ? `${document}\n` : textOf([text, ...removal(retentionDays)]));
+}
+
+/** How many days operations are kept, before a change and after it; null for ever. */
+interface Days {
+  from: number | null;
+  to: number | null;
+}
+
+/** What a change of the days that are kept removes, in a line; nothing where it removes nothing. */
+function removal(days: Days | undefined): string[] {
+  if (days === undefined || days.to === null || days.to >= (days.from ?? Infinity)) return [];
+  return [`What was accepted more than ${days.to} days ago is now removed, for good.`];
 }
 
 /** `svc-server plans remove`: a plan that no organization has. */

@@ -4,7 +4,7 @@ import { newAccessToken } from "../http/credentials.js";
 import { ConfigError, type ServerConfig } from "./config.js";
 import { credentialsInWords } from "./credentials-in-words.js";
 import type { Logger } from "./log.js";
-import { asOperator } from "./operator.js";
+import { asOperator, lookAsOperator } from "./operator.js";
 
 interface Token {
   id: string;
@@ -23,7 +23,7 @@ export async function listTokensCommand(
   logger: Logger,
   { organization, json }: { organization: string; json: boolean },
 ): Promise<void> {
-  const document = await asOperator(config, logger, (sql) => operatorListTokens(sql, organization));
+  const document = await lookAsOperator(config, logger, (sql) => operatorListTokens(sql, organization));
   const lines = (JSON.parse(document) as Token[]).map((token) =>
     [token.id, token.label, token.role ?? "all", token.user.email, stateOf(token)].join("\t"),
   );

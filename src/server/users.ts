@@ -3,7 +3,7 @@ import { newLinkSecret } from "../http/credentials.js";
 import { passwordLink } from "../http/links.js";
 import { addressOf, ConfigError, publicUrlOf, type ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
-import { asOperator } from "./operator.js";
+import { asOperator, lookAsOperator } from "./operator.js";
 
 interface User {
   userId: string;
@@ -19,7 +19,7 @@ export async function listUsersCommand(
   logger: Logger,
   { json }: { json: boolean },
 ): Promise<void> {
-  const document = await asOperator(config, logger, operatorListUsers);
+  const document = await lookAsOperator(config, logger, operatorListUsers);
   const lines = (JSON.parse(document) as User[]).map(({ email, hasPassword, organizations }) => {
     const roles = organizations.map(({ slug, role }) => `${slug}:${role}`).join(",");
     return [email, roles === "" ? "-" : roles, hasPassword ? "password" : "no password"].join("\t");

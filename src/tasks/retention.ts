@@ -10,6 +10,8 @@ import {
 
 /** Rows that one call removes: some ten milliseconds. */
 const SWEPT_ROWS = 1_000;
+/** Less than the time between two sweeps: one that goes on for longer would have the next one beside it. */
+const SWEEP_MS_MAX = 5 * 60_000;
 
 /** What a sweep removed. */
 export interface Swept {
@@ -18,15 +20,29 @@ export interface Swept {
   logs: number;
 }
 
+export interface SweepOptions {
+  /** Rows that one call removes; a thousand unless given. */
+  rows?: number;
+  /** After how long it leaves the rest to the next sweep; five minutes unless given. */
+  msMax?: number;
+}
+
 /**
  * Removes what is older than the plans keep it, and what recomputes left behind: environment by environment, in transactions of a few
  * thousand rows. It rests after each as long as that took, so that it never has more than half of one connection's time.
  *
  * @param stopping ends it after the transaction at hand; what is left is for the next time
+ * @throws the first failure, after the other environments were swept
  */
-export async function sweepRetention(sql: Sql, stopping: AbortSignal, rows = SWEPT_ROWS): Promise<Swept> {
+export async function sweepRetention(
+  sql: Sql,
+  stopping: AbortSignal,
+  { rows = SWEPT_ROWS, msMax = SWEEP_MS_MAX }: SweepOptions = {},
+): Promise<Swept> {
   const swept: Swept = { operations: 0, keys: 0, logs: 0 };
-  const goesOn = () => !stopping.aborted;
+  const failures: unknown[] = [];
+  const end = performance.now() + msMax;
+  const goesOn = () => !stopping.aborted && performance.now() < end;
   const rested = async <T>(sweep: () => Promise<T>): Promise<T> => {
     const began = performance.now();
     const answer = await sweep();
@@ -38,8 +54,7 @@ export async function sweepRetention(sql: Sql, stopping: AbortSignal, rows = SWE
     for (let removed = -1; removed !== 0 && goesOn(); sum += removed) removed = await rested(sweep);
     return sum;
   };
-  for (const id of await environmentsToSweep(sql)) {
-    if (!goesOn()) break;
+  const sweepEnvironment = async (id: number) => {
     let through: number | null = null;
     do {
       const after: number | null = through;
@@ -49,6 +64,17 @@ export async function sweepRetention(sql: Sql, stopping: AbortSignal, rows = SWE
     } while (through !== null && goesOn());
     swept.keys += await untilNothing(() => sweepKeys(sql, id, rows));
     swept.logs += await untilNothing(() => sweepLogs(sql, id, rows));
+  };
+  for (const id of inAnyOrder(await environmentsToSweep(sql))) {
+    if (!goesOn()) break;
+    await sweepEnvironment(id).catch((error: unknown) => failures.push(error));
   }
+  if (failures.length > 0) throw failures[0];
   return swept;
+}
+
+/** Each sweep begins elsewhere, so that one environment with much to remove does not keep the others waiting for ever. */
+function inAnyOrder(ids: readonly number[]): number[] {
+  const first = Math.floor(Math.random() * ids.length);
+  return [...ids.slice(first), ...ids.slice(0, first)];
 }

@@ -117,6 +117,13 @@ describe("a project of one table and one function", () => {
     expect(await database.sql`select id from things`).toEqual([]);
   });
 
+  test("a migration takes longer than the server's timeout of a statement", async () => {
+    const name = new URL(database.url).pathname.slice(1);
+    await database.sql`alter database ${database.sql(name)} set statement_timeout = '200ms'`;
+    await commit("000001.sql", "-", "sha1:7f4cf1c7cfd2af4e4a4c6eddf24d2f05a2bc4c1a", "select pg_sleep(0.5);");
+    expect(await migrate(database.url, { root })).toMatchObject({ migrations: ["000001.sql"] });
+  });
+
   /** Holds what a statement at work on `things` holds, until told to end. */
   async function holdThings(): Promise<() => Promise<void>> {
     const other = new pg.Client({ connectionString: database.url });

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { hashCredential } from "../../src/http/credentials.js";
 import { main } from "../../src/server/main.js";
+import { createEmptyDatabase } from "../support/database.js";
 import { auditOf } from "../http/admin/organization/support.js";
 import { startIngest, type IngestFixture } from "../http/ingest/fixture.js";
 
@@ -73,13 +74,16 @@ describe("a plan", () => {
         "standard\t50000 operations/s, burst 100000\tany number of events\tkept for ever\tcloud execution\tAI\t1 organization",
       ),
     );
-    expect(await plans("assign", "acme", "small")).toEqual(prints("acme: standard -> small"));
+    expect(await plans("assign", "acme", "small")).toEqual(
+      prints("acme: standard -> small", "What was accepted more than 90 days ago is now removed, for good."),
+    );
     expect(await plans("show", "small")).toEqual(prints(...small.split("\t"), "1 organization: acme"));
     expect(JSON.parse((await plans("assign", "acme", "standard", "--json")).stdout)).toEqual({
       organizationId: fixture.owner.organizationId,
       slug: "acme",
       plan: "standard",
       previousPlan: "small",
+      retentionDays: { from: 90, to: null },
     });
     expect(await plans("assign", "acme", "standard")).toEqual(prints("acme has the plan standard already."));
     expect(await plans("remove", "small")).toEqual(prints("The plan small was removed."));
@@ -112,6 +116,17 @@ describe("a plan", () => {
     expect(JSON.stringify(await auditOf(fixture.service, fixture.owner.organizationId))).not.toContain('"large"');
   });
 
+  it("takes what it has or has not with a value or without", async () => {
+    const limits = async (...args: string[]) => (await plans("set", "flags", ...args)).stdout.split("; ")[0];
+    const rates = ["--rate-per-second", "10", "--rate-burst", "2000"];
+    const has = "flags: 10 operations/s, burst 2000, any number of events, kept for ever, cloud execution, AI";
+    const hasNot = "flags: 10 operations/s, burst 2000, any number of events, kept for ever, no cloud execution, no AI";
+    expect(await limits("--no-ai", ...rates, "--no-cloud-execution")).toBe(hasNot);
+    expect(await limits("--cloud-execution", "--ai")).toBe(has);
+    expect(await limits("--ai=false", "--cloud-execution", "false")).toBe(hasNot);
+    expect(await limits("--ai=true", "--cloud-execution", "true")).toBe(has);
+  });
+
   it("says that a shorter retention removes what is older", async () => {
     await plans("set", "short", "--rate-per-second", "10", "--rate-burst", "2000");
     expect((await plans("set", "short", "--retention-days", "30")).stdout).not.toContain("removed");
@@ -120,6 +135,7 @@ describe("a plan", () => {
     expect((await plans("set", "short", "--retention-days", "7")).stdout).toMatch(
       /\nWhat was accepted more than 7 days ago is now removed, for good\.\n$/,
     );
+    expect((await plans("set", "short", "--retention-days", "8")).stdout, "a longer one").not.toContain("removed");
     expect((await plans("set", "short", "--retention-days", "none")).stdout).toMatch(/kept for ever.*\n$/);
   });
 });
@@ -225,6 +241,8 @@ describe("svc-server plans says what is wrong:", () => {
         "-1",
         "--retention-days",
         "1.5",
+        "--cloud-execution=yes",
+        "--ai=maybe",
       ],
       [
         "a plan's name must be 1 to 63 lower-case letters, digits and hyphens, not `No`",
@@ -232,6 +250,8 @@ describe("svc-server plans says what is wrong:", () => {
         "--rate-burst must be a whole number from 1000 to 2147483647, not `999`",
         "--monthly-events must be a whole number from 0 to 9007199254740991, or `none`, not `-1`",
         "--retention-days must be a whole number from 1 to 36500, or `none`, not `1.5`",
+        "--cloud-execution must be true or false, not `yes`; --no-cloud-execution is false, too",
+        "--ai must be true or false, not `maybe`; --no-ai is false, too",
       ].join("\n"),
     ],
   ])("%s", async (_, args, line) => {
@@ -247,6 +267,19 @@ describe("svc-server plans says what is wrong:", () => {
         'The plan "taken" is that of 1 organization(s). Give each another plan first: `svc-server plans assign taker <plan>`.',
       ),
     );
+  });
+
+  it("a database that is not of this version, which looking leaves as it is", async () => {
+    const empty = await createEmptyDatabase();
+    vi.stubEnv("DATABASE_URL", empty.url);
+    try {
+      const line = "the database is not that of this version yet; run `svc-server migrate` first";
+      expect(await plans("list")).toEqual(refuses(line));
+      expect(await plans("show", "standard")).toEqual(refuses(line));
+      expect(await empty.sql`select nspname from pg_namespace where nspname like 'svc%'`).toEqual([]);
+    } finally {
+      await empty.drop();
+    }
   });
 
   it("no command", async () => {

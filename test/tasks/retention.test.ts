@@ -50,7 +50,7 @@ const login = (days: number, more: Partial<TestOperation> = {}): TestOperation =
   event: "login",
   ...more,
 });
-const sweep = (rows?: number) => sweepRetention(db.sql, new AbortController().signal, rows);
+const sweep = (rows = 100) => sweepRetention(db.sql, new AbortController().signal, { rows });
 const operations = (after: number | null = null, rows = 100) =>
   sweepOperations(db.sql, environment.environmentId, after, rows);
 
@@ -304,13 +304,45 @@ describe("a removal under way", () => {
     for (let batch = 0; batch < 10; batch++) await environment.ingest([login(40)]);
     await environment.evaluate();
     const stop = new AbortController();
-    const swept = sweepRetention(db.sql, stop.signal, 1);
+    const swept = sweepRetention(db.sql, stop.signal, { rows: 1 });
     await expect.poll(() => rows("events"), { interval: 1, timeout: 30_000 }).toBeLessThan(10);
     stop.abort();
     const { operations } = await swept;
     expect(operations).toBe(10 - (await rows("events")));
     await sweep(1);
     expect(await rows("events")).toBe(0);
+  });
+});
+
+describe("a sweep", () => {
+  const sweepAll = (options = {}) => sweepRetention(db.sql, new AbortController().signal, options);
+
+  it("leaves to the next one what it has no time for", async () => {
+    await environment.ingest([login(40)]);
+    await environment.evaluate();
+    expect(await sweepAll({ msMax: 0 })).toEqual({ operations: 0, keys: 0, logs: 0 });
+    expect(await sweepAll()).toMatchObject({ operations: 1 });
+  });
+
+  it("goes on with the other environments where one fails, and fails then", async () => {
+    const others = [await TestEnvironment.create(db.sql, MODEL), await TestEnvironment.create(db.sql, MODEL)];
+    for (const each of [environment, ...others]) {
+      await each.ingest([login(40)]);
+      await each.evaluate();
+    }
+    const failing = others[0]!.environmentId;
+    await db.sql.unsafe(`
+      create function public.refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
+      create trigger refuse before delete on svc.events for each row
+      when (old.environment_id = ${failing}) execute function public.refuse()`);
+    try {
+      await expect(sweepAll()).rejects.toThrow("refused");
+      const left = await db.sql<{ id: number }[]>`select environment_id as id from svc.events`;
+      expect(left).toEqual([{ id: failing }]);
+    } finally {
+      await db.sql`drop trigger refuse on svc.events`;
+      await db.sql`drop function public.refuse()`;
+    }
   });
 });
 

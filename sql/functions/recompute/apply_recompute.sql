@@ -92,7 +92,8 @@ begin
 
     -- For svc_api.sweep_logs.
     insert into svc.superseded_logs (environment_id, customer_id, generation)
-    values (_id, _c."customerId", _c.generation);
+    values (_id, _c."customerId", _c.generation)
+    on conflict do nothing;
 
     if _c.difference is not null then
       insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)

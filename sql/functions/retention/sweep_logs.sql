@@ -21,14 +21,16 @@ declare
   _most integer;
   _total integer := 0;
 begin
-  while _total < _limit loop
-    select l.customer_id, l.generation into _customer
+  -- One reading of them: each further one would go over the rows that this call deletes.
+  for _customer in
+    select l.customer_id, l.generation
     from svc.superseded_logs as l
     where l.environment_id = _id and l.superseded_at < now() - 7 * interval '24 hours'
     order by l.superseded_at, l.customer_id, l.generation
-    limit 1
-    for update skip locked;
-    exit when not found;
+    limit _limit
+    for update skip locked
+  loop
+    exit when _total >= _limit;
 
     delete from svc.lifecycle_transitions as t
     where t.ctid = any(array(

@@ -3,7 +3,7 @@ import type { PoolClient } from "pg";
 import path from "node:path";
 import { describe, MigrateError } from "./execute.js";
 import { readCommitted, type Committed } from "./files.js";
-import { withLockTimeout } from "./patience.js";
+import { withTimeouts } from "./patience.js";
 
 /** Brings the database along the committed migrations and returns the names of those it executed. */
 export async function migrateChain(client: PoolClient, url: string, root: string): Promise<string[]> {
@@ -17,7 +17,7 @@ export async function migrateChain(client: PoolClient, url: string, root: string
   const { clearAllPools } = await import("graphile-migrate/dist/pgReal.js");
   try {
     await runChain({
-      connectionString: withLockTimeout(url),
+      connectionString: withTimeouts(url),
       databaseOwner: "unused", // our migrations mention no owner, and a URL may name no user
       migrationsFolder: path.join(root, "migrations"),
       logger: new Logger(() => () => undefined),

@@ -11,8 +11,9 @@ const LOCK_TIMEOUT_MS = 500;
 const PAUSE_MS = 1000;
 const PATIENCE_MS = 10 * 60_000;
 
-/** Of the session: a statement gives up on a lock that it does not get soon. */
+/** Of the session: a statement gives up on a lock that it does not get soon, and else takes as long as it needs. */
 const LOCK_TIMEOUT = `lock_timeout=${LOCK_TIMEOUT_MS}`;
+const NO_STATEMENT_TIMEOUT = "statement_timeout=0";
 
 /** lock_not_available and deadlock_detected: nothing was changed, and another try may succeed. */
 const AGAIN = ["55P03", "40P01"];
@@ -52,10 +53,11 @@ export async function setLockTimeout(client: ClientBase): Promise<void> {
 }
 
 /** The same URL, for a client that sets nothing by itself. */
-export function withLockTimeout(url: string): string {
+export function withTimeouts(url: string): string {
   const changed = new URL(url);
   const options = changed.searchParams.get("options");
-  changed.searchParams.set("options", `${options === null ? "" : `${options} `}-c ${LOCK_TIMEOUT}`);
+  const ours = `-c ${LOCK_TIMEOUT} -c ${NO_STATEMENT_TIMEOUT}`;
+  changed.searchParams.set("options", options === null ? ours : `${options} ${ours}`);
   return changed.href;
 }
 
