@@ -103,7 +103,7 @@ function changesOf(options: SetPlanOptions): Partial<PlanLimits> {
   number("retentionDays", "--retention-days", options.retentionDays, { min: 1, max: RETENTION_DAYS_MAX, orNone: true });
   const flag = (name: keyof PlanLimits, option: string, text: string | undefined) => {
     if (text === undefined) return;
-    const value = FLAGS[String(text)];
+    const value = FLAGS[text];
     if (value !== undefined) changes[name] = value;
     else problems.push(`${option} must be true or false, not \`${text}\`; --no-${option.slice(2)} is false, too`);
   };
