@@ -38,9 +38,13 @@ export async function viewsOf(sql: Sql): Promise<Map<string, string[]>> {
   return new Map(rows.map(({ view, columns }) => [view, columns]));
 }
 
-/** What these columns of a view show, as sorted lines. */
+/** What of `tables` is the database's own; the rest is the server's statistics, which change by themselves. */
+const TABLES_THEMSELVES = ["schema", "name"];
+
+/** What these columns of a view show of the database, as sorted lines. */
 export async function shownBy(sql: Sql, view: string, columns: readonly string[]): Promise<string[]> {
+  const lasting = view === "tables" ? TABLES_THEMSELVES : columns;
   const rows = await sql<{ line: string }[]>`
-    select shown::text as line from (select ${sql(columns)} from svc_inspect.${sql(view)}) as shown order by 1`;
+    select shown::text as line from (select ${sql(lasting)} from svc_inspect.${sql(view)}) as shown order by 1`;
   return rows.map(({ line }) => line);
 }
