@@ -87,9 +87,9 @@ describe("npm run demo", { timeout: 240_000 }, () => {
   test("prints the same tables when the service is killed in the middle of the ingestion", async () => {
     const history = [
       "--customers",
-      "120",
-      "--days",
       "60",
+      "--days",
+      "45",
       "--base",
       new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS).toISOString(),
     ];
@@ -103,7 +103,7 @@ describe("npm run demo", { timeout: 240_000 }, () => {
     const undisturbed = start(...history);
     expect(await undisturbed.ended(), undisturbed.errors).toBe(0);
     expect(killed.tables).toBe(undisturbed.tables);
-    expect(undisturbed.tables).toMatch(/customers +120\n/);
+    expect(undisturbed.tables).toMatch(/customers +60\n/);
     for (const part of ["Where customers stand", "Who needs attention", "Webhook deliveries", "One customer's story"]) {
       expect(undisturbed.tables).toContain(part);
     }
@@ -131,7 +131,7 @@ describe("npm run demo", { timeout: 240_000 }, () => {
   test("ends where svc dev ends on the same history, byte for byte", async () => {
     const directory = await temporaryDirectory();
     const data = path.join(directory, "orders.jsonl");
-    await writeFile(data, orders(600).join("\n"));
+    await writeFile(data, orders(400).join("\n"));
     const demo = start("--data", data, "--model", path.resolve(ROOT, "examples/retail"), "--compare");
     expect(await demo.ended(), demo.errors).toBe(0);
     expect(demo.output).toContain("svc dev on the same history: the state documents of all 40 customers are equal");
