@@ -2,7 +2,7 @@ import { Logger as WorkerLogger, runMigrations } from "graphile-worker";
 import pg from "pg";
 import { applyCode } from "./migrate/code.js";
 import { migrateChain, recordChain } from "./migrate/chain.js";
-import { describe, execute, inTransaction, MigrateError } from "./migrate/execute.js";
+import { describe, execute, executeAll, inTransaction, MigrateError } from "./migrate/execute.js";
 import { PROJECT_ROOT, readInstall, readUnreleased, type Install } from "./migrate/files.js";
 import { givingWay, setLockTimeout } from "./migrate/patience.js";
 import { ensureRoles } from "./migrate/roles.js";
@@ -55,7 +55,7 @@ export async function installFresh(url: string, options: MigrateOptions = {}): P
   const install = await readInstall(root);
   return withLock(url, async (client, pool) => {
     await inTransaction(client, async () => {
-      for (const file of install.schema) await execute(client, file);
+      await executeAll(client, install.schema);
       await recordChain(client, root);
     });
     return { migrations: [], ...(await finish(client, pool, install, options)) };

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ClientBase } from "pg";
-import { execute, inTransaction } from "./execute.js";
+import { executeAll, inTransaction } from "./execute.js";
 import type { Install, SqlFile } from "./files.js";
 
 /**
@@ -16,7 +16,7 @@ export async function applyCode(
   const hash = hashOf(files);
   if ((await appliedHash(client)) === hash) return "unchanged";
   await inTransaction(client, async () => {
-    for (const file of files) await execute(client, file);
+    await executeAll(client, files);
     await recordHash(client, hash);
   });
   return "applied";
