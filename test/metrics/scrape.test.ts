@@ -126,7 +126,7 @@ describe("GET /metrics", () => {
     }
     expect(await value("svc_request_body_bytes", { bytes: "held" })).toBe(0);
     expect(await value("svc_database_pool_connections", { connections: "open" })).toBeGreaterThan(0);
-    expect(await value("svc_database_pool_connections", { connections: "limit" })).toBe(16);
+    expect(await value("svc_database_pool_connections", { connections: "limit" })).toBe(22);
     expect(await value("nodejs_eventloop_lag_p99_seconds")).toBeGreaterThanOrEqual(0);
     expect(await value("process_resident_memory_bytes")).toBeGreaterThan(10_000_000);
   });
