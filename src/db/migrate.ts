@@ -124,9 +124,16 @@ async function withLock<T>(url: string, work: (client: pg.PoolClient, pool: pg.P
 }
 
 async function checkServer(client: pg.PoolClient): Promise<void> {
-  const { rows } = await client.query<{ number: number; version: string; encoding: string }>(
+  const { rows } = await client.query<{
+    number: number;
+    version: string;
+    encoding: string;
+    standby: boolean;
+    readonly: boolean;
+  }>(
     `select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
-       current_setting('server_encoding') as encoding`,
+       current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby,
+       current_setting('transaction_read_only')::boolean as readonly`,
   );
   const server = rows[0];
   if (server === undefined) return;
@@ -135,5 +142,15 @@ async function checkServer(client: pg.PoolClient): Promise<void> {
   }
   if (server.encoding !== "UTF8") {
     throw new MigrateError(`the database's encoding is ${server.encoding}; create it with encoding UTF8`);
+  }
+  // Where nothing is to migrate, nothing else would say so.
+  if (server.standby) {
+    throw new MigrateError("the database is read-only, because it is a standby; name the primary in DATABASE_URL");
+  }
+  if (server.readonly) {
+    throw new MigrateError(
+      "the database is read-only, because default_transaction_read_only is on; name another one in DATABASE_URL, or set it off " +
+        "for this one: alter database … set default_transaction_read_only = off",
+    );
   }
 }

@@ -105,6 +105,18 @@ it("a database that is newer than the program is one line", async () => {
   );
 });
 
+it("a database that is read-only is one line, also where nothing is to migrate", async () => {
+  const readonly = await createDatabase();
+  onTestFinished(() => readonly.drop());
+  await readonly.sql.unsafe(`alter database ${readonly.name} set default_transaction_read_only = on`);
+  expect(await start({ DATABASE_URL: readonly.url })).toEqual(
+    refused(
+      "the database is read-only, because default_transaction_read_only is on; name another one in DATABASE_URL, or set it off " +
+        "for this one: alter database … set default_transaction_read_only = off",
+    ),
+  );
+});
+
 it("a data directory that cannot be made is one line", async () => {
   const { code, stderr } = await start({ SVC_DATA_DIR: "/dev/null/data" });
   expect(code).toBe(1);
