@@ -2,10 +2,13 @@ import yargs from "yargs";
 import { SetupError } from "../db/embedded/setup-error.js";
 import { MigrateError } from "../db/migrate/execute.js";
 import { ConfigError, readConfig, type ServerConfig } from "./config.js";
-import { createLogger, type Logger } from "./log.js";
+import { stacksOf } from "./log-error.js";
+import { createLogger, hideSecrets, type Logger } from "./log.js";
 import { OperatorError } from "./operator-error.js";
 import { ROLES } from "./roles.js";
 import { StartError } from "./start-failure.js";
+
+export { logCrashes } from "./crash.js";
 
 const DONE = 0;
 const FAILED = 1;
@@ -24,7 +27,7 @@ export async function main(args: string[]): Promise<number> {
       process.stderr.write(`${error.message}\nRun svc-server --help for the commands.\n`);
       return USAGE;
     }
-    process.stderr.write(`svc-server: ${isOperatorsMistake(error) ? inWords(error) : stacks(error)}\n`);
+    process.stderr.write(hideSecrets(`svc-server: ${isOperatorsMistake(error) ? inWords(error) : stacksOf(error)}\n`));
     return FAILED;
   }
 }
@@ -103,12 +106,5 @@ function isOperatorsMistake(error: unknown): error is Error {
 /** One line of what is wrong and what to do, and where it arose only for who looks closer. */
 function inWords(error: Error): string {
   const isClose = /^(debug|trace)$/i.test(process.env["LOG_LEVEL"]?.trim() ?? "");
-  return isClose ? `${error.message}\n${stacks(error)}` : error.message;
-}
-
-/** The stacks of an error and of what caused it. */
-function stacks(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const stack = error.stack ?? error.message;
-  return error.cause === undefined ? stack : `${stack}\nCaused by: ${stacks(error.cause)}`;
+  return isClose ? `${error.message}\n${stacksOf(error)}` : error.message;
 }
