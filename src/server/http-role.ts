@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type Koa from "koa";
 import type { Sql } from "postgres";
-import { readInstallation } from "../db/calls-metrics.js";
+import { answers, readInstallation } from "../db/calls-metrics.js";
 import { failedChecks } from "../db/calls-probe.js";
 import { connect } from "../db/connect.js";
 import { PROJECT_ROOT, readCommitted, type Committed } from "../db/migrate/files.js";
@@ -73,7 +73,8 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
   const metrics: MetricsDeps = {
     token: config.metricsToken,
     process: processMetrics,
-    installation: () => renderInstallation(null),
+    // Nothing is known of the installation before it serves.
+    installation: () => Promise.resolve(""),
   };
   let handle = createStartingApp({ log: logger, docsUrl, metrics }).callback();
   let stopping = false;
@@ -161,10 +162,10 @@ function connectForWork({ databaseUrl, useRoles }: HttpRoleOptions): Sql {
   });
 }
 
-/** Apart, so that a scrape answers also where all other connections are busy. */
+/** Apart, so that a scrape answers also where all other connections are busy: one for the figures, one to see whether the database answers. */
 function connectForMetrics({ databaseUrl, useRoles }: HttpRoleOptions): Sql {
   return connect(databaseUrl, {
-    max: 1,
+    max: 2,
     applicationName: "svc metrics",
     statementTimeoutMs: METRICS_MS_MAX,
     ...(useRoles ? { role: "svc_http" } : {}),
@@ -184,12 +185,13 @@ function showPool(metrics: ProcessMetrics, sockets: ReadonlySet<Socket>): void {
 function installationMetrics(sql: Sql, logger: Logger): () => Promise<string> {
   let asked: Promise<string> | undefined;
   const ask = async () => {
-    try {
-      return await renderInstallation(await within(METRICS_MS_MAX, readInstallation(sql)));
-    } catch (error) {
-      logger.warn({ err: error }, "the figures of the installation could not be read");
-      return renderInstallation(null);
-    }
+    const [figures, answer] = await Promise.allSettled([
+      within(METRICS_MS_MAX, readInstallation(sql)),
+      within(METRICS_MS_MAX, answers(sql)),
+    ]);
+    if (figures.status === "fulfilled") return renderInstallation(figures.value);
+    logger.warn({ err: figures.reason as unknown }, "the figures of the installation could not be read");
+    return renderInstallation(null, answer.status === "fulfilled");
   };
   return () => (asked ??= ask().finally(() => (asked = undefined)));
 }
