@@ -58,6 +58,16 @@ it("a database server that is not there is one line", async () => {
   );
 });
 
+it.each([
+  ["is not there", "/nowhere/authority.pem", "the file /nowhere/authority.pem", "ENOENT"],
+  ["is a directory", "/tmp", "a file", "EISDIR"],
+])("a file of certificates that %s is one line", async (_, given, file, code) => {
+  const DATABASE_URL = `${db.url}?sslmode=verify-full&sslrootcert=${given}`;
+  expect(await start({ DATABASE_URL })).toEqual(
+    refused(`cannot read ${file} that DATABASE_URL names (${code}); correct sslrootcert, sslcert or sslkey there`),
+  );
+});
+
 it("a database that is not there is one line", async () => {
   expect(await start({ DATABASE_URL: changed({ pathname: "/nowhere" }) })).toEqual(
     refused(
