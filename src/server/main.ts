@@ -27,7 +27,7 @@ export async function main(args: string[]): Promise<number> {
       process.stderr.write(`${error.message}\nRun svc-server --help for the commands.\n`);
       return USAGE;
     }
-    process.stderr.write(hideSecrets(`svc-server: ${isOperatorsMistake(error) ? inWords(error) : stacksOf(error)}\n`));
+    process.stderr.write(`svc-server: ${isOperatorsMistake(error) ? inWords(error) : stacks(error)}\n`);
     return FAILED;
   }
 }
@@ -106,5 +106,10 @@ function isOperatorsMistake(error: unknown): error is Error {
 /** One line of what is wrong and what to do, and where it arose only for who looks closer. */
 function inWords(error: Error): string {
   const isClose = /^(debug|trace)$/i.test(process.env["LOG_LEVEL"]?.trim() ?? "");
-  return isClose ? `${error.message}\n${stacksOf(error)}` : error.message;
+  return isClose ? `${error.message}\n${stacks(error)}` : error.message;
+}
+
+/** What was not meant to be read by anybody may quote anything. */
+function stacks(error: unknown): string {
+  return hideSecrets(stacksOf(error));
 }
