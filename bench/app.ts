@@ -67,7 +67,7 @@ function oneCallPerRequest(sql: ReturnType<typeof connect>): IngestBackend {
 
 async function serveWith(make: (sql: ReturnType<typeof connect>) => IngestBackend): Promise<string> {
   const sql = connect(databaseUrl, {
-    max: 16,
+    max: 14, // as ingestion has in the service; nothing else is asked here
     applicationName: "svc bench app",
     pipelineMax: 0,
     ...(useRoles ? { role: "svc_http" } : {}),

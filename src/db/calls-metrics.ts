@@ -32,6 +32,11 @@ export async function readInstallation(sql: Sql): Promise<Installation> {
   return row.metrics;
 }
 
+/** Whether the database answers a question that needs nothing of it; rejects where it does not. */
+export async function answers(sql: Sql): Promise<void> {
+  await sql`select 1`;
+}
+
 /** Adds what a worker has gathered. */
 export async function addWorkerCounters(sql: Sql, counters: readonly CounterRow[]): Promise<void> {
   await sql`select svc_api.add_worker_counters(${JSON.stringify(counters)}::text::json)`;

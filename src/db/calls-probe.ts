@@ -8,7 +8,7 @@ interface Migration {
 
 /** A check that failed, as the database names it; the message is one public sentence. */
 export interface FailedDatabaseCheck {
-  name: "migrations" | "worker";
+  name: "database" | "migrations" | "worker";
   message: string;
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { Logger as WorkerLogger, runMigrations } from "graphile-worker";
 import pg from "pg";
 import { applyCode } from "./migrate/code.js";
@@ -21,7 +22,7 @@ export interface MigrateReport {
 export interface MigrateOptions {
   /** The directory that holds `sql` and `migrations`; the project's own unless given. */
   root?: string;
-  /** Told, in a sentence, when the migration waits for the processes that use the database. */
+  /** Told, in a sentence, when the migration waits: for another process's, or for the processes that use the database. */
   onWait?: (sentence: string) => void;
   /** How long it waits for them in all before it gives up. */
   patienceMs?: number;
@@ -29,6 +30,7 @@ export interface MigrateOptions {
 
 /** One migration at a time per database; graphile-migrate has a lock too, but fails where ours waits. */
 const MIGRATE_LOCK = "7205759403793";
+const LOCK_POLL_MS = 50;
 const SERVER_VERSION_MIN = 150_000;
 
 /**
@@ -40,7 +42,7 @@ const SERVER_VERSION_MIN = 150_000;
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
   const root = options.root ?? PROJECT_ROOT;
   const install = await readInstall(root);
-  return withLock(url, async (client, pool) => {
+  return withLock(url, options, async (client, pool) => {
     const migrations = await givingWay(() => migrateChain(client, url, root), options);
     return { migrations, ...(await finish(client, pool, install, options)) };
   });
@@ -53,7 +55,7 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
 export async function installFresh(url: string, options: MigrateOptions = {}): Promise<MigrateReport> {
   const root = options.root ?? PROJECT_ROOT;
   const install = await readInstall(root);
-  return withLock(url, async (client, pool) => {
+  return withLock(url, options, async (client, pool) => {
     await inTransaction(client, async () => {
       await executeAll(client, install.schema);
       await recordChain(client, root);
@@ -70,7 +72,7 @@ export async function migrateUnreleased(url: string, options: MigrateOptions = {
   const root = options.root ?? PROJECT_ROOT;
   const install = await readInstall(root);
   const current = await readUnreleased(root);
-  return withLock(url, async (client, pool) => {
+  return withLock(url, options, async (client, pool) => {
     const migrations = await migrateChain(client, url, root);
     await inTransaction(client, () => execute(client, current));
     return { migrations, ...(await finish(client, pool, install, options)) };
@@ -97,7 +99,11 @@ async function migrateWorker(pool: pg.Pool): Promise<void> {
   }
 }
 
-async function withLock<T>(url: string, work: (client: pg.PoolClient, pool: pg.Pool) => Promise<T>): Promise<T> {
+async function withLock<T>(
+  url: string,
+  options: MigrateOptions,
+  work: (client: pg.PoolClient, pool: pg.Pool) => Promise<T>,
+): Promise<T> {
   const pool = new pg.Pool({
     connectionString: url,
     max: 2, // one holds the lock and does the work, one is for graphile-worker
@@ -112,7 +118,7 @@ async function withLock<T>(url: string, work: (client: pg.PoolClient, pool: pg.P
     const client = await pool.connect();
     try {
       await checkServer(client);
-      await client.query(`select pg_advisory_lock(${MIGRATE_LOCK})`);
+      await takeLock(client, options);
       await setLockTimeout(client);
       return await work(client, pool);
     } finally {
@@ -123,10 +129,26 @@ async function withLock<T>(url: string, work: (client: pg.PoolClient, pool: pg.P
   }
 }
 
+/** Asks again and again instead of waiting in the server, where a process that ends meanwhile would stay in the queue. */
+async function takeLock(client: pg.PoolClient, { onWait }: MigrateOptions): Promise<void> {
+  const take = `select pg_try_advisory_lock(${MIGRATE_LOCK}) as taken`;
+  const isTaken = async () => (await client.query<{ taken: boolean }>(take)).rows[0]?.taken === true;
+  if (await isTaken()) return;
+  onWait?.("another process migrates the database; the migration waits until that has done it");
+  while (!(await isTaken())) await delay(LOCK_POLL_MS);
+}
+
 async function checkServer(client: pg.PoolClient): Promise<void> {
-  const { rows } = await client.query<{ number: number; version: string; encoding: string }>(
+  const { rows } = await client.query<{
+    number: number;
+    version: string;
+    encoding: string;
+    standby: boolean;
+    readonly: boolean;
+  }>(
     `select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
-       current_setting('server_encoding') as encoding`,
+       current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby,
+       current_setting('transaction_read_only')::boolean as readonly`,
   );
   const server = rows[0];
   if (server === undefined) return;
@@ -135,5 +157,15 @@ async function checkServer(client: pg.PoolClient): Promise<void> {
   }
   if (server.encoding !== "UTF8") {
     throw new MigrateError(`the database's encoding is ${server.encoding}; create it with encoding UTF8`);
+  }
+  // Where nothing is to migrate, nothing else would say so.
+  if (server.standby) {
+    throw new MigrateError("the database is read-only, because it is a standby; name the primary in DATABASE_URL");
+  }
+  if (server.readonly) {
+    throw new MigrateError(
+      "the database is read-only, because default_transaction_read_only is on; name another one in DATABASE_URL, or set it off " +
+        "for this one: alter database … set default_transaction_read_only = off",
+    );
   }
 }

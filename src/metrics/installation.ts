@@ -95,15 +95,21 @@ export const INSTALLATION_METRICS: readonly string[] = [
   ...[...GAUGES, ...WORKER_METRICS].map(({ name }) => name),
 ];
 
-/** The figures of the installation in Prometheus' text format; null where the database does not answer. */
-export async function renderInstallation(installation: Installation | null): Promise<string> {
+/**
+ * The figures of the installation in Prometheus' text format; null where they could not be read, which does not have to mean that the
+ * database does not answer.
+ */
+export async function renderInstallation(
+  installation: Installation | null,
+  databaseUp = installation !== null,
+): Promise<string> {
   const registry = new prom.Registry();
   const show = (metric: MetricValues) => registry.registerMetric(readyMadeMetric(metric));
   show({
     name: "svc_database_up",
-    help: "Whether the database answered this scrape. Of the installation.",
+    help: "Whether the database answered the smallest question at this scrape. Of the installation.",
     type: "gauge",
-    values: [{ labels: {}, value: installation === null ? 0 : 1 }],
+    values: [{ labels: {}, value: databaseUp ? 1 : 0 }],
   });
   if (installation !== null) {
     for (const { name, help, labels = [], read } of GAUGES) {

@@ -3,11 +3,12 @@ import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type Koa from "koa";
 import type { Sql } from "postgres";
-import { readInstallation } from "../db/calls-metrics.js";
+import { answers, readInstallation } from "../db/calls-metrics.js";
 import { failedChecks } from "../db/calls-probe.js";
 import { connect } from "../db/connect.js";
 import { PROJECT_ROOT, readCommitted, type Committed } from "../db/migrate/files.js";
 import { CUSTOMER_WORK_CONNECTIONS, createCustomerWork, type CustomerWork } from "../http/admin/customer-work.js";
+import { ADMINISTRATION_CONNECTIONS } from "../http/admin/routes.js";
 import { createWebhookTests, type WebhookTests } from "../http/admin/webhook-tests.js";
 import { createApp, createStartingApp } from "../http/app.js";
 import { drain } from "../http/drain.js";
@@ -49,7 +50,8 @@ export interface HttpRoleOptions {
 
 /** Calls with coalesced single events at once, of different keys. */
 const SINGLE_CALLS = 4;
-const CONNECTIONS = 16;
+/** One for each call of ingestion (4 and 8), one for checks of keys, one for the probes. */
+const INGESTION_CONNECTIONS = 14;
 const WAITING_MAX = 10_000;
 const DRAIN_MS_MAX = 10_000;
 /** Longer than a connection is idle and a statement may then take. */
@@ -71,11 +73,13 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
   const metrics: MetricsDeps = {
     token: config.metricsToken,
     process: processMetrics,
-    installation: () => renderInstallation(null),
+    // Nothing is known of the installation before it serves.
+    installation: () => Promise.resolve(""),
   };
   let handle = createStartingApp({ log: logger, docsUrl, metrics }).callback();
   let stopping = false;
-  let sql: Sql | undefined;
+  let ingestionSql: Sql | undefined;
+  let administrationSql: Sql | undefined;
   let metricsSql: Sql | undefined;
   let work: CustomerWork | undefined;
   let webhookTests: WebhookTests | undefined;
@@ -86,19 +90,21 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
     address,
     serve(options) {
       const sockets = new Set<Socket>();
-      sql = connectAs(options, sockets);
+      ingestionSql = connectForIngestion(options, sockets);
+      administrationSql = connectForAdministration(options, sockets);
       showPool(processMetrics, sockets);
       metricsSql = connectForMetrics(options);
       work = createCustomerWork(connectForWork(options));
       const key = sealingKey(options.secret);
       webhookTests = createWebhookTests({ key, allowPrivate: config.webhookAllowPrivate });
-      const unready = readiness(sql, logger);
+      const unready = readiness(ingestionSql, logger);
       const probes: ProbeChecks = {
         started: () => true,
         unready: async () => (stopping ? [{ name: "stopping", message: "The service is stopping." }] : unready()),
       };
       handle = createServiceApp({
-        sql,
+        ingestionSql,
+        administrationSql,
         work,
         webhookTests,
         secret: options.secret,
@@ -114,18 +120,31 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
     async stop() {
       stopping = true;
       // Where nothing was served nobody needs the time to look elsewhere.
-      if (sql !== undefined) await delay(config.stopDelaySeconds * 1000);
+      if (ingestionSql !== undefined) await delay(config.stopDelaySeconds * 1000);
       await drain(server, DRAIN_MS_MAX);
-      const pools = [sql, metricsSql, work?.sql];
+      const pools = [ingestionSql, administrationSql, metricsSql, work?.sql];
       await Promise.all([...pools.map((pool) => pool?.end({ timeout: 5 })), webhookTests?.close()]);
     },
   };
 }
 
-function connectAs({ databaseUrl, useRoles }: HttpRoleOptions, sockets: Set<Socket>): Sql {
+/** With the check of keys and the probes. */
+function connectForIngestion(options: HttpRoleOptions, sockets: Set<Socket>): Sql {
+  return connectToServe(options, sockets, { max: INGESTION_CONNECTIONS, applicationName: "svc http" });
+}
+
+/** Apart, because ingestion and the probes must not wait for what people and their scripts read: with the pages and OAuth. */
+function connectForAdministration(options: HttpRoleOptions, sockets: Set<Socket>): Sql {
+  return connectToServe(options, sockets, { max: ADMINISTRATION_CONNECTIONS, applicationName: "svc http admin" });
+}
+
+function connectToServe(
+  { databaseUrl, useRoles }: HttpRoleOptions,
+  sockets: Set<Socket>,
+  pool: { max: number; applicationName: string },
+): Sql {
   return connect(databaseUrl, {
-    max: CONNECTIONS,
-    applicationName: "svc http",
+    ...pool,
     pipelineMax: 0,
     silentMsMax: SILENT_MS_MAX,
     sockets,
@@ -143,10 +162,10 @@ function connectForWork({ databaseUrl, useRoles }: HttpRoleOptions): Sql {
   });
 }
 
-/** Apart, so that a scrape answers also where all other connections are busy. */
+/** Apart, so that a scrape answers also where all other connections are busy: one for the figures, one to see whether the database answers. */
 function connectForMetrics({ databaseUrl, useRoles }: HttpRoleOptions): Sql {
   return connect(databaseUrl, {
-    max: 1,
+    max: 2,
     applicationName: "svc metrics",
     statementTimeoutMs: METRICS_MS_MAX,
     ...(useRoles ? { role: "svc_http" } : {}),
@@ -154,10 +173,11 @@ function connectForMetrics({ databaseUrl, useRoles }: HttpRoleOptions): Sql {
 }
 
 function showPool(metrics: ProcessMetrics, sockets: ReadonlySet<Socket>): void {
-  const help = "Connections of the pool that serves requests: open, and at most.";
+  const help =
+    "Connections of the pools that serve requests, ingestion's and administration's together: open, and at most.";
   metrics.look("svc_database_pool_connections", help, "connections", () => ({
     open: [...sockets].filter(({ destroyed }) => !destroyed).length,
-    limit: CONNECTIONS,
+    limit: INGESTION_CONNECTIONS + ADMINISTRATION_CONNECTIONS,
   }));
 }
 
@@ -165,18 +185,20 @@ function showPool(metrics: ProcessMetrics, sockets: ReadonlySet<Socket>): void {
 function installationMetrics(sql: Sql, logger: Logger): () => Promise<string> {
   let asked: Promise<string> | undefined;
   const ask = async () => {
-    try {
-      return await renderInstallation(await within(METRICS_MS_MAX, readInstallation(sql)));
-    } catch (error) {
-      logger.warn({ err: error }, "the figures of the installation could not be read");
-      return renderInstallation(null);
-    }
+    const [figures, answer] = await Promise.allSettled([
+      within(METRICS_MS_MAX, readInstallation(sql)),
+      within(METRICS_MS_MAX, answers(sql)),
+    ]);
+    if (figures.status === "fulfilled") return renderInstallation(figures.value);
+    logger.warn({ err: figures.reason as unknown }, "the figures of the installation could not be read");
+    return renderInstallation(null, answer.status === "fulfilled");
   };
   return () => (asked ??= ask().finally(() => (asked = undefined)));
 }
 
 interface ServiceAppParts {
-  sql: Sql;
+  ingestionSql: Sql;
+  administrationSql: Sql;
   work: CustomerWork;
   webhookTests: WebhookTests;
   secret: string;
@@ -190,9 +212,10 @@ interface ServiceAppParts {
 }
 
 function createServiceApp(parts: ServiceAppParts): Koa {
-  const { sql, work, webhookTests, secret, sealingKey, probes, metrics, config, logger, publicUrl, docsUrl } = parts;
-  const keys = new KeyCheck(sql);
-  const backend = new Ingestor(sql, { concurrency: SINGLE_CALLS, waitingMax: WAITING_MAX });
+  const { work, webhookTests, secret, sealingKey, probes, metrics, config, logger, publicUrl, docsUrl } = parts;
+  const keys = new KeyCheck(parts.ingestionSql);
+  const sql = parts.administrationSql;
+  const backend = new Ingestor(parts.ingestionSql, { concurrency: SINGLE_CALLS, waitingMax: WAITING_MAX });
   showIngestion(metrics.process, backend);
   return createApp({
     log: logger,

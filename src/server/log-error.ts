@@ -53,6 +53,13 @@ function serialize(error: ErrorLike, depth: number): object {
   };
 }
 
+/** The stacks of an error and of what caused it, as far as the log may have them. */
+export function stacksOf(error: unknown, depth = DEPTH_MAX): string {
+  if (!isErrorLike(error)) return `what was thrown is no error but a ${typeof error}`;
+  const stack = textOf(error, error.stack ?? error.message);
+  return error.cause === undefined || depth === 0 ? stack : `${stack}\nCaused by: ${stacksOf(error.cause, depth - 1)}`;
+}
+
 /** The value may hold quotation marks itself, so all from the first to the last goes. */
 function textOf(error: ErrorLike, text: string): string {
   if (!QUOTES_DATA.test(String(error["code"]))) return text;

@@ -28,6 +28,11 @@ const SECRET_TEXTS: [RegExp, string][] = [
   [/(\b(?:postgres(?:ql)?|smtps?):\/\/[^:@/\s"]*:)[^@\s"]+@/g, "$1[redacted]@"],
 ];
 
+/** A text without the secrets that have a form of their own. */
+export function hideSecrets(text: string): string {
+  return SECRET_TEXTS.reduce((rest, [secret, shown]) => rest.replace(secret, shown), text);
+}
+
 /** What the job runner says of a job that failed: its errors as any other. */
 function serializeMeta(meta: unknown): unknown {
   if (typeof meta !== "object" || meta === null) return meta;
@@ -48,7 +53,7 @@ export function createLogger(level: string, stream: DestinationStream = destinat
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       hooks: {
-        streamWrite: (line) => SECRET_TEXTS.reduce((text, [secret, shown]) => text.replace(secret, shown), line),
+        streamWrite: hideSecrets,
       },
     },
     stream,

@@ -2,10 +2,13 @@ import yargs from "yargs";
 import { SetupError } from "../db/embedded/setup-error.js";
 import { MigrateError } from "../db/migrate/execute.js";
 import { ConfigError, readConfig, type ServerConfig } from "./config.js";
-import { createLogger, type Logger } from "./log.js";
+import { stacksOf } from "./log-error.js";
+import { createLogger, hideSecrets, type Logger } from "./log.js";
 import { OperatorError } from "./operator-error.js";
 import { ROLES } from "./roles.js";
 import { StartError } from "./start-failure.js";
+
+export { logCrashes } from "./crash.js";
 
 const DONE = 0;
 const FAILED = 1;
@@ -106,9 +109,7 @@ function inWords(error: Error): string {
   return isClose ? `${error.message}\n${stacks(error)}` : error.message;
 }
 
-/** The stacks of an error and of what caused it. */
+/** What was not meant to be read by anybody may quote anything. */
 function stacks(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const stack = error.stack ?? error.message;
-  return error.cause === undefined ? stack : `${stack}\nCaused by: ${stacks(error.cause)}`;
+  return hideSecrets(stacksOf(error));
 }

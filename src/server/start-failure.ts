@@ -6,7 +6,7 @@ export class StartError extends Error {
   override name = "StartError";
 }
 
-type Failed = { code?: string; message?: string; cause?: unknown };
+type Failed = { code?: string; message?: string; cause?: unknown; syscall?: string; path?: string };
 
 /** A failure to listen, in words where there are any. */
 export function listenFailure(error: Error, { host, port }: Pick<ServerConfig, "host" | "port">): Error {
@@ -40,9 +40,14 @@ interface Target {
 
 /** By SQLSTATE and by the codes of the system and of TLS: exact ones, and the beginnings of others. */
 function connecting(error: unknown, { place, name, user }: Target): string | null {
-  const { message = "" } = error as Failed;
+  const { message = "", syscall = "", path } = error as Failed;
   const code = codeOf(error);
   const server = `the database server at ${place}`;
+  if (syscall === "open" || code === "EISDIR") {
+    // Node.js does not say which where it is a directory.
+    const file = path === undefined ? "a file" : `the file ${path}`;
+    return `cannot read ${file} that DATABASE_URL names (${code}); correct sslrootcert, sslcert or sslkey there`;
+  }
   if (/^(ECONNREFUSED|ENOENT)$/.test(code)) {
     return `nothing listens at ${place} (${code}); start the database server, or correct DATABASE_URL`;
   }

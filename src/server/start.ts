@@ -12,10 +12,15 @@ import type { WorkerRoleOptions } from "./worker-role.js";
  * is undone where it takes longer, and done again by another worker.
  */
 const STOP_MS_MAX = { requests: 20_000, jobs: 25_000, database: 90_000 };
+/** How long the embedded database may take to stop where a second signal says that nothing else is to be waited for. */
+const HURRIED_MS_MAX = 10_000;
 
-/** `svc-server start`: serves until SIGTERM or SIGINT; then readiness fails, requests are drained, and jobs are finished. */
+/**
+ * `svc-server start`: serves until SIGTERM or SIGINT; then readiness fails, requests are drained, and jobs are finished. A second signal ends
+ * the process as soon as the embedded database has stopped, a third one at once.
+ */
 export async function startCommand(config: ServerConfig, logger: Logger, role: Role): Promise<void> {
-  const stop = receiveStopSignal();
+  const stop = receiveStopSignals();
   // Other processes make and start the embedded database, while this one loads the rest of its code.
   const reaching = reachServer(config, logger);
   reaching.catch(() => undefined); // awaited below
@@ -25,6 +30,14 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: R
       () => undefined,
     );
   const parts: Part[] = [{ name: "database", msMax: STOP_MS_MAX.database, stop: release }];
+  void stop.hurried.then(async (signal) => {
+    await isDoneWithin(
+      HURRIED_MS_MAX,
+      release().catch((err: unknown) => logger.error({ err }, "the embedded database did not stop")),
+    );
+    process.kill(process.pid, signal);
+  });
+  let abandoned = false;
   try {
     let http: OpenHttp | null = null;
     if (role !== "worker") {
@@ -37,8 +50,15 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: R
       });
       http = opened;
     }
-    const { url: databaseUrl, useRoles } = await bringToVersion(await reaching, config, logger);
-    if (stop.signal.aborted) return;
+    // A migration may wait, for another process's or for a server that does not answer: who says stop does not wait with it.
+    const migrated = reaching.then((server) => bringToVersion(server, config, logger));
+    const database = await Promise.race([migrated, stop.received.then(() => null)]);
+    if (database === null) {
+      logger.info({ signal: await stop.received }, "stopping before the database is ready");
+      abandoned = true;
+      return;
+    }
+    const { url: databaseUrl, useRoles } = database;
     const secret = await resolveSecret(config);
     if (role !== "http") {
       const options: WorkerRoleOptions = {
@@ -62,6 +82,8 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: R
     logger.info({ signal: await stop.received }, "stopping");
   } finally {
     await stopAll(parts, logger);
+    // It still waits, or is at a migration, which the server undoes.
+    if (abandoned) process.exit();
   }
 }
 
@@ -105,23 +127,22 @@ async function isDoneWithin(milliseconds: number, work: Promise<unknown>): Promi
 
 const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
-interface StopSignal {
-  /** The first SIGTERM or SIGINT. Another one, of either, ends the process at once. */
+interface StopSignals {
+  /** The first SIGTERM or SIGINT. */
   received: Promise<NodeJS.Signals>;
-  /** Aborted by it. */
-  signal: AbortSignal;
+  /** The second one, of either. A third one ends the process at once. */
+  hurried: Promise<NodeJS.Signals>;
 }
 
-function receiveStopSignal(): StopSignal {
-  const stopping = new AbortController();
-  const received = new Promise<NodeJS.Signals>((resolve) => {
-    const receive = (name: NodeJS.Signals) => {
-      // Without a listener a signal ends the process.
-      for (const each of STOP_SIGNALS) process.off(each, receive);
-      resolve(name);
-    };
-    for (const name of STOP_SIGNALS) process.on(name, receive);
-  });
-  void received.then(() => stopping.abort());
-  return { received, signal: stopping.signal };
+function receiveStopSignals(): StopSignals {
+  const waiting: ((name: NodeJS.Signals) => void)[] = [];
+  const next = () => new Promise<NodeJS.Signals>((resolve) => waiting.push(resolve));
+  const signals = { received: next(), hurried: next() };
+  const receive = (name: NodeJS.Signals) => {
+    waiting.shift()?.(name);
+    // Without a listener a signal ends the process.
+    if (waiting.length === 0) for (const each of STOP_SIGNALS) process.off(each, receive);
+  };
+  for (const name of STOP_SIGNALS) process.on(name, receive);
+  return signals;
 }

@@ -1,8 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { INSTALLATION_METRICS } from "../../src/metrics/installation.js";
+import { readConfig } from "../../src/server/config.js";
+import { openHttp } from "../../src/server/http-role.js";
 import { withoutDatabase } from "../spec/support/outage.js";
 import { INSTALL_MS_MAX, installed } from "../support/debian.js";
+import { runLog } from "../support/run-log.js";
 import { startReceiver, statuses, type Receiver } from "../webhooks/support/receiver.js";
 import { METRICS_TOKEN, readSamples, startObserved, type Observed } from "./support/observed.js";
 
@@ -126,7 +129,7 @@ describe("GET /metrics", () => {
     }
     expect(await value("svc_request_body_bytes", { bytes: "held" })).toBe(0);
     expect(await value("svc_database_pool_connections", { connections: "open" })).toBeGreaterThan(0);
-    expect(await value("svc_database_pool_connections", { connections: "limit" })).toBe(16);
+    expect(await value("svc_database_pool_connections", { connections: "limit" })).toBe(22);
     expect(await value("nodejs_eventloop_lag_p99_seconds")).toBeGreaterThanOrEqual(0);
     expect(await value("process_resident_memory_bytes")).toBeGreaterThan(10_000_000);
   });
@@ -150,7 +153,7 @@ describe("GET /metrics", () => {
     expect(INSTALLATION_METRICS.filter((name) => !text.includes(`# TYPE ${name} `))).toEqual([]);
     expect(await observed.value("svc_database_up")).toBe(1);
     expect(await observed.value("svc_workers")).toBe(1);
-    expect(await observed.value("svc_database_connections", { application: "svc metrics" })).toBe(1);
+    expect(await observed.value("svc_database_connections", { application: "svc metrics" })).toBe(2);
   });
 
   it("says so where the database does not answer, and shows the process all the same", async () => {
@@ -161,6 +164,31 @@ describe("GET /metrics", () => {
       expect(await value("svc_ingest_operations_total", { outcome: "accepted" })).toBeGreaterThan(0);
     });
     await expect.poll(() => value("svc_database_up")).toBe(1);
+  });
+
+  it("says that the database answers also where the figures take too long", async () => {
+    const { fixture, scrape } = observed;
+    await fixture.service.db.sql.begin(async (tx) => {
+      await tx`lock table svc.webhooks in access exclusive mode`;
+      const samples = await scrape();
+      const valueOf = (name: string) => samples.find((sample) => sample.name === name)?.value;
+      expect([valueOf("svc_database_up"), valueOf("svc_workers")]).toEqual([1, undefined]);
+    });
+  });
+
+  it("says nothing of the database before the service has started", async () => {
+    const { config } = readConfig({ SVC_PORT: "0", SVC_METRICS_TOKEN: METRICS_TOKEN });
+    const starting = await openHttp(config, runLog());
+    try {
+      const response = await fetch(`${starting.address}/metrics`, {
+        headers: { Authorization: `Bearer ${METRICS_TOKEN}` },
+      });
+      const names = readSamples(await response.text()).map(({ name }) => name);
+      expect(names).toContain("svc_build_info");
+      expect(names).not.toContain("svc_database_up");
+    } finally {
+      await starting.stop();
+    }
   });
 
   it("names no customer, event, project, organization or environment", async () => {

@@ -58,6 +58,16 @@ it("a database server that is not there is one line", async () => {
   );
 });
 
+it.each([
+  ["is not there", "/nowhere/authority.pem", "the file /nowhere/authority.pem", "ENOENT"],
+  ["is a directory", "/tmp", "a file", "EISDIR"],
+])("a file of certificates that %s is one line", async (_, given, file, code) => {
+  const DATABASE_URL = `${db.url}?sslmode=verify-full&sslrootcert=${given}`;
+  expect(await start({ DATABASE_URL })).toEqual(
+    refused(`cannot read ${file} that DATABASE_URL names (${code}); correct sslrootcert, sslcert or sslkey there`),
+  );
+});
+
 it("a database that is not there is one line", async () => {
   expect(await start({ DATABASE_URL: changed({ pathname: "/nowhere" }) })).toEqual(
     refused(
@@ -102,6 +112,18 @@ it("a database that is newer than the program is one line", async () => {
   expect(code).toBe(1);
   expect(stderr).toMatch(
     /^svc-server: the database is newer than this program: it has migration 999999\.sql, .*; install the version that made it, or a later one\n$/,
+  );
+});
+
+it("a database that is read-only is one line, also where nothing is to migrate", async () => {
+  const readonly = await createDatabase();
+  onTestFinished(() => readonly.drop());
+  await readonly.sql.unsafe(`alter database ${readonly.name} set default_transaction_read_only = on`);
+  expect(await start({ DATABASE_URL: readonly.url })).toEqual(
+    refused(
+      "the database is read-only, because default_transaction_read_only is on; name another one in DATABASE_URL, or set it off " +
+        "for this one: alter database … set default_transaction_read_only = off",
+    ),
   );
 });
 

@@ -1,12 +1,20 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import { access, rm } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { connect } from "../../src/db/connect.js";
 import { drain } from "../../src/http/drain.js";
 import { createHttpServer } from "../../src/http/server.js";
 import { readConfig } from "../../src/server/config.js";
 import { openHttp } from "../../src/server/http-role.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
+import { keepLog } from "../support/run-log.js";
+import { endServer, temporaryDirectory } from "../support/server.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
 import { openConnection } from "../http/ingest/raw-connection.js";
 
@@ -124,6 +132,22 @@ describe("a process that is told to stop", () => {
     await expect(fetch(service.url)).rejects.toThrow();
   });
 
+  it("stops the embedded database, too, where it is told again", async () => {
+    const directory = await temporaryDirectory();
+    const service = await startServiceProcess("", { SVC_DATA_DIR: directory, SVC_STOP_DELAY_SECONDS: "300" });
+    onTestFinished(async () => {
+      await service.stop();
+      await endServer(directory);
+      await rm(directory, { recursive: true, force: true });
+    });
+    await expect.poll(() => ready(service), { timeout: 20_000 }).toEqual(OK);
+    service.signal("SIGTERM");
+    await expect.poll(() => ready(service)).toMatchObject(STOPPING);
+    service.signal("SIGTERM");
+    expect(await service.ended).toBe("SIGTERM");
+    await expect(access(path.join(directory, "postgres/data/postmaster.pid"))).rejects.toThrow("ENOENT");
+  });
+
   it("ends at once where it is told again, by whichever signal", async () => {
     const service = await start({ SVC_STOP_DELAY_SECONDS: "300" });
     await expect.poll(() => ready(service), { timeout: 20_000 }).toEqual(OK);
@@ -131,5 +155,45 @@ describe("a process that is told to stop", () => {
     await expect.poll(() => ready(service)).toMatchObject(STOPPING);
     service.signal("SIGINT");
     expect(await service.ended).toBe("SIGINT");
+  });
+});
+
+describe("a process that is told to stop while it starts", () => {
+  const PROGRAM = fileURLToPath(new URL("../../bin/svc-server.js", import.meta.url));
+
+  /** Starts a process that will not get as far as to listen. */
+  function start(databaseUrl: string) {
+    const env = { PATH: process.env["PATH"], SVC_PORT: "0", SVC_SECRET: "x".repeat(32), DATABASE_URL: databaseUrl };
+    const child = execFile(process.execPath, [PROGRAM, "start"], { env });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    keepLog(child.stderr!, `start-${child.pid}`);
+    const lines = createInterface({ input: child.stderr! });
+    const said = (words: string) =>
+      new Promise<void>((resolve) => lines.on("line", (line) => line.includes(words) && resolve()));
+    const ended = once(child, "close").then(() => child.exitCode ?? child.signalCode);
+    return { child, said, ended };
+  }
+
+  it("says that it waits for another process's migration, and ends at once", async () => {
+    const db = await createDatabase();
+    onTestFinished(() => db.drop());
+    const other = connect(db.url, { max: 1, applicationName: "svc test migrate" });
+    onTestFinished(() => other.end());
+    await other`select pg_advisory_lock(7205759403793)`;
+    const { child, said, ended } = start(db.url);
+    await said("another process migrates the database");
+    child.kill("SIGTERM");
+    expect(await ended).toBe(0);
+  });
+
+  it("ends at once where the database server says nothing", async () => {
+    const silent = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void silent.close());
+    await once(silent, "listening");
+    const connected = once(silent, "connection");
+    const { child, ended } = start(`postgres://a:b@127.0.0.1:${(silent.address() as AddressInfo).port}/c`);
+    await connected;
+    child.kill("SIGINT");
+    expect(await ended).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 -- What keeps a process from its work, as [{name, message}] for GET /readyz: answered at all, it says that the database is there.
 -- filenames and hashes are the migrations that the process knows. One that the database has beyond them is no failure: a newer version
--- beside an older one makes it.
+-- beside an older one makes it. A database that takes no writes answers, but nothing can be accepted or evaluated there.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.failed_checks(filenames text[], hashes text[])
 returns json
@@ -11,12 +11,18 @@ set search_path = ''
 as $$
   select coalesce(json_agg(json_build_object('name', c.name, 'message', c.message) order by c.place), '[]')
   from (
-    select 1, 'migrations', format('The database lacks the migration %s of this program.', min(k.filename))
+    select 1, 'database', case
+      when pg_is_in_recovery() then 'The database is read-only: it is a standby.'
+      else 'The database is read-only: default_transaction_read_only is on.'
+    end
+    where pg_is_in_recovery() or current_setting('transaction_read_only')::boolean
+    union all
+    select 2, 'migrations', format('The database lacks the migration %s of this program.', min(k.filename))
     from unnest(failed_checks.filenames, failed_checks.hashes) as k (filename, hash)
     where not exists (select from graphile_migrate.migrations as m where m.hash = k.hash)
     having count(*) > 0
     union all
-    select 2, 'worker', 'No worker has shown a sign of life for 30 seconds.'
+    select 3, 'worker', 'No worker has shown a sign of life for 30 seconds.'
     where not exists (select from svc.workers as w where w.seen_at > now() - interval '30 seconds')
   ) as c (place, name, message);
 $$;

@@ -14,6 +14,7 @@ export const exportCustomer = adminRoute({
   query: environmentQuery,
   answers: { 200: customerExport },
   refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
+  scarce: true,
   answer: async ({ deps, credentials, params, query, ctx }) => {
     const at = placeIn(params, query.env);
     const customerId = params["customerId"]!;

@@ -16,6 +16,7 @@ import { emptyObject } from "./parameters.js";
 import { readPathText, readQueryText } from "./request-text.js";
 import { needsMembers, shape, type Shape } from "../shapes.js";
 import type { CustomerWork } from "./customer-work.js";
+import type { Places } from "./places.js";
 import type { WebhookTests } from "./webhook-tests.js";
 
 /** What the administrative routes need. */
@@ -34,9 +35,15 @@ export interface AdminDeps {
   webhookTests: WebhookTests;
 }
 
+/** What each of them is bound to. */
+export interface BoundDeps extends AdminDeps {
+  /** Of the calls to `sql`: one for each of its connections, so that what waits is bounded in number and in time. */
+  places: Places;
+}
+
 /** A request that has a token, an organization, and a query and body of the declared shape. */
 export interface AdminCall<Query extends TSchema, Body extends TSchema> {
-  deps: AdminDeps;
+  deps: BoundDeps;
   credentials: AdminCredentials;
   params: Readonly<Record<string, string>>;
   query: Static<Query>;
@@ -56,7 +63,10 @@ export interface Answer {
 interface AdminRoute<Query extends TObject, Body extends TSchema> extends Declaration {
   query?: Query;
   body?: { schema: Body; bytesMax: number };
-  /** What it takes is scarce, so that nobody waits for it who may not have it: authorized first, as is whatever has a body. */
+  /**
+   * What it takes is scarce, so that nobody waits for it who may not have it: authorized first, as is whatever has a body. It has places of
+   * its own, and waits for them in none of the others'.
+   */
   scarce?: true;
   answer(call: AdminCall<Query, Body>): Promise<Answer>;
 }
@@ -66,7 +76,7 @@ const ORGANIZATION_LENGTH_MAX = 200;
 /** Makes a route of an endpoint: credentials, query and body are read and checked, then `answer` is called and its answer rendered. */
 export function adminRoute<const Query extends TObject = typeof emptyObject, const Body extends TSchema = TSchema>(
   route: AdminRoute<Query, Body>,
-): (deps: AdminDeps) => Route {
+): (deps: BoundDeps) => Route {
   const queryShape = shape((route.query ?? emptyObject) as Query);
   const bodyShape = route.body && shape(route.body.schema);
   return (deps) => ({
@@ -78,17 +88,11 @@ export function adminRoute<const Query extends TObject = typeof emptyObject, con
       const params = readPathText(ctx, route.path);
       const query = readQuery(ctx, queryShape);
       if (route.body || route.scarce) {
-        await authorizeRequest(deps.sql, credentials, route.operation, environmentOf(query));
+        await deps.places.run(() => authorizeRequest(deps.sql, credentials, route.operation, environmentOf(query)));
       }
       const body = route.body && bodyShape && (await readBody(ctx, route.body, bodyShape));
-      const { status, document, type } = await route.answer({
-        deps,
-        credentials,
-        params,
-        query,
-        body: body as Static<Body>,
-        ctx,
-      });
+      const answer = () => route.answer({ deps, credentials, params, query, body: body as Static<Body>, ctx });
+      const { status, document, type } = await (route.scarce ? answer() : deps.places.run(answer));
       ctx.status = status;
       ctx.type = type ?? "application/json";
       ctx.body = typeof document === "string" || type !== undefined ? document : JSON.stringify(document);

@@ -12,6 +12,7 @@ import { listEvents, streamEvents } from "./events.js";
 import { getJourney } from "./journeys.js";
 import { createPreview, getPreview, listPreviewCustomers } from "./previews.js";
 import { createRecompute, getRecompute, listRecomputeCustomers, listRecomputes, retryRecompute } from "./recomputes.js";
+import { Places } from "./places.js";
 import type { AdminDeps } from "./route.js";
 import { listRuleExecutions } from "./rule-executions.js";
 import { listSchemaViolations } from "./schema-violations.js";
@@ -30,8 +31,16 @@ import { whoami } from "./whoami.js";
 
 export type { AdminDeps } from "./route.js";
 
+/** How many connections administration has for itself: none of it, however long it hangs, takes one of ingestion's. */
+export const ADMINISTRATION_CONNECTIONS = 8;
+
+const WAITING_MAX = 1_000;
+const WAIT_MS_MAX = 10_000;
+
 /** The administrative API. Who may do what is decided in the database (iam.operations). */
 export function adminRoutes(deps: AdminDeps): Route[] {
+  const places = new Places({ places: ADMINISTRATION_CONNECTIONS, waitingMax: WAITING_MAX, waitMsMax: WAIT_MS_MAX });
+  const bound = { ...deps, places };
   return [
     whoami,
     ...organizationRoutes,
@@ -87,5 +96,5 @@ export function adminRoutes(deps: AdminDeps): Route[] {
     resendDelivery,
     resendDeliveries,
     getEmission,
-  ].map((bind) => bind(deps));
+  ].map((bind) => bind(bound));
 }

@@ -200,6 +200,7 @@ export const testWebhook = adminRoute({
   body: { schema: test, bytesMax: KIB },
   answers: { 200: webhookTest },
   refusals: NOT_FOUND,
+  scarce: true,
   answer: ({ deps, credentials, params, query: { env }, body }) =>
     deps.webhookTests.run(credentials.organizationId, async () => {
       const type = body.type ?? TEST_TYPE;

@@ -116,7 +116,7 @@ describe("the service", () => {
         level: 50,
         requestId: "req",
         method: "GET",
-        path: "/whoami",
+        route: "/whoami",
         err: { code: "42P01", message: expect.stringContaining('relation "iam.memberships"') as string },
       });
     } finally {

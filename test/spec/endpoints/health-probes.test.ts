@@ -123,6 +123,22 @@ describe.each([
     }
   });
 
+  it("503 where the database is read-only", async () => {
+    await whileWorking(async () => {
+      await db.sql.unsafe(`alter database ${db.name} set default_transaction_read_only = on`);
+      const restarted = await openHttp(readConfig({ SVC_PORT: "0", SVC_DOCS_URL: DOCS_URL }).config, logger);
+      try {
+        restarted.serve({ databaseUrl: db.url, useRoles: true, secret: SECRET });
+        const reply = await readReply(`${restarted.address}${path}`, { headers: { "X-Request-ID": "req" } });
+        const message = "The database is read-only: default_transaction_read_only is on.";
+        expectRefused(reply, 503, unready("database", message));
+      } finally {
+        await restarted.stop();
+        await db.sql.unsafe(`alter database ${db.name} reset default_transaction_read_only`);
+      }
+    });
+  });
+
   it("503 where the database has no function to ask, as after the restore of an old one", async () => {
     await db.sql`alter function svc_api.failed_checks(text[], text[]) rename to hidden`;
     try {

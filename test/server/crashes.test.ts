@@ -1,0 +1,45 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, expect, inject, it, onTestFinished } from "vitest";
+import { stacksOf } from "../../src/server/log-error.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { startServiceProcess } from "../support/service-process.js";
+
+const QUOTED = "what no log may hold";
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createDatabase();
+});
+afterAll(() => db.drop());
+
+it.each([
+  ["thrown", "throw error"],
+  ["rejected", "Promise.reject(error)"],
+  ["thrown and no error", "throw error.detail"],
+])("an error that is %s and nobody handles is one line of the log, without what it quotes", async (_, fail) => {
+  const error = `Object.assign(new Error("a row was refused"), { code: "23505", detail: "Key (note)=(${QUOTED})" })`;
+  const program = `process.on("SIGUSR2", () => { const error = ${error}; ${fail}; });`;
+  const service = await startServiceProcess(db.url, {
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(program)}`,
+  });
+  onTestFinished(() => service.stop());
+  service.signal("SIGUSR2");
+  expect(await service.ended).toBe(1);
+  const log = await readFile(path.join(inject("logs"), `service-${service.pid}-${process.pid}.log`), "utf8");
+  expect(log).not.toContain(QUOTED);
+  const last = JSON.parse(log.trimEnd().split("\n").at(-1)!) as object;
+  const message = fail.includes("detail") ? "what was thrown is no error but a string" : "a row was refused";
+  expect(last).toMatchObject({
+    level: "fatal",
+    msg: "the process ends by an error that nobody handled",
+    err: { message, stack: expect.stringContaining(message) as string },
+  });
+});
+
+it("what a command prints of an unforeseen error has no value that the database quotes", () => {
+  const cause = Object.assign(new Error(`invalid input syntax for type uuid: "${QUOTED}"`), { code: "22P02" });
+  const printed = stacksOf(new Error("the command failed", { cause }));
+  expect(printed).toMatch(/^Error: the command failed\n {4}at .*\nCaused by: Error: .*"\[redacted\]"\n {4}at /s);
+  expect(printed).not.toContain(QUOTED);
+});
