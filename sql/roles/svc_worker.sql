@@ -25,6 +25,7 @@ grant execute on function
   svc_api.record_recompute_chunk(integer, text, integer, text, integer, json, json),
   svc_api.release_webhooks(text),
   svc_api.set_aside_customer(integer, text, text),
+  svc_api.sign_off(text),
   svc_api.sweep_iam(),
   svc_api.sweep_keys(integer, integer),
   svc_api.sweep_logs(integer, integer),

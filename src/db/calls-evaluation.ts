@@ -175,3 +175,8 @@ export async function tick(sql: Sql, workerId: string, settleSeconds: number): P
     select svc_api.tick(${workerId}, make_interval(secs => ${settleSeconds})) as asked`;
   return row.asked;
 }
+
+/** Says that a worker has stopped, which readiness would else believe alive for half a minute. */
+export async function signOff(sql: Sql, workerId: string): Promise<void> {
+  await sql`select svc_api.sign_off(${workerId})`;
+}

@@ -111,7 +111,14 @@ export function readConfig(env: Environment): { config: ServerConfig; warnings: 
     logLevel: reader.choice("LOG_LEVEL", LOG_LEVELS) ?? "info",
   };
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
-  return { config, warnings: [...unknownNames(env), ...unreachableLinks(config)] };
+  return { config, warnings: [...unknownNames(env), ...emptyDatabaseUrl(env), ...unreachableLinks(config)] };
+}
+
+/** As a deployment has it whose own variable is missing: events would go where nobody looks for them. */
+function emptyDatabaseUrl(env: Environment): string[] {
+  const text = env["DATABASE_URL"];
+  if (text === undefined || text.trim() !== "") return [];
+  return ["DATABASE_URL is empty, so the embedded PostgreSQL in SVC_DATA_DIR is used; unset it if that is meant"];
 }
 
 /** An address that stands for all of the machine's is none that a client can follow. */

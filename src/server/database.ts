@@ -20,17 +20,18 @@ export interface DatabaseServer {
 
 /** The operator's database, or the embedded one, brought to this version. Throws StartError where the operator can mend what is wrong. */
 export async function openDatabase(config: ServerConfig, logger: Logger): Promise<Database> {
-  return bringToVersion(await reachServer(config, logger), config, logger);
+  return bringToVersion(reachServer(config, logger), config, logger);
 }
 
 /** Migrates the server's database; where that fails, gives the server up. Throws StartError where the operator can mend what is wrong. */
 export async function bringToVersion(
-  server: DatabaseServer,
+  reaching: Promise<DatabaseServer>,
   { databaseUrl }: Pick<ServerConfig, "databaseUrl">,
   logger: Logger,
 ): Promise<Database> {
+  // Loaded while the server starts.
+  const [server, { migrate }] = await Promise.all([reaching, import("../db/migrate.js")]);
   try {
-    const { migrate } = await import("../db/migrate.js");
     const report = await migrate(server.url, { onWait: (sentence) => logger.warn(sentence) });
     for (const note of report.notes) logger.warn(note);
     if (report.migrations.length > 0) logger.info({ migrations: report.migrations }, "the database was migrated");

@@ -1,6 +1,7 @@
 import yargs from "yargs";
 import { SetupError } from "../db/embedded/setup-error.js";
 import { MigrateError } from "../db/migrate/execute.js";
+import { version } from "../http/version.js";
 import { ConfigError, readConfig, type ServerConfig } from "./config.js";
 import { stacksOf } from "./log-error.js";
 import { createLogger, hideSecrets, type Logger } from "./log.js";
@@ -82,7 +83,7 @@ async function parse(args: string[]): Promise<void> {
     .recommendCommands()
     .exitProcess(false)
     .help()
-    .version(false)
+    .version(version)
     .fail((message: string | null, error?: Error) => {
       throw error ?? new UsageError(message ?? "The command line cannot be understood.");
     })

@@ -49,7 +49,14 @@ export async function lookAsOperator<T>(
 
 /** Our functions raise SQLSTATEs of class SV, with what to say in the detail. */
 function refusalOf(error: unknown): OperatorError | null {
-  const { code, detail } = error as { code?: unknown; detail?: unknown };
+  const { code, detail, constraint_name } = error as { code?: unknown; detail?: unknown; constraint_name?: unknown };
+  if (constraint_name === "organizations_plan_id_fkey") {
+    return new OperatorError(
+      "there is no plan `standard`, with which organizations begin; " +
+        "make it: svc-server plans set standard --rate-per-second 50000 --rate-burst 100000",
+      { cause: error },
+    );
+  }
   if (code === UNDEFINED_FUNCTION || code === UNDEFINED_SCHEMA) {
     return new OperatorError("the database is not that of this version yet; run `svc-server migrate` first", {
       cause: error,

@@ -162,7 +162,7 @@ interface Days {
 /** What a change of the days that are kept removes, in a line; nothing where it removes nothing. */
 function removal(days: Days | undefined): string[] {
   if (days === undefined || days.to === null || days.to >= (days.from ?? Infinity)) return [];
-  return [`What was accepted more than ${days.to} days ago is now removed, for good.`];
+  return [`What was accepted more than ${daysInWords(days.to)} ago is now removed, for good.`];
 }
 
 /** `svc-server plans remove`: a plan that no organization has. */
@@ -179,10 +179,14 @@ function limitsInWords({ ratePerSecond, rateBurst, monthlyEvents, retentionDays,
   return [
     `${ratePerSecond} operations/s, burst ${rateBurst}`,
     monthlyEvents === null ? "any number of events" : `${monthlyEvents} events a month`,
-    retentionDays === null ? "kept for ever" : `kept for ${retentionDays} days`,
+    retentionDays === null ? "kept for ever" : `kept for ${daysInWords(retentionDays)}`,
     cloudExecution ? "cloud execution" : "no cloud execution",
     ai ? "AI" : "no AI",
   ];
+}
+
+function daysInWords(days: number): string {
+  return `${days} ${days === 1 ? "day" : "days"}`;
 }
 
 function organizationsInWords({ organizationCount }: Plan): string {

@@ -75,9 +75,10 @@ function connecting(error: unknown, { place, name, user }: Target): string | nul
   return null;
 }
 
-/** A migration that lacks a privilege lacks the ownership. */
+/** A migration that lacks a privilege lacks the ownership, of the database or of what is in it. */
 function migrating(error: MigrateError, name: string, user: string): string | null {
-  return codeOf(error.cause) === "42501" ? `${error.message}; ${owner(name, user)}` : null;
+  if (codeOf(error.cause) !== "42501") return null;
+  return `${error.message}; ${owner(name, user)}; where another user migrated it before, start as that one, or as that one: reassign owned by current_user to "${user}"`;
 }
 
 function owner(name: string, user: string): string {

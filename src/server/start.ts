@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ServerConfig } from "./config.js";
-import { bringToVersion, reachServer } from "./database.js";
+import { bringToVersion, reachServer, type Database } from "./database.js";
 import type { OpenHttp } from "./http-role.js";
 import type { Logger } from "./log.js";
 import type { Role } from "./roles.js";
@@ -51,33 +51,25 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: R
       http = opened;
     }
     // A migration may wait, for another process's or for a server that does not answer: who says stop does not wait with it.
-    const migrated = reaching.then((server) => bringToVersion(server, config, logger));
-    const database = await Promise.race([migrated, stop.received.then(() => null)]);
-    if (database === null) {
+    const migrated = bringToVersion(reaching, config, logger);
+    const settings = migrated.then((database) => settingsOf(config, database));
+    const working =
+      role === "http"
+        ? null
+        : import("./worker-thread-keeper.js").then((keeper) =>
+            keeper.startWorkerThread(settings, config.logLevel, logger),
+          );
+    working?.catch(() => undefined); // awaited below
+    const known = await Promise.race([settings, stop.received.then(() => null)]);
+    if (known === null) {
       logger.info({ signal: await stop.received }, "stopping before the database is ready");
       abandoned = true;
       return;
     }
-    const { url: databaseUrl, useRoles } = database;
-    const secret = await resolveSecret(config);
-    if (role !== "http") {
-      const options: WorkerRoleOptions = {
-        databaseUrl,
-        useRoles,
-        settleSeconds: config.settleSeconds,
-        attemptDays: config.deliveryAttemptDays,
-        recomputeAttempts: config.recomputeAttempts,
-        secret,
-        allowPrivateWebhooks: config.webhookAllowPrivate,
-      };
-      const worker =
-        role === "worker"
-          ? await (await import("./worker-role.js")).runWorkerRole(options, logger)
-          : await (await import("./worker-thread-keeper.js")).startWorkerThread(options, config.logLevel, logger);
-      // Before the database, which it needs to finish its jobs.
-      parts.splice(-1, 0, { name: "jobs", msMax: STOP_MS_MAX.jobs, stop: () => worker.stop() });
-    }
-    http?.serve({ databaseUrl, useRoles, secret });
+    const worker = await working;
+    // Before the database, which it needs to finish its jobs.
+    if (worker !== null) parts.splice(-1, 0, { name: "jobs", msMax: STOP_MS_MAX.jobs, stop: () => worker.stop() });
+    http?.serve(known);
     process.stdout.write(http === null ? "svc-server working\n" : `svc-server listening on ${http.address}\n`);
     logger.info({ signal: await stop.received }, "stopping");
   } finally {
@@ -85,6 +77,21 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: R
     // It still waits, or is at a migration, which the server undoes.
     if (abandoned) process.exit();
   }
+}
+
+async function settingsOf(
+  config: ServerConfig,
+  { url, useRoles }: Pick<Database, "url" | "useRoles">,
+): Promise<WorkerRoleOptions> {
+  return {
+    databaseUrl: url,
+    useRoles,
+    settleSeconds: config.settleSeconds,
+    attemptDays: config.deliveryAttemptDays,
+    recomputeAttempts: config.recomputeAttempts,
+    secret: await resolveSecret(config),
+    allowPrivateWebhooks: config.webhookAllowPrivate,
+  };
 }
 
 /** A part of the process that must be stopped, in so many milliseconds. */

@@ -24,14 +24,17 @@ interface Thread {
  * Runs the worker in a thread of its own, off the HTTP event loop. A thread that ends by itself, as it does where the database dies with
  * jobs under way, is started again, for as long as it takes: HTTP goes on meanwhile, and readiness says that no worker is there. Throws
  * where the first one does not start in four tries.
+ *
+ * @param options the thread loads its code while they are waited for, and ends where they do not come
  */
 export async function startWorkerThread(
-  options: WorkerRoleOptions,
+  options: Promise<WorkerRoleOptions>,
   logLevel: string,
   logger: Logger,
 ): Promise<RunningWorker> {
-  const launch = () => launchThread({ options, logLevel }, logger);
+  const launch = () => launchThread(options, logLevel, logger);
   let thread = launch();
+  await options;
   // The database was there a moment ago; it may die just now, too.
   for (let starts = 1; !(await thread.started); starts += 1) {
     if (starts === STARTS_MAX) throw new StartError("the worker did not start; the log says why");
@@ -63,8 +66,12 @@ export async function startWorkerThread(
   };
 }
 
-function launchThread(workerData: { options: WorkerRoleOptions; logLevel: string }, logger: Logger): Thread {
-  const worker = new Worker(new URL("./worker-thread.js", import.meta.url), { workerData });
+function launchThread(options: Promise<WorkerRoleOptions>, logLevel: string, logger: Logger): Thread {
+  const worker = new Worker(new URL("./worker-thread.js", import.meta.url), { workerData: { logLevel } });
+  void options.then(
+    (known) => worker.postMessage(known),
+    () => worker.terminate(),
+  );
   worker.on("error", (error) => logger.error({ err: error }, "the worker failed"));
   const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
   const ready = new Promise<boolean>((resolve) => worker.once("message", () => resolve(true)));

@@ -90,13 +90,20 @@ class Pump implements Deliverer {
   #idleWaiters: (() => void)[] = [];
   #failedClaims = 0;
   #dropped = false;
+  #toldOfSealed = false;
   #stopping: Promise<void> | null = null;
 
   constructor(options: DelivererOptions) {
     this.#options = { ...DEFAULTS, ...options };
     const { sql, logger, secret, timeoutMs } = this.#options;
     this.#agent = createAgent(this.#options);
-    this.#send = { agent: this.#agent, openSecret: secretOpener(sealingKey(secret)), userAgent: USER_AGENT, timeoutMs };
+    this.#send = {
+      agent: this.#agent,
+      openSecret: secretOpener(sealingKey(secret)),
+      onSealed: (error) => this.#tellOfSealed(error),
+      userAgent: USER_AGENT,
+      timeoutMs,
+    };
     this.#recorder = new AttemptRecorder(sql, logger);
     this.#lanes = new Lanes({
       underWayMax: this.#options.underWayMax,
@@ -225,6 +232,16 @@ class Pump implements Deliverer {
     if (await within(this.#options.stopMs, finish())) await this.#agent.close();
     else await this.#drop();
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
+  }
+
+  /** Once: every attempt of every webhook from before would say it. */
+  #tellOfSealed(error: Error): void {
+    if (this.#toldOfSealed) return;
+    this.#toldOfSealed = true;
+    this.#options.logger.error(
+      { err: error },
+      "nothing can be signed for webhooks that were made with another SVC_SECRET, and nothing is delivered to them; start with that one",
+    );
   }
 
   /** Only saves the others the time until the leases run out. */

@@ -4,7 +4,7 @@ import { Logger as GraphileLogger, run, type Runner, type WorkerEvents } from "g
 import pg from "pg";
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
-import { tick } from "../db/calls-evaluation.js";
+import { signOff, tick } from "../db/calls-evaluation.js";
 import { sweepWebhooks } from "../db/calls-deliveries.js";
 import { sweepRecomputes } from "../db/calls-recompute.js";
 import { sweepIam } from "../db/calls-sign-in.js";
@@ -133,6 +133,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       stop.abort();
       await ticker.stop();
       await runner.stop();
+      await signOff(sql, await poolId).catch((error: unknown) => logger.warn({ err: error }, "could not sign off"));
       await pool.end();
     },
   };

@@ -17,6 +17,8 @@ export interface SendOptions {
   agent: Dispatcher;
   /** Opens the sealed signing secrets. */
   openSecret: OpenSecret;
+  /** Told where a webhook's own secret does not open, so that nothing could be signed. */
+  onSealed?: (error: SealedSecretError) => void;
   userAgent: string;
   /** An answer's head must be there by then; reading its body ends then, too. */
   timeoutMs: number;
@@ -50,13 +52,16 @@ export async function attemptDelivery(delivery: ClaimedDelivery, options: SendOp
 export async function sendMessage(message: Message, at: Date, options: SendOptions): Promise<Outcome> {
   const started = performance.now();
   const elapsedMs = () => Math.round(performance.now() - started);
-  return post(message, at, options, elapsedMs).catch((error: unknown) => ({
-    latencyMs: elapsedMs(),
-    statusCode: null,
-    error: describeError(error),
-    response: null,
-    retryAfterSeconds: null,
-  }));
+  return post(message, at, options, elapsedMs).catch((error: unknown) => {
+    if (error instanceof SealedSecretError) options.onSealed?.(error);
+    return {
+      latencyMs: elapsedMs(),
+      statusCode: null,
+      error: describeError(error),
+      response: null,
+      retryAfterSeconds: null,
+    };
+  });
 }
 
 async function post(message: Message, at: Date, options: SendOptions, elapsedMs: () => number): Promise<Outcome> {

@@ -62,7 +62,7 @@ describe("a dump of Debian's PostgreSQL 15", () => {
   let skipped: string | null = null;
   let known: Known;
   let original: Sql;
-  let env: { DATABASE_URL: string; SERVER_URL: string; RESTORED_URL: string };
+  let env: { DATABASE_URL: string; SERVER_URL: string; OWNER: string; RESTORED_URL: string };
 
   beforeAll(async () => {
     for (let number = 0; number < 2; number++) {
@@ -71,13 +71,17 @@ describe("a dump of Debian's PostgreSQL 15", () => {
       servers.push(server);
     }
     const [old, fresh] = servers as [TestServer, TestServer];
+    const owner = { username: "keeper", password: "of-the-restored" };
     env = {
       DATABASE_URL: databaseOf(old, "original"),
       SERVER_URL: fresh.url,
-      RESTORED_URL: databaseOf(fresh, "svc"),
+      OWNER: owner.username,
+      RESTORED_URL: Object.assign(new URL(databaseOf(fresh, "svc")), owner).href,
     };
+    await bash(`psql --quiet --command="create role $OWNER login password '${owner.password}'" "$SERVER_URL"`, env);
     await bash(`psql --quiet --command="create database original template template0" "${old.url}"; ${roles}`, {
       SERVER_URL: old.url,
+      OWNER: new URL(old.url).username,
     });
     const release = await dumpOf(RELEASES.at(-1)!);
     ({ known } = release);

@@ -6,6 +6,7 @@ import type { Sql, TransactionSql } from "postgres";
 import { Webhook } from "standardwebhooks";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { connect } from "../../src/db/connect.js";
+import { createLogger } from "../../src/server/log.js";
 import { startDeliverer, type Deliverer, type DelivererOptions } from "../../src/tasks/deliver.js";
 import { sealingKey, sealSecret } from "../../src/webhooks/secret.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
@@ -228,11 +229,14 @@ test("a private address is refused unless allowed, and the log says what to set"
 
 test("a secret sealed with another SVC_SECRET is a failed attempt that says so", async () => {
   const { target, environment, webhookId } = await endpoint();
-  const pump = deliverer({ secret: "another secret" });
+  const lines: string[] = [];
+  const logger = createLogger("info", { write: (line) => void lines.push(line) });
+  const pump = deliverer({ secret: "another secret", logger });
   await emit(sql, environment, [{}]);
   await pump.idle();
   expect(target.requests).toEqual([]);
   expect((await attemptsOf(sql, webhookId))[0]!.error).toContain("SVC_SECRET");
+  expect(lines.filter((line) => line.includes("made with another SVC_SECRET"))).toHaveLength(1);
 });
 
 test("during a rotation a previous secret that does not open any more keeps nothing from being delivered", async () => {
