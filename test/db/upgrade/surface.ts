@@ -38,8 +38,12 @@ export async function viewsOf(sql: Sql): Promise<Map<string, string[]>> {
   return new Map(rows.map(({ view, columns }) => [view, columns]));
 }
 
+/** The rest of this view are the server's own statistics, which come when they come and are in no dump. */
+const TABLES = new Set(["schema", "name"]);
+
 /** What these columns of a view show, as sorted lines. */
-export async function shownBy(sql: Sql, view: string, columns: readonly string[]): Promise<string[]> {
+export async function shownBy(sql: Sql, view: string, all: readonly string[]): Promise<string[]> {
+  const columns = view === "tables" ? all.filter((name) => TABLES.has(name)) : all;
   const rows = await sql<{ line: string }[]>`
     select shown::text as line from (select ${sql(columns)} from svc_inspect.${sql(view)}) as shown order by 1`;
   return rows.map(({ line }) => line);
