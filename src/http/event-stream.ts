@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Readable } from "node:stream";
 import type { Context } from "koa";
+import { ClientGoneError } from "./body.js";
 import { ApiError } from "./errors.js";
 import { envelopeOf } from "./handle-errors.js";
 import { isStopping } from "./server.js";
@@ -47,13 +48,15 @@ const open = new Map<string, number>();
  * The body of a `text/event-stream` (server-sent events) that goes on until its client leaves, the server stops, or `next` fails; then a
  * last event `error` carries the envelope. The first page is read before anything is answered, so that a request that may not have it is
  * refused as any other. Nothing is read ahead of a client that is slow. Throws SERVICE_UNAVAILABLE past 64 streams, 16 of
- * them one organization's.
+ * them one organization's, and ClientGoneError where nobody is there any more.
  */
 export async function openEventStream(ctx: Context, options: EventStreamOptions): Promise<Readable> {
   const { organizationId } = options;
+  const { res, socket } = ctx;
+  // Whoever left while the request was authorized is not heard to leave below, and would keep the slot.
+  if (socket.readableEnded || socket.destroyed) throw new ClientGoneError("the client left before its stream began");
   takeSlot(organizationId);
   const gone = new AbortController();
-  const { res, socket } = ctx;
   // A client that ends its half of the connection waits for an answer elsewhere; this one has no end that it could wait for.
   const leave = () => res.destroy();
   socket.once("end", leave);

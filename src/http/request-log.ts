@@ -35,10 +35,13 @@ export function logRequests(log: Logger): Middleware {
       write();
       return;
     }
-    ctx.res.once("close", () => {
+    const end = () => {
       if (!ctx.res.writableFinished) logged.clientGone = true;
       write();
-    });
+    };
+    // Who went away before the stream began has closed it already.
+    if (ctx.res.closed || ctx.req.socket.destroyed) end();
+    else ctx.res.once("close", end);
   };
 }
 

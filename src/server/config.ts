@@ -18,6 +18,7 @@ export interface ServerConfig {
   trustedProxies: number;
   /** At least 32 characters. Null: the one kept in `dataDir` (src/server/secret.ts). */
   secret: string | null;
+  /** At least 16 characters. Null: nobody may see the figures. */
   metricsToken: string | null;
   /** Without a slash at the end; errors link to it. Null: the pages of the service itself (`docsUrlOf`). */
   docsUrl: string | null;
@@ -69,6 +70,7 @@ const SERVER_NAMES = [
 ];
 
 const SECRET_LENGTH_MIN = 32;
+const METRICS_TOKEN_LENGTH_MIN = 16;
 const SETTLE_SECONDS_MAX = 3600;
 const STOP_DELAY_SECONDS_MAX = 300;
 const ATTEMPT_DAYS_MAX = 3650;
@@ -99,7 +101,7 @@ export function readConfig(env: Environment): { config: ServerConfig; warnings: 
     publicUrl: reader.url("SVC_PUBLIC_URL", ["http:", "https:"]),
     trustedProxies: reader.integer("SVC_TRUSTED_PROXIES", 0, TRUSTED_PROXIES_MAX) ?? 0,
     secret: reader.secret("SVC_SECRET"),
-    metricsToken: reader.token("SVC_METRICS_TOKEN"),
+    metricsToken: reader.token("SVC_METRICS_TOKEN", METRICS_TOKEN_LENGTH_MIN),
     docsUrl: reader.url("SVC_DOCS_URL", ["http:", "https:"]),
     webhookAllowPrivate: reader.flag("SVC_WEBHOOK_ALLOW_PRIVATE"),
     deliveryAttemptDays: reader.integer("SVC_DELIVERY_ATTEMPT_DAYS", 1, ATTEMPT_DAYS_MAX) ?? 30,
@@ -212,10 +214,12 @@ class Reader {
   }
 
   /** Sent in a header, so visible ASCII. */
-  token(name: string): string | null {
+  token(name: string, lengthMin = 1): string | null {
     const value = this.text(name);
-    if (value === null || /^[\x21-\x7e]+$/.test(value)) return value;
-    return this.#refuse(name, "must consist of visible ASCII characters");
+    if (value === null) return null;
+    if (!/^[\x21-\x7e]+$/.test(value)) return this.#refuse(name, "must consist of visible ASCII characters");
+    if (value.length >= lengthMin) return value;
+    return this.#refuse(name, `must have at least ${lengthMin} characters, it has ${value.length}`);
   }
 
   /** Server and sender go together. */

@@ -40,6 +40,8 @@ export function startCounterFlush({ sql, counters, logger, everyMs = 10_000 }: C
       stopping = true;
       wakeup.call();
       await done;
+      // What was counted while the loop was at its last one.
+      await flush();
     },
   };
 }

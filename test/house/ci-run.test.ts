@@ -1,6 +1,7 @@
 import { chmod, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { DEBIAN_PROGRAMS } from "../support/debian-server.js";
 import { FixtureProject, type Outcome } from "./support/project.js";
 
 /** One after the other; linting runs beside them, from the install until before the tests. */
@@ -106,13 +107,18 @@ test("runs the database's tests again where there is a PostgreSQL 15, and adds b
     ...steps,
     expect.stringMatching(SECOND_PASS),
   ]);
+  expect(outcome.stdout).toMatch(
+    /^== tests of the database on PostgreSQL 15, a part; TEST_POSTGRES=15 npm test runs all$/m,
+  );
   expect(lastLine(outcome)).toBe("15 passed, 0 failed, 1 skipped");
   expect(outcome).toMatchObject({ code: 0, stderr: "", left: [] });
 });
 
 test("says so where there is no PostgreSQL 15", async () => {
   const { stdout } = await run({ report: passing });
-  expect(stdout).toMatch(/^== tests on PostgreSQL 15\n-- not run: there is no \S+missing \(Debian: postgresql-15\)$/m);
+  expect(stdout).toMatch(
+    /^== tests of the database on PostgreSQL 15, a part\n-- not run: there is no \S+missing \(Debian: postgresql-15\)$/m,
+  );
 });
 
 test("fails where only the second pass does", async () => {
@@ -169,6 +175,17 @@ test("fails where an error outside of the tests made the run fail", async () => 
   const outcome = await run({ failing: "test", report: { ...passing, success: false } });
   expect(lastLine(outcome)).toBe("12 passed, 1 failed");
   expect(outcome.code).toBe(3);
+});
+
+test("fails where the run does and no test, as where its log holds a secret", async () => {
+  const outcome = await run({ failing: "test", report: passing });
+  expect(lastLine(outcome)).toBe("12 passed, 1 failed");
+  expect(outcome.code).toBe(3);
+});
+
+test("looks for PostgreSQL 15 where the tests start it", async () => {
+  const script = await readFile(new URL("../../.ci/run", import.meta.url), "utf8");
+  expect(script).toContain(`"\${POSTGRES_15:-${DEBIAN_PROGRAMS}/postgres}"`);
 });
 
 test("fails where the runner passes but its report does not", async () => {

@@ -2,6 +2,7 @@ import { Socket } from "node:net";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { connect } from "../../src/db/connect.js";
 import { createLogger } from "../../src/server/log.js";
 import { startService, type Actor, type Service } from "../support/service.js";
 
@@ -206,6 +207,26 @@ it("a stream's line follows its end", async () => {
   abort.abort();
   await vi.waitFor(() => expect(lines).not.toEqual([]));
   expect(lines).toEqual([expect.objectContaining({ level: "info", status: 200, clientGone: true })]);
+});
+
+it("a client that goes away before its stream of events began has a line, too", async () => {
+  const other = connect(service.db.url, { max: 1, applicationName: "svc test lock" });
+  const blocked = () => service.db.sql`
+    select from pg_stat_activity
+    where datname = current_database() and application_name = 'svc test http' and wait_event_type = 'Lock'`;
+  const socket = new Socket().connect(Number(new URL(service.url).port), "127.0.0.1");
+  await other.begin(async (tx) => {
+    await tx`lock table iam.memberships in access exclusive mode`;
+    const headers = [`Authorization: Bearer ${ada.token}`, `X-Svc-Organization: ${ada.organizationId}`];
+    const request = ["GET /projects/app/events/stream?env=test HTTP/1.1", "Host: svc", ...headers, "", ""];
+    socket.write(request.join("\r\n"));
+    await vi.waitFor(async () => expect(await blocked()).toHaveLength(1), { timeout: 10_000 });
+    socket.destroy();
+    await once(socket, "close");
+  });
+  await other.end();
+  await vi.waitFor(() => expect(lines).toHaveLength(1));
+  expect(lines[0]).toMatchObject({ level: "info", route: "/projects/:project/events/stream", clientGone: true });
 });
 
 it("what is no HTTP is told with its status, code and request id", async () => {

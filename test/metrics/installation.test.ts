@@ -1,11 +1,14 @@
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { connect } from "../../src/db/connect.js";
 import { addWorkerCounters, readInstallation, type Installation } from "../../src/db/calls-metrics.js";
 import { tick } from "../../src/db/calls-evaluation.js";
 import { renderInstallation } from "../../src/metrics/installation.js";
 import { WorkerCounters } from "../../src/metrics/worker-counters.js";
 import { ATTEMPTS, EVALUATED, EVALUATION_DELAY } from "../../src/metrics/worker-metrics.js";
 import { runWorkerRole } from "../../src/server/worker-role.js";
+import { startCounterFlush } from "../../src/tasks/counter-flush.js";
+import { runLog } from "../support/run-log.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { createEnvironment, createWebhook, emit } from "../webhooks/support/fixtures.js";
 import { readSamples } from "./support/observed.js";
@@ -211,6 +214,26 @@ describe("what workers count", () => {
     await worker.stop();
     const ticks = (await shown()).find(({ name }) => name === "svc_tick_duration_seconds_count");
     expect(ticks?.value).toBeGreaterThan(0);
+  });
+
+  it("is written down when a worker stops, also what it counted while it was writing", async () => {
+    const counters = new WorkerCounters();
+    const sql = connect(db.url, { max: 1, applicationName: "svc test flush" });
+    const blocked = () => db.sql`
+      select from pg_stat_activity
+      where datname = current_database() and application_name = 'svc test flush' and wait_event_type = 'Lock'`;
+    let stopped: Promise<void> | undefined;
+    await db.sql.begin(async (tx) => {
+      await tx`lock table svc.worker_counters in access exclusive mode`;
+      counters.count(EVALUATED, [], 5);
+      const flush = startCounterFlush({ sql, counters, logger: runLog(), everyMs: 1 });
+      await expect.poll(async () => (await blocked()).length).toBe(1);
+      counters.count(EVALUATED, [], 2);
+      stopped = flush.stop();
+    });
+    await stopped;
+    await sql.end();
+    expect(await db.sql`select sum(value)::integer as sum from svc.worker_counters`).toEqual([{ sum: 7 }]);
   });
 
   it("is kept where it could not be handed on", () => {

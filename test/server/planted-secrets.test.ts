@@ -30,7 +30,7 @@ beforeAll(async () => {
   db = await createDatabase();
   service = await startServiceProcess(db.url, {
     SVC_SECRET: `a secret of the tests: ${PLANTED}`,
-    SVC_METRICS_TOKEN: PLANTED,
+    SVC_METRICS_TOKEN: `${PLANTED}-of-metrics`,
     SVC_SETTLE_SECONDS: "0",
     SVC_WEBHOOK_ALLOW_PRIVATE: "1",
   });
