@@ -105,6 +105,7 @@ describe("functions of svc_api", () => {
       "record_recompute_chunk",
       "release_webhooks",
       "set_aside_customer",
+      "sign_off",
       "sweep_iam",
       "sweep_keys",
       "sweep_logs",
