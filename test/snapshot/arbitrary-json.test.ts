@@ -133,7 +133,8 @@ test.each([
     }),
     { numRuns },
   );
-  if (document === broken) expect(taken).toBeGreaterThan(20);
+  // Some thirty as a rule: of the changes that chance makes few leave a snapshot sound.
+  if (document === broken) expect(taken).toBeGreaterThan(5);
 });
 
 test("the whole snapshot that is broken here is sound", () => {

@@ -75,7 +75,7 @@ async function state(): Promise<{ events: number; agree: boolean }> {
       count(e.event_seq)::integer as events,
       bool_and((e.event_seq is null) = (r.event_seq is not null))
         and bool_and(k.event_seq is not null)
-        and count(e.event_seq) = ${BATCHES * BATCH} - (select events_removed from svc.retention)
+        and count(e.event_seq) = ${BATCHES * BATCH} - (select sum(events_removed) from svc.retention)
         and (select count(*) from svc.ingest_batches) * ${BATCH} = count(e.event_seq) as agree
     from generate_series(1, ${BATCHES}) as b cross join generate_series(0, ${BATCH - 1}) as n
     left join svc.events as e on e.event_seq = b * 1024 + n
