@@ -23,6 +23,36 @@ export async function openDatabase(config: ServerConfig, logger: Logger): Promis
   return bringToVersion(reachServer(config, logger), config, logger);
 }
 
+/** Works on the database once it is of this version. */
+export async function onDatabase<T>(
+  config: ServerConfig,
+  logger: Logger,
+  work: (url: string) => Promise<T>,
+): Promise<T> {
+  const database = await openDatabase(config, logger);
+  try {
+    return await work(database.url);
+  } finally {
+    await database.release();
+  }
+}
+
+/** Looks at the database, whatever its version: that is not migrated by looking. Throws StartError where the operator can mend what is wrong. */
+export async function lookAtDatabase<T>(
+  config: ServerConfig,
+  logger: Logger,
+  look: (url: string) => Promise<T>,
+): Promise<T> {
+  const server = await reachServer(config, logger);
+  try {
+    return await look(server.url);
+  } catch (error) {
+    throw databaseFailure(error, config.databaseUrl);
+  } finally {
+    await server.stop();
+  }
+}
+
 /** Migrates the server's database; where that fails, gives the server up. Throws StartError where the operator can mend what is wrong. */
 export async function bringToVersion(
   reaching: Promise<DatabaseServer>,

@@ -1,10 +1,9 @@
 import type { Sql } from "postgres";
 import { connect } from "../db/connect.js";
 import type { ServerConfig } from "./config.js";
-import { openDatabase, reachServer } from "./database.js";
+import { lookAtDatabase, onDatabase } from "./database.js";
 import type { Logger } from "./log.js";
 import { OperatorError } from "./operator-error.js";
-import { databaseFailure } from "./start-failure.js";
 
 const UNDEFINED_FUNCTION = "42883";
 const UNDEFINED_SCHEMA = "3F000";
@@ -15,15 +14,7 @@ const UNDEFINED_SCHEMA = "3F000";
  * @throws {OperatorError} where a function of the database refuses it.
  */
 export async function asOperator<T>(config: ServerConfig, logger: Logger, work: (sql: Sql) => Promise<T>): Promise<T> {
-  const database = await openDatabase(config, logger);
-  try {
-    const sql = connect(database.url, { max: 1, applicationName: "svc operator" });
-    return await work(sql).finally(() => sql.end());
-  } catch (error) {
-    throw refusalOf(error) ?? error;
-  } finally {
-    await database.release();
-  }
+  return onDatabase(config, logger, (url) => operate(url, work));
 }
 
 /**
@@ -36,14 +27,15 @@ export async function lookAsOperator<T>(
   logger: Logger,
   look: (sql: Sql) => Promise<T>,
 ): Promise<T> {
-  const server = await reachServer(config, logger);
+  return lookAtDatabase(config, logger, (url) => operate(url, look));
+}
+
+async function operate<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = connect(url, { max: 1, applicationName: "svc operator" });
   try {
-    const sql = connect(server.url, { max: 1, applicationName: "svc operator" });
-    return await look(sql).finally(() => sql.end());
+    return await work(sql).finally(() => sql.end());
   } catch (error) {
-    throw refusalOf(error) ?? databaseFailure(error, config.databaseUrl);
-  } finally {
-    await server.stop();
+    throw refusalOf(error) ?? error;
   }
 }
 

@@ -1,9 +1,8 @@
 import type { Argv } from "yargs";
 import { installPack, listPacks, removePack, type Pack } from "../db/packs.js";
 import type { ServerConfig } from "./config.js";
-import { openDatabase, reachServer } from "./database.js";
+import { lookAtDatabase, onDatabase } from "./database.js";
 import type { Logger } from "./log.js";
-import { databaseFailure } from "./start-failure.js";
 
 /** `svc-server packs …` */
 export const packsCommands = (configure: () => [ServerConfig, Logger]) => (command: Argv) => {
@@ -55,6 +54,7 @@ async function changePackCommand(
   { name, direction, json }: ChangeOptions,
 ): Promise<void> {
   const change = direction === "up" ? installPack : removePack;
+  // A pack stands on what the service has.
   const migrations = await onDatabase(config, logger, (url) => change(url, name));
   process.stdout.write(json ? `${JSON.stringify({ name, migrations })}\n` : `${said(direction, name, migrations)}\n`);
 }
@@ -63,26 +63,4 @@ function said(direction: "up" | "down", name: string, { length }: readonly strin
   if (length === 0)
     return direction === "up" ? `The pack ${name} is up to date.` : `The pack ${name} is not installed.`;
   return direction === "up" ? `The pack ${name} is installed.` : `The pack ${name} is gone.`;
-}
-
-/** What only looks leaves the database at its version. */
-async function lookAtDatabase<T>(config: ServerConfig, logger: Logger, look: (url: string) => Promise<T>): Promise<T> {
-  const server = await reachServer(config, logger);
-  try {
-    return await look(server.url);
-  } catch (error) {
-    throw databaseFailure(error, config.databaseUrl);
-  } finally {
-    await server.stop();
-  }
-}
-
-/** A pack stands on what the service has, so the database is brought to this version first. */
-async function onDatabase<T>(config: ServerConfig, logger: Logger, work: (url: string) => Promise<T>): Promise<T> {
-  const database = await openDatabase(config, logger);
-  try {
-    return await work(database.url);
-  } finally {
-    await database.release();
-  }
 }
