@@ -310,9 +310,10 @@ describe("svc webhooks deliveries and resend", () => {
 
   test("deliveries by status, type and customer", async () => {
     const { stdout } = await webhooks("deliveries", id, "--customer", "globex", "--type", "customer.activated");
-    expect(unmeasured(stdout)).toMatchInlineSnapshot(`
-      "Event                 Type                Customer  Status     Tries  Answer        At
-      emi_<id>  customer.activated  globex    delivered      1  204 in <n> ms  <time>
+    // The width of "Answer" follows the time the answer took, so the columns are closed up.
+    expect(unmeasured(stdout).replaceAll(/ {2,}/g, "  ")).toMatchInlineSnapshot(`
+      "Event  Type  Customer  Status  Tries  Answer  At
+      emi_<id>  customer.activated  globex  delivered  1  204 in <n> ms  <time>
       "
     `);
     expect(await webhooks("deliveries", id, "--status", "failed")).toMatchInlineSnapshot(`
