@@ -17,6 +17,8 @@ const POLL_MS = 50;
 export interface EmbeddedOptions extends ClusterOptions {
   /** Told when the server died under us and could not be brought back at the same address. */
   onLost?: (error: Error) => void;
+  /** Told whenever there is nothing to do but wait for PostgreSQL's programs: time for other work. */
+  onWait?: () => void;
 }
 
 export interface EmbeddedServer {
@@ -32,7 +34,7 @@ export interface EmbeddedServer {
  */
 export async function startEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<EmbeddedServer> {
   const cluster = await openCluster(dataDir, options);
-  const user = new ClusterUser(cluster, options.onLost ?? (() => undefined));
+  const user = new ClusterUser(cluster, options);
   const port = await user.join();
   await createDatabaseOnce(cluster, port);
   return { url: addressOf(cluster, port, DATABASE), stop: () => user.leave() };
@@ -47,7 +49,7 @@ class ClusterUser {
 
   constructor(
     private readonly cluster: Cluster,
-    private readonly onLost: (error: Error) => void,
+    private readonly options: Pick<EmbeddedOptions, "onLost" | "onWait">,
   ) {}
 
   /** Returns the server's port once we hold the lock. */
@@ -90,7 +92,7 @@ class ClusterUser {
   /** Of several processes that start a server at once, PostgreSQL lets one; the others meet it on their next round. */
   async #launchOrMeet(): Promise<void> {
     try {
-      await launch(this.cluster);
+      await launch(this.cluster, this.options.onWait);
     } catch (error) {
       if ((await findPostmaster(this.cluster)) === null) throw error;
     }
@@ -127,9 +129,9 @@ class ClusterUser {
     this.#joining = this.join().then(
       (current) => {
         if (current !== port)
-          this.onLost(new Error(`the embedded PostgreSQL moved from port ${port} to ${current}; restart`));
+          this.options.onLost?.(new Error(`the embedded PostgreSQL moved from port ${port} to ${current}; restart`));
       },
-      (error: unknown) => this.onLost(error as Error),
+      (error: unknown) => this.options.onLost?.(error as Error),
     );
   }
 }

@@ -72,13 +72,18 @@ export async function bringToVersion(
   }
 }
 
-/** The operator's server, or the embedded one, which is started where it does not run. */
-export async function reachServer(config: ServerConfig, logger: Logger): Promise<DatabaseServer> {
+/**
+ * The operator's server, or the embedded one, which is started where it does not run.
+ *
+ * @param onWait told whenever other processes make or start the embedded one, and there is time for other work
+ */
+export async function reachServer(config: ServerConfig, logger: Logger, onWait?: () => void): Promise<DatabaseServer> {
   if (config.databaseUrl !== null) return { url: config.databaseUrl, stop: () => Promise.resolve() };
   return startEmbedded(config.dataDir, {
     onLost: (error) => {
       logger.fatal({ err: error }, "the embedded PostgreSQL is gone");
       process.exit(1);
     },
+    ...(onWait === undefined ? {} : { onWait }),
   });
 }

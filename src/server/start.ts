@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ServerConfig } from "./config.js";
-import { bringToVersion, reachServer, type Database } from "./database.js";
+import { bringToVersion, reachServer, type Database, type DatabaseServer } from "./database.js";
 import type { OpenHttp } from "./http-role.js";
 import type { Logger } from "./log.js";
 import type { Role } from "./roles.js";
@@ -21,9 +21,7 @@ const HURRIED_MS_MAX = 10_000;
  */
 export async function startCommand(config: ServerConfig, logger: Logger, role: Role): Promise<void> {
   const stop = receiveStopSignals();
-  // Other processes make and start the embedded database, while this one loads the rest of its code.
-  const reaching = reachServer(config, logger);
-  reaching.catch(() => undefined); // awaited below
+  const { reaching, waiting } = startReaching(config, logger);
   const release = () =>
     reaching.then(
       (server) => server.stop(),
@@ -41,6 +39,7 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: R
   try {
     let http: OpenHttp | null = null;
     if (role !== "worker") {
+      await waiting;
       // Listens before anything is asked of the database, so that the probes are answered while it is started and migrated.
       const opened = await (await import("./http-role.js")).openHttp(config, logger);
       parts.unshift({
@@ -77,6 +76,21 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: R
     // It still waits, or is at a migration, which the server undoes.
     if (abandoned) process.exit();
   }
+}
+
+/**
+ * The server of the database, and when there is nothing to do for it but to wait: other processes make and start the embedded one, while
+ * this one loads the rest of its code. Loading keeps everything else from being done, so that comes first.
+ */
+function startReaching(
+  config: ServerConfig,
+  logger: Logger,
+): { reaching: Promise<DatabaseServer>; waiting: Promise<void> } {
+  let onWait = () => {};
+  const waiting = new Promise<void>((resolve) => (onWait = resolve));
+  const reaching = reachServer(config, logger, onWait);
+  reaching.then(onWait, onWait); // a failure is for who awaits the server
+  return { reaching, waiting };
 }
 
 async function settingsOf(

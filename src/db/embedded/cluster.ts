@@ -28,6 +28,8 @@ export interface ClusterOptions {
   settings?: Record<string, string>;
   /** False skips the flush to disk after initdb. Only for data that may be lost, such as a test's. */
   sync?: boolean;
+  /** Told once there is nothing to do but wait for `initdb`. */
+  onWait?: () => void;
 }
 
 /**
@@ -123,7 +125,9 @@ async function createCluster(
     const passwordFile = path.join(fresh, "password");
     await writeFile(passwordFile, `${randomBytes(24).toString("hex")}\n`, { mode: 0o600 });
     if (account !== null) for (const owned of [passwordFile, fresh]) await chown(owned, account.uid, account.gid);
-    await run(binaries.initdb, initdbArguments(fresh, passwordFile, options), account);
+    const making = run(binaries.initdb, initdbArguments(fresh, passwordFile, options), account);
+    options.onWait?.();
+    await making;
     await rename(fresh, home);
     await flushDirectory(directory);
   } catch (error) {

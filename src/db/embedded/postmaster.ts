@@ -17,6 +17,7 @@ export interface Postmaster {
 const LOG_BYTES_MAX = 10_000_000;
 const PORT_ATTEMPTS = 5;
 const STOP_SECONDS_MAX = 120;
+const START_POLL_MS = 10;
 const STOP_POLL_MS = 20;
 /** Above Linux's largest pid_max, 2^22. */
 const PID_IMPOSSIBLE = 2 ** 22 + 1;
@@ -72,15 +73,19 @@ async function buryZombie(cluster: Cluster): Promise<void> {
  * Starts a server on the cluster, detached from our process. Takes the port that the last one had, so that the address an
  * operator noted stays good, or a free one. Where it does not start, throws with the end of its log: also where another process
  * started one at the same moment, so the caller looks for that first.
+ *
+ * @param onWait told once there is nothing to do but wait for the server
  */
-export async function launch(cluster: Cluster): Promise<void> {
+export async function launch(cluster: Cluster, onWait?: () => void): Promise<void> {
   await buryZombie(cluster);
   await rotateLog(cluster);
   for (let attempt = 1; ; attempt++) {
     const port = await choosePort(cluster);
     const logged = await logSize(cluster);
     try {
-      await run(cluster.binaries.pgCtl, startArguments(cluster, port), cluster.account);
+      const starting = run(cluster.binaries.pgCtl, startArguments(cluster, port), cluster.account);
+      onWait?.();
+      await firstOf(starting, cluster);
       await writeFile(portFile(cluster), `${port}\n`, { mode: 0o600 });
       return;
     } catch (error) {
@@ -92,6 +97,19 @@ export async function launch(cluster: Cluster): Promise<void> {
         cause: error,
       });
     }
+  }
+}
+
+/** Until the server is started, which pg_ctl looks for ten times a second only. */
+async function firstOf(starting: Promise<unknown>, cluster: Cluster): Promise<void> {
+  let isOver = false;
+  const isReady = async () => {
+    while (!isOver && (await findPostmaster(cluster))?.status !== "ready") await delay(START_POLL_MS);
+  };
+  try {
+    await Promise.race([starting, isReady()]);
+  } finally {
+    isOver = true;
   }
 }
 
