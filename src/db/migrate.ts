@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Logger as WorkerLogger, runMigrations } from "graphile-worker";
 import pg from "pg";
 import { applyCode } from "./migrate/code.js";
-import { migrateChain, recordChain } from "./migrate/chain.js";
+import { migrateChain, missingMigrations, recordChain } from "./migrate/chain.js";
 import { describe, execute, executeAll, inTransaction, MigrateError } from "./migrate/execute.js";
 import { PROJECT_ROOT, readInstall, readUnreleased, type Install } from "./migrate/files.js";
 import { givingWay, setLockTimeout } from "./migrate/patience.js";
@@ -43,9 +43,20 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
   const root = options.root ?? PROJECT_ROOT;
   const install = await readInstall(root);
   return withLock(url, options, async (client, pool) => {
-    const migrations = await givingWay(() => migrateChain(client, url, root), options);
-    return { migrations, ...(await finish(client, pool, install, options)) };
+    await missingMigrations(client, root); // a database that is newer than the program is left as it is
+    const migrations = await both(
+      givingWay(() => migrateChain(client, url, root), options),
+      migrateWorker(pool),
+    );
+    return { migrations, ...(await applyRest(client, install, options)) };
   });
+}
+
+/** The first one's value, once neither is at work any more. The queue's tables and ours know nothing of each other. */
+async function both<T>(first: Promise<T>, second: Promise<void>): Promise<T> {
+  await Promise.allSettled([first, second]);
+  await second;
+  return first;
 }
 
 /**
@@ -60,7 +71,8 @@ export async function installFresh(url: string, options: MigrateOptions = {}): P
       await executeAll(client, install.schema);
       await recordChain(client, root);
     });
-    return { migrations: [], ...(await finish(client, pool, install, options)) };
+    await migrateWorker(pool);
+    return { migrations: [], ...(await applyRest(client, install, options)) };
   });
 }
 
@@ -75,17 +87,17 @@ export async function migrateUnreleased(url: string, options: MigrateOptions = {
   return withLock(url, options, async (client, pool) => {
     const migrations = await migrateChain(client, url, root);
     await inTransaction(client, () => execute(client, current));
-    return { migrations, ...(await finish(client, pool, install, options)) };
+    await migrateWorker(pool);
+    return { migrations, ...(await applyRest(client, install, options)) };
   });
 }
 
-async function finish(
+/** The roles and the code, which need all tables. */
+async function applyRest(
   client: pg.PoolClient,
-  pool: pg.Pool,
   install: Install,
   options: MigrateOptions,
 ): Promise<Omit<MigrateReport, "migrations">> {
-  await migrateWorker(pool);
   const roles = await ensureRoles(client);
   const code = await givingWay(() => applyCode(client, install, roles.present), options);
   return { code, roles: roles.usable, notes: roles.notes };
