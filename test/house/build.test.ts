@@ -2,10 +2,11 @@ import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-// scripts/build.js, over two sources in a folder of its own.
+// scripts/build.js, over a few sources in a folder of its own.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 let directory: string;
@@ -14,10 +15,13 @@ beforeAll(async () => {
   directory = await mkdtemp(path.join(os.tmpdir(), "svc-build-"));
   await cp(path.join(ROOT, "scripts"), path.join(directory, "scripts"), { recursive: true });
   await symlink(path.join(ROOT, "node_modules"), path.join(directory, "node_modules"));
-  await mkdir(path.join(directory, "src"));
+  await mkdir(path.join(directory, "src/server"), { recursive: true });
   await writeFile(path.join(directory, "package.json"), '{"type":"module"}');
   await write("one.ts", "export const one: number = 1;\n");
   await write("two.ts", 'export { one as two } from "./one.js";\n');
+  await write("where.ts", "export const where: string = import.meta.url;\n");
+  await write("server/main.ts", 'import { where } from "../where.js";\nconsole.log(where);\n');
+  await write("server/worker-thread.ts", "export {};\n");
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
@@ -48,4 +52,10 @@ test("what is built follows the sources, and is left alone while they stay as th
 
   await rm(path.join(directory, "src/two.ts"));
   expect(await build()).toEqual(all.slice(0, 2));
+});
+
+test("what a process is bundled of finds its files as it does by itself", async () => {
+  await build();
+  const { stdout } = await promisify(execFile)(process.execPath, [output("server/main.js")]);
+  expect(stdout.trim()).toBe(pathToFileURL(output("where.js")).href);
 });
