@@ -1,3 +1,5 @@
+import { statfsSync } from "node:fs";
+import os from "node:os";
 import { fileURLToPath } from "node:url";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { defineConfig } from "vitest/config";
@@ -28,6 +30,23 @@ const LONG = [
   "test/spec/endpoints/command-line-client.test.ts",
   "test/e2e/killed-service.test.ts",
 ];
+
+/** Linux's file system in memory. Tests make and drop hundreds of databases, of hundreds of files each, which takes a disk a third longer. */
+const MEMORY = "/dev/shm";
+/** Four times what a whole run was seen to need. */
+const ROOM_MIN = 8e9;
+
+function hasRoom(directory: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(directory);
+    return Math.min(bavail * bsize, os.freemem()) > ROOM_MIN;
+  } catch {
+    return false; // there is none on this system
+  }
+}
+
+// For this process and all that it starts.
+if (process.env["TMPDIR"] === undefined && hasRoom(MEMORY)) process.env["TMPDIR"] = MEMORY;
 
 /** A process is kept for the next file where that is of the same project, so all of one project come before those of the other. */
 class LongestFirst extends BaseSequencer {
