@@ -33,7 +33,7 @@ const LONG = [
 
 /** Linux's file system in memory. Tests make and drop hundreds of databases, of hundreds of files each, which takes a disk a third longer. */
 const MEMORY = "/dev/shm";
-/** Four times what a whole run was seen to need. */
+/** Ten times what a whole run was seen to need. */
 const ROOM_MIN = 8e9;
 
 function hasRoom(directory: string): boolean {

@@ -24,6 +24,8 @@ export const CLIENT_LIMITS: ClientLimits = {
   checkMs: 2_000,
 };
 
+const LISTENERS_MAX = 20;
+
 /** The server of each request, for answers that go on as long as it does. */
 const servers = new WeakMap<IncomingMessage, Server>();
 
@@ -61,6 +63,8 @@ export function createHttpServer(
   };
   const server = createServer(options, (request: IncomingMessage, response: ServerResponse) => {
     servers.set(request, server);
+    // All who want to know how it ends, of an export more than the ten at which Node.js suspects a leak and says so.
+    response.setMaxListeners(LISTENERS_MAX);
     // A client would keep its connection, and a server that stops wait for it.
     response.once("finish", () => server.listening || request.socket.destroySoon());
     void handle(request, response);

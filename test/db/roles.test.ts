@@ -2,12 +2,15 @@ import type { Sql } from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
+import { printTable } from "../support/table.js";
 
 const ROLES = ["svc_http", "svc_worker", "svc_reader"] as const;
 type Role = (typeof ROLES)[number];
 
 let database: TestDatabase;
 const sessions = new Map<Role, Sql>();
+/** Doors of the database, as whom they were tried, and what came of it. */
+const doors: string[][] = [];
 
 beforeAll(async () => {
   database = await createDatabase();
@@ -19,6 +22,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const sql of sessions.values()) await sql.end();
   await database.drop();
+  printTable("The database, tried by logins that are members of a role", [["door", "as whom", "outcome"], ...doors]);
 });
 
 function as(role: Role): Sql {
@@ -205,6 +209,8 @@ describe.each(ROLES)("somebody who logs in as a member of %s", (role) => {
       if (((await tried(statement)) === "42501") === granted) wrong.push(`${name}: ${granted ? "refused" : "run"}`);
     }
     expect(wrong).toEqual([]);
+    const open = functions.filter((each) => each.granted).length;
+    doors.push(["functions", role, `${open} run, ${functions.length - open} refused`]);
     const schemas = { svc_http: ["svc_api"], svc_worker: ["graphile_worker", "svc_api"], svc_reader: ["svc_inspect"] };
     const granted = functions.filter((each) => each.granted).map(({ name }) => name.split(".")[0]!);
     expect([...new Set(granted)].sort()).toEqual(schemas[role]);
@@ -234,16 +240,22 @@ describe.each(ROLES)("somebody who logs in as a member of %s", (role) => {
       }
       expect([table, await tried(`truncate ${table}`)]).toEqual([table, "42501"]);
     }
+    const queue = role === "svc_worker" ? columns.filter(({ schema }) => schema === "graphile_worker").length : 0;
+    const outcome = `${columns.length - queue} neither read nor changed`;
+    doors.push(["tables", role, queue === 0 ? outcome : `${outcome}, ${queue} of the queue used`]);
   });
 
   it("can use no sequence, but the worker its queue's", async () => {
-    for (const sequence of await relations(["iam", "svc"], "S")) {
+    const sequences = await relations(["iam", "svc"], "S");
+    doors.push(["sequences", role, `${sequences.length} refused`]);
+    for (const sequence of sequences) {
       expect([sequence, await tried(`select nextval('${sequence}')`)]).toEqual([sequence, "42501"]);
     }
   });
 
   it("can read the views only as a reader, and change none", async () => {
     const views = await relations(["svc_inspect"], "v");
+    doors.push(["views", role, `${views.length} ${role === "svc_reader" ? "read, none changed" : "refused"}`]);
     for (const view of views) {
       expect([view, await tried(`select * from ${view} limit 1`)]).toEqual([
         view,

@@ -333,3 +333,13 @@ it("frees its place and its connection where the reader goes away", async () => 
     })
     .toBe(0);
 });
+
+it("makes Node.js suspect no leak", async () => {
+  const warnings: string[] = [];
+  const note = ({ name }: Error) => warnings.push(name);
+  process.on("warning", note);
+  expect(await get("bob")).toMatchObject({ status: 200 });
+  await new Promise(setImmediate);
+  process.off("warning", note);
+  expect(warnings).toEqual([]);
+});
