@@ -123,6 +123,7 @@ describe("functions of svc_api", () => {
       "operator_assign_plan",
       "operator_create_password_link",
       "operator_create_token",
+      "operator_examine",
       "operator_get_plan",
       "operator_list_plans",
       "operator_list_tokens",
