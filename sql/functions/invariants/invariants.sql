@@ -1,6 +1,7 @@
 -- What contradicts that nothing is lost, nothing doubled and nothing left behind: no row while all is well, at every instant, whatever is
 -- under way. It reads one snapshot and locks nothing, so it may run beside the service or on a replica. All tables are read as wholes and
--- joined by hashes: MEASURED.
+-- joined by hashes: ten seconds where there are a million events with keys, 50,000 customers and what goes with them, and so much more
+-- where there is more.
 -- Raises nothing.
 create or replace function svc_inspect.invariants()
 returns table (

@@ -6,7 +6,7 @@ import { createDatabase, type TestDatabase } from "../../support/database.js";
 import { violations } from "../../support/invariants.js";
 import { TestEnvironment, type TestOperation } from "../../tasks/support/environment.js";
 import { CHANGED, customersOf, historiesOf, MODEL } from "../../tasks/support/population.js";
-import { JobRunner, queue, untilJob } from "../../tasks/support/recompute.js";
+import { isOver, JobRunner, queue, recomputer, untilJob } from "../../tasks/support/recompute.js";
 import { claim, createWebhook } from "../../webhooks/support/fixtures.js";
 
 // What the service does leaves nothing that contradicts an invariant: not in between, and not while it is done.
@@ -196,3 +196,54 @@ it("nothing is found at any step of a history", { timeout: 120_000 }, async () =
     expect([step, await violations(db.sql)]).toEqual([step, []]);
   }
 });
+
+it("nothing is found while everything is done at once", { timeout: 120_000 }, async () => {
+  await db.sql`update iam.plans set retention_days = null`;
+  environment = await TestEnvironment.create(db.sql, MODEL);
+  await webhook(["*"]);
+  await ingest(historiesOf(CUSTOMERS));
+  await environment.evaluate();
+  await environment.deploy(CHANGED);
+  await db.sql`update iam.plans set retention_days = 30`;
+  const jobs = recomputer(db);
+  let looks = 0;
+  let isDone = false;
+  const rounds = async (amount: number, act: (n: number) => Promise<unknown>) => {
+    for (let n = 0; n < amount; n++) await act(n);
+  };
+  const work = Promise.all([
+    rounds(40, (n) =>
+      environment
+        .send(
+          CUSTOMERS.filter((_, i) => i % 5 === n % 5).map((customer) => keyed(`load-${n % 30}-${customer}`, customer)),
+        )
+        .catch(onlyIf(/erased with its customer/)),
+    ),
+    rounds(30, () => evaluate()),
+    rounds(12, (n) => environment.erase(CUSTOMERS[n * 5]!).catch(onlyIf(/CUSTOMER_NOT_FOUND/))),
+    rounds(15, () => deliver(200)),
+    rounds(8, () => sweep()),
+    rounds(3, async () => {
+      const id = await queue(db.sql, environment);
+      jobs.wake();
+      expect(await untilJob(db.sql, id, isOver)).toMatchObject({ status: "completed" });
+    }),
+  ]).finally(() => {
+    isDone = true;
+  });
+  do {
+    expect([looks, await violations(db.sql)]).toEqual([looks, []]);
+    looks++;
+  } while (!isDone);
+  await work;
+  await jobs.stop();
+  await evaluate();
+  expect(await violations(db.sql)).toEqual([]);
+  expect(looks).toBeGreaterThan(1);
+});
+
+function onlyIf(message: RegExp): (error: Error) => void {
+  return (error) => {
+    if (!message.test(error.message)) throw error;
+  };
+}
