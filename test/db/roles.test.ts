@@ -152,6 +152,13 @@ describe("views of svc_inspect", () => {
   });
 });
 
+it("what contradicts the invariants can be asked by svc_reader, and by no process", async () => {
+  const statement = "select * from svc_inspect.invariants()";
+  expect(await failureOf(as("svc_reader"), statement)).toBeNull();
+  expect(await failureOf(as("svc_http"), statement)).toBe("42501");
+  expect(await failureOf(as("svc_worker"), statement)).toBe("42501");
+});
+
 describe.each(ROLES)("somebody who logs in as a member of %s", (role) => {
   let sql: Sql;
   let user: string;
