@@ -59,6 +59,7 @@ export async function verify(
     const rows = await sql.unsafe(`with here as (select ${environmentId} as environment_id) ${query} limit 3`);
     claims.push({ claim, counterexamples: rows.map((row) => JSON.stringify(row)) });
   }
+  claims.push(...(await invariants(sql)));
   return { figures: await figures(sql, environmentId, survey, ledger), claims };
 }
 
@@ -228,6 +229,16 @@ function claimsAbout({ model }: Survey): [claim: string, query: string][] {
       `select i.customer_id, i.seq, i.not_before from here join svc.inbox as i on i.environment_id = here.environment_id`,
     ],
   ];
+}
+
+/** What must hold whatever was sent, of all environments. */
+async function invariants(sql: TransactionSql): Promise<Claim[]> {
+  const known = await sql<{ claim: string; counterexamples: string[] }[]>`
+    select k.holds as claim, coalesce(i.examples, '{}') as counterexamples
+    from svc.known_invariants() as k
+    left join svc_inspect.invariants() as i on i.invariant = k.invariant
+    order by k.place`;
+  return known.map(({ claim, counterexamples }) => ({ claim, counterexamples }));
 }
 
 async function figures(sql: TransactionSql, environmentId: number, survey: Survey, ledger: Ledger): Promise<Figure[]> {

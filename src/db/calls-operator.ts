@@ -37,6 +37,42 @@ export function operatorRevokeToken(sql: Sql, tokenId: string): Promise<string> 
   return one(sql<Rows>`select svc_api.operator_revoke_token(${tokenId})::text as answer`);
 }
 
+/** What contradicts an invariant, in one environment; without names where it concerns none. */
+export interface Violation {
+  invariant: string;
+  /** What must hold, in a sentence. */
+  holds: string;
+  organization: string | null;
+  project: string | null;
+  environment: string | null;
+  violations: number;
+  /** Five at most. */
+  examples: string[];
+  /** What to do. */
+  advice: string;
+}
+
+/** Whether all is well, as of one instant. */
+export interface Examination {
+  /** How many invariants were looked at. */
+  checks: number;
+  violations: Violation[];
+  /** The last migration; null where there is none. */
+  migration: string | null;
+  workersAlive: number;
+  pendingOperations: number;
+  /** When the oldest operation that waits for a worker was accepted, ISO 8601; null where none waits. */
+  pendingSince: string | null;
+  setAsideCustomers: number;
+  disabledWebhooks: number;
+  failingWebhooks: number;
+}
+
+/** Reads everything. */
+export async function operatorExamine(sql: Sql): Promise<Examination> {
+  return JSON.parse(await one(sql<Rows>`select svc_api.operator_examine()::text as answer`)) as Examination;
+}
+
 /** The limits of a plan by the names of its document; null for none. */
 export interface PlanLimits {
   ratePerSecond: number;

@@ -18,11 +18,10 @@ const USAGE = 2;
 /** A mistake on the command line, already in words for the operator. */
 class UsageError extends Error {}
 
-/** Runs `svc-server`; answers the exit code: 0 done, 1 failed, 2 usage. */
+/** Runs `svc-server`; answers the exit code: 0 done, 1 failed or something found, 2 usage. */
 export async function main(args: string[]): Promise<number> {
   try {
-    await parse(args);
-    return DONE;
+    return await parse(args);
   } catch (error) {
     if (error instanceof UsageError) {
       process.stderr.write(`${error.message}\nRun svc-server --help for the commands.\n`);
@@ -34,7 +33,8 @@ export async function main(args: string[]): Promise<number> {
 }
 
 /** Each command loads what it needs: all together takes a second. */
-async function parse(args: string[]): Promise<void> {
+async function parse(args: string[]): Promise<number> {
+  let code = DONE;
   await yargs(args)
     .scriptName("svc-server")
     .usage(
@@ -76,6 +76,17 @@ async function parse(args: string[]): Promise<void> {
     .command("packs", "Optional parts of the database", async (command) =>
       (await import("./packs.js")).packsCommands(configure)(command),
     )
+    .command(
+      "doctor",
+      "Check that nothing is lost, doubled or left behind; reads everything, changes nothing",
+      (command) =>
+        command
+          .option("json", { type: "boolean", default: false, describe: "Print what was found as JSON" })
+          .example("svc-server doctor", "Exits with 1 where something is wrong"),
+      async ({ json }) => {
+        if (!(await (await import("./doctor.js")).doctorCommand(...configure(), { json }))) code = FAILED;
+      },
+    )
     .demandCommand(1, "Name a command.")
     .strict()
     // Of an option given twice the last one counts.
@@ -88,6 +99,7 @@ async function parse(args: string[]): Promise<void> {
       throw error ?? new UsageError(message ?? "The command line cannot be understood.");
     })
     .parseAsync();
+  return code;
 }
 
 function configure(): [ServerConfig, Logger] {

@@ -20,18 +20,24 @@ export async function asOperator<T>(config: ServerConfig, logger: Logger, work: 
 /**
  * Looks at something as the operator, in a database of any version: that is not migrated by looking.
  *
+ * @param statementTimeoutMs how long a statement may take, 0 for any time; half a minute unless given
  * @throws {OperatorError} where a function of the database refuses it, or is not there.
  */
 export async function lookAsOperator<T>(
   config: ServerConfig,
   logger: Logger,
   look: (sql: Sql) => Promise<T>,
+  statementTimeoutMs?: number,
 ): Promise<T> {
-  return lookAtDatabase(config, logger, (url) => operate(url, look));
+  return lookAtDatabase(config, logger, (url) => operate(url, look, statementTimeoutMs));
 }
 
-async function operate<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
-  const sql = connect(url, { max: 1, applicationName: "svc operator" });
+async function operate<T>(url: string, work: (sql: Sql) => Promise<T>, statementTimeoutMs?: number): Promise<T> {
+  const sql = connect(url, {
+    max: 1,
+    applicationName: "svc operator",
+    ...(statementTimeoutMs === undefined ? {} : { statementTimeoutMs }),
+  });
   try {
     return await work(sql).finally(() => sql.end());
   } catch (error) {

@@ -127,6 +127,7 @@ describe("functions of svc_api", () => {
       "operator_assign_plan",
       "operator_create_password_link",
       "operator_create_token",
+      "operator_examine",
       "operator_get_plan",
       "operator_list_plans",
       "operator_list_tokens",
@@ -153,6 +154,13 @@ describe("views of svc_inspect", () => {
       expect([view, await failureOf(as("svc_http"), `select * from ${view}`)]).toEqual([view, "42501"]);
     }
   });
+});
+
+it("what contradicts the invariants can be asked by svc_reader, and by no process", async () => {
+  const statement = "select * from svc_inspect.invariants()";
+  expect(await failureOf(as("svc_reader"), statement)).toBeNull();
+  expect(await failureOf(as("svc_http"), statement)).toBe("42501");
+  expect(await failureOf(as("svc_worker"), statement)).toBe("42501");
 });
 
 describe.each(ROLES)("somebody who logs in as a member of %s", (role) => {

@@ -10,6 +10,7 @@ import { replay } from "../../src/engine/index.js";
 import { stateOf } from "../../src/evaluation/stored-state.js";
 import { happened } from "../engine/support/builders.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
+import { violations } from "../support/invariants.js";
 import { temporaryDirectory } from "../support/server.js";
 import { modelOf } from "../tasks/support/engine.js";
 import { TestEnvironment } from "../tasks/support/environment.js";
@@ -131,6 +132,7 @@ it(
     expect(await untilJob(db.sql, first, isOver)).toMatchObject(totals);
     expect(await derived(disturbed)).toEqual(await derived(undisturbed));
     expect(await untold(second)).toEqual([]);
+    expect(await violations(db.sql)).toEqual([]);
   },
 );
 
@@ -183,4 +185,5 @@ it("what comes in while a run goes on is not lost, late events neither", TIMEOUT
   }
   expect(await untold(last)).toEqual([]);
   expect(await untold(id)).toEqual([]);
+  expect(await violations(db.sql)).toEqual([]);
 });

@@ -3,8 +3,8 @@
 -- the customer is waited for, and passes over it until this transaction ends. Recomputes of this customer alone go, whatever their
 -- status; others that have come as far as this customer go on after the one before it.
 -- Raises SV004 CUSTOMER_NOT_FOUND where nothing was evaluated, nothing waits and nobody asked for a recompute of it. Locks the customer's
--- row, its emissions and its pending deliveries in key order, then all that it deletes; then, in key order, the kinds of schema violations
--- whose latest operation was the customer's; last, in their order, the environment's recomputes that are under way or were given up.
+-- row; in their order, the environment's recomputes that are under way or were given up; its emissions and its pending deliveries in key
+-- order, then all that it deletes; last, in key order, the kinds of schema violations whose latest operation was the customer's.
 create or replace function svc.delete_customer(environment_id integer, customer_id text)
 returns json
 language plpgsql
@@ -44,6 +44,14 @@ begin
       perform svc.raise_customer_not_found(delete_customer.customer_id);
     end if;
   end if;
+
+  -- A recompute tells of what it wrote of the customer while it holds its row. What it is just telling is waited for, so that the deletion
+  -- below sees its deliveries. All of them, not only those that are to be changed: so that of erasures at once, each sees whom the other
+  -- erased.
+  perform from svc.recomputes as r
+  where r.environment_id = delete_customer.environment_id and r.status <> 'completed' and r.last_customer_id is not null
+  order by r.recompute_seq
+  for update;
 
   -- As svc_api.resend_deliveries does, which may be about to make deliveries of them that the deletion below would not see.
   perform from svc.emissions as m
@@ -247,11 +255,6 @@ begin
 
   perform svc.forget_violations(delete_customer.environment_id, _seqs);
 
-  -- All of them, not only those that are to be changed: so that of erasures at once, each sees whom the other erased.
-  perform from svc.recomputes as r
-  where r.environment_id = delete_customer.environment_id and r.status <> 'completed' and r.last_customer_id is not null
-  order by r.recompute_seq
-  for update;
   -- Between the two there is nobody: who comes later is created after the instant that the recompute is pinned to.
   update svc.recomputes as r
   set error = replace(r.error, to_json(delete_customer.customer_id)::text, 'who was erased')

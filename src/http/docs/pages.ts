@@ -60,7 +60,7 @@ const GUIDES: readonly Page[] = [
     name: "sql",
     file: "sql.md",
     title: "Asking in SQL",
-    about: "twenty questions of operators, database administrators and success teams, with psql",
+    about: "twenty-one questions of operators, database administrators and success teams, with psql",
   },
   {
     name: "api",

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { svc, type Result } from "../../cli/support/run-svc.js";
 import { describeCatalog } from "../../support/catalog.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
+import { violations } from "../../support/invariants.js";
 import { startServiceProcess, type ServiceProcess } from "../../support/service-process.js";
 import { startReceiver, type Receiver } from "../../webhooks/support/receiver.js";
 import { readCommitted, PROJECT_ROOT } from "../../../src/db/migrate/files.js";
@@ -101,6 +102,10 @@ describe.each(RELEASES)("a database of release %s", (release) => {
     }
   });
 
+  it("holds every invariant as that version left it", async () => {
+    expect(await violations(db.sql)).toEqual([]);
+  });
+
   it("still has every function that a process of that version calls, for the same roles", async () => {
     expect(await callablesOf(db.sql)).toEqual(expect.arrayContaining(before.callables));
   });
@@ -178,6 +183,7 @@ describe.each(RELEASES)("a database of release %s", (release) => {
     expect(first.result.lifecycleChanged).toBe(0);
     const again = (await command("recompute", "--all", "--dry-run", "--yes", ...PROJECT)) as Recompute;
     expect(again.result.customersChanged).toBe(0);
+    expect(await violations(db.sql)).toEqual([]);
   });
 
   interface Recompute {

@@ -6,7 +6,9 @@ import {
   deployConfig,
   releaseCustomers,
   type AdminCredentials,
+  type Place,
 } from "../../../src/db/calls-admin.js";
+import { eraseCustomer } from "../../../src/db/calls-customer-data.js";
 import type { ChunkLimits } from "../../../src/db/calls-evaluation.js";
 import { ingestBatch } from "../../../src/db/calls-ingest.js";
 import type { StateDocument } from "../../../src/engine/index.js";
@@ -27,6 +29,8 @@ export interface TestOperation {
   occurred?: string;
   properties?: object;
   traits?: object;
+  /** The event's idempotency key. */
+  key?: string;
 }
 
 export interface EvaluateOptions {
@@ -59,9 +63,13 @@ export class TestEnvironment {
     readonly sql: Sql,
     readonly environmentId: number,
     private readonly keyHash: Buffer,
-    private readonly by: AdminCredentials,
+    readonly by: AdminCredentials,
     private readonly project: string,
   ) {}
+
+  get place(): Place {
+    return { project: this.project, environment: "test" };
+  }
 
   static async create(sql: Sql, snapshot?: Snapshot): Promise<TestEnvironment> {
     const slug = `o${randomBytes(6).toString("hex")}`;
@@ -149,6 +157,15 @@ export class TestEnvironment {
             and e.accepted_at > e.occurred_at + interval '5 minutes'
         )
       where b.environment_id = ${environmentId} and b.batch_seq = ${batch.seq}`;
+    // What was accepted in another month is no usage of this one.
+    await sql`
+      update svc.key_usage as u
+      set month_events = (
+        select coalesce(sum(b.tracked), 0)
+        from svc.ingest_batches as b
+        where b.environment_id = ${environmentId} and svc.month_of(b.accepted_at) = u.month
+      )
+      where u.key_hash = ${this.keyHash}`;
     return seqs;
   }
 
@@ -167,9 +184,14 @@ export class TestEnvironment {
 
   /** Releases a customer that was set aside, or all of them; answers how many there were. */
   async release(customer: string | null): Promise<number> {
-    const place = { project: this.project, environment: "test" } as const;
-    const document = await releaseCustomers(this.sql, this.by, place, customer);
+    const document = await releaseCustomers(this.sql, this.by, this.place, customer);
     return (JSON.parse(document) as { released: number }).released;
+  }
+
+  /** Erases a customer; answers how many rows of each kind there were. */
+  async erase(customer: string): Promise<Record<string, number>> {
+    const document = await eraseCustomer(this.sql, this.by, this.place, customer);
+    return (JSON.parse(document) as { erased: Record<string, number> }).erased;
   }
 
   /** JSON text, as the API answers it; null where the customer does not exist. */
@@ -258,7 +280,15 @@ export interface LogRow {
   text: string;
 }
 
-function bodyOf({ customer = "c1", at, event, occurred = at, properties = {}, traits = {} }: TestOperation): object {
+function bodyOf(operation: TestOperation): object {
+  const { customer = "c1", at, event, occurred = at, properties = {}, traits = {}, key } = operation;
   if (event === undefined) return { type: "identify", customerId: customer, traits };
-  return { type: "track", customerId: customer, event, properties, timestamp: occurred };
+  return {
+    type: "track",
+    customerId: customer,
+    event,
+    properties,
+    timestamp: occurred,
+    ...(key === undefined ? {} : { idempotencyKey: key }),
+  };
 }

@@ -1,0 +1,39 @@
+-- Whether all is well, for the operator only: {checks, violations: [{invariant, holds, organization, project, environment, violations,
+-- examples, advice}], migration, workersAlive, pendingOperations, pendingSince, setAsideCustomers, disabledWebhooks, failingWebhooks}, as
+-- of one instant. It reads everything, as svc_inspect.invariants() does.
+-- Raises nothing, locks nothing.
+create or replace function svc_api.operator_examine()
+returns json
+language sql
+stable
+security definer
+set search_path = ''
+as $$
+  select json_build_object(
+    'checks', (select count(*) from svc.known_invariants()),
+    'violations', (
+      select coalesce(json_agg(row_to_json(i)), '[]') from svc_inspect.invariants() as i
+    ),
+    'migration', (select max(m.filename) from graphile_migrate.migrations as m),
+    'workersAlive', (select count(*) from svc_inspect.workers as w where w.alive),
+    'pendingOperations', e.pending_operations,
+    'pendingSince', svc.iso(e.pending_since),
+    'setAsideCustomers', e.set_aside_customers,
+    'disabledWebhooks', w.disabled,
+    'failingWebhooks', w.failing
+  )
+  from (
+    select
+      coalesce(sum(n.pending_operations), 0) as pending_operations, min(n.pending_since) as pending_since,
+      coalesce(sum(n.set_aside_customers), 0) as set_aside_customers
+    from svc_inspect.environments as n
+  ) as e
+  cross join (
+    select
+      count(*) filter (where h.disabled_at is not null) as disabled,
+      count(*) filter (where h.disabled_at is null and h.failing_since is not null) as failing
+    from svc_inspect.webhooks as h
+  ) as w
+$$;
+
+comment on function svc_api.operator_examine() is 'Whether all is well; for the operator only.';

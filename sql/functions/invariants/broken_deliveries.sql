@@ -1,0 +1,78 @@
+-- Deliveries that are missing, lead nowhere or contradict their attempts. What a webhook wanted when an emission was written is known for
+-- the time since it was last enabled or changed, as the audit log says. An evaluation may not have seen a change that was just being
+-- made: what was written within ten minutes after it is left out, many times what a transaction of the service may take.
+-- Raises nothing, locks nothing.
+create or replace function svc.broken_deliveries()
+returns table (invariant text, environment_id integer, example text)
+language sql
+stable
+set search_path = ''
+as $$
+  with changed as (
+    select e.environment_id, a.target as webhook_id, max(a.at) as at
+    from iam.audit_log as a
+    join svc.projects as p on p.organization_id = a.organization_id and p.slug = a.project
+    join svc.environments as e on e.project_id = p.project_id and e.name = a.environment
+    where a.action = 'webhook.updated'
+    group by e.environment_id, a.target
+  ),
+  types as (
+    select m.environment_id, m.event_type from svc.emissions as m group by m.environment_id, m.event_type
+  ),
+  wanted as (
+    select
+      w.environment_id, w.webhook_id, t.event_type, extract(epoch from w.max_event_age::interval) as age_max,
+      greatest(w.created_at, w.active_since, c.at) + interval '10 minutes' as since
+    from svc.webhooks as w
+    join types as t on t.environment_id = w.environment_id
+    left join changed as c on c.environment_id = w.environment_id and c.webhook_id = w.webhook_id
+    where w.disabled_at is null and w.deleted_at is null
+      and exists (
+        select from unnest(w.event_types) as p (pattern)
+        where p.pattern = t.event_type or (right(p.pattern, 1) = '*' and starts_with(t.event_type, left(p.pattern, -1)))
+      )
+  ),
+  -- What a recompute has not told of yet is not due.
+  ahead as (
+    select r.environment_id, r.outbox_seq from svc.recomputes as r where r.outbox_seq is not null
+  )
+  select
+    'webhooks_are_told_what_they_want', m.environment_id,
+    format('the webhook %s has no delivery of %s (%s)', w.webhook_id, svc.emission_id(m.emission_seq), m.event_type)
+  from svc.emissions as m
+  join wanted as w on w.environment_id = m.environment_id and w.event_type = m.event_type
+  left join svc.deliveries as d
+    on d.environment_id = m.environment_id and d.webhook_id = w.webhook_id and d.emission_seq = m.emission_seq
+  left join ahead as o on o.environment_id = m.environment_id and o.outbox_seq = m.emission_seq >> 16
+  where m.created_at >= w.since
+    and (w.age_max is null or extract(epoch from m.created_at - m.emitted_at) <= w.age_max)
+    and d.emission_seq is null and o.outbox_seq is null
+  union all
+  select
+    'deliveries_have_their_emission', d.environment_id,
+    format('the webhook %s has a delivery of %s, which is not there', d.webhook_id, svc.emission_id(d.emission_seq))
+  from svc.deliveries as d
+  left join svc.emissions as m on m.environment_id = d.environment_id and m.emission_seq = d.emission_seq
+  where m.emission_seq is null
+  union all
+  select
+    'deliveries_are_those_of_their_attempts', d.environment_id,
+    format('the delivery of %s to %s is %s after %s attempts', svc.emission_id(d.emission_seq), d.webhook_id, d.status, d.attempts)
+  from svc.deliveries as d
+  where (d.status <> 'pending' and d.attempts = 0) or d.resent_after > d.attempts
+  union all
+  select
+    'deliveries_are_those_of_their_attempts', a.environment_id,
+    format(
+      'the attempt %s to deliver %s to %s has %s', a.attempt, svc.emission_id(a.emission_seq), a.webhook_id,
+      case when d.attempts is null then 'no delivery' else format('a delivery of %s attempts', d.attempts) end
+    )
+  from svc.delivery_attempts as a
+  left join svc.deliveries as d
+    on d.environment_id = a.environment_id and d.webhook_id = a.webhook_id and d.emission_seq = a.emission_seq
+  left join svc.webhooks as w on w.environment_id = a.environment_id and w.webhook_id = a.webhook_id
+  -- A deleted webhook's are removed bit by bit.
+  where (d.attempts >= a.attempt) is not true and w.deleted_at is null
+$$;
+
+comment on function svc.broken_deliveries() is 'Invariants: deliveries of webhooks.';

@@ -1,0 +1,72 @@
+-- Emissions that nobody will be told of, or that are missing. Evaluation writes them with their row of svc.emission_batches; a recompute
+-- writes many customers' before it, and its own row says until then which they are. An erasure takes emissions and says in the audit log
+-- how many; with a recompute of the erased customer alone it also takes what that said of them.
+-- Raises nothing, locks nothing.
+create or replace function svc.broken_emissions()
+returns table (invariant text, environment_id integer, example text)
+language sql
+stable
+set search_path = ''
+as $$
+  with stored as (
+    select m.environment_id, m.emission_seq >> 16 as evaluation_seq, count(*) as emissions, max(m.emission_seq & 65535) as last_position
+    from svc.emissions as m
+    group by m.environment_id, m.emission_seq >> 16
+  ),
+  told as (
+    select b.environment_id, b.evaluation_seq, b.emissions from svc.emission_batches as b
+    union all
+    select r.environment_id, r.outbox_seq, r.outbox_emissions from svc.recomputes as r where r.outbox_seq is not null
+  ),
+  pairs as (
+    select
+      environment_id, evaluation_seq, t.emissions as told, coalesce(s.emissions, 0) as stored,
+      coalesce(s.last_position, -1) as last_position
+    from told as t
+    full join stored as s using (environment_id, evaluation_seq)
+  ),
+  erased as (
+    select
+      e.environment_id, sum((a.details ->> 'emissions')::bigint) as emissions, sum((a.details ->> 'recomputes')::bigint) as recomputes
+    from iam.audit_log as a
+    join svc.projects as p on p.organization_id = a.organization_id and p.slug = a.project
+    join svc.environments as e on e.project_id = p.project_id and e.name = a.environment
+    where a.action = 'customer.erased'
+    group by e.environment_id
+  ),
+  accounts as (
+    select
+      p.environment_id, sum(p.stored) as stored, coalesce(sum(p.told), 0) - coalesce(min(x.emissions), 0) as expected,
+      coalesce(min(x.recomputes), 0) as recomputes_erased
+    from pairs as p
+    left join erased as x on x.environment_id = p.environment_id
+    group by p.environment_id
+  )
+  select
+    'emissions_are_told', p.environment_id,
+    format('%s emissions from %s on', p.stored, svc.emission_id(p.evaluation_seq << 16))
+  from pairs as p
+  where p.told is null
+  union all
+  select
+    'emissions_are_told', p.environment_id,
+    format(
+      'of the emissions from %s on %s are told of; there are %s, up to the position %s', svc.emission_id(p.evaluation_seq << 16), p.told,
+      p.stored, p.last_position
+    )
+  from pairs as p
+  where p.stored > p.told or p.last_position >= p.told
+  union all
+  select
+    'emissions_are_stored', a.environment_id,
+    format('%s emissions were written and not erased; there are %s', a.expected, a.stored)
+  from accounts as a
+  where a.stored < a.expected or (a.stored > a.expected and a.recomputes_erased = 0)
+  union all
+  select 'rows_belong_to_an_environment', b.environment_id, format('the emissions from %s on', svc.emission_id(b.evaluation_seq << 16))
+  from svc.emission_batches as b
+  left join svc.environments as e on e.environment_id = b.environment_id
+  where e.environment_id is null
+$$;
+
+comment on function svc.broken_emissions() is 'Invariants: emissions and the outbox.';

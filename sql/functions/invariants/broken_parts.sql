@@ -1,0 +1,94 @@
+-- Where the tables of a customer's segments, signals and journeys do not show what the engine's state says, and rows of customers who are
+-- not there: all of them are written, and erased, with the customer's row held.
+-- Raises nothing, locks nothing.
+create or replace function svc.broken_parts()
+returns table (invariant text, environment_id integer, example text)
+language sql
+stable
+set search_path = ''
+as $$
+  with states as materialized (
+    select c.environment_id, c.customer_id, s.segments, s.signals, s.journeys
+    from svc.customers as c
+    cross join lateral json_to_record(c.state) as s (segments json, signals json, journeys json)
+  ),
+  told as (
+    select s.environment_id, s.customer_id, 'segment' as kind, p.key as part_id, 'entered' as stands
+    from states as s
+    cross join lateral json_object_keys(s.segments) as p (key)
+    union all
+    select s.environment_id, s.customer_id, 'signal', p.key, 'raised'
+    from states as s
+    cross join lateral json_object_keys(s.signals) as p (key)
+    union all
+    select s.environment_id, s.customer_id, 'journey', p.key, format('run %s %s', p.value ->> 'run', p.value ->> 'status')
+    from states as s
+    cross join lateral json_each(s.journeys) as p (key, value)
+  ),
+  shown as (
+    select m.environment_id, m.customer_id, 'segment' as kind, m.segment_id as part_id, 'entered' as stands
+    from svc.segment_memberships as m
+    where m.exited_at is null
+    union all
+    select s.environment_id, s.customer_id, 'signal', s.signal_id, 'raised'
+    from svc.signals as s
+    where s.cleared_at is null
+    union all
+    (
+      select distinct on (j.environment_id, j.customer_id, j.journey_id)
+        j.environment_id, j.customer_id, 'journey', j.journey_id, format('run %s %s', j.run, j.status)
+      from svc.journey_runs as j
+      order by j.environment_id, j.customer_id, j.journey_id, j.run desc
+    )
+  ),
+  named as (
+    select 'svc.lifecycle_transitions' as kind, t.environment_id, t.customer_id from svc.lifecycle_transitions as t
+    union
+    select 'svc.blocked_transitions', b.environment_id, b.customer_id from svc.blocked_transitions as b
+    union
+    select 'svc.segment_memberships', m.environment_id, m.customer_id from svc.segment_memberships as m
+    union
+    select 'svc.journey_runs', j.environment_id, j.customer_id from svc.journey_runs as j
+    union
+    select 'svc.health_scores', h.environment_id, h.customer_id from svc.health_scores as h
+    union
+    select 'svc.rule_executions', x.environment_id, x.customer_id from svc.rule_executions as x
+    union
+    select 'svc.signals', s.environment_id, s.customer_id from svc.signals as s
+    union
+    select 'svc.superseded_logs', l.environment_id, l.customer_id from svc.superseded_logs as l
+    union
+    select 'svc.emissions', m.environment_id, m.customer_id from svc.emissions as m
+    union
+    select 'svc.recompute_customers', r.environment_id, r.customer_id from svc.recompute_customers as r
+  )
+  select 'rows_belong_to_a_customer', n.environment_id, format('%s has rows of "%s", who is no customer', n.kind, n.customer_id)
+  from named as n
+  left join svc.customers as c on c.environment_id = n.environment_id and c.customer_id = n.customer_id
+  where c.customer_id is null
+  union all
+  select
+    'tables_show_what_the_state_says', c.environment_id,
+    format(
+      'the customer "%s", %s "%s": %s by the state, %s by the table', c.customer_id, c.kind, c.part_id,
+      coalesce(c.told, 'nothing'), coalesce(c.shown, 'nothing')
+    )
+  from (
+    select environment_id, customer_id, kind, part_id, t.stands as told, s.stands as shown
+    from told as t
+    full join shown as s using (environment_id, customer_id, kind, part_id)
+  ) as c
+  -- Who is not there is told above.
+  join svc.customers as k on k.environment_id = c.environment_id and k.customer_id = c.customer_id
+  where c.told is distinct from c.shown
+  union all
+  select
+    'journeys_have_one_run_at_a_time', j.environment_id,
+    format('the journey "%s" of the customer "%s" has %s active runs', j.journey_id, j.customer_id, count(*))
+  from svc.journey_runs as j
+  where j.status = 'active'
+  group by j.environment_id, j.customer_id, j.journey_id
+  having count(*) > 1
+$$;
+
+comment on function svc.broken_parts() is 'Invariants: what belongs to a customer.';

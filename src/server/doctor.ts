@@ -1,0 +1,59 @@
+import { operatorExamine, type Examination, type Violation } from "../db/calls-operator.js";
+import type { ServerConfig } from "./config.js";
+import type { Logger } from "./log.js";
+import { lookAsOperator } from "./operator.js";
+
+/** `svc-server doctor`: checks every invariant, and tells what contradicts one and what to do; answers whether all is well. */
+export async function doctorCommand(
+  config: ServerConfig,
+  logger: Logger,
+  { json }: { json: boolean },
+): Promise<boolean> {
+  const began = performance.now();
+  // All tables are read, however large they are.
+  const found = await lookAsOperator(config, logger, operatorExamine, 0);
+  const durationMs = Math.round(performance.now() - began);
+  const isWell = found.violations.length === 0;
+  process.stdout.write(json ? `${JSON.stringify({ isWell, durationMs, ...found })}\n` : report(found, durationMs));
+  return isWell;
+}
+
+/** What was found, most of it in the database's words. */
+export function report(found: Examination, durationMs: number): string {
+  const { checks, violations } = found;
+  const broken = new Set(violations.map(({ invariant }) => invariant)).size;
+  const time = `${(durationMs / 1_000).toFixed(1)} s`;
+  const verdict =
+    broken === 0
+      ? `All is well: ${checks} checks in ${time}.`
+      : `${broken} of ${checks} checks found something, in ${time}. Nothing was changed.`;
+  return [...violations.flatMap((each) => [...violationInWords(each), ""]), verdict, ...standing(found)]
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+function violationInWords(violation: Violation): string[] {
+  const { invariant, holds, organization, project, environment, violations, examples, advice } = violation;
+  const place = organization === null ? "" : `  ${organization}/${project}, ${environment}`;
+  const more = violations - examples.length;
+  return [
+    `${invariant}${place}`,
+    `  not so: ${holds}`,
+    ...examples.map((example) => `  - ${example}`),
+    ...(more > 0 ? [`  - and ${more} more`] : []),
+    `  what to do: ${advice}`,
+  ];
+}
+
+/** How the service stands otherwise, which is no matter of right or wrong. */
+function standing(found: Examination): string[] {
+  const { migration, workersAlive, pendingOperations, pendingSince, setAsideCustomers } = found;
+  const lines = [
+    `last migration: ${migration ?? "none"}`,
+    `workers alive: ${workersAlive}`,
+    `operations that wait for a worker: ${pendingOperations}${pendingSince === null ? "" : `, the oldest since ${pendingSince}`}`,
+    `customers set aside: ${setAsideCustomers}`,
+    `webhooks disabled: ${found.disabledWebhooks}; failing: ${found.failingWebhooks}`,
+  ];
+  return ["", ...lines];
+}

@@ -1,0 +1,133 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Examination } from "../../src/db/calls-operator.js";
+import { report } from "../../src/server/doctor.js";
+import { main } from "../../src/server/main.js";
+import { createEmptyDatabase } from "../support/database.js";
+import { startIngest, type IngestFixture } from "../http/ingest/fixture.js";
+
+// `svc-server doctor` beside a service on the same database.
+
+let fixture: IngestFixture;
+beforeAll(async () => {
+  fixture = await startIngest();
+  await fixture.batch([{ customerId: "c", event: "e", idempotencyKey: "k1" }]);
+});
+afterAll(() => fixture.service.stop());
+beforeEach(() => {
+  vi.stubEnv("DATABASE_URL", fixture.service.db.url);
+  vi.stubEnv("LOG_LEVEL", "error");
+});
+afterEach(() => vi.unstubAllEnvs());
+
+async function doctor(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const run = { code: 0, stdout: "", stderr: "" };
+  const spies = (["stdout", "stderr"] as const).map((stream) =>
+    vi.spyOn(process[stream], "write").mockImplementation((text) => {
+      run[stream] += String(text);
+      return true;
+    }),
+  );
+  try {
+    run.code = await main(["doctor", ...args]);
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  return { ...run, stdout: run.stdout.replaceAll(/\d+\.\d s\b/g, "T s").replaceAll(/\d{4}-[\d-]+T[\d:.]+Z/g, "T") };
+}
+
+const WELL: Examination = {
+  checks: 34,
+  violations: [],
+  migration: "000002.sql",
+  workersAlive: 2,
+  pendingOperations: 0,
+  pendingSince: null,
+  setAsideCustomers: 0,
+  disabledWebhooks: 1,
+  failingWebhooks: 0,
+};
+
+describe("svc-server doctor", () => {
+  it("says that all is well, and how things stand", async () => {
+    const [{ checks }] = await fixture.service.db.sql<[{ checks: string }]>`
+      select count(*) as checks from svc.known_invariants()`;
+    const { code, stdout, stderr } = await doctor();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout.split("\n")).toEqual([
+      `All is well: ${checks} checks in T s.`,
+      "",
+      expect.stringMatching(/^last migration: (\d{6}\.sql|none)$/),
+      "workers alive: 0",
+      "operations that wait for a worker: 1, the oldest since T",
+      "customers set aside: 0",
+      "webhooks disabled: 0; failing: 0",
+      "",
+    ]);
+  });
+
+  it("tells what is wrong, where, and what to do, as text and as JSON, and changes nothing", async () => {
+    const { sql } = fixture.service.db;
+    await sql`delete from svc.idempotency_keys`;
+    const { code, stdout } = await doctor();
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^events_have_their_key {2}acme\/app, test\n {2}not so: Every event [^\n]+\n {2}- the event evt_[0-9a-f]{16} has the key "k1", which is not known\n {2}what to do: [^\n]+\n\n1 of \d+ checks found something, in T s\. Nothing was changed\.\n/,
+    );
+    const json = await doctor("--json");
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      isWell: false,
+      violations: [{ invariant: "events_have_their_key", organization: "acme", project: "app", environment: "test" }],
+    });
+    expect(await sql`select from svc.idempotency_keys`).toHaveLength(0);
+  });
+
+  it("migrates no database", async () => {
+    const empty = await createEmptyDatabase();
+    try {
+      vi.stubEnv("DATABASE_URL", empty.url);
+      expect(await doctor()).toEqual({
+        code: 1,
+        stdout: "",
+        stderr: "svc-server: the database is not that of this version yet; run `svc-server migrate` first\n",
+      });
+      expect(await empty.sql`select from pg_namespace where nspname = 'svc'`).toHaveLength(0);
+    } finally {
+      await empty.drop();
+    }
+  });
+});
+
+describe("a report", () => {
+  it("shows a few examples and says how many more there are", () => {
+    const violation = {
+      invariant: "organizations_have_an_owner",
+      holds: "Every organization has an owner.",
+      organization: null,
+      project: null,
+      environment: null,
+      violations: 7,
+      examples: ["the organization a", "the organization b"],
+      advice: "Make one.",
+    };
+    expect(report({ ...WELL, violations: [violation] }, 61_234)).toBe(
+      [
+        "organizations_have_an_owner",
+        "  not so: Every organization has an owner.",
+        "  - the organization a",
+        "  - the organization b",
+        "  - and 5 more",
+        "  what to do: Make one.",
+        "",
+        "1 of 34 checks found something, in 61.2 s. Nothing was changed.",
+        "",
+        "last migration: 000002.sql",
+        "workers alive: 2",
+        "operations that wait for a worker: 0",
+        "customers set aside: 0",
+        "webhooks disabled: 1; failing: 0",
+        "",
+      ].join("\n"),
+    );
+  });
+});

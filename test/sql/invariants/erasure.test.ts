@@ -1,0 +1,62 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Sql, TransactionSql } from "postgres";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createDatabase, type TestDatabase } from "../../support/database.js";
+import { violations } from "../../support/invariants.js";
+import { TestEnvironment } from "../../tasks/support/environment.js";
+import { CHANGED, customersOf, historiesOf, MODEL } from "../../tasks/support/population.js";
+import { JobRunner, queue, untilJob } from "../../tasks/support/recompute.js";
+import { createWebhook } from "../../webhooks/support/fixtures.js";
+
+// An erasure that meets what is written of the same customer at that moment.
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createDatabase();
+});
+afterAll(() => db.drop());
+
+async function untilErasureWaits(): Promise<void> {
+  for (;;) {
+    const [row] = await db.sql<[{ waits: boolean }]>`
+      select exists (
+        select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%erase_customer%'
+      ) as waits`;
+    if (row.waits) return;
+    await delay(5);
+  }
+}
+
+it("leaves no delivery of what a recompute is just telling of", async () => {
+  const environment = await TestEnvironment.create(db.sql, MODEL);
+  const { environmentId } = environment;
+  await environment.ingest(historiesOf(customersOf(40)));
+  await environment.evaluate();
+  const { webhookId } = await createWebhook(db.sql, environmentId, "https://hooks.example.com/");
+  await environment.deploy(CHANGED);
+  const runner = new JobRunner(db);
+  const id = await queue(db.sql, environment);
+  let run: Promise<unknown> = Promise.resolve();
+  let erased: Promise<unknown> = Promise.resolve();
+  await db.sql.begin(async (tx) => {
+    // The recompute comes as far as this customer; what it has written is not told of.
+    await tx`select from svc.customers where customer_id = 'c024' for update`;
+    run = runner.runNext(id);
+    await untilJob(db.sql, id, (job) => job.customers_done === 24);
+    const deliveries = async (sql: Sql | TransactionSql): Promise<number> => {
+      const rows = await sql`
+        select from svc.deliveries join svc.emissions using (environment_id, emission_seq)
+        where webhook_id = ${webhookId} and customer_id = 'c023'`;
+      return rows.length;
+    };
+    await tx`select svc.flush_recompute_outbox(${environmentId}, ${id})`;
+    expect(await deliveries(tx)).toBeGreaterThan(0);
+    expect(await deliveries(db.sql)).toBe(0);
+    erased = environment.erase("c023");
+    await untilErasureWaits();
+  });
+  await Promise.all([run, erased]);
+  await runner.end();
+  expect(await violations(db.sql)).toEqual([]);
+});

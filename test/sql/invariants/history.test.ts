@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { recordAttempts, sweepWebhooks } from "../../../src/db/calls-deliveries.js";
+import { deleteWebhook, resendDeliveries, updateWebhook } from "../../../src/db/calls-webhooks.js";
+import { sweepRetention } from "../../../src/tasks/retention.js";
+import { createDatabase, type TestDatabase } from "../../support/database.js";
+import { violations } from "../../support/invariants.js";
+import { TestEnvironment, type EvaluateOptions, type TestOperation } from "../../tasks/support/environment.js";
+import { CHANGED, customersOf, historiesOf, MODEL } from "../../tasks/support/population.js";
+import { isOver, JobRunner, queue, recomputer, untilJob } from "../../tasks/support/recompute.js";
+import { claim, createWebhook } from "../../webhooks/support/fixtures.js";
+
+// What the service does leaves nothing that contradicts an invariant: not in between, and not while it is done.
+
+let db: TestDatabase;
+let environment: TestEnvironment;
+let worker: JobRunner;
+beforeAll(async () => {
+  db = await createDatabase();
+  environment = await TestEnvironment.create(db.sql, MODEL);
+  worker = new JobRunner(db);
+});
+afterAll(async () => {
+  await worker.end();
+  await db.drop();
+});
+
+const DAY = 86_400_000;
+const CUSTOMERS = customersOf(60);
+const ago = (days: number) => new Date(Date.now() - days * DAY).toISOString();
+const sweep = () => sweepRetention(db.sql, new AbortController().signal, { rows: 50 });
+
+/** A webhook as it stands long after it was made. */
+async function webhook(types: string[], settings = {}): Promise<string> {
+  const { webhookId } = await createWebhook(
+    db.sql,
+    environment.environmentId,
+    "https://hooks.example.com/",
+    types,
+    settings,
+  );
+  await db.sql`
+    update svc.webhooks set created_at = now() - interval '1 day', active_since = now() - interval '1 day'
+    where webhook_id = ${webhookId}`;
+  return webhookId;
+}
+
+/** Makes an attempt at everything that is due, which the receivers take or do not. */
+async function deliver(statusCode: number): Promise<void> {
+  for (;;) {
+    const due = await claim(db.sql, "worker", 100);
+    if (due.length === 0) return;
+    const attemptedAt = new Date().toISOString();
+    const result = { attemptedAt, latencyMs: 3, statusCode, error: null, response: null, retryAfterSeconds: null };
+    await recordAttempts(
+      db.sql,
+      due.map(({ environmentId, webhookId, emissionSeq, attempt }) => ({
+        environmentId,
+        webhookId,
+        emissionSeq,
+        attempt,
+        ...result,
+      })),
+    );
+  }
+}
+
+const STEPS: [step: string, act: () => Promise<unknown>][] = [
+  ["before anything", async () => {}],
+  ["webhooks were created", () => Promise.all([webhook(["*"]), webhook(["segment.*"], { maxEventAge: "7d" })])],
+  ["histories wait", () => ingest(historiesOf(CUSTOMERS))],
+  ["histories were evaluated in part", () => evaluate({ goesOn: once(), limits: { customers: 20, operations: 100 } })],
+  ["histories were evaluated", () => evaluate()],
+  ["some were delivered", () => deliver(204)],
+  [
+    "events were sent under keys",
+    () => environment.send([keyed("k1", "c000"), keyed("k2", "c001"), keyed("k1", "c000")]),
+  ],
+  ["and again", () => environment.send([keyed("k1", "c000"), keyed("k3", "new customer")])],
+  ["an event lies ahead", () => environment.send([{ customer: "c002", at: ago(-40), event: "login" }])],
+  ["it was put off", () => evaluate()],
+  ["a customer was set aside", () => setAside("c003")],
+  ["something was sent for it", () => environment.send([{ customer: "c003", at: ago(0), event: "login" }])],
+  ["and passed over", () => evaluate()],
+  ["it was released", () => environment.release(null)],
+  ["and evaluated", () => evaluate()],
+  ["receivers refuse", () => evaluate().then(() => deliver(503))],
+  ["another model was deployed", () => environment.deploy(CHANGED)],
+  [
+    "and something evaluated",
+    () => environment.send(CUSTOMERS.map((customer) => ({ customer, at: ago(0), event: "paid" }))),
+  ],
+  ["under it", () => evaluate()],
+  ["a dry run", () => recompute({ kind: "dry_run" })],
+  ["a recompute, and somebody was erased meanwhile", () => recomputeHalted("c025", () => environment.erase("c024"))],
+  ["a recompute of one", () => recompute({ customer: "c004" })],
+  ["who was erased", () => environment.erase("c004")],
+  ["a preview", () => recompute({ kind: "preview", snapshot: MODEL })],
+  [
+    "a customer who only waits was erased",
+    () => environment.send([keyed("k9", "waits")]).then(() => environment.erase("waits")),
+  ],
+  ["time passed", () => environment.evaluate({ at: ago(-30) })],
+  ["deliveries are resent", () => resend()],
+  ["a webhook is disabled", () => change("segment.*", { disabled: true })],
+  ["and misses something", () => environment.send([keyed("k4", "c010")]).then(() => evaluate())],
+  ["and enabled", () => change("segment.*", { disabled: false })],
+  ["and wants something else", () => change("segment.*", { eventTypes: ["customer.*"] })],
+  ["a webhook is deleted", () => deleteOne()],
+  ["its deliveries are removed in part", () => age().then(() => sweepWebhooks(db.sql, 30, 3))],
+  ["old operations are removed", () => retain(30)],
+  ["some more were sent", () => environment.send([keyed("k1", "c000"), keyed("k5", "c005")]).then(() => evaluate())],
+  ["all old ones are removed", () => retain(1)],
+  ["a recompute of what is left", () => recompute({})],
+  ["retired keys and superseded logs are removed", () => retireAll()],
+];
+
+function ingest(operations: TestOperation[]): Promise<unknown> {
+  const keys = operations.map((operation, i) =>
+    i % 3 === 0 && operation.event ? { ...operation, key: `h${i}` } : operation,
+  );
+  return environment.ingest(keys);
+}
+const evaluate = (options: EvaluateOptions = {}) => environment.evaluate({ settleSeconds: 0, ...options });
+const keyed = (key: string, customer: string): TestOperation => ({
+  customer,
+  at: "2026-02-01T00:00:00Z",
+  event: "paid",
+  key,
+});
+const setAside = (customer: string) =>
+  db.sql`select svc_api.set_aside_customer(${environment.environmentId}, ${customer}, 'RangeError: beyond')`;
+
+/** True the first time only. */
+function once(): () => boolean {
+  let asked = 0;
+  return () => ++asked === 1;
+}
+
+async function recompute(options: Parameters<typeof queue>[2]): Promise<void> {
+  await queue(db.sql, environment, options);
+  await worker.runNext();
+}
+
+/** A recompute that comes as far as a customer and no further until something was done. */
+async function recomputeHalted(at: string, meanwhile: () => Promise<unknown>): Promise<void> {
+  const id = await queue(db.sql, environment);
+  let run: Promise<unknown> = Promise.resolve();
+  await db.sql.begin(async (tx) => {
+    await tx`select from svc.customers where customer_id = ${at} for update`;
+    run = worker.runNext();
+    const { customers_done: done } = await untilJob(db.sql, id, (job) => job.customers_done === Number(at.slice(1)));
+    const [outbox] = await db.sql<[{ waits: boolean }]>`
+      select outbox_seq is not null as waits from svc.recomputes where recompute_id = ${id}`;
+    expect({ done, ...outbox }).toEqual({ done: 25, waits: true });
+    expect(await violations(db.sql)).toEqual([]);
+    await meanwhile();
+    expect(await violations(db.sql)).toEqual([]);
+  });
+  await run;
+}
+
+async function webhookOf(type: string): Promise<string> {
+  const [row] = await db.sql<[{ id: string }]>`
+    select webhook_id as id from svc.webhooks where event_types = array[${type}] and deleted_at is null`;
+  return row.id;
+}
+async function change(type: string, changes: object): Promise<void> {
+  await updateWebhook(db.sql, environment.by, environment.place, await webhookOf(type), changes);
+}
+async function resend(): Promise<void> {
+  await resendDeliveries(db.sql, environment.by, environment.place, await webhookOf("*"), {
+    since: new Date(ago(2)),
+    until: null,
+    statuses: ["failed", "missing", "delivered"],
+  });
+}
+async function deleteOne(): Promise<void> {
+  await deleteWebhook(db.sql, environment.by, environment.place, await webhookOf("*"));
+}
+const age = () => db.sql`update svc.webhooks set deleted_at = now() - interval '2 hours' where deleted_at is not null`;
+async function retain(days: number): Promise<void> {
+  await db.sql`update iam.plans set retention_days = ${days}`;
+  await sweep();
+}
+async function retireAll(): Promise<void> {
+  await db.sql`update svc.retired_keys set retired_at = retired_at - interval '91 days'`;
+  await db.sql`update svc.superseded_logs set superseded_at = superseded_at - interval '8 days'`;
+  const swept = await sweep();
+  expect(swept.keys).toBeGreaterThan(0);
+  expect(swept.logs).toBeGreaterThan(0);
+}
+
+it("nothing is found at any step of a history", { timeout: 120_000 }, async () => {
+  for (const [step, act] of STEPS) {
+    await act();
+    expect([step, await violations(db.sql)]).toEqual([step, []]);
+  }
+});
+
+it("nothing is found while everything is done at once", { timeout: 120_000 }, async () => {
+  await db.sql`update iam.plans set retention_days = null`;
+  environment = await TestEnvironment.create(db.sql, MODEL);
+  await webhook(["*"]);
+  await ingest(historiesOf(CUSTOMERS));
+  await environment.evaluate();
+  await environment.deploy(CHANGED);
+  await db.sql`update iam.plans set retention_days = 30`;
+  const jobs = recomputer(db);
+  const under = { way: true };
+  const rounds = async (amount: number, act: (n: number) => Promise<unknown>) => {
+    for (let n = 0; n < amount; n++) await act(n);
+  };
+  const work = Promise.all([
+    rounds(40, (n) =>
+      environment
+        .send(
+          CUSTOMERS.filter((_, i) => i % 5 === n % 5).map((customer) => keyed(`load-${n % 30}-${customer}`, customer)),
+        )
+        .catch(onlyIf(/erased with its customer/)),
+    ),
+    rounds(30, () => evaluate()),
+    rounds(12, (n) => environment.erase(CUSTOMERS[n * 5]!).catch(onlyIf(/CUSTOMER_NOT_FOUND/))),
+    rounds(15, () => deliver(200)),
+    rounds(8, () => sweep()),
+    rounds(3, async () => {
+      const id = await queue(db.sql, environment);
+      jobs.wake();
+      expect(await untilJob(db.sql, id, isOver)).toMatchObject({ status: "completed" });
+    }),
+  ]).finally(() => {
+    under.way = false;
+  });
+  // Where it fails, that is told below.
+  work.catch(() => undefined);
+  while (under.way) expect(await violations(db.sql)).toEqual([]);
+  await work;
+  await jobs.stop();
+  await evaluate();
+  expect(await violations(db.sql)).toEqual([]);
+});
+
+function onlyIf(message: RegExp): (error: Error) => void {
+  return (error) => {
+    if (!message.test(error.message)) throw error;
+  };
+}
