@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 test("the package has what is read at run time, as it stands in the project", async () => {
-  for (const folder of ["bin", "docs", "migrations", "sql", "starter", "src/dsl", "src/snapshot"]) {
+  for (const folder of ["bin", "deploy", "docs", "migrations", "sql", "starter", "src/dsl", "src/snapshot"]) {
     const names = await readdir(path.join(ROOT, folder), { recursive: true, withFileTypes: true });
     const files = names.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
     const here = files.map((file) => path.relative(ROOT, file)).toSorted();
@@ -34,7 +34,7 @@ test("the package has nothing that nobody needs to run it", () => {
   const folders = new Set(packed.files.map((file) => file.split("/")[0]));
   const alone = ["CHANGELOG.md", "LICENSE", "README.md", "package.json"];
   expect([...folders].toSorted()).toEqual(
-    [...alone, "bin", "dist", "docs", "migrations", "sql", "src", "starter"].toSorted(),
+    [...alone, "bin", "deploy", "dist", "docs", "migrations", "sql", "src", "starter"].toSorted(),
   );
   expect(packed.files.filter((file) => /\.map$|\.test\.ts$|\.built|\.partial$/.test(file))).toEqual([]);
   expect(packed.bytes).toBeLessThan(3_000_000);
