@@ -5,9 +5,10 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 RUN npm run build \
- && npm pack --ignore-scripts --pack-destination /tmp \
  && mkdir /app \
- && tar -xzf /tmp/svc-*.tgz --strip-components=1 -C /app \
+ && npm pack --ignore-scripts --pack-destination /app \
+ && tar -xzf /app/svc-*.tgz --strip-components=1 -C /app \
+ && rm /app/svc-*.tgz \
  && cp package-lock.json /app
 WORKDIR /app
 # Without the embedded PostgreSQL: what it stores would go with the container, and it is half of what is installed.
@@ -20,7 +21,7 @@ COPY --from=build /app /app
 RUN ln -s /app/bin/svc.js /usr/local/bin/svc && ln -s /app/bin/svc-server.js /usr/local/bin/svc-server
 ENV NODE_ENV=production SVC_HOST=0.0.0.0 SVC_PORT=4400
 USER node
-WORKDIR /home/node
+WORKDIR /app
 EXPOSE 4400
 # The service ends in a minute at most; give `docker stop` that long (--time 60).
 STOPSIGNAL SIGTERM

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { parseYaml } from "@redocly/openapi-core";
@@ -28,8 +28,7 @@ beforeAll(async () => {
   db = await createDatabase();
   app = path.join(directory, "app");
   const [, build, install] = given("RUN");
-  const here = (step: string) => step.replaceAll(/(?<= )\/(app|tmp)(?=[ /]|$)/g, `${directory}/$1`);
-  await mkdir(path.join(directory, "tmp"));
+  const here = (step: string) => step.replaceAll(/(?<= )\/app(?=[ /]|$)/g, app);
   const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], npm_config_prefer_offline: "true" };
   // The first step, npm ci, is what brought the packages of this checkout.
   await bash(here(build!), ROOT, env);

@@ -83,7 +83,8 @@ export async function startPgBouncer(
   };
 }
 
-async function freePort(): Promise<number> {
+/** A port of 127.0.0.1 on which nothing listens. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
