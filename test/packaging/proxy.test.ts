@@ -29,7 +29,7 @@ let port: number;
 let certificate: string;
 
 beforeAll(async () => {
-  skipped = await installed(PROGRAM, ["nginx-light"]);
+  skipped = await installed(PROGRAM, ["nginx-light", "openssl"]);
   if (skipped !== null) return;
   directory = await temporaryDirectory();
   db = await createDatabase();

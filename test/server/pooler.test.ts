@@ -160,6 +160,37 @@ it("requests are served again once sessions of the pooler were ended", async () 
   );
 });
 
+it("requests are refused for a moment where the pooler has no session left, and served again then", async () => {
+  const small = await startPgBouncer(db.url, { [user]: "pooled" }, { default_pool_size: 1, query_wait_timeout: 1 });
+  const served = await startServiceProcess(db.url, { SVC_POOLER_URL: small.urlOf(user) }, { role: "http" });
+  const lock = await db.sql.reserve();
+  try {
+    await lock`begin`;
+    await lock`lock table svc.webhooks in access exclusive mode`;
+    const hanging = admin("GET", "/projects/app/webhooks?env=test", undefined, served);
+    await vi.waitFor(async () => expect(await waitingForLock()).toBe(1), { timeout: 20_000 });
+    const refused = await send(served, "/v1/events", { customerId: "c", event: "login" });
+    expect({ status: refused.status, retry: refused.headers.get("Retry-After") }).toEqual({
+      status: 503,
+      retry: expect.stringMatching(/^\d+$/),
+    });
+    await lock`rollback`;
+    expect((await hanging).status).toBe(200);
+    const accepted = async () => (await send(served, "/v1/events", { customerId: "c", event: "login" })).status;
+    await vi.waitFor(async () => expect(await accepted()).toBe(202), { timeout: 20_000, interval: 200 });
+  } finally {
+    lock.release();
+    await served.stop();
+    await small.stop();
+  }
+});
+
+/** Sessions of the pooler's user that wait for a lock. */
+async function waitingForLock(): Promise<number> {
+  const rows = await db.sql`select from pg_stat_activity where usename = ${user} and wait_event_type = 'Lock'`;
+  return rows.length;
+}
+
 it("a start says what is wrong with the pooler", async () => {
   const asOwner = pooler!.urlOf(new URL(db.url).username);
   expect(await start(asOwner)).toMatch(/^svc-server: the user \S+ of SVC_POOLER_URL may do more than requests need; /);
