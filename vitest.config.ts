@@ -17,6 +17,8 @@ const PURE = [
 
 /** Files that take the longest begin first, so that none of them runs alone at the end. */
 const LONG = [
+  "test/packaging/package.test.ts",
+  "test/packaging/image.test.ts",
   "test/demo/demo.test.ts",
   "test/engine/aggregates.test.ts",
   "test/db/embedded.test.ts",

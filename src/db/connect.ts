@@ -10,6 +10,11 @@ export interface ConnectOptions {
   applicationName: string;
   /** Every connection acts as this role (`svc_http`, …); it must exist and the URL's user must be its member. */
   role?: string;
+  /**
+   * The URL leads to a pooler in transaction mode: the next transaction may run in another session of the server. So there are no prepared
+   * statements, and who acts and for how long is set for the URL's user there: role, time limits and commit are not asked for.
+   */
+  pooled?: boolean;
   /** A statement that runs longer is cancelled by the server (SQLSTATE 57014); 0 = never. 30 s unless given. */
   statementTimeoutMs?: number;
   /**
@@ -50,20 +55,25 @@ export function connect(url: string, options: ConnectOptions): Sql {
     keep_alive: 15,
     backoff: (failures: number) => (0.5 + Math.random() / 2) * Math.min(3 ** failures / 100, RECONNECT_SECONDS_MAX),
     fetch_types: false,
+    prepare: options.pooled !== true,
     types: ARRAY_TYPES,
     // Options that the driver's types leave out.
     ...(options.pipelineMax === undefined ? {} : { max_pipeline: options.pipelineMax }),
     ...(options.silentMsMax === undefined ? {} : { socket: dialer(options.silentMsMax, options.sockets) }),
     onnotice: options.onNotice ?? (() => undefined),
-    connection: {
-      application_name: options.applicationName,
-      statement_timeout: options.statementTimeoutMs ?? 30 * SECOND_MS,
-      // A transaction left open by a fault of ours must not hold its locks, and vacuum, for ever.
-      idle_in_transaction_session_timeout: 60 * SECOND_MS,
-      ...(options.role === undefined ? {} : { role: options.role }),
-      ...(options.asynchronousCommit ? { synchronous_commit: "off" } : {}),
-    },
+    connection: { application_name: options.applicationName, ...(options.pooled ? {} : sessionOf(options)) },
   });
+}
+
+/** What a session begins with. */
+function sessionOf({ statementTimeoutMs, role, asynchronousCommit }: ConnectOptions) {
+  return {
+    statement_timeout: statementTimeoutMs ?? 30 * SECOND_MS,
+    // A transaction left open by a fault of ours must not hold its locks, and vacuum, for ever.
+    idle_in_transaction_session_timeout: 60 * SECOND_MS,
+    ...(role === undefined ? {} : { role }),
+    ...(asynchronousCommit ? { synchronous_commit: "off" } : {}),
+  };
 }
 
 /** Where an environment's rows live. All access goes through this, so that more databases can follow without touching callers. */

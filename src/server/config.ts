@@ -8,6 +8,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export interface ServerConfig {
   /** Null: the embedded PostgreSQL in `dataDir`. */
   databaseUrl: string | null;
+  /** The same database behind a pooler in transaction mode, for requests. Null: they use `databaseUrl`. */
+  poolerUrl: string | null;
   dataDir: string;
   host: string;
   /** 0: any free one. */
@@ -49,6 +51,7 @@ const CLIENT_NAMES = [
   "SVC_NO_AI",
 ];
 const SERVER_NAMES = [
+  "SVC_POOLER_URL",
   "SVC_DATA_DIR",
   "SVC_HOST",
   "SVC_PORT",
@@ -95,6 +98,7 @@ export function readConfig(env: Environment): { config: ServerConfig; warnings: 
   const reader = new Reader(env);
   const config: ServerConfig = {
     databaseUrl: reader.url("DATABASE_URL", ["postgres:", "postgresql:"]),
+    poolerUrl: reader.pooler(),
     dataDir: reader.text("SVC_DATA_DIR") ?? ".svc-data",
     host: reader.host("SVC_HOST") ?? "127.0.0.1",
     port: reader.integer("SVC_PORT", 0, 65_535) ?? 4400,
@@ -175,6 +179,13 @@ class Reader {
       return this.#refuse(name, `must be a URL, ${wanted}`);
     }
     return value.replace(/\/+$/, "");
+  }
+
+  /** Beside the database, which is migrated and worked on without it. */
+  pooler(): string | null {
+    const url = this.url("SVC_POOLER_URL", ["postgres:", "postgresql:"]);
+    if (url === null || this.text("DATABASE_URL") !== null) return url;
+    return this.#refuse("DATABASE_URL", "must be set where SVC_POOLER_URL is, to the database itself");
   }
 
   integer(name: string, min: number, max: number): number | null {

@@ -90,8 +90,8 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
     address,
     serve(options) {
       const sockets = new Set<Socket>();
-      ingestionSql = connectForIngestion(options, sockets);
-      administrationSql = connectForAdministration(options, sockets);
+      ingestionSql = connectForIngestion(options, config.poolerUrl, sockets);
+      administrationSql = connectForAdministration(options, config.poolerUrl, sockets);
       showPool(processMetrics, sockets);
       metricsSql = connectForMetrics(options);
       work = createCustomerWork(connectForWork(options));
@@ -129,22 +129,28 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
 }
 
 /** With the check of keys and the probes. */
-function connectForIngestion(options: HttpRoleOptions, sockets: Set<Socket>): Sql {
-  return connectToServe(options, sockets, { max: INGESTION_CONNECTIONS, applicationName: "svc http" });
+function connectForIngestion(options: HttpRoleOptions, poolerUrl: string | null, sockets: Set<Socket>): Sql {
+  return connectToServe(options, poolerUrl, sockets, { max: INGESTION_CONNECTIONS, applicationName: "svc http" });
 }
 
 /** Apart, because ingestion and the probes must not wait for what people and their scripts read: with the pages and OAuth. */
-function connectForAdministration(options: HttpRoleOptions, sockets: Set<Socket>): Sql {
-  return connectToServe(options, sockets, { max: ADMINISTRATION_CONNECTIONS, applicationName: "svc http admin" });
+function connectForAdministration(options: HttpRoleOptions, poolerUrl: string | null, sockets: Set<Socket>): Sql {
+  return connectToServe(options, poolerUrl, sockets, {
+    max: ADMINISTRATION_CONNECTIONS,
+    applicationName: "svc http admin",
+  });
 }
 
+/** Each request's work in the database is one statement, so any session will do for it. */
 function connectToServe(
   { databaseUrl, useRoles }: HttpRoleOptions,
+  poolerUrl: string | null,
   sockets: Set<Socket>,
   pool: { max: number; applicationName: string },
 ): Sql {
-  return connect(databaseUrl, {
+  return connect(poolerUrl ?? databaseUrl, {
     ...pool,
+    pooled: poolerUrl !== null,
     pipelineMax: 0,
     silentMsMax: SILENT_MS_MAX,
     sockets,
@@ -152,7 +158,10 @@ function connectToServe(
   });
 }
 
-/** Apart, because it opens transactions, which a pool without a pipeline does not, and because nothing else may wait for it. */
+/**
+ * Apart, because it opens transactions, which a pool without a pipeline does not, and because nothing else may wait for it. Past a pooler, whose
+ * few sessions would be held for as long as somebody reads an export.
+ */
 function connectForWork({ databaseUrl, useRoles }: HttpRoleOptions): Sql {
   return connect(databaseUrl, {
     max: CUSTOMER_WORK_CONNECTIONS,
@@ -162,7 +171,7 @@ function connectForWork({ databaseUrl, useRoles }: HttpRoleOptions): Sql {
   });
 }
 
-/** Apart, so that a scrape answers also where all other connections are busy: one for the figures, one to see whether the database answers. */
+/** Apart, so that a scrape answers also where all other connections are busy: one for the figures, one to see whether the database answers. Past a pooler, too. */
 function connectForMetrics({ databaseUrl, useRoles }: HttpRoleOptions): Sql {
   return connect(databaseUrl, {
     max: 2,

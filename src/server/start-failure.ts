@@ -21,57 +21,61 @@ export function listenFailure(error: Error, { host, port }: Pick<ServerConfig, "
   return said === undefined ? error : new StartError(`cannot listen: ${said}`, { cause: error });
 }
 
-/** A failure to open the database at `url`, in words where there are any; null is the embedded one. */
-export function databaseFailure(error: unknown, url: string | null): unknown {
+/** A failure to open the database at `url`, which `variable` says, in words where there are any; null is the embedded one. */
+export function databaseFailure(error: unknown, url: string | null, variable = "DATABASE_URL"): unknown {
   if (url === null || error instanceof StartError) return error;
   const at = new URL(url);
   const place = `${decodeURIComponent(at.hostname) || "localhost"}:${at.port || "5432"}`;
   const name = decodeURIComponent(at.pathname.slice(1));
   const user = decodeURIComponent(at.username);
-  const said = error instanceof MigrateError ? migrating(error, name, user) : connecting(error, { place, name, user });
+  const said =
+    error instanceof MigrateError ? migrating(error, name, user) : connecting(error, { variable, place, name, user });
   return said === null ? error : new StartError(said, { cause: error });
 }
 
 interface Target {
+  variable: string;
   place: string;
   name: string;
   user: string;
 }
 
 /** By SQLSTATE and by the codes of the system and of TLS: exact ones, and the beginnings of others. */
-function connecting(error: unknown, { place, name, user }: Target): string | null {
+function connecting(error: unknown, { variable, place, name, user }: Target): string | null {
   const { message = "", syscall = "", path } = error as Failed;
   const code = codeOf(error);
   const server = `the database server at ${place}`;
   if (syscall === "open" || code === "EISDIR") {
     // Node.js does not say which where it is a directory.
     const file = path === undefined ? "a file" : `the file ${path}`;
-    return `cannot read ${file} that DATABASE_URL names (${code}); correct sslrootcert, sslcert or sslkey there`;
+    return `cannot read ${file} that ${variable} names (${code}); correct sslrootcert, sslcert or sslkey there`;
   }
   if (/^(ECONNREFUSED|ENOENT)$/.test(code)) {
-    return `nothing listens at ${place} (${code}); start the database server, or correct DATABASE_URL`;
+    return `nothing listens at ${place} (${code}); start the database server, or correct ${variable}`;
   }
-  if (/^(ENOTFOUND|EAI_)/.test(code))
-    return `the name of ${server} cannot be looked up (${code}); correct DATABASE_URL`;
+  if (/^(ENOTFOUND|EAI_)/.test(code)) return `the name of ${server} cannot be looked up (${code}); correct ${variable}`;
   if (/^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ECONNRESET|EPIPE)$/.test(code) || /timeout/i.test(message)) {
-    return `${server} does not answer (${code || message}); see that it runs and can be reached, or correct DATABASE_URL`;
+    return `${server} does not answer (${code || message}); see that it runs and can be reached, or correct ${variable}`;
   }
   if (code === "28P01") {
-    return `${server} refuses the password of the user ${user}; correct DATABASE_URL, or set the password: alter role … password '…'`;
+    return `${server} refuses the password of the user ${user}; correct ${variable}, or set the password: alter role … password '…'`;
   }
   if (code === "28000")
-    return `${server} lets nobody in so: ${message}; correct DATABASE_URL, or the server's pg_hba.conf`;
+    return `${server} lets nobody in so: ${message}; correct ${variable}, or the server's pg_hba.conf`;
+  if (/^unsupported startup parameter/.test(message)) {
+    return `a pooler answers at ${place} (${message}); name the database itself in ${variable}, and the pooler in SVC_POOLER_URL`;
+  }
   if (code === "3D000")
-    return `${server} has no database ${name}; create it (createdb ${name}), or correct DATABASE_URL`;
+    return `${server} has no database ${name}; create it (createdb ${name}), or correct ${variable}`;
   if (code === "42501") return `the user ${user} may not do this (${message}); ${owner(name, user)}`;
   if (code === "53300")
     return `${server} has no connections left (${message}); raise max_connections, or end other clients`;
   if (/^57P0/.test(code)) return `${server} is starting or stopping (${message}); start again in a moment`;
-  if (code === "25006") return `${server} is read-only, a standby for example; name the primary in DATABASE_URL`;
+  if (code === "25006") return `${server} is read-only, a standby for example; name the primary in ${variable}`;
   if (/CERT|^ERR_TLS/.test(code)) {
-    return `the certificate of ${server} is not trusted (${code}); name its authority's file in NODE_EXTRA_CA_CERTS, or correct DATABASE_URL`;
+    return `the certificate of ${server} is not trusted (${code}); name its authority's file in NODE_EXTRA_CA_CERTS, or correct ${variable}`;
   }
-  if (/does not support SSL/.test(message)) return `${server} speaks no TLS; leave sslmode out of DATABASE_URL`;
+  if (/does not support SSL/.test(message)) return `${server} speaks no TLS; leave sslmode out of ${variable}`;
   return null;
 }
 

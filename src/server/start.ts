@@ -4,6 +4,7 @@ import { bringToVersion, reachServer, type Database, type DatabaseServer } from 
 import type { OpenHttp } from "./http-role.js";
 import type { Logger } from "./log.js";
 import type { Role } from "./roles.js";
+import { checkPooler } from "./pooler.js";
 import { resolveSecret } from "./secret.js";
 import type { WorkerRoleOptions } from "./worker-role.js";
 
@@ -51,7 +52,10 @@ export async function startCommand(config: ServerConfig, logger: Logger, role: R
     }
     // A migration may wait, for another process's or for a server that does not answer: who says stop does not wait with it.
     const migrated = bringToVersion(reaching, config, logger);
-    const settings = migrated.then((database) => settingsOf(config, database));
+    const settings = migrated.then(async (database) => {
+      if (role !== "worker") await checkPooler(config.poolerUrl, database, logger);
+      return settingsOf(config, database);
+    });
     const working =
       role === "http"
         ? null

@@ -34,6 +34,7 @@ describe("the pages", () => {
     "/docs/recompute",
     "/docs/sql",
     "/docs/sign-in",
+    "/docs/deploy",
     "/docs/api",
     ...operations.filter(({ file }) => file.endsWith(".md")).map(({ pathname }) => pathname.replace(/\.md$/, "")),
   ];

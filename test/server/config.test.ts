@@ -5,6 +5,7 @@ test("without any variable the service runs on the embedded database, on loopbac
   expect(readConfig({})).toEqual({
     config: {
       databaseUrl: null,
+      poolerUrl: null,
       dataDir: ".svc-data",
       host: "127.0.0.1",
       port: 4400,
@@ -29,6 +30,7 @@ test("without any variable the service runs on the embedded database, on loopbac
 test("every variable is read", () => {
   const { config, warnings } = readConfig({
     DATABASE_URL: "postgres://user:word@db/svc",
+    SVC_POOLER_URL: "postgres://web:word@pooler:6432/svc",
     SVC_DATA_DIR: "/var/lib/svc",
     SVC_HOST: "::",
     SVC_PORT: "0",
@@ -50,6 +52,7 @@ test("every variable is read", () => {
   });
   expect(config).toEqual({
     databaseUrl: "postgres://user:word@db/svc",
+    poolerUrl: "postgres://web:word@pooler:6432/svc",
     dataDir: "/var/lib/svc",
     host: "::",
     port: 0,
@@ -89,6 +92,11 @@ describe("a bad value stops the start", () => {
     ["SVC_METRICS_TOKEN", "with space", "SVC_METRICS_TOKEN must consist of visible ASCII characters"],
     ["SVC_DOCS_URL", "file:///docs", "SVC_DOCS_URL must be a URL, http://… or https://…"],
     ["SVC_WEBHOOK_ALLOW_PRIVATE", "yes", "SVC_WEBHOOK_ALLOW_PRIVATE must be 1 or 0, not `yes`"],
+    [
+      "SVC_POOLER_URL",
+      "postgres://web:word@pooler:6432/svc",
+      "DATABASE_URL must be set where SVC_POOLER_URL is, to the database itself",
+    ],
     ["SVC_SMTP_URL", "smtp://127.0.0.1", "SVC_MAIL_FROM must be set where SVC_SMTP_URL is"],
     ["SVC_SMTP_URL", "smtp.example.com:25", "SVC_SMTP_URL must be a URL, smtp://… or smtps://…"],
     ["SVC_MAIL_FROM", "svc@example.com", "SVC_SMTP_URL must be set where SVC_MAIL_FROM is"],

@@ -9,6 +9,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** A process of `svc-server start`, as it was built last. */
 export interface ServiceProcess {
+  /** Empty where it does no HTTP. */
   url: string;
   pid: number;
   signal(name: NodeJS.Signals): void;
@@ -22,12 +23,12 @@ export interface ServiceProcess {
 
 export interface ServiceProcessOptions {
   /** What it does: `all` unless given. */
-  role?: "all" | "http";
+  role?: "all" | "http" | "worker";
   /** The directory of the package that is started; the project's own unless given. */
   root?: string;
 }
 
-/** Starts the service, HTTP and workers unless told otherwise, on a database that is there; resolves once it listens. `env` is added to what it needs. */
+/** Starts the service, HTTP and workers unless told otherwise, on a database that is there; resolves once it listens, or works. `env` is added to what it needs. */
 export async function startServiceProcess(
   databaseUrl: string,
   env: Readonly<Record<string, string>> = {},
@@ -48,8 +49,8 @@ export async function startServiceProcess(
   keepLog(child.stderr, `service-${child.pid}`);
   const ended = once(child, "exit").then(() => (child.exitCode ?? child.signalCode)!);
   for await (const line of createInterface({ input: child.stdout })) {
-    const url = /listening on (\S+)/.exec(line)?.[1];
-    if (url === undefined) continue;
+    const [, url = ""] = /listening on (\S+)|working$/.exec(line) ?? [null];
+    if (url === null) continue;
     child.stdout.resume();
     return {
       url,

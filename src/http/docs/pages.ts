@@ -63,6 +63,12 @@ const GUIDES: readonly Page[] = [
     about: "twenty-one questions of operators, database administrators and success teams, with psql",
   },
   {
+    name: "deploy",
+    file: "deploy.md",
+    title: "Deploying",
+    about: "one machine, containers, HTTP and worker processes apart, behind PgBouncer",
+  },
+  {
     name: "api",
     file: "errors.md",
     title: "Errors",

@@ -1,0 +1,34 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
+import { expect } from "vitest";
+
+const guide = readFileSync(new URL("../../../docs/deploy.md", import.meta.url), "utf8");
+
+/** A block of docs/deploy.md, and what stands below it as its answer. */
+export interface Block {
+  code: string;
+  answer: string | undefined;
+}
+
+/** The blocks of the guide that it says a test runs, in order. */
+export function blocksOf(test: string): Block[] {
+  const marked = new RegExp(
+    `<!-- ${test} runs this block -->\n\n\`\`\`\\w+\n(.*?)^\`\`\`\n(?:\n\`\`\`\n(.*?)\n\`\`\`)?`,
+    "gms",
+  );
+  return [...guide.matchAll(marked)].map(([, code, answer]) => ({ code: code!, answer }));
+}
+
+/** Answers what a script of bash prints, where it ends well. */
+export async function bash(script: string, cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const child = spawn("bash", ["-euo", "pipefail", "-c", script], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  const [output, errors, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "close") as Promise<[number | null]>,
+  ]);
+  expect(code, `${script}\n${output}${errors}`).toBe(0);
+  return output;
+}

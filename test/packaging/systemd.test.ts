@@ -1,0 +1,51 @@
+import { execFile } from "node:child_process";
+import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { INSTALL_MS_MAX, installed } from "../support/debian.js";
+import { temporaryDirectory } from "../support/server.js";
+
+// The units, as systemd reads them. It runs in no container, so that they work is for a machine to show; their commands are run by package.test.ts.
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+const ANALYZE = "/usr/bin/systemd-analyze";
+/** As far as `systemd-analyze security` goes, of 100: the service needs the network, and memory for what it compiles. */
+const EXPOSURE_MAX = 20;
+const UNITS = ["svc-all.service", "svc-http@4400.service", "svc-worker@1.service"];
+
+let directory: string;
+let skipped: string | null;
+beforeAll(async () => {
+  skipped = await installed(ANALYZE, ["systemd"]);
+  directory = await temporaryDirectory();
+  await cp(path.join(ROOT, "deploy/systemd"), directory, { recursive: true });
+  for (const name of await readdir(directory)) {
+    if (!name.endsWith(".service")) continue;
+    const file = path.join(directory, name);
+    const text = await readFile(file, "utf8");
+    const moved = text.replace("/usr/bin/node", process.execPath).replace("/opt/svc/node_modules/svc", ROOT);
+    await writeFile(file, moved);
+  }
+}, INSTALL_MS_MAX);
+beforeEach((context) => {
+  if (skipped !== null) context.skip(skipped);
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+/** What systemd-analyze says; rejects where it finds a fault. */
+async function analyze(...argv: string[]): Promise<string> {
+  const env = { PATH: process.env["PATH"], SYSTEMD_UNIT_PATH: `${directory}:` };
+  const { stdout, stderr } = await promisify(execFile)(ANALYZE, argv, { cwd: directory, env });
+  return stdout + stderr;
+}
+
+test("systemd finds no fault in the units", async () => {
+  expect(await analyze("verify", "--man=no", ...UNITS)).toBe("");
+});
+
+test.each(UNITS)("%s has little that it may do", async (unit) => {
+  const file = path.join(directory, unit.replace(/@.*\./, "@."));
+  const security = ["security", "--no-pager", "--offline=true", `--threshold=${EXPOSURE_MAX}`];
+  expect(await analyze(...security, file)).toMatch(/Overall exposure level for \S+: \d\.\d OK/);
+});

@@ -1,0 +1,226 @@
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { bootstrap } from "../../src/db/calls-admin.js";
+import { newAccessToken } from "../../src/http/credentials.js";
+import { createUser, PASSWORD, whoIs } from "../http/pages/people.js";
+import { Browser } from "../support/browser.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { INSTALL_MS_MAX } from "../support/debian.js";
+import { pgBouncerMissing, startPgBouncer, type PgBouncer } from "../support/pgbouncer.js";
+import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
+
+// HTTP processes behind Debian's PgBouncer in transaction mode, with fewer sessions than they have connections, and a worker beside it.
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+const guide = readFileSync(path.join(ROOT, "docs/deploy.md"), "utf8");
+
+const SESSIONS = 3;
+const CUSTOMERS = 40;
+const EVENTS_EACH = 5;
+const METRICS_TOKEN = "the-token-of-the-tests";
+
+/** Roles belong to the whole server. */
+const user = `svc_test_web_${randomBytes(4).toString("hex")}`;
+const token = newAccessToken();
+let skipped: string | null;
+let db: TestDatabase;
+let pooler: PgBouncer | undefined;
+const processes: ServiceProcess[] = [];
+let organizationId: string;
+let key: string;
+
+beforeAll(async () => {
+  skipped = await pgBouncerMissing();
+  if (skipped !== null) return;
+  db = await createDatabase();
+  await db.sql.unsafe(loginRole());
+  const owner = new URL(db.url);
+  pooler = await startPgBouncer(
+    db.url,
+    { [user]: "pooled", [owner.username]: decodeURIComponent(owner.password) },
+    { default_pool_size: SESSIONS },
+  );
+  const env = { SVC_POOLER_URL: pooler.urlOf(user), SVC_METRICS_TOKEN: METRICS_TOKEN, SVC_SETTLE_SECONDS: "0" };
+  processes.push(
+    ...(await Promise.all([
+      startServiceProcess(db.url, env, { role: "http" }),
+      startServiceProcess(db.url, env, { role: "http" }),
+      startServiceProcess(db.url, env, { role: "worker" }),
+    ])),
+  );
+  const document = await bootstrap(db.sql, "acme", "ada@example.com", token.hash);
+  organizationId = (JSON.parse(document) as { organizationId: string }).organizationId;
+  const project = await admin("POST", "/projects", { name: "App", slug: "app" });
+  key = ((await project.json()) as { keys: { test: string } }).keys.test;
+  await vi.waitFor(async () => expect((await fetch(`${first().url}/readyz`)).status).toBe(200), { timeout: 30_000 });
+}, INSTALL_MS_MAX);
+
+beforeEach((context) => {
+  if (skipped !== null) context.skip(skipped);
+});
+
+afterAll(async () => {
+  if (skipped !== null) return;
+  await Promise.all(processes.map((each) => each.stop()));
+  await pooler?.stop();
+  await db.sql.unsafe(`drop role if exists ${user}`);
+  await db.drop();
+});
+
+const first = () => processes[0]!;
+const second = () => processes[1]!;
+
+/** The guide's statements that make the pooler's user, for a user of this run's. */
+function loginRole(): string {
+  const [, statements] = /^```sql\n(create role svc_web .*?)^```$/ms.exec(guide)!;
+  return statements!.replaceAll("svc_web", user).replace("'…'", "'pooled'");
+}
+
+function admin(method: string, address: string, body?: unknown, to = first()): Promise<Response> {
+  return fetch(to.url + address, {
+    method,
+    headers: {
+      Authorization: `Bearer ${token.text}`,
+      "X-Svc-Organization": organizationId,
+      "Content-Type": "application/json",
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
+function send(to: ServiceProcess, address: string, body: unknown): Promise<Response> {
+  return fetch(to.url + address, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
+}
+
+async function customers(): Promise<string[]> {
+  const answer = await admin("GET", "/projects/app/customers?env=test&limit=100", undefined, second());
+  return ((await answer.json()) as { data: { customerId: string }[] }).data.map((one) => one.customerId);
+}
+
+it("events that come at once to several processes are all there once, and evaluated, in a few sessions of the server", async () => {
+  const wanted = Array.from({ length: CUSTOMERS }, (_, i) => `customer-${i}`);
+  const answers = await Promise.all(
+    wanted.flatMap((customerId, i) => {
+      const events = Array.from({ length: EVENTS_EACH }, (_, n) => ({
+        customerId,
+        event: "login",
+        idempotencyKey: `${customerId}-${n}`,
+      }));
+      const to = i % 2 === 0 ? first() : second();
+      if (i % 4 < 2) return [send(to, "/v1/events/batch", { events }), admin("GET", "/projects/app", undefined, to)];
+      return events.flatMap((event) => [send(to, "/v1/events", event), admin("GET", "/projects", undefined, to)]);
+    }),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202, 200]));
+  const [stored] = await db.sql`
+    select count(*)::int as events, count(distinct idempotency_key)::int as different from svc_inspect.events`;
+  expect(stored).toEqual({ events: CUSTOMERS * EVENTS_EACH, different: CUSTOMERS * EVENTS_EACH });
+  await vi.waitFor(async () => expect((await customers()).toSorted()).toEqual(wanted.toSorted()), { timeout: 30_000 });
+
+  const sessions = await db.sql`
+    select usename as user, count(*)::int as sessions from pg_stat_activity
+    where datname = current_database() and application_name in ('svc http', 'svc http admin') group by usename`;
+  expect(sessions).toEqual([{ user, sessions: expect.any(Number) }]);
+  expect(sessions[0]!["sessions"]).toBeLessThanOrEqual(SESSIONS);
+});
+
+it("the figures, the pages to sign in, exports and erasures are there", async () => {
+  const scrape = await fetch(`${first().url}/metrics`, { headers: { Authorization: `Bearer ${METRICS_TOKEN}` } });
+  expect(await scrape.text()).toMatch(/^svc_database_up 1$/m);
+
+  await createUser(db.sql, "grace@example.com");
+  const browser = new Browser(first().url);
+  const page = await browser.get("/login");
+  expect((await browser.submit(page, { email: "grace@example.com", password: PASSWORD })).status).toBe(303);
+  expect(await whoIs(browser)).toBe("grace@example.com");
+
+  const of = "/projects/app/customers/customer-1";
+  const document = await (await admin("GET", `${of}/export?env=test`)).json();
+  expect((document as { events: unknown[] }).events).toHaveLength(EVENTS_EACH);
+  expect((await admin("GET", `${of}/explanation?env=test`)).status).toBe(200);
+  expect((await admin("DELETE", `${of}?env=test`)).status).toBe(200);
+  expect((await admin("GET", `${of}?env=test`, undefined, second())).status).toBe(404);
+});
+
+it("requests are served again once sessions of the pooler were ended", async () => {
+  await db.sql`select pg_terminate_backend(pid) from pg_stat_activity where usename = ${user}`;
+  await vi.waitFor(async () => expect((await fetch(`${first().url}/readyz`)).status).toBe(200), { timeout: 30_000 });
+  await vi.waitFor(
+    async () => expect((await send(first(), "/v1/events", { customerId: "late", event: "login" })).status).toBe(202),
+    { timeout: 30_000 },
+  );
+});
+
+it("requests are refused for a moment where the pooler has no session left, and served again then", async () => {
+  const small = await startPgBouncer(db.url, { [user]: "pooled" }, { default_pool_size: 1, query_wait_timeout: 1 });
+  const served = await startServiceProcess(db.url, { SVC_POOLER_URL: small.urlOf(user) }, { role: "http" });
+  const lock = await db.sql.reserve();
+  try {
+    await lock`begin`;
+    await lock`lock table svc.webhooks in access exclusive mode`;
+    const hanging = admin("GET", "/projects/app/webhooks?env=test", undefined, served);
+    await vi.waitFor(async () => expect(await waitingForLock()).toBe(1), { timeout: 20_000 });
+    const refused = await send(served, "/v1/events", { customerId: "c", event: "login" });
+    expect({ status: refused.status, retry: refused.headers.get("Retry-After") }).toEqual({
+      status: 503,
+      retry: expect.stringMatching(/^\d+$/),
+    });
+    await lock`rollback`;
+    expect((await hanging).status).toBe(200);
+    const accepted = async () => (await send(served, "/v1/events", { customerId: "c", event: "login" })).status;
+    await vi.waitFor(async () => expect(await accepted()).toBe(202), { timeout: 20_000, interval: 200 });
+  } finally {
+    lock.release();
+    await served.stop();
+    await small.stop();
+  }
+});
+
+/** Sessions of the pooler's user that wait for a lock. */
+async function waitingForLock(): Promise<number> {
+  const rows = await db.sql`select from pg_stat_activity where usename = ${user} and wait_event_type = 'Lock'`;
+  return rows.length;
+}
+
+it("a start says what is wrong with the pooler", async () => {
+  const asOwner = pooler!.urlOf(new URL(db.url).username);
+  expect(await start(asOwner)).toMatch(/^svc-server: the user \S+ of SVC_POOLER_URL may do more than requests need; /);
+  const nowhere = new URL(pooler!.urlOf(user));
+  nowhere.port = "1";
+  expect(await start(nowhere.href)).toBe(
+    "svc-server: nothing listens at 127.0.0.1:1 (ECONNREFUSED); start the database server, or correct SVC_POOLER_URL\n",
+  );
+  await db.sql.unsafe(`revoke svc_http from ${user}`);
+  expect(await start(pooler!.urlOf(user))).toBe(
+    `svc-server: the user ${user} of SVC_POOLER_URL may not serve requests; as the owner: grant svc_http to "${user}"\n`,
+  );
+  await db.sql.unsafe(`grant svc_http to ${user}`);
+  expect(await start("", asOwner)).toMatch(
+    /^svc-server: a pooler answers at 127.0.0.1:\d+ \(.*\); name the database itself in DATABASE_URL, and the pooler in SVC_POOLER_URL$/m,
+  );
+});
+
+/** What a start that fails writes to standard error. */
+async function start(poolerUrl: string, databaseUrl = db.url): Promise<string> {
+  const env = {
+    PATH: process.env["PATH"],
+    DATABASE_URL: databaseUrl,
+    SVC_POOLER_URL: poolerUrl,
+    SVC_PORT: "0",
+    SVC_SECRET: "a secret of the tests, long enough",
+    LOG_LEVEL: "error",
+  };
+  const child = execFile(process.execPath, [path.join(ROOT, "bin/svc-server.js"), "start", "--role", "http"], { env });
+  const [stderr, [code]] = await Promise.all([text(child.stderr!), once(child, "close")]);
+  expect(code).toBe(1);
+  return stderr;
+}

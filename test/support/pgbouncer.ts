@@ -1,0 +1,103 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chown, readFile, rm, writeFile } from "node:fs/promises";
+import { connect, createServer, type AddressInfo } from "node:net";
+import path from "node:path";
+import { vi } from "vitest";
+import { serverAccount } from "../../src/db/embedded/account.js";
+import { installed } from "./debian.js";
+import { temporaryDirectory } from "./server.js";
+
+const PROGRAM = "/usr/sbin/pgbouncer";
+const CONFIGURATION = new URL("../../deploy/pgbouncer.ini", import.meta.url);
+
+/** A PgBouncer before a database. */
+export interface PgBouncer {
+  /** The database's URL by way of it, for one of its users. */
+  urlOf(user: string): string;
+  stop(): Promise<void>;
+}
+
+/** Null once PgBouncer can be started, else why not. Installs it where we may. */
+export function pgBouncerMissing(): Promise<string | null> {
+  return installed(PROGRAM, ["pgbouncer"]);
+}
+
+/**
+ * Starts PgBouncer with deploy/pgbouncer.ini, but for addresses and what `settings` says otherwise, as it is run: not by root.
+ *
+ * @param databaseUrl of the database, whose name the pooler keeps
+ * @param users passwords by name
+ */
+export async function startPgBouncer(
+  databaseUrl: string,
+  users: Readonly<Record<string, string>>,
+  settings: Readonly<Record<string, string | number>> = {},
+): Promise<PgBouncer> {
+  const directory = await temporaryDirectory();
+  const at = new URL(databaseUrl);
+  const name = at.pathname.slice(1);
+  const port = await freePort();
+  const account = await serverAccount();
+  const passwords = path.join(directory, "userlist.txt");
+  const changes = {
+    listen_port: port,
+    auth_file: passwords,
+    ...settings,
+  };
+  let text = await readFile(CONFIGURATION, "utf8");
+  text = text.replace(/^svc = .*$/m, `${name} = host=${at.hostname} port=${at.port || 5432} dbname=${name}`);
+  for (const [setting, value] of Object.entries(changes)) {
+    const line = new RegExp(`^${setting} = .*$`, "m");
+    if (!line.test(text)) throw new Error(`deploy/pgbouncer.ini does not set ${setting}`);
+    text = text.replace(line, `${setting} = ${value}`);
+  }
+  // Debian's own directories need not be there, nor be ours.
+  text += `unix_socket_dir =\nlogfile = ${path.join(directory, "pgbouncer.log")}\n`;
+  const file = path.join(directory, "pgbouncer.ini");
+  await writeFile(file, text);
+  const lines = Object.entries(users).map(([user, password]) => `"${user}" "${password}"\n`);
+  await writeFile(passwords, lines.join(""), { mode: 0o600 });
+  if (account !== null) for (const owned of [directory, passwords]) await chown(owned, account.uid, account.gid);
+
+  const child = spawn(PROGRAM, ["--quiet", file], {
+    stdio: "ignore",
+    ...(account === null ? {} : { uid: account.uid, gid: account.gid }),
+  });
+  const ended = once(child, "exit");
+  const stop = async () => {
+    child.kill("SIGTERM"); // at once
+    await ended;
+    await rm(directory, { recursive: true, force: true });
+  };
+  try {
+    await vi.waitFor(() => reach(port), { timeout: 20_000, interval: 50 });
+  } catch (error) {
+    const log = await readFile(path.join(directory, "pgbouncer.log"), "utf8").catch(() => "");
+    await stop();
+    throw new Error(`PgBouncer does not listen: ${log}`, { cause: error });
+  }
+  return {
+    urlOf: (user) => `postgres://${user}:${users[user] ?? ""}@127.0.0.1:${port}/${name}`,
+    stop,
+  };
+}
+
+/** A port of 127.0.0.1 on which nothing listens. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function reach(port: number): Promise<void> {
+  const socket = connect(port, "127.0.0.1");
+  try {
+    await once(socket, "connect");
+  } finally {
+    socket.destroy();
+  }
+}
