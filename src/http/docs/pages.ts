@@ -69,6 +69,12 @@ const GUIDES: readonly Page[] = [
     about: "one machine, containers, HTTP and worker processes apart, behind PgBouncer",
   },
   {
+    name: "security",
+    file: "security.md",
+    title: "Security",
+    about: "what is protected, from whom, by what, and what is left to you",
+  },
+  {
     name: "api",
     file: "errors.md",
     title: "Errors",
