@@ -1,4 +1,4 @@
-import { statfsSync } from "node:fs";
+import { readFileSync, statfsSync } from "node:fs";
 import os from "node:os";
 import { fileURLToPath } from "node:url";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
@@ -38,10 +38,13 @@ const MEMORY = "/dev/shm";
 /** Ten times what a whole run was seen to need. */
 const ROOM_MIN = 8e9;
 
+/** Programs are run from there, too, which containers often forbid. */
 function hasRoom(directory: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(directory);
-    return Math.min(bavail * bsize, os.freemem()) > ROOM_MIN;
+    const [, options = ""] =
+      new RegExp(`^\\S+ ${directory} \\S+ (\\S+)`, "m").exec(readFileSync("/proc/mounts", "utf8")) ?? [];
+    return Math.min(bavail * bsize, os.freemem()) > ROOM_MIN && !options.split(",").includes("noexec");
   } catch {
     return false; // there is none on this system
   }
