@@ -460,13 +460,15 @@ describe("svc recompute status, list and retry", () => {
   test("list shows them, the newest first, and goes on by cursor", async () => {
     await Promise.all([recompute(["--all", "--dry-run"]), worker.complete(DIFFERENCES, TOTALS)]);
     await recompute(["--customer", "globex", "--yes", "--no-wait"]);
+    // Two days before what the command line takes for the present.
+    await service.db.sql`update svc.recomputes set requested_at = '2026-03-12T10:00:00Z'`;
     const { code, stdout } = await recompute(["list"]);
     expect({ code, stdout }).toMatchInlineSnapshot(`
       {
         "code": 0,
-        "stdout": "Recompute                 Kind       Customer  Model  Status     Done  Changed  Asked for    By
-      rec_<id>  recompute  globex    v1     queued                 0  in 252 days  owner@acme.example
-      rec_<id>  dry run    all       v1     completed   3/3        2  in 252 days  owner@acme.example
+        "stdout": "Recompute                 Kind       Customer  Model  Status     Done  Changed  Asked for   By
+      rec_<id>  recompute  globex    v1     queued                 0  2 days ago  owner@acme.example
+      rec_<id>  dry run    all       v1     completed   3/3        2  2 days ago  owner@acme.example
       ",
       }
     `);

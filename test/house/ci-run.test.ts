@@ -68,6 +68,7 @@ async function run(how: {
   const environment = {
     PATH: `${path.join(project.root, "bin")}${path.delimiter}${process.env["PATH"] ?? ""}`,
     TMPDIR: path.join(project.root, "tmp"),
+    TEST_POSTGRES: "", // set where these tests themselves run on another one
     POSTGRES_15: how.secondReport === undefined ? path.join(project.root, "missing") : process.execPath,
   };
   // From another folder: the script finds its own.
