@@ -67,8 +67,8 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   resolve: { alias: [{ find: /^svc$/, replacement: fileURLToPath(new URL("src/dsl/index.ts", import.meta.url)) }] },
   test: {
-    // Twice the cores of a small machine: much of the time is waiting for a database or a process.
-    maxWorkers: 4,
+    // One more than the cores of a small machine: much of the time is waiting for a database or a process.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 120_000,
