@@ -43,20 +43,20 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
   const root = options.root ?? PROJECT_ROOT;
   const install = await readInstall(root);
   return withLock(url, options, async (client, pool) => {
-    await missingMigrations(client, root); // a database that is newer than the program is left as it is
-    const migrations = await both(
-      givingWay(() => migrateChain(client, url, root), options),
+    const migrations = await missingMigrations(client, root);
+    await both(
+      givingWay(() => migrateChain(url, root, migrations), options),
       migrateWorker(pool),
     );
     return { migrations, ...(await applyRest(client, install, options)) };
   });
 }
 
-/** The first one's value, once neither is at work any more. The queue's tables and ours know nothing of each other. */
-async function both<T>(first: Promise<T>, second: Promise<void>): Promise<T> {
+/** Resolves, or throws, once neither is at work any more. The queue's tables and ours know nothing of each other. */
+async function both(first: Promise<void>, second: Promise<void>): Promise<void> {
   await Promise.allSettled([first, second]);
   await second;
-  return first;
+  await first;
 }
 
 /**
@@ -85,7 +85,8 @@ export async function migrateUnreleased(url: string, options: MigrateOptions = {
   const install = await readInstall(root);
   const current = await readUnreleased(root);
   return withLock(url, options, async (client, pool) => {
-    const migrations = await migrateChain(client, url, root);
+    const migrations = await missingMigrations(client, root);
+    await migrateChain(url, root, migrations);
     await inTransaction(client, () => execute(client, current));
     await migrateWorker(pool);
     return { migrations, ...(await applyRest(client, install, options)) };

@@ -85,7 +85,7 @@ export async function launch(cluster: Cluster, onWait?: () => void): Promise<voi
     try {
       const starting = run(cluster.binaries.pgCtl, startArguments(cluster, port), cluster.account);
       onWait?.();
-      await firstOf(starting, cluster);
+      await untilStarted(starting, cluster);
       await writeFile(portFile(cluster), `${port}\n`, { mode: 0o600 });
       return;
     } catch (error) {
@@ -101,7 +101,7 @@ export async function launch(cluster: Cluster, onWait?: () => void): Promise<voi
 }
 
 /** Until the server is started, which pg_ctl looks for ten times a second only. */
-async function firstOf(starting: Promise<unknown>, cluster: Cluster): Promise<void> {
+async function untilStarted(starting: Promise<unknown>, cluster: Cluster): Promise<void> {
   let isOver = false;
   const isReady = async () => {
     while (!isOver && (await findPostmaster(cluster))?.status !== "ready") await delay(START_POLL_MS);

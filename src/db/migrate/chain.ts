@@ -14,10 +14,9 @@ export async function missingMigrations(client: PoolClient, root: string): Promi
   return committed.slice(recorded.length).map(({ filename }) => filename);
 }
 
-/** Brings the database along the committed migrations and returns the names of those it executed. */
-export async function migrateChain(client: PoolClient, url: string, root: string): Promise<string[]> {
-  const missing = await missingMigrations(client, root);
-  if (missing.length === 0) return [];
+/** Brings the database along the committed migrations, of which it has not had the missing ones. */
+export async function migrateChain(url: string, root: string, missing: readonly string[]): Promise<void> {
+  if (missing.length === 0) return;
   // Loaded where something is to migrate, and without what the library's main module loads besides: four times as much.
   const { migrate: runChain } = await import("graphile-migrate/dist/commands/migrate.js");
   const { clearAllPools } = await import("graphile-migrate/dist/pgReal.js");
@@ -34,7 +33,6 @@ export async function migrateChain(client: PoolClient, url: string, root: string
     // Its pool stays open for a while and ends our process if the server goes away meanwhile, so it is closed at once.
     clearAllPools();
   }
-  return missing;
 }
 
 /** Writes all committed migrations into the ledger of a database that was built from sql/schema, which is where they lead. */
