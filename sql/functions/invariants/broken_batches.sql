@@ -31,21 +31,13 @@ as $$
     from batches as b
     group by b.environment_id
   ),
-  erased as (
-    select e.environment_id, sum((a.details ->> 'events')::bigint) as events
-    from iam.audit_log as a
-    join svc.projects as p on p.organization_id = a.organization_id and p.slug = a.project
-    join svc.environments as e on e.project_id = p.project_id and e.name = a.environment
-    where a.action = 'customer.erased'
-    group by e.environment_id
-  ),
   accounts as (
     select
       s.environment_id, s.stored,
       coalesce(s.accepted, 0) + coalesce(r.batch_events_removed, 0) - coalesce(r.events_removed, 0) - coalesce(x.events, 0) as expected
     from sums as s
     left join svc.retention as r on r.environment_id = s.environment_id
-    left join erased as x on x.environment_id = s.environment_id
+    left join svc.erased_rows() as x on x.environment_id = s.environment_id
   )
   select
     'operations_belong_to_a_call', b.environment_id,

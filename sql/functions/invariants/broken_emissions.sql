@@ -25,21 +25,12 @@ as $$
     from told as t
     full join stored as s using (environment_id, evaluation_seq)
   ),
-  erased as (
-    select
-      e.environment_id, sum((a.details ->> 'emissions')::bigint) as emissions, sum((a.details ->> 'recomputes')::bigint) as recomputes
-    from iam.audit_log as a
-    join svc.projects as p on p.organization_id = a.organization_id and p.slug = a.project
-    join svc.environments as e on e.project_id = p.project_id and e.name = a.environment
-    where a.action = 'customer.erased'
-    group by e.environment_id
-  ),
   accounts as (
     select
       p.environment_id, sum(p.stored) as stored, coalesce(sum(p.told), 0) - coalesce(min(x.emissions), 0) as expected,
       coalesce(min(x.recomputes), 0) as recomputes_erased
     from pairs as p
-    left join erased as x on x.environment_id = p.environment_id
+    left join svc.erased_rows() as x on x.environment_id = p.environment_id
     group by p.environment_id
   )
   select

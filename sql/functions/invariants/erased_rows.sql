@@ -1,0 +1,19 @@
+-- How many rows erasures have deleted by now in each environment, as the audit log says; no row for an environment without an erasure.
+-- Raises nothing, locks nothing.
+create or replace function svc.erased_rows()
+returns table (environment_id integer, events bigint, emissions bigint, recomputes bigint)
+language sql
+stable
+set search_path = ''
+as $$
+  select
+    e.environment_id, sum((a.details ->> 'events')::bigint)::bigint, sum((a.details ->> 'emissions')::bigint)::bigint,
+    sum((a.details ->> 'recomputes')::bigint)::bigint
+  from iam.audit_log as a
+  join svc.projects as p on p.organization_id = a.organization_id and p.slug = a.project
+  join svc.environments as e on e.project_id = p.project_id and e.name = a.environment
+  where a.action = 'customer.erased'
+  group by e.environment_id
+$$;
+
+comment on function svc.erased_rows() is 'How many rows erasures have deleted in each environment, as the audit log says.';
