@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import type { Operation } from "../../src/engine/index.js";
 import { FINAL_INSTANT, operations, snapshot } from "./support/arbitrary.js";
 import { compile } from "./support/builders.js";
-import { CLASSES, expectMet, isPlainJson } from "./support/equal.js";
-import { check, Coverage, Run, timeout } from "./support/runner.js";
+import { CLASSES, checkUntilMet, isPlainJson } from "./support/equal.js";
+import { Coverage, Run, timeout } from "./support/runner.js";
 import { viewOfState } from "./support/subject-engine.js";
 
 const MINUTE = 60_000;
@@ -16,7 +16,9 @@ describe("a sequence of operations", () => {
     const coverage = new Coverage();
     const before = fc.option(fc.constantFrom(0, 1, 4 * MINUTE, 360 * MINUTE), { nil: null });
     const cuts = fc.array(fc.record({ cut: fc.boolean(), tick: before }), { minLength: 12, maxLength: 12 });
-    check(
+    checkUntilMet(
+      "batches and ticks",
+      { coverage, classes: [...CLASSES, "batch", "tick"] },
       fc.property(snapshot, operations, cuts, (given, sequence, splits) => {
         const model = compile(given);
         const { one, limits } = oneAtATime(new Run(model), sequence);
@@ -45,7 +47,6 @@ describe("a sequence of operations", () => {
         coverage.addEffects(one.effects);
       }),
     );
-    expectMet("batches and ticks", coverage, [...CLASSES, "batch", "tick"]);
   });
 });
 

@@ -18,8 +18,8 @@ import {
 /** Random runs for each property; more on demand. */
 export const runs = Number(process.env["SVC_PROPERTY_RUNS"] ?? 1000);
 
-/** Milliseconds that a property may take: the default runs need a fraction of it. */
-export const timeout = 60_000 + 60 * runs;
+/** Milliseconds that a property may take: the default runs need a fraction of it, and some rounds more where one missed something rare. */
+export const timeout = 60_000 + 180 * runs;
 
 /** Checks a property; a failure names the seed and the path that repeat it. */
 export function check<T extends [unknown, ...unknown[]]>(property: fc.IProperty<T>): void {
