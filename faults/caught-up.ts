@@ -1,7 +1,7 @@
 /** Waits until evaluation has caught up with what was accepted. */
 import { setTimeout as delay } from "node:timers/promises";
 import { DemoFailure } from "../src/demo/failure.js";
-import type { EmbeddedCluster } from "./cluster.js";
+import type { EmbeddedCluster } from "./stage/cluster.js";
 
 const POLL_MS = 200;
 /** There is no limit in all, because nobody knows how much was sent; there is one for standing still. */

@@ -1,6 +1,7 @@
 /** What the service has answered for, and when. */
 import { once } from "node:events";
 import { DemoFailure } from "../src/demo/failure.js";
+import type { Operation } from "./operations.js";
 
 interface Waiter {
   /** Asked after each acceptance, with the beginning of the attempt that was accepted. */
@@ -11,28 +12,42 @@ interface Waiter {
 export class Ledger {
   /** The id that was answered, by idempotency key. */
   readonly ids = new Map<string, string>();
+  /** Events with different keys that were answered, by customer. */
+  readonly events = new Map<string, number>();
   /** Operations answered with 202. */
   operations = 0;
   /** How often an attempt was repeated, by reason. */
   readonly retries = new Map<string, number>();
   /** Single events of which the answer said that they were stored before. */
   duplicates = 0;
+  #fresh: Operation[] = [];
   #waiters: Waiter[] = [];
   #complete = false;
 
   /** Throws a DemoFailure where the key was answered with another id before. */
-  acknowledge(key: string, id: string): void {
+  acknowledge({ key, customerId }: Operation, id: string): void {
+    if (key === null) return;
     const known = this.ids.get(key);
-    if (known !== undefined && known !== id)
+    if (known === id) return;
+    if (known !== undefined)
       throw new DemoFailure(`the event with the key "${key}" was answered as ${known} and later as ${id}`);
     this.ids.set(key, id);
+    this.events.set(customerId, (this.events.get(customerId) ?? 0) + 1);
   }
 
-  accepted(operations: number, begunAt: number): void {
-    this.operations += operations;
+  accepted(operations: readonly Operation[], begunAt: number): void {
+    this.operations += operations.length;
+    this.#fresh.push(...operations);
     const reached = this.#waiters.filter(({ holds }) => holds(begunAt));
     this.#waiters = this.#waiters.filter((waiter) => !reached.includes(waiter));
     for (const { resolve } of reached) resolve();
+  }
+
+  /** What was accepted since this was last asked; of each customer in its order. */
+  takeFresh(): Operation[] {
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    return fresh;
   }
 
   retried(why: string): void {

@@ -2,11 +2,13 @@
 import { DemoFailure } from "../src/demo/failure.js";
 import { Lane, laneOf } from "../src/demo/send/lane.js";
 import type { Client } from "./client.js";
+import type { Gate } from "./gate.js";
 import type { Ledger } from "./ledger.js";
 import type { Operation } from "./operations.js";
 
 export interface LoadOptions {
   ledger: Ledger;
+  gate: Gate;
   /** Senders of batches. */
   senders: number;
   /** Operations in a batch. */
@@ -26,47 +28,64 @@ const EVENT_ID = /^evt_[0-9a-f]{16}$/;
  * other senders by the signal of their clients.
  */
 export async function send(operations: AsyncIterable<Operation>, options: LoadOptions): Promise<void> {
-  const { ledger, senders, batch, clients } = options;
+  const { senders, batch, clients } = options;
   const lanes = clients.map((client, index) =>
     index < senders
-      ? new Lane<Operation>(batch, (operations) => sendBatch(operations, client, ledger))
-      : new Lane<Operation>(SINGLES_READ_AHEAD, (operations) => sendSingles(operations, client, ledger)),
+      ? new Lane<Operation>(batch, (operations) => sendBatch(operations, client, options))
+      : new Lane<Operation>(SINGLES_READ_AHEAD, (operations) => sendSingles(operations, client, options)),
   );
   const laneFor = ({ single, customerId }: Operation): Lane<Operation> =>
     lanes[single ? senders + laneOf(customerId, SINGLE_SENDERS) : laneOf(customerId, senders)]!;
   try {
     for await (const operation of operations) await laneFor(operation).push(operation);
     await Promise.all(lanes.map((lane) => lane.finish()));
-    ledger.complete();
+    options.ledger.complete();
   } finally {
     await Promise.all(lanes.map((lane) => lane.settled()));
   }
 }
 
-async function sendBatch(operations: readonly Operation[], client: Client, ledger: Ledger): Promise<void> {
-  const body = `{"events":[${operations.map(({ json }) => json).join(",")}]}`;
-  const { status, text, begunAt } = await client.post("/v1/events/batch", body);
-  const keys = operations.flatMap(({ key }) => key ?? []);
-  const { accepted, rejected, eventIds } = answerOf(status, text, 202) as Partial<Record<string, unknown>>;
-  const ids = Array.isArray(eventIds) ? eventIds.filter(isEventId) : [];
-  if (accepted !== operations.length || rejected !== 0 || ids.length !== keys.length)
-    throw unexpected(`a batch of ${operations.length} operations (${keys.length} events)`, status, text);
-  keys.forEach((key, index) => ledger.acknowledge(key, ids[index]!));
-  ledger.accepted(operations.length, begunAt);
+type Notes = Pick<LoadOptions, "ledger" | "gate">;
+
+async function sendBatch(operations: readonly Operation[], client: Client, { ledger, gate }: Notes): Promise<void> {
+  await gate.pass(async () => {
+    const begunAt = await postBatch(operations, client, (operation, id) => ledger.acknowledge(operation, id));
+    ledger.accepted(operations, begunAt);
+  });
 }
 
-async function sendSingles(operations: readonly Operation[], client: Client, ledger: Ledger): Promise<void> {
-  for (const { json, key } of operations) {
-    const { status, text, attempts, begunAt } = await client.post("/v1/events", json);
-    const { eventId, accepted, queued, duplicate } = answerOf(status, text, 202) as Partial<Record<string, unknown>>;
-    if (key === null || !isEventId(eventId) || accepted !== true || queued !== true || typeof duplicate !== "boolean")
-      throw unexpected("a single event", status, text);
-    // Only a repetition can be one.
-    if (duplicate && attempts === 1 && !ledger.ids.has(key)) throw unexpected("a new single event", status, text);
-    if (duplicate) ledger.duplicates++;
-    ledger.acknowledge(key, eventId);
-    ledger.accepted(1, begunAt);
-  }
+/** Posts operations as one batch, and tells the ids of the events among them. Answers when the attempt that was accepted began. */
+export async function postBatch(
+  operations: readonly Operation[],
+  client: Client,
+  onEvent: (operation: Operation, id: string) => void,
+): Promise<number> {
+  const body = `{"events":[${operations.map(({ json }) => json).join(",")}]}`;
+  const { status, text, begunAt } = await client.post("/v1/events/batch", body);
+  const events = operations.filter(({ key }) => key !== null);
+  const { accepted, rejected, eventIds } = answerOf(status, text, 202) as Partial<Record<string, unknown>>;
+  const ids = Array.isArray(eventIds) ? eventIds.filter(isEventId) : [];
+  if (accepted !== operations.length || rejected !== 0 || ids.length !== events.length)
+    throw unexpected(`a batch of ${operations.length} operations (${events.length} events)`, status, text);
+  events.forEach((event, index) => onEvent(event, ids[index]!));
+  return begunAt;
+}
+
+async function sendSingles(operations: readonly Operation[], client: Client, { ledger, gate }: Notes): Promise<void> {
+  for (const operation of operations) await gate.pass(() => sendSingle(operation, client, ledger));
+}
+
+async function sendSingle(operation: Operation, client: Client, ledger: Ledger): Promise<void> {
+  const { json, key } = operation;
+  const { status, text, attempts, begunAt } = await client.post("/v1/events", json);
+  const { eventId, accepted, queued, duplicate } = answerOf(status, text, 202) as Partial<Record<string, unknown>>;
+  if (key === null || !isEventId(eventId) || accepted !== true || queued !== true || typeof duplicate !== "boolean")
+    throw unexpected("a single event", status, text);
+  // Only a repetition can be one.
+  if (duplicate && attempts === 1 && !ledger.ids.has(key)) throw unexpected("a new single event", status, text);
+  if (duplicate) ledger.duplicates++;
+  ledger.acknowledge(operation, eventId);
+  ledger.accepted([operation], begunAt);
 }
 
 function isEventId(value: unknown): value is string {

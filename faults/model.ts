@@ -1,10 +1,12 @@
 /** A strict model made of what a history holds, with a little to derive, so that evaluation can be checked as well. */
 import { DemoFailure } from "../src/demo/failure.js";
-import type { Field, ScalarType, Snapshot } from "../src/snapshot/types.js";
+import type { Condition, Field, ScalarType, Snapshot } from "../src/snapshot/types.js";
 
 /** So many events make a customer active. */
 export const ACTIVE_FROM = 25;
 export const RULE = "each_once";
+/** What the rule emits. */
+export const RULED = "faults.ruled";
 
 export interface Model {
   snapshot: Snapshot;
@@ -54,7 +56,9 @@ export class SchemaDraft {
     return { counted, ruled, ruledEvents, snapshot: this.#snapshot(counted, ruled) };
   }
 
+  /** Nothing in it depends on how long ago something is: what comes of a history is the same whenever it is sent. */
   #snapshot(counted: string, ruled: string): Snapshot {
+    const from = (value: number): Condition => ({ kind: "count", of: { event: counted }, operator: "gte", value });
     return {
       formatVersion: 1,
       strictSchema: true,
@@ -67,18 +71,44 @@ export class SchemaDraft {
         states: [
           {
             name: "new",
-            transitions: [
-              { to: "active", when: { kind: "count", of: { event: counted }, operator: "gte", value: ACTIVE_FROM } },
-            ],
+            transitions: [{ to: "active", when: from(ACTIVE_FROM) }],
           },
           { name: "active", transitions: [] },
         ],
       },
-      journeys: [],
-      segments: [],
-      health: null,
-      rules: [{ id: RULE, on: { kind: "event", of: { event: ruled } }, then: { kind: "emit", type: "faults.ruled" } }],
-      signals: [],
+      journeys: [
+        {
+          id: "growing",
+          start: from(1),
+          steps: [
+            { id: "known", when: from(3) },
+            { id: "used", when: from(10) },
+          ],
+        },
+      ],
+      segments: [{ id: "regular", when: from(5) }],
+      health: {
+        components: [
+          {
+            id: "use",
+            weight: 1,
+            score: { kind: "scale", of: { kind: "count", of: { event: counted } }, from: 0, to: 40 },
+          },
+        ],
+        bands: [
+          { id: "good", from: 50 },
+          { id: "poor", from: 0 },
+        ],
+      },
+      rules: [
+        { id: RULE, on: { kind: "event", of: { event: ruled } }, then: { kind: "emit", type: RULED } },
+        {
+          id: "greet",
+          on: { kind: "segmentEntered", segment: "regular" },
+          then: { kind: "raiseSignal", signal: "new_regular" },
+        },
+      ],
+      signals: [{ id: "new_regular", severity: "info" }],
     };
   }
 }

@@ -1,46 +1,43 @@
 /** The tables of a run. */
 import { figure, table, type Column, type Style } from "../src/demo/report/style.js";
 import type { Ledger } from "./ledger.js";
-import type { LossyProxy } from "./proxy.js";
 import type { Strike } from "./strikes.js";
 import type { Verification } from "./verification.js";
 
 export interface Outcome {
   strikes: readonly Strike[];
+  /** Faults that could not strike here, and why. */
+  missing: readonly { fault: string; why: string }[];
   verification: Verification;
   ledger: Ledger;
-  proxy: LossyProxy;
-  /** How the service ended by itself, each time. */
-  ends: readonly string[];
+  /** What happened on the way, and how often. */
+  happened: readonly [what: string, times: number][];
 }
 
 const right = (title: string): Column => ({ title, align: "right" });
 
-export function report(style: Style, { strikes, verification, ledger, proxy, ends }: Outcome): string {
+export function report(style: Style, { strikes, missing, verification, ledger, happened }: Outcome): string {
   const { figures, claims } = verification;
   const repeated = [...ledger.retries].toSorted(([, one], [, other]) => other - one);
   return [
     table(
       style,
-      "What was killed, and when something sent afterwards was accepted",
-      [{ title: "killed" }, right("after operations"), right("accepted again after")],
-      strikes.map(({ fault, after, recoveredMs }) => [
-        fault,
-        after,
-        recoveredMs === null ? "" : inSeconds(recoveredMs),
-      ]),
+      "What struck, how long until something sent afterwards was accepted, and all was evaluated, and what was found then",
+      [
+        { title: "fault" },
+        ...["times", "accepted", "at worst", "evaluated", "at worst", "lost", "doubled", "violated", "different"].map(
+          right,
+        ),
+      ],
+      faultRows(strikes),
     ),
+    ...missing.map(({ fault, why }) => `not struck: ${fault} (${why})\n`),
+    missing.length > 0 ? "\n" : "",
     table(
       style,
-      "What was lost on the way",
+      "What happened on the way",
       [{ title: "" }, right("")],
-      [
-        ["answers 202 that were cut off", proxy.cutAccepted],
-        ["connections cut before the answer", proxy.cutUnanswered],
-        ["single events recognized as repetitions", ledger.duplicates],
-        ["ends of the service that nobody asked for", ends.length],
-        ...repeated.map(([why, times]): [string, number] => [`repeated because of ${why}`, times]),
-      ],
+      [...happened, ...repeated.map(([why, times]): [string, number] => [`repeated because of ${why}`, times])],
     ),
     table(
       style,
@@ -54,11 +51,42 @@ export function report(style: Style, { strikes, verification, ledger, proxy, end
   ].join("");
 }
 
+/** One row for each kind, and one for all. */
+function faultRows(strikes: readonly Strike[]): (string | number)[][] {
+  const kinds = [...new Set(strikes.map(({ fault }) => fault))];
+  const rows = kinds.map((kind) =>
+    faultRow(
+      kind,
+      strikes.filter(({ fault }) => fault === kind),
+    ),
+  );
+  return rows.length > 1 ? [...rows, faultRow("all", strikes)] : rows;
+}
+
+function faultRow(name: string, strikes: readonly Strike[]): (string | number)[] {
+  const accepted = strikes.flatMap(({ acceptedMs }) => acceptedMs ?? []);
+  const evaluated = strikes.map(({ evaluatedMs }) => evaluatedMs);
+  const sum = (of: (strike: Strike) => number) => strikes.reduce((total, strike) => total + of(strike), 0);
+  return [
+    name,
+    strikes.length,
+    ...[median(accepted), Math.max(...accepted), median(evaluated), Math.max(...evaluated)].map(inSeconds),
+    sum(({ findings }) => findings.lost),
+    sum(({ findings }) => findings.doubled),
+    sum(({ findings }) => findings.violated),
+    sum(({ findings }) => findings.different),
+  ];
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? -Infinity;
+}
+
 /** Whole numbers with their thousands set apart, others as they are. */
 function digits(value: string): string {
   return /^\d{1,15}$/.test(value) ? figure(Number(value)) : value;
 }
 
 function inSeconds(ms: number): string {
-  return `${(ms / 1_000).toFixed(2)} s`;
+  return Number.isFinite(ms) ? `${(ms / 1_000).toFixed(2)} s` : "";
 }

@@ -1,28 +1,26 @@
 /** One run, from an empty directory to the verdict. */
-import { setMaxListeners } from "node:events";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
-import os from "node:os";
-import path from "node:path";
 import { Api } from "../src/demo/api.js";
 import { DemoFailure } from "../src/demo/failure.js";
 import { startProgress } from "../src/demo/progress.js";
 import { figure, styleFor } from "../src/demo/report/style.js";
-import { Service } from "../src/demo/service/service.js";
 import { Random } from "../src/demo/simulate/random.js";
 import { evaluationCaughtUp } from "./caught-up.js";
 import { Client } from "./client.js";
-import { EmbeddedCluster, endServer } from "./cluster.js";
+import { allDelivered, verifyDeliveries, type Webhook } from "./deliveries.js";
+import { Examiner } from "./examination.js";
+import { Gate } from "./gate.js";
 import { FAULTS } from "./kinds/index.js";
+import type { Target } from "./kinds/fault.js";
 import { Ledger } from "./ledger.js";
 import { send, SINGLE_SENDERS } from "./load.js";
 import { generatedHistory, historyOfFiles, type History } from "./operations.js";
 import type { FaultsOptions } from "./options.js";
-import { LossyProxy } from "./proxy.js";
 import { sendRefused, type Refused } from "./refused.js";
 import { report } from "./report.js";
+import { onStage, type Stage } from "./stage/stage.js";
 import { strikeAll, type Strike } from "./strikes.js";
 import { survey, type Survey } from "./survey.js";
-import { differences, environmentOf, verify, type Sent, type Verification } from "./verification.js";
+import { differences, environmentOf, verify, type Verification } from "./verification.js";
 
 export interface RunContext {
   output: NodeJS.WritableStream & { isTTY?: boolean };
@@ -33,6 +31,8 @@ export interface RunContext {
 /** What came of a run in which all agreed. */
 export interface RunResult {
   strikes: readonly Strike[];
+  /** Faults that could not strike here, and why. */
+  missing: readonly { fault: string; why: string }[];
   verification: Verification;
   /** Answers 202 that were cut off, so that what had been accepted was sent again. */
   answersLost: number;
@@ -40,8 +40,12 @@ export interface RunResult {
 }
 
 const PROJECT = "faults";
-/** One sender of so many goes through the proxy that loses answers. */
+const UNDISTURBED = "undisturbed";
+/** One sender of so many goes through the proxy that loses answers; of the others, every second one to the process for HTTP. */
 const LOSSY_ONE_OF = 4;
+/** Of the database's disk: the cluster with its write-ahead log, and what an operation takes there, in both environments. */
+const DISK_BYTES = 700e6;
+const DISK_BYTES_AN_OPERATION = 6_000;
 
 /** Throws a DemoFailure where the database does not hold what was acknowledged. Ends and removes everything, however it ends. */
 export async function runFaults(options: FaultsOptions, { output, stop }: RunContext): Promise<RunResult> {
@@ -50,130 +54,147 @@ export async function runFaults(options: FaultsOptions, { output, stop }: RunCon
   const surveyed = await survey(history);
   output.write(`${history.title}: ${figure(surveyed.operations)} operations, ${figure(surveyed.events)} events\n`);
   stop.throwIfAborted();
-
-  const directory = await mkdtemp(path.join(os.tmpdir(), "svc-faults-"));
-  const dataDir = path.join(directory, "data");
-  const cleanUp: (() => Promise<void>)[] = [
-    () => rm(directory, { recursive: true, force: true, maxRetries: 10 }),
-    // The service stops it, unless it was killed and ended before it was back.
-    () => endServer(dataDir),
-  ];
-  try {
-    // PostgreSQL refuses to run as root and gets a user of its own, which must be able to pass through.
-    if (process.getuid?.() === 0) await chmod(directory, 0o711);
-    const ends: string[] = [];
-    const service = await Service.start({
-      dataDir,
-      logFile: path.join(directory, "service.log"),
-      onRestart: (how) => {
-        ends.push(how);
-        // It is given up where it ends too often by itself; here it is killed on purpose.
-        service.restarts = 0;
-      },
-    });
-    cleanUp.unshift(() => service.stop());
-    const proxy = await LossyProxy.start(service.url, new Random(options.seed, "proxy"));
-    cleanUp.unshift(() => proxy.stop());
+  const diskBytes = DISK_BYTES + surveyed.operations * DISK_BYTES_AN_OPERATION;
+  return onStage({ seed: options.seed, diskBytes, stop }, async (stage) => {
     const failed = new AbortController();
-    const signal = AbortSignal.any([stop, service.lost, failed.signal]);
-    setMaxListeners(0, signal); // every sender listens
-    const stage: Stage = { options, history, surveyed, service, proxy, output, failed, signal, ends, dataDir };
-    return await perform(stage).catch((error: unknown) => {
+    const signal = AbortSignal.any([stage.signal, failed.signal]);
+    const run = new Run({ ...stage, signal }, { options, history, surveyed, output, failed });
+    return await run.all().catch((error: unknown) => {
       // What was under way when everything had to end failed for that reason, whatever it says itself.
       throw signal.aborted ? signal.reason : error;
     });
-  } finally {
-    for (const step of cleanUp) await step();
-  }
+  });
 }
 
-interface Stage {
+interface Plan {
   options: FaultsOptions;
   history: History;
   surveyed: Survey;
-  service: Service;
-  proxy: LossyProxy;
   output: RunContext["output"];
   /** Ends everything with the first failure. */
   failed: AbortController;
-  signal: AbortSignal;
-  ends: readonly string[];
-  dataDir: string;
 }
 
-async function perform(stage: Stage): Promise<RunResult> {
-  const { history, surveyed, service, proxy, output, signal, ends, dataDir } = stage;
-  const access = await service.bootstrap("faults", "faults@example.com");
-  const api = new Api({ url: service.url, ...access, signal });
-  const apiKey = await api.createProject("Faults", PROJECT);
-  await api.deploy(PROJECT, surveyed.model.snapshot);
-  const cluster = await EmbeddedCluster.open(dataDir, signal);
-  output.write(`the service answers at ${service.url} (process ${service.pid}); the model is deployed\n`);
-
-  const ledger = new Ledger();
-  const { strikes, refused } = await sendAndStrike(stage, { apiKey, cluster, ledger });
-  output.write("waiting for evaluation …\n");
-  await evaluationCaughtUp(cluster, signal);
-  const sent: Sent = { history, survey: surveyed, ledger };
-  const verification = await cluster.query((sql) =>
-    sql.begin(async (tx) => verify(tx, await environmentOf(tx, PROJECT), sent, signal)),
-  );
-
-  const unasked = ends.filter((how) => how !== "SIGKILL");
-  output.write(`\n${report(styleFor(output.isTTY === true), { strikes, verification, ledger, proxy, ends: unasked })}`);
-  if (refused !== null) output.write(`${figure(refused.events)} events refused, the first with\n${refused.body}\n\n`);
-  const problems = differences(verification);
-  if (problems.length > 0) throw new DemoFailure(problems.join("\n        "));
-  output.write("nothing was lost, nothing was doubled\n");
-  return { strikes, verification, answersLost: proxy.cutAccepted, refused };
+/** The projects of a run, with the same model. */
+interface Projects {
+  api: Api;
+  keys: { struck: string; undisturbed: string };
+  environments: { struck: number; undisturbed: number };
+  webhook: Webhook;
 }
 
-interface Tools {
-  apiKey: string;
-  cluster: EmbeddedCluster;
-  ledger: Ledger;
-}
+class Run {
+  readonly #ledger = new Ledger();
 
-/** Everything that goes on at once. The first failure ends the rest. */
-async function sendAndStrike(
-  { options, history, surveyed, service, proxy, output, failed, signal }: Stage,
-  { apiKey, cluster, ledger }: Tools,
-): Promise<{ strikes: Strike[]; refused: Refused | null }> {
-  const { senders, batch, kills, seed } = options;
-  const open = (url: string) => new Client({ url, apiKey, signal, onRetry: (why) => ledger.retried(why) });
-  const clients = Array.from({ length: senders + SINGLE_SENDERS }, (_, index) =>
-    open(index % LOSSY_ONE_OF === 0 ? proxy.url : service.url),
-  );
-  const other = open(service.url);
-  const progress = startProgress(output, "sending", surveyed.operations, "operations");
-  const watch = setInterval(() => progress.update(ledger.operations), 200);
-  const guard = <T>(work: Promise<T>): Promise<T> =>
-    work.catch((error: unknown) => {
-      failed.abort(error);
-      throw error;
-    });
-  try {
-    const [strikes, refused] = await settled([
-      guard(
-        strikeAll({
-          faults: FAULTS,
-          strikes: kills,
-          operations: surveyed.operations,
-          ledger,
-          target: { service, cluster, random: new Random(seed, "targets") },
-          random: new Random(seed, "moments"),
-          signal,
-        }),
+  constructor(
+    private readonly stage: Stage,
+    private readonly plan: Plan,
+  ) {}
+
+  async all(): Promise<RunResult> {
+    const { service, cluster, receiver, receiverRelay, proxy, ends, signal } = this.stage;
+    const { history, surveyed, output } = this.plan;
+    const projects = await this.#projects();
+    output.write(`the service answers at ${service.url} (process ${service.pid}); the model is deployed\n`);
+
+    const { strikes, missing, refused } = await this.#sendAndStrike(projects);
+    output.write("waiting for evaluation and deliveries …\n");
+    await evaluationCaughtUp(cluster, signal);
+    await cluster.query((sql) => allDelivered(sql, projects.api, projects.webhook, signal));
+    const verification = await cluster.query((sql) =>
+      sql.begin((tx) =>
+        verify(tx, projects.environments.struck, { history, survey: surveyed, ledger: this.#ledger }, signal),
       ),
-      guard(options.refused === null ? Promise.resolve(null) : sendRefused(options.refused, other)),
-      guard(send(history.read(), { ledger, senders, batch, clients })),
-    ]);
-    progress.update(ledger.operations);
-    return { strikes, refused };
-  } finally {
-    clearInterval(watch);
-    progress.finish();
-    for (const client of [...clients, other]) await client.close();
+    );
+    const told = await cluster.query((sql) => verifyDeliveries(sql, projects.environments.struck, receiver.tally));
+    verification.figures.push(...told.figures);
+    verification.claims.push(...told.claims);
+
+    const happened: [string, number][] = [
+      ["answers 202 that were cut off", proxy.cutAccepted],
+      ["connections cut before the answer", proxy.cutUnanswered],
+      ["single events recognized as repetitions", this.#ledger.duplicates],
+      ["receiver's answers that came late", receiverRelay.late],
+      ["receiver's answers that broke off", receiverRelay.truncated],
+      ["emissions that the receiver got more than once", receiver.tally.repeated],
+      ["ends of processes that nobody asked for", ends.length],
+    ];
+    const outcome = { strikes, missing, verification, ledger: this.#ledger, happened };
+    output.write(`\n${report(styleFor(output.isTTY === true), outcome)}`);
+    if (refused !== null) output.write(`${figure(refused.events)} events refused, the first with\n${refused.body}\n\n`);
+    const problems = [
+      ...strikes.flatMap(({ fault, findings }) => findings.examples.map((example) => `after "${fault}": ${example}`)),
+      ...differences(verification),
+    ];
+    if (problems.length > 0) throw new DemoFailure(problems.join("\n        "));
+    output.write("nothing was lost, nothing was doubled\n");
+    return { strikes, missing, verification, answersLost: proxy.cutAccepted, refused };
+  }
+
+  async #projects(): Promise<Projects> {
+    const { service, cluster, receiver, receiverRelay, signal } = this.stage;
+    const { snapshot } = this.plan.surveyed.model;
+    const access = await service.bootstrap("faults", "faults@example.com");
+    const api = new Api({ url: service.url, ...access, signal });
+    const create = async (project: string): Promise<string> => {
+      const key = await api.createProject(project, project);
+      await api.deploy(project, snapshot);
+      return key;
+    };
+    const keys = { struck: await create(PROJECT), undisturbed: await create(UNDISTURBED) };
+    const address = `http://127.0.0.1:${receiverRelay.port}${new URL(receiver.url).pathname}`;
+    const { id, secret } = await api.createWebhook(PROJECT, address, ["*"]);
+    receiver.expectSignaturesBy(secret);
+    const environments = await cluster.query(async (sql) => ({
+      struck: await environmentOf(sql, PROJECT),
+      undisturbed: await environmentOf(sql, UNDISTURBED),
+    }));
+    return { api, keys, environments, webhook: { project: PROJECT, id } };
+  }
+
+  /** Everything that goes on at once. The first failure ends the rest. */
+  async #sendAndStrike({ keys, environments }: Projects): Promise<Pick<RunResult, "strikes" | "missing" | "refused">> {
+    const { service, http, proxy, cluster, signal } = this.stage;
+    const { options, history, surveyed, output, failed } = this.plan;
+    const { senders, batch, kills, seed } = options;
+    const ledger = this.#ledger;
+    const gate = new Gate(signal);
+    const open = (url: string, apiKey = keys.struck) =>
+      new Client({ url, apiKey, signal, onRetry: (why) => ledger.retried(why) });
+    const clients = Array.from({ length: senders + SINGLE_SENDERS }, (_, index) =>
+      open(index % LOSSY_ONE_OF === 0 ? proxy.url : index % 2 === 0 ? service.url : http.url),
+    );
+    const other = open(service.url);
+    const mirror = open(service.url, keys.undisturbed);
+    const examiner = new Examiner({ cluster, ledger, client: mirror, environments, signal });
+    const target: Target = { ...this.stage, receiver: this.stage.receiverRelay, random: new Random(seed, "targets") };
+    const missing = FAULTS.flatMap(({ name, missing }) => {
+      const why = missing?.(target) ?? null;
+      return why === null ? [] : [{ fault: name, why }];
+    });
+    const faults = FAULTS.filter(({ name }) => !missing.some(({ fault }) => fault === name));
+    const progress = startProgress(output, "sending", surveyed.operations, "operations");
+    const watch = setInterval(() => progress.update(ledger.operations), 200);
+    const guard = <T>(work: Promise<T>): Promise<T> =>
+      work.catch((error: unknown) => {
+        failed.abort(error);
+        throw error;
+      });
+    const random = new Random(seed, "moments");
+    const { operations } = surveyed;
+    try {
+      const [strikes, refused] = await settled([
+        guard(strikeAll({ faults, strikes: kills, operations, ledger, gate, examiner, target, random })),
+        guard(options.refused === null ? Promise.resolve(null) : sendRefused(options.refused, other)),
+        guard(send(history.read(), { ledger, gate, senders, batch, clients })),
+      ]);
+      progress.update(ledger.operations);
+      return { strikes, missing, refused };
+    } finally {
+      clearInterval(watch);
+      progress.finish();
+      for (const client of [...clients, other, mirror]) await client.close();
+    }
   }
 }
 

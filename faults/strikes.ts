@@ -1,19 +1,23 @@
 /** When which fault strikes: by the progress of the senders and not by the clock, so that a slow machine gets the same run. */
 import { DemoFailure } from "../src/demo/failure.js";
 import type { Random } from "../src/demo/simulate/random.js";
+import { evaluationCaughtUp } from "./caught-up.js";
+import type { Examiner, Findings } from "./examination.js";
+import type { Gate } from "./gate.js";
 import type { Fault, Target } from "./kinds/fault.js";
 import type { Ledger } from "./ledger.js";
 
 export interface Strike {
   fault: string;
-  /** Operations accepted when it struck. */
-  after: number;
   /** Until something was accepted that was sent after it; null where nothing was left to send. */
-  recoveredMs: number | null;
+  acceptedMs: number | null;
+  /** Until all that had been accepted by then was evaluated. */
+  evaluatedMs: number;
+  findings: Findings;
 }
 
 /** The last strike comes early enough to hit senders at work. */
-const LAST_AT = 0.8;
+const LAST_AT = 0.9;
 
 export interface StrikeOptions {
   faults: readonly Fault[];
@@ -21,28 +25,36 @@ export interface StrikeOptions {
   /** Operations that will be sent. */
   operations: number;
   ledger: Ledger;
+  gate: Gate;
+  examiner: Examiner;
   target: Target;
   random: Random;
-  signal: AbortSignal;
 }
 
-/** The faults take turns. Each waits until the service has recovered from the one before. */
+/** The faults take turns. Each waits until the service has recovered from the one before, and what that left was looked at. */
 export async function strikeAll(options: StrikeOptions): Promise<Strike[]> {
-  const { faults, strikes, ledger, target, signal } = options;
+  const { faults, strikes, ledger, target } = options;
   const done: Strike[] = [];
   for (const [index, moment] of moments(options).entries()) {
-    await ledger.reached(moment, signal);
+    await ledger.reached(moment, target.signal);
     if (ledger.isComplete())
-      throw new DemoFailure(`all was sent after ${index} of ${strikes} kills; send more, or kill less often`, 2);
-    const fault = faults[index % faults.length]!;
-    await fault.strike(target);
-    const struckAt = performance.now();
-    const after = ledger.operations;
-    await ledger.acceptedSince(struckAt, signal);
-    const recoveredMs = ledger.isComplete() ? null : performance.now() - struckAt;
-    done.push({ fault: fault.name, after, recoveredMs });
+      throw new DemoFailure(`all was sent after ${index} of ${strikes} faults; send more, or let fewer strike`, 2);
+    done.push(await strike(faults[index % faults.length]!, options));
   }
   return done;
+}
+
+async function strike(fault: Fault, { ledger, gate, examiner, target }: StrikeOptions): Promise<Strike> {
+  await fault.strike(target);
+  const struckAt = performance.now();
+  await ledger.acceptedSince(struckAt, target.signal);
+  const acceptedMs = ledger.isComplete() ? null : performance.now() - struckAt;
+  await gate.close();
+  await evaluationCaughtUp(target.cluster, target.signal);
+  const evaluatedMs = performance.now() - struckAt;
+  const findings = await examiner.examine();
+  gate.open();
+  return { fault: fault.name, acceptedMs, evaluatedMs, findings };
 }
 
 /** One moment in each of as many equal parts of the way. */

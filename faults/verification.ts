@@ -1,7 +1,7 @@
 /** Whether the database holds what was acknowledged: figures that must agree, and queries that return no row while all is well. */
-import type { TransactionSql } from "postgres";
+import type { Sql, TransactionSql } from "postgres";
 import type { Ledger } from "./ledger.js";
-import { ACTIVE_FROM, RULE } from "./model.js";
+import { ACTIVE_FROM, RULE, RULED } from "./model.js";
 import type { History } from "./operations.js";
 import type { Survey } from "./survey.js";
 
@@ -64,7 +64,7 @@ export async function verify(
 }
 
 /** The environment `test` of a project. */
-export async function environmentOf(sql: TransactionSql, project: string): Promise<number> {
+export async function environmentOf(sql: Sql | TransactionSql, project: string): Promise<number> {
   const [environment] = await sql<[{ id: number }]>`
     select e.environment_id as id
     from svc.environments as e
@@ -204,11 +204,11 @@ function claimsAbout({ model }: Survey): [claim: string, query: string][] {
          where e.event = ${ruled}
          union all
          select r.cause_id, null, 1, null
-         from here join svc.rule_executions as r on r.environment_id = here.environment_id
+         from here join svc.rule_executions as r on r.environment_id = here.environment_id and r.rule_id = '${RULE}'
          union all
          select m.cause_id, null, null, 1
          from here join svc.emissions as m on m.environment_id = here.environment_id
-         where m.source = 'rule'
+         where m.event_type = '${RULED}'
        ) as t
        group by t.id
        having (count(t.event), count(t.execution), count(t.emission)) is distinct from (1, 1, 1)`,

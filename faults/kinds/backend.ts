@@ -3,7 +3,7 @@ import { kill } from "./kill.js";
 
 /** One backend of the service, at work where one is. The postmaster then ends all others and recovers. */
 export const backendKilled: Fault = {
-  name: "one backend",
+  name: "one backend killed",
   strike: async ({ cluster, random }) => {
     const backends = (await cluster.processes()).filter(({ application }) => /^svc (http|worker)/.test(application));
     const active = backends.filter(({ active }) => active);

@@ -1,18 +1,40 @@
 import type { Random } from "../../src/demo/simulate/random.js";
-import type { EmbeddedCluster } from "../cluster.js";
+import type { Clock } from "../stage/clock.js";
+import type { EmbeddedCluster } from "../stage/cluster.js";
+import type { SmallDisk } from "../stage/disk.js";
+import type { Relay } from "../stage/relay.js";
+
+/** A process that is brought back when it ends. */
+export interface Process {
+  readonly pid: number | undefined;
+}
 
 /** What a fault may strike. */
 export interface Target {
-  /** The service's process, which is brought back when it ends. */
-  service: { readonly pid: number | undefined };
+  /** Everything in one process, with the database that it keeps. */
+  service: Process;
+  /** More of the service, in processes of their own beside it. */
+  http: Process;
+  worker: Process;
+  clocks: { http: Clock; worker: Clock };
   cluster: EmbeddedCluster;
+  /** Between the database and the processes beside the service. */
+  network: Relay;
+  /** Between the workers and the receiver of webhooks. */
+  receiver: Relay;
+  /** What the data directory lies on, or why that cannot be filled. */
+  disk: SmallDisk | string;
   /** For the choices of a fault. */
   random: Random;
+  /** Ends a fault that lasts. */
+  signal: AbortSignal;
 }
 
 /** One kind of fault. A further kind is a file beside this one and an entry of `index.ts`. */
 export interface Fault {
   name: string;
-  /** Does the damage and returns at once; repairing it is the service's own work, or that of what supervises it. */
+  /** Why it cannot strike here; null where it can. */
+  missing?: (target: Target) => string | null;
+  /** Does the damage, and returns when there is nothing more to come of it; repairing is the service's own work, or that of what supervises it. */
   strike: (target: Target) => Promise<void>;
 }

@@ -15,11 +15,11 @@ import type { Outgoing } from "../../src/demo/send/outgoing.js";
 import { Service } from "../../src/demo/service/service.js";
 import { settle } from "../../src/demo/settle.js";
 import { Random } from "../../src/demo/simulate/random.js";
-import { EmbeddedCluster, endServer } from "../cluster.js";
+import { EmbeddedCluster, endServer } from "../stage/cluster.js";
 import type { RunContext } from "../run.js";
 import { environmentOf } from "../verification.js";
 import { changedModel } from "./changed-model.js";
-import { compare, emissionsOf, type Comparison } from "./comparison.js";
+import { compare, emissionsOf, type Comparison } from "../comparison.js";
 import type { RecomputeOptions } from "./options.js";
 
 /** A job as it ended. */

@@ -22,6 +22,8 @@ export interface ClaimedDelivery {
   failing: boolean;
   /** JSON, to be sent byte for byte. */
   body: string;
+  /** What the database's clock is ahead of this process's monotonic one, in milliseconds; takes in the call's way back. */
+  databaseAheadMs: number;
 }
 
 /** A delivery that a worker holds. */
@@ -58,6 +60,7 @@ interface ClaimedRow {
   max_per_second: number | null;
   failing: boolean;
   body: string;
+  database_ms: number;
 }
 
 /** How much more of a webhook a worker has room for. */
@@ -82,13 +85,14 @@ export interface ClaimRequest {
 export async function claimDeliveries(sql: Sql, workerId: string, request: ClaimRequest): Promise<ClaimedDelivery[]> {
   const { held, rooms, firstLimit, total, failingTotal } = request;
   const rows = await sql<ClaimedRow[]>`
-    select * from svc_api.claim_deliveries(
+    select d.*, extract(epoch from clock_timestamp())::double precision * 1000 as database_ms from svc_api.claim_deliveries(
       ${workerId}::text,
       ${held.map(({ webhookId }) => webhookId)}::text[], ${held.map(({ emissionSeq }) => emissionSeq)}::bigint[],
       ${rooms.map(({ webhookId }) => webhookId)}::text[], ${rooms.map(({ room }) => room)}::integer[],
       ${firstLimit}::integer, ${total}::integer, ${failingTotal}::integer
-    )
+    ) as d
   `;
+  const now = performance.now();
   return rows.map((row) => ({
     environmentId: row.environment_id,
     webhookId: row.webhook_id,
@@ -102,6 +106,7 @@ export async function claimDeliveries(sql: Sql, workerId: string, request: Claim
     maxPerSecond: row.max_per_second,
     failing: row.failing,
     body: row.body,
+    databaseAheadMs: row.database_ms - now,
   }));
 }
 

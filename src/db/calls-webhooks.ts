@@ -89,6 +89,8 @@ export interface WebhookTarget {
   sealedSecret: Uint8Array;
   /** Signs too, while a rotation is not over. */
   previousSealedSecret: Uint8Array | null;
+  /** The database's time. */
+  at: Date;
 }
 
 /** Puts a test on record and answers what it needs. */
@@ -99,12 +101,19 @@ export async function testWebhook(
   webhookId: string,
   message: { id: string; type: string },
 ): Promise<WebhookTarget> {
-  const [row] = await sql<[{ url: string; sealed_secret: Uint8Array; previous_sealed_secret: Uint8Array | null }]>`
-    select url, sealed_secret, previous_sealed_secret from svc_api.test_webhook(
+  const [row] = await sql<
+    [{ url: string; sealed_secret: Uint8Array; previous_sealed_secret: Uint8Array | null; at: Date }]
+  >`
+    select url, sealed_secret, previous_sealed_secret, clock_timestamp() as at from svc_api.test_webhook(
       ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${webhookId},
       ${message.id}, ${message.type}
     )`;
-  return { url: row.url, sealedSecret: row.sealed_secret, previousSealedSecret: row.previous_sealed_secret };
+  return {
+    url: row.url,
+    sealedSecret: row.sealed_secret,
+    previousSealedSecret: row.previous_sealed_secret,
+    at: row.at,
+  };
 }
 
 export interface DeliveryFilters {

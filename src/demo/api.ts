@@ -76,10 +76,25 @@ export class Api {
     return version;
   }
 
-  /** Returns the secret that signs the deliveries. */
-  async createWebhook(project: string, url: string, eventTypes: string[]): Promise<string> {
-    const { secret } = await this.#post<{ secret: string }>(`${path(project)}/webhooks?env=test`, { url, eventTypes });
-    return secret;
+  /** Returns what it is named by, and the secret that signs the deliveries. */
+  async createWebhook(project: string, url: string, eventTypes: string[]): Promise<{ id: string; secret: string }> {
+    return this.#post<{ id: string; secret: string }>(`${path(project)}/webhooks?env=test`, { url, eventTypes });
+  }
+
+  /** Makes what waits for its next attempt due now. */
+  async resendPending(project: string, webhook: string): Promise<void> {
+    for (let cursor: string | null = ""; cursor !== null;) {
+      const span: object = {
+        since: "1970-01-01T00:00:00Z",
+        statuses: ["pending"],
+        ...(cursor === "" ? {} : { cursor }),
+      };
+      const answer: { nextCursor: string | null } = await this.#post(
+        `${path(project)}/webhooks/${encodeURIComponent(webhook)}/resend?env=test`,
+        span,
+      );
+      cursor = answer.nextCursor;
+    }
   }
 
   /** Queues a recompute of all customers, or a dry run of one. */

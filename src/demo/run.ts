@@ -88,7 +88,8 @@ async function demonstrate(
   const api = new Api(access);
   const apiKey = await api.createProject("Demo", model.project);
   await api.deploy(model.project, model.snapshot);
-  receiver.expectSignaturesBy(await api.createWebhook(model.project, receiver.url, WEBHOOK_TYPES));
+  const { secret } = await api.createWebhook(model.project, receiver.url, WEBHOOK_TYPES);
+  receiver.expectSignaturesBy(secret);
   output.write(`the service answers at ${service.url} (process ${service.pid}); the model is deployed\n`);
 
   const startedAt = performance.now();

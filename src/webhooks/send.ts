@@ -39,11 +39,14 @@ export interface Message {
   previousSealedSecret: Uint8Array | null;
 }
 
-/** Makes one attempt, signed at this moment. Never rejects: whatever goes wrong is the result. */
+/**
+ * Makes one attempt, signed at this moment by the database's clock: receivers refuse what is minutes off, and the clock of a worker's
+ * machine may be. Never rejects: whatever goes wrong is the result.
+ */
 export async function attemptDelivery(delivery: ClaimedDelivery, options: SendOptions): Promise<AttemptResult> {
   const { environmentId, webhookId, emissionSeq, attempt, eventId: id, url, body } = delivery;
   const { sealedSecret, previousSealedSecret } = delivery;
-  const at = new Date();
+  const at = new Date(performance.now() + delivery.databaseAheadMs);
   const outcome = await sendMessage({ url, id, body, sealedSecret, previousSealedSecret }, at, options);
   return { environmentId, webhookId, emissionSeq, attempt, attemptedAt: at.toISOString(), ...outcome };
 }

@@ -29,10 +29,10 @@ beforeAll(async () => {
       batch.map(({ json }) => json),
       batch.map(() => ({ at: now })),
     );
-    batch.forEach(({ key }, index) => {
-      if (key !== null) ledger.acknowledge(key, `evt_${seqs[index]!.toString(16).padStart(16, "0")}`);
-    });
-    ledger.accepted(batch.length, 0);
+    batch.forEach((operation, index) =>
+      ledger.acknowledge(operation, `evt_${seqs[index]!.toString(16).padStart(16, "0")}`),
+    );
+    ledger.accepted(batch, 0);
   }
   await environment.evaluate();
   environmentId = environment.environmentId;

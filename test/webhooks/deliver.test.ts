@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql, TransactionSql } from "postgres";
 import { Webhook } from "standardwebhooks";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { createLogger } from "../../src/server/log.js";
 import { startDeliverer, type Deliverer, type DelivererOptions } from "../../src/tasks/deliver.js";
@@ -101,6 +101,25 @@ test("three failures and a success are four attempts with one id, each signed an
     [4, 200],
   ]);
   expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: "delivered", attempts: 4 }]);
+});
+
+test.each([-60, 60])("a worker whose clock is %i minutes off signs with the database's time", async (minutes) => {
+  const { target, environment, secret, webhookId } = await endpoint();
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + minutes * 60_000 });
+  try {
+    const pump = deliverer();
+    await emit(sql, environment, [{}]);
+    await pump.idle();
+  } finally {
+    vi.useRealTimers();
+  }
+  const { body, headers } = target.requests[0]!;
+  // Which refuses what was signed more than five minutes from its own clock.
+  new Webhook(secret).verify(body, headers as Record<string, string>);
+  const [{ off }] = await sql<[{ off: number }]>`
+    select abs(extract(epoch from now() - attempted_at))::integer as off
+    from svc.delivery_attempts where webhook_id = ${webhookId}`;
+  expect(off).toBeLessThan(300);
 });
 
 test("the role svc_worker is all that delivering needs", async () => {

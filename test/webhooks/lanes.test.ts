@@ -47,6 +47,7 @@ function claimed(count: number, more: Partial<ClaimedDelivery> = {}): ClaimedDel
     maxPerSecond: null,
     failing: false,
     body: "{}",
+    databaseAheadMs: 0,
     ...more,
   }));
 }

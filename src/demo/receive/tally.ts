@@ -49,6 +49,11 @@ export class Tally {
     this.invalid.set(reason, (this.invalid.get(reason) ?? 0) + 1);
   }
 
+  /** Of the emissions that came. */
+  get ids(): ReadonlySet<string> {
+    return this.#seen;
+  }
+
   get events(): number {
     return this.#seen.size;
   }

@@ -1,4 +1,4 @@
-/** The service under demonstration: a child process on a data directory of its own, brought back if it is killed. */
+/** A process of the service under demonstration: a child on a data directory of its own, brought back if it is killed. */
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { openSync, closeSync } from "node:fs";
@@ -14,9 +14,13 @@ export interface ServiceOptions {
   logFile: string;
   /** Told once the service answers again, with how it had ended. */
   onRestart: (how: string) => void;
+  /** What of the service it is; all unless told otherwise. */
+  role?: "all" | "http" | "worker";
+  /** More of its environment, asked at each launch. */
+  environment?: () => Record<string, string>;
 }
 
-const READY_LINE = /^svc-server listening on (https?:\/\/\S+)$/;
+const READY_LINE = /^svc-server (?:working|listening on (https?:\/\/\S+))$/;
 const READY_WITHIN_MS = 120_000;
 /** Time for requests and jobs to end, and for the database to be stopped. */
 const STOP_WITHIN_MS = 30_000;
@@ -57,7 +61,7 @@ export class Service {
     return service;
   }
 
-  /** Without a trailing slash. The same after a restart. */
+  /** Without a trailing slash. The same after a restart; empty for a worker. */
   get url(): string {
     return this.#url;
   }
@@ -99,7 +103,7 @@ export class Service {
   /** Resolves with the address once the process said it is ready; rejects if it ended before. */
   async #launch(port: string, settleSeconds: number): Promise<string> {
     const log = openSync(this.options.logFile, "a");
-    const child = spawn(process.execPath, [SERVER_PROGRAM, "start"], {
+    const child = spawn(process.execPath, [SERVER_PROGRAM, "start", "--role", this.options.role ?? "all"], {
       env: { ...this.#environment(), SVC_PORT: port, SVC_SETTLE_SECONDS: String(settleSeconds) },
       stdio: ["ignore", "pipe", log],
       // A process group of its own: Ctrl+C reaches the demo, which then stops the service in order.
@@ -126,7 +130,7 @@ export class Service {
       if (this.restarts === RESTARTS_MAX)
         throw new DemoFailure(`the service ended ${RESTARTS_MAX + 1} times: ${await this.lastWords()}`);
       this.restarts++;
-      await this.#launch(new URL(this.#url).port, SETTLE_SECONDS_AFTER_RESTART);
+      await this.#launch(this.#url === "" ? "0" : new URL(this.#url).port, SETTLE_SECONDS_AFTER_RESTART);
       this.options.onRestart(how);
     } catch (error) {
       this.#giveUp(error as Error);
@@ -146,11 +150,12 @@ export class Service {
       ...Object.fromEntries(kept),
       SVC_DATA_DIR: this.options.dataDir,
       SVC_WEBHOOK_ALLOW_PRIVATE: "1",
+      ...this.options.environment?.(),
     };
   }
 }
 
-/** Reads the child's output until its ready line. Later output is read and dropped, so that the pipe never fills up. */
+/** Reads the child's output until its ready line, and answers the address in it. Later output is read and dropped, so that the pipe never fills up. */
 function readyUrl(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`not ready within ${READY_WITHIN_MS / 1_000} s`)), READY_WITHIN_MS);
@@ -163,11 +168,11 @@ function readyUrl(child: ChildProcess): Promise<string> {
     child.once("error", fail).once("exit", ended);
     if (child.stdout === null) return;
     createInterface({ input: child.stdout }).on("line", (line) => {
-      const url = READY_LINE.exec(line)?.[1];
-      if (url === undefined) return;
+      const ready = READY_LINE.exec(line);
+      if (ready === null) return;
       clearTimeout(timer);
       child.off("exit", ended).off("error", fail);
-      resolve(url);
+      resolve(ready[1] ?? "");
     });
   });
 }

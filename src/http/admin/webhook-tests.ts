@@ -13,8 +13,8 @@ export interface WebhookTests {
    * organization has as many under way as it may.
    */
   run<T>(organizationId: string, work: () => Promise<T>): Promise<T>;
-  /** Sends a message once, by an agent of its own that checks addresses as the worker's does. Never rejects. */
-  send(message: Message): Promise<SentTest>;
+  /** Sends a message once, signed as of `at`, by an agent of its own that checks addresses as the worker's does. Never rejects. */
+  send(message: Message, at: Date): Promise<SentTest>;
   /** Ends what is under way. */
   close(): Promise<void>;
 }
@@ -70,10 +70,9 @@ export function createWebhookTests({
         else underWay.delete(organizationId);
       }
     },
-    async send(message) {
+    async send(message, at) {
       client ??= load();
       const [agent, { sendMessage, signedHeaders }] = await Promise.all([client, import("../../webhooks/send.js")]);
-      const at = new Date();
       const options = { agent, openSecret, userAgent: USER_AGENT, timeoutMs };
       const outcome = await sendMessage(message, at, options);
       return { outcome, headers: headersOf(() => signedHeaders(message, at, options)) };

@@ -206,9 +206,9 @@ export const testWebhook = adminRoute({
       const type = body.type ?? TEST_TYPE;
       const id = `test_${randomBytes(10).toString("hex")}`;
       const place = placeIn(params, env);
-      const target = await calls.testWebhook(deps.sql, credentials, place, params["webhook"]!, { id, type });
-      const message = testBody(id, type, env);
-      const { outcome, headers } = await deps.webhookTests.send({ ...target, id, body: message });
+      const { at, ...target } = await calls.testWebhook(deps.sql, credentials, place, params["webhook"]!, { id, type });
+      const message = testBody(id, type, env, at);
+      const { outcome, headers } = await deps.webhookTests.send({ ...target, id, body: message }, at);
       const { statusCode, latencyMs, error, response } = outcome;
       const delivered = isAccepted(statusCode);
       const request = { headers, body: message };
@@ -217,11 +217,11 @@ export const testWebhook = adminRoute({
 });
 
 /** As the body of a delivery, of an emission that never was. */
-function testBody(id: string, type: string, environment: string): string {
+function testBody(id: string, type: string, environment: string, at: Date): string {
   return JSON.stringify({
     id,
     type,
-    timestamp: new Date().toISOString(),
+    timestamp: at.toISOString(),
     data: {
       customerId: "customer_test",
       environment,

@@ -1,7 +1,7 @@
 /** A TCP proxy before the service that loses some of the answers. */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
-import type { Random } from "../src/demo/simulate/random.js";
+import type { Random } from "../../src/demo/simulate/random.js";
 
 /** What becomes of a request: it passes, or its connection is cut once it is handed over whole, or once its answer begins. */
 type Fate = "pass" | "cut when handed over" | "cut when answered";

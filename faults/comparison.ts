@@ -10,43 +10,88 @@ export interface Comparison {
   examples: { customer: string; one: string | null; other: string | null }[];
 }
 
+/** Of a state document: what two projects never have in common, and what moves with the clock. */
+const LEFT_OUT = {
+  always: ["createdAt", "configVersion"],
+  since: ["createdAt", "configVersion", "evaluatedThrough", "nextDueAt"],
+};
+
+export interface CompareOptions {
+  /** Only these; all without. */
+  customers?: readonly string[];
+  /**
+   * Both got the same operations in the same order, but since this instant and not at the same times. What was emitted and which
+   * rules were executed is compared, too; instants since then are not.
+   */
+  since?: Date;
+}
+
 /**
  * Compares state documents, but for when the customers were created and the number of the version, with the transitions that count. Events
  * are named by their idempotency keys, which two projects have in common.
  */
-export async function compare(sql: Sql, one: number, other: number): Promise<Comparison> {
+export async function compare(
+  sql: Sql,
+  one: number,
+  other: number,
+  { customers, since }: CompareOptions = {},
+): Promise<Comparison> {
+  const chosen = customers === undefined ? sql`` : sql`and c.customer_id = any(${customers as string[]}::text[])`;
+  const said =
+    since !== undefined
+      ? sql`|| jsonb_build_object(
+          'emissions', (
+            select jsonb_agg(jsonb_build_array(m.event_type, m.source, m.metadata, m.emitted_at, m.cause_id) order by m.emission_seq)
+            from svc.emissions as m
+            where m.environment_id = c.environment_id and m.customer_id = c.customer_id
+          ),
+          'executions', (
+            select jsonb_agg(jsonb_build_array(r.rule_id, r.result, r.executed_at, r.cause_id) order by r.execution_seq)
+            from svc.rule_executions as r
+            where r.environment_id = c.environment_id and r.customer_id = c.customer_id
+          )
+        )`
+      : sql``;
   const of = (environmentId: number) => sql`
     select
       c.customer_id as customer,
       (
-        (svc.state_document(c.environment_id, c.customer_id)::jsonb - 'createdAt' - 'configVersion') || jsonb_build_object(
+        (svc.state_document(c.environment_id, c.customer_id)::jsonb - ${LEFT_OUT[since === undefined ? "always" : "since"]}::text[]) || jsonb_build_object(
           'transitions', (
             select jsonb_agg(jsonb_build_array(t.from_state, t.to_state, t.transitioned_at, t.cause_type, t.cause_id) order by t.transition_seq)
             from svc.lifecycle_transitions as t
             where t.environment_id = c.environment_id and t.customer_id = c.customer_id and t.generation = c.generation
           )
         )
+        ${said}
       )::text as text,
       (
         select array_agg(array[svc.event_id(e.event_seq), e.idempotency_key])
         from svc.events as e where e.environment_id = c.environment_id and e.customer_id = c.customer_id
       ) as keys
-    from svc.customers as c where c.environment_id = ${environmentId}`;
+    from svc.customers as c where c.environment_id = ${environmentId} ${chosen}`;
   const rows = await sql<{ customer: string; one: Side; other: Side }[]>`
     select coalesce(a.customer, b.customer) as customer, to_json(a) as one, to_json(b) as other
     from (${of(one)}) as a full join (${of(other)}) as b on b.customer = a.customer
     order by 1`;
-  const compared = rows.map(({ customer, one, other }) => ({ customer, one: named(one), other: named(other) }));
+  const compared = rows.map(({ customer, one, other }) => ({
+    customer,
+    one: named(one, since),
+    other: named(other, since),
+  }));
   const different = compared.filter((row) => row.one !== row.other);
   return { equal: compared.length - different.length, different: different.length, examples: different.slice(0, 3) };
 }
 
 type Side = { text: string; keys: [id: string, key: string | null][] | null } | null;
 
-function named(side: Side): string | null {
+const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(?:Z|\+00:00)/g;
+
+function named(side: Side, since: Date | undefined): string | null {
   if (side === null) return null;
   const keys = new Map(side.keys);
-  return side.text.replaceAll(/evt_[0-9a-f]{16}/g, (id) => keys.get(id) ?? id);
+  const text = side.text.replaceAll(/evt_[0-9a-f]{16}/g, (id) => keys.get(id) ?? id);
+  return since === undefined ? text : text.replaceAll(INSTANT, (at) => (new Date(at) < since ? at : "lately"));
 }
 
 /** The emissions of a job: how many there are, how many stand twice, and how many are told of by no row of the outbox or by two. */

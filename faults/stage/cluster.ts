@@ -3,9 +3,9 @@ import { access } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
-import { connect } from "../src/db/connect.js";
-import { DATABASE, openCluster, SUPERUSER, type Cluster } from "../src/db/embedded/cluster.js";
-import { findPostmaster, halt, type Postmaster } from "../src/db/embedded/postmaster.js";
+import { connect } from "../../src/db/connect.js";
+import { DATABASE, openCluster, SUPERUSER, type Cluster } from "../../src/db/embedded/cluster.js";
+import { findPostmaster, halt, type Postmaster } from "../../src/db/embedded/postmaster.js";
 
 export interface ServerProcess {
   pid: number;
@@ -27,6 +27,11 @@ export class EmbeddedCluster {
   /** @param signal ends all waiting for the server */
   static async open(dataDir: string, signal: AbortSignal): Promise<EmbeddedCluster> {
     return new EmbeddedCluster(await openCluster(dataDir, {}), signal);
+  }
+
+  /** Of its database, by way of a port of this machine. */
+  url(port: number): string {
+    return `postgres://${SUPERUSER}:${this.cluster.password}@127.0.0.1:${port}/${DATABASE}`;
   }
 
   /** The postmaster; waits until there is one and its port is known. */
@@ -63,7 +68,7 @@ export class EmbeddedCluster {
 
   async #once<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     const { port } = await this.postmaster();
-    const sql = connect(`postgres://${SUPERUSER}:${this.cluster.password}@127.0.0.1:${port}/${DATABASE}`, {
+    const sql = connect(this.url(port), {
       max: 1,
       applicationName: "svc faults",
       statementTimeoutMs: 0,

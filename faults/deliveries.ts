@@ -1,0 +1,53 @@
+/** What was told to the receiver of webhooks. */
+import { setTimeout as delay } from "node:timers/promises";
+import type { Sql } from "postgres";
+import type { Api } from "../src/demo/api.js";
+import type { Tally } from "../src/demo/receive/tally.js";
+import type { Claim, Figure } from "./verification.js";
+
+const POLL_MS = 100;
+
+export interface Webhook {
+  project: string;
+  id: string;
+}
+
+/**
+ * Waits until nothing is left to deliver. What failed twice by our doing would be tried again in five minutes: it is sent at once, as
+ * an operator does it.
+ */
+export async function allDelivered(sql: Sql, api: Api, webhook: Webhook, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const [{ pending, later }] = await sql<[{ pending: number; later: number }]>`
+      select
+        count(*)::integer as pending,
+        (count(*) filter (where d.next_attempt_at > now() + interval '10 seconds'))::integer as later
+      from svc_inspect.deliveries as d
+      where d.status = 'pending'`;
+    if (pending === 0) return;
+    if (later > 0) await api.resendPending(webhook.project, webhook.id);
+    await delay(POLL_MS, undefined, { signal });
+  }
+}
+
+/** Whether each emission of an environment was received, and nothing else. */
+export async function verifyDeliveries(
+  sql: Sql,
+  environmentId: number,
+  tally: Tally,
+): Promise<{ figures: Figure[]; claims: Claim[] }> {
+  const emissions = await sql<{ id: string }[]>`
+    select svc.emission_id(m.emission_seq) as id from svc.emissions as m where m.environment_id = ${environmentId}`;
+  const written = new Set(emissions.map(({ id }) => id));
+  const received = tally.ids;
+  const only = (these: ReadonlySet<string>, those: ReadonlySet<string>) =>
+    [...these].filter((id) => !those.has(id)).slice(0, 3);
+  return {
+    figures: [{ what: "emissions, and those received", sent: String(written.size), stored: String(received.size) }],
+    claims: [
+      { claim: "every emission was received", counterexamples: only(written, received) },
+      { claim: "nothing was received that was not emitted", counterexamples: only(received, written) },
+      { claim: "every message was signed, at the present time", counterexamples: [...tally.invalid.keys()] },
+    ],
+  };
+}

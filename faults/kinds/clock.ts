@@ -1,0 +1,16 @@
+import type { Fault } from "./fault.js";
+import { kill } from "./kill.js";
+
+const MINUTE = 60_000;
+/** Beyond the five minutes that receivers tolerate, and beyond a change of month. */
+const AHEAD_MS = [-40 * 24 * 60, -60, -6, 6, 60, 40 * 24 * 60].map((minutes) => minutes * MINUTE);
+
+/** One of the processes comes back with another time of day than the others and the database have. */
+export const clockShifted: Fault = {
+  name: "clock shifted",
+  strike: async ({ http, worker, clocks, random }) => {
+    const [process, clock] = random.chance(0.5) ? [http, clocks.http] : [worker, clocks.worker];
+    clock.aheadMs = random.pick(AHEAD_MS);
+    kill(process.pid);
+  },
+};

@@ -1,0 +1,17 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Fault } from "./fault.js";
+
+/** Not a byte can be written for a while: not to a table, nor to the write-ahead log. */
+export const diskFull: Fault = {
+  name: "disk full",
+  missing: ({ disk }) => (typeof disk === "string" ? disk : null),
+  strike: async ({ disk, random, signal }) => {
+    if (typeof disk === "string") throw new Error(disk);
+    try {
+      await disk.fill();
+      await delay(random.between(500, 3_000), undefined, { signal });
+    } finally {
+      await disk.free();
+    }
+  },
+};

@@ -1,0 +1,124 @@
+/** Everything that a run needs: a service in three processes on one database, and what lies between them. */
+import { randomBytes } from "node:crypto";
+import { setMaxListeners } from "node:events";
+import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { Receiver } from "../../src/demo/receive/receiver.js";
+import { Service, type ServiceOptions } from "../../src/demo/service/service.js";
+import { Random } from "../../src/demo/simulate/random.js";
+import { Clock } from "./clock.js";
+import { EmbeddedCluster, endServer } from "./cluster.js";
+import { SmallDisk } from "./disk.js";
+import { LossyProxy } from "./lossy-proxy.js";
+import { Relay } from "./relay.js";
+
+export interface Stage {
+  /** Everything in one process, with the embedded database. */
+  service: Service;
+  /** Beside it, over the network. */
+  http: Service;
+  worker: Service;
+  clocks: { http: Clock; worker: Clock };
+  cluster: EmbeddedCluster;
+  network: Relay;
+  /** Before the service; loses some of the answers. */
+  proxy: LossyProxy;
+  receiver: Receiver;
+  /** Before the receiver. */
+  receiverRelay: Relay;
+  disk: SmallDisk | string;
+  /** How processes ended that nobody had killed. */
+  ends: string[];
+  /** Aborted when the run is stopped, or a process is lost for good. */
+  signal: AbortSignal;
+}
+
+export interface StageOptions {
+  seed: number;
+  /** Of the disk that the database gets. */
+  diskBytes: number;
+  stop: AbortSignal;
+}
+
+/** Opens a stage for the work, and ends and removes everything, however that ends. */
+export async function onStage<T>(
+  { seed, diskBytes, stop }: StageOptions,
+  work: (stage: Stage) => Promise<T>,
+): Promise<T> {
+  const cleanUp: (() => Promise<void>)[] = [];
+  const opened = <C>(it: C, close: (it: C) => Promise<void>): C => {
+    cleanUp.unshift(() => close(it));
+    return it;
+  };
+  try {
+    const directory = opened(await mkdtemp(path.join(os.tmpdir(), "svc-faults-")), (it) =>
+      rm(it, { recursive: true, force: true, maxRetries: 10 }),
+    );
+    // PostgreSQL refuses to run as root and gets a user of its own, which must be able to pass through.
+    if (process.getuid?.() === 0) await chmod(directory, 0o711);
+    const mountPoint = path.join(directory, "disk");
+    await mkdir(mountPoint, { mode: 0o711 });
+    const disk = await SmallDisk.mount(mountPoint, diskBytes);
+    if (typeof disk !== "string") opened(disk, (it) => it.unmount());
+    const dataDir = path.join(mountPoint, "data");
+    // The service stops it, unless it was killed and ended before it was back.
+    opened(dataDir, endServer);
+
+    const ends: string[] = [];
+    const start = async (name: string, options: Partial<ServiceOptions>): Promise<Service> => {
+      const service = await Service.start({
+        dataDir,
+        logFile: path.join(directory, `${name}.log`),
+        onRestart: (how) => {
+          if (how !== "SIGKILL") ends.push(`${name}: ${how}`);
+          // It is given up where it ends too often by itself; here it is killed on purpose.
+          service.restarts = 0;
+        },
+        ...options,
+      });
+      return opened(service, (it) => it.stop());
+    };
+    const secret = { SVC_SECRET: randomBytes(32).toString("base64url") };
+    const service = await start("service", { environment: () => secret });
+
+    const lost = [service.lost];
+    const network = opened(
+      await Relay.start(async () => ({ host: "127.0.0.1", port: (await cluster.postmaster()).port })),
+      (it) => it.stop(),
+    );
+    const cluster = await EmbeddedCluster.open(dataDir, AbortSignal.any([stop, ...lost]));
+    const apart = (role: "http" | "worker", clock: Clock) =>
+      start(role, {
+        role,
+        environment: () => ({ ...secret, ...clock.environment(), DATABASE_URL: cluster.url(network.port) }),
+      });
+    const clocks = { http: new Clock(), worker: new Clock() };
+    const [http, worker] = [await apart("http", clocks.http), await apart("worker", clocks.worker)];
+    lost.push(http.lost, worker.lost);
+
+    const receiver = opened(await Receiver.start(), (it) => it.stop());
+    const receiverAddress = { host: "127.0.0.1", port: Number(new URL(receiver.url).port) };
+    const receiverRelay = opened(await Relay.start(() => Promise.resolve(receiverAddress)), (it) => it.stop());
+    const proxy = opened(await LossyProxy.start(service.url, new Random(seed, "proxy")), (it) => it.stop());
+    const signal = AbortSignal.any([stop, ...lost]);
+    setMaxListeners(0, signal); // every sender listens
+    const stage = {
+      service,
+      http,
+      worker,
+      clocks,
+      cluster,
+      network,
+      proxy,
+      receiver,
+      receiverRelay,
+      disk,
+      ends,
+      signal,
+    };
+    return await work(stage);
+  } finally {
+    for (const step of cleanUp) await step();
+  }
+}
