@@ -14,6 +14,8 @@ export class Ledger {
   readonly ids = new Map<string, string>();
   /** Events with different keys that were answered, by customer. */
   readonly events = new Map<string, number>();
+  /** Customers whose first operation was an identify. */
+  readonly begunByIdentify = new Set<string>();
   /** Operations answered with 202. */
   operations = 0;
   /** How often an attempt was repeated, by reason. */
@@ -24,9 +26,12 @@ export class Ledger {
   #waiters: Waiter[] = [];
   #complete = false;
 
-  /** Throws a DemoFailure where the key was answered with another id before. */
-  acknowledge({ key, customerId }: Operation, id: string): void {
-    if (key === null) return;
+  /** To be told in the order of a customer's operations. Throws a DemoFailure where the key was answered with another id before. */
+  acknowledge({ key, customerId }: Operation, id: string | null): void {
+    if (key === null || id === null) {
+      if (!this.events.has(customerId)) this.begunByIdentify.add(customerId);
+      return;
+    }
     const known = this.ids.get(key);
     if (known === id) return;
     if (known !== undefined)

@@ -49,26 +49,26 @@ type Notes = Pick<LoadOptions, "ledger" | "gate">;
 
 async function sendBatch(operations: readonly Operation[], client: Client, { ledger, gate }: Notes): Promise<void> {
   await gate.pass(async () => {
-    const begunAt = await postBatch(operations, client, (operation, id) => ledger.acknowledge(operation, id));
+    const { ids, begunAt } = await postBatch(operations, client);
+    operations.forEach((operation, index) => ledger.acknowledge(operation, ids[index]!));
     ledger.accepted(operations, begunAt);
   });
 }
 
-/** Posts operations as one batch, and tells the ids of the events among them. Answers when the attempt that was accepted began. */
+/** Posts operations as one batch; answers the id of each, null of an identify, and when the attempt that was accepted began. */
 export async function postBatch(
   operations: readonly Operation[],
   client: Client,
-  onEvent: (operation: Operation, id: string) => void,
-): Promise<number> {
+): Promise<{ ids: (string | null)[]; begunAt: number }> {
   const body = `{"events":[${operations.map(({ json }) => json).join(",")}]}`;
   const { status, text, begunAt } = await client.post("/v1/events/batch", body);
-  const events = operations.filter(({ key }) => key !== null);
+  const events = operations.filter(({ key }) => key !== null).length;
   const { accepted, rejected, eventIds } = answerOf(status, text, 202) as Partial<Record<string, unknown>>;
-  const ids = Array.isArray(eventIds) ? eventIds.filter(isEventId) : [];
-  if (accepted !== operations.length || rejected !== 0 || ids.length !== events.length)
-    throw unexpected(`a batch of ${operations.length} operations (${events.length} events)`, status, text);
-  events.forEach((event, index) => onEvent(event, ids[index]!));
-  return begunAt;
+  const answered = Array.isArray(eventIds) ? eventIds.filter(isEventId) : [];
+  if (accepted !== operations.length || rejected !== 0 || answered.length !== events)
+    throw unexpected(`a batch of ${operations.length} operations (${events} events)`, status, text);
+  const next = answered.values();
+  return { ids: operations.map(({ key }) => (key === null ? null : next.next().value!)), begunAt };
 }
 
 async function sendSingles(operations: readonly Operation[], client: Client, { ledger, gate }: Notes): Promise<void> {

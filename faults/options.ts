@@ -12,11 +12,12 @@ export interface FaultsOptions {
   senders: number;
   /** Operations in a batch. */
   batch: number;
-  kills: number;
+  /** How often a fault strikes. */
+  strikes: number;
   seed: number;
 }
 
-const KILLS_MAX = 1_000;
+const STRIKES_MAX = 1_000;
 
 /** Reads the arguments; null after `--help`, whose text went to `print`. Throws a DemoFailure with exit code 2 where they are wrong. */
 export async function readOptions(
@@ -26,7 +27,7 @@ export async function readOptions(
   const parser = yargs()
     .scriptName("npm run faults --")
     .usage(
-      "$0 [options]\n\nKills the service and its database while events come in, and checks that nothing is lost or doubled.",
+      "$0 [options]\n\nLets faults strike the service, its database, its network, its disk and its receivers while events come in, and checks after each that nothing is lost or doubled.",
     )
     .option("data", {
       type: "string",
@@ -41,8 +42,13 @@ export async function readOptions(
       describe: "JSON Lines file of events without a customerId",
     })
     .option("senders", { type: "number", requiresArg: true, default: 8, describe: "senders of batches" })
-    .option("batch", { type: "number", requiresArg: true, default: 1_000, describe: "operations in a batch" })
-    .option("kills", { type: "number", requiresArg: true, default: 6, describe: "how often something is killed" })
+    .option("batch", { type: "number", requiresArg: true, default: 100, describe: "operations in a batch" })
+    .option("strikes", {
+      type: "number",
+      requiresArg: true,
+      default: 14,
+      describe: "how often a fault strikes, in turn; each takes about 500 operations",
+    })
     .option("seed", {
       type: "number",
       requiresArg: true,
@@ -59,7 +65,7 @@ export async function readOptions(
     refused: parsed.refused ?? null,
     senders: whole("--senders", parsed.senders, 1, 64),
     batch: whole("--batch", parsed.batch, 1, 1_000),
-    kills: whole("--kills", parsed.kills, 0, KILLS_MAX),
+    strikes: whole("--strikes", parsed.strikes, 0, STRIKES_MAX),
     seed: whole("--seed", parsed.seed, 0, 2 ** 31 - 1),
   };
 }

@@ -51,6 +51,14 @@ export function report(style: Style, { strikes, missing, verification, ledger, h
   ].join("");
 }
 
+/** A strike in a line. */
+export function struck({ fault, acceptedMs, evaluatedMs, findings }: Strike): string {
+  const { lost, doubled, violated, different } = findings;
+  const accepted = acceptedMs === null ? "nothing left to send" : `accepted after ${inSeconds(acceptedMs)}`;
+  const found = `${lost} lost, ${doubled} doubled, ${violated} violated, ${different} different`;
+  return `${fault}: ${accepted}, evaluated after ${inSeconds(evaluatedMs)}; ${found}`;
+}
+
 /** One row for each kind, and one for all. */
 function faultRows(strikes: readonly Strike[]): (string | number)[][] {
   const kinds = [...new Set(strikes.map(({ fault }) => fault))];

@@ -1,4 +1,5 @@
 /** One run, from an empty directory to the verdict. */
+import { setMaxListeners } from "node:events";
 import { Api } from "../src/demo/api.js";
 import { DemoFailure } from "../src/demo/failure.js";
 import { startProgress } from "../src/demo/progress.js";
@@ -16,7 +17,7 @@ import { send, SINGLE_SENDERS } from "./load.js";
 import { generatedHistory, historyOfFiles, type History } from "./operations.js";
 import type { FaultsOptions } from "./options.js";
 import { sendRefused, type Refused } from "./refused.js";
-import { report } from "./report.js";
+import { report, struck } from "./report.js";
 import { onStage, type Stage } from "./stage/stage.js";
 import { strikeAll, type Strike } from "./strikes.js";
 import { survey, type Survey } from "./survey.js";
@@ -58,6 +59,7 @@ export async function runFaults(options: FaultsOptions, { output, stop }: RunCon
   return onStage({ seed: options.seed, diskBytes, stop }, async (stage) => {
     const failed = new AbortController();
     const signal = AbortSignal.any([stage.signal, failed.signal]);
+    setMaxListeners(0, signal); // every sender listens
     const run = new Run({ ...stage, signal }, { options, history, surveyed, output, failed });
     return await run.all().catch((error: unknown) => {
       // What was under way when everything had to end failed for that reason, whatever it says itself.
@@ -156,7 +158,7 @@ class Run {
   async #sendAndStrike({ keys, environments }: Projects): Promise<Pick<RunResult, "strikes" | "missing" | "refused">> {
     const { service, http, proxy, cluster, signal } = this.stage;
     const { options, history, surveyed, output, failed } = this.plan;
-    const { senders, batch, kills, seed } = options;
+    const { senders, batch, strikes: times, seed } = options;
     const ledger = this.#ledger;
     const gate = new Gate(signal);
     const open = (url: string, apiKey = keys.struck) =>
@@ -181,10 +183,11 @@ class Run {
         throw error;
       });
     const random = new Random(seed, "moments");
+    const onStrike = (strike: Strike) => output.write(`${struck(strike)}\n`);
     const { operations } = surveyed;
     try {
       const [strikes, refused] = await settled([
-        guard(strikeAll({ faults, strikes: kills, operations, ledger, gate, examiner, target, random })),
+        guard(strikeAll({ faults, strikes: times, operations, ledger, gate, examiner, target, random, onStrike })),
         guard(options.refused === null ? Promise.resolve(null) : sendRefused(options.refused, other)),
         guard(send(history.read(), { ledger, gate, senders, batch, clients })),
       ]);

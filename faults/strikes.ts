@@ -29,6 +29,8 @@ export interface StrikeOptions {
   examiner: Examiner;
   target: Target;
   random: Random;
+  /** Told of each strike once all was looked at. */
+  onStrike: (strike: Strike) => void;
 }
 
 /** The faults take turns. Each waits until the service has recovered from the one before, and what that left was looked at. */
@@ -39,7 +41,9 @@ export async function strikeAll(options: StrikeOptions): Promise<Strike[]> {
     await ledger.reached(moment, target.signal);
     if (ledger.isComplete())
       throw new DemoFailure(`all was sent after ${index} of ${strikes} faults; send more, or let fewer strike`, 2);
-    done.push(await strike(faults[index % faults.length]!, options));
+    const struck = await strike(faults[index % faults.length]!, options);
+    options.onStrike(struck);
+    done.push(struck);
   }
   return done;
 }

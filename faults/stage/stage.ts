@@ -1,6 +1,5 @@
 /** Everything that a run needs: a service in three processes on one database, and what lies between them. */
 import { randomBytes } from "node:crypto";
-import { setMaxListeners } from "node:events";
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
@@ -102,7 +101,6 @@ export async function onStage<T>(
     const receiverRelay = opened(await Relay.start(() => Promise.resolve(receiverAddress)), (it) => it.stop());
     const proxy = opened(await LossyProxy.start(service.url, new Random(seed, "proxy")), (it) => it.stop());
     const signal = AbortSignal.any([stop, ...lost]);
-    setMaxListeners(0, signal); // every sender listens
     const stage = {
       service,
       http,

@@ -6,6 +6,7 @@ import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { FAULTS } from "../../faults/kinds/index.js";
 import { runFaults } from "../../faults/run.js";
 import { temporaryDirectory } from "../support/server.js";
 
@@ -18,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 it(
-  "nothing accepted is lost or doubled while the service, its database, parts of it and answers are lost",
+  "nothing accepted is lost or doubled, and every customer is as undisturbed, while one fault after another strikes",
   { timeout: 300_000 },
   async () => {
     const refused = path.join(directory, "refused.jsonl");
@@ -28,33 +29,35 @@ it(
     const stop = new AbortController().signal;
 
     const result = await runFaults(
-      { data: [], operations: 10_000, refused, senders: 8, batch: 100, kills: 5, seed: 1 },
+      { data: [], operations: 8_000, refused, senders: 8, batch: 50, strikes: 20, seed: 1 },
       { output, stop },
     );
 
-    expect(result.strikes.map(({ fault }) => fault)).toEqual([
-      "service",
-      "postmaster",
-      "all of PostgreSQL",
-      "one backend",
-      "service and PostgreSQL",
-    ]);
+    const missing = result.missing.map(({ fault }) => fault);
+    const expected = FAULTS.map(({ name }) => name).filter((name) => !missing.includes(name));
+    // What needs a disk of its own is told of, where there can be none.
+    expect(missing.filter((fault) => fault !== "disk full")).toEqual([]);
+    expect(result.strikes.map(({ fault }) => fault)).toEqual([...expected, ...expected].slice(0, 20));
+    for (const { findings } of result.strikes)
+      expect(findings).toEqual({ lost: 0, doubled: 0, violated: 0, different: 0, examples: [] });
     expect(result.answersLost).toBeGreaterThan(0);
     expect(result.refused?.events).toBe(20);
     const figures = result.verification.figures.map(({ what, sent, stored }) => [what, sent, stored]);
     expect(figures).toEqual([
-      ["operations, and those acknowledged", "10000", "10000"],
-      ["events", "9746", "9746"],
-      ["idempotency keys", "9746", "9746"],
-      ["event ids, all different", "9746", "9746"],
-      ["events that count as usage", "9746", "9746"],
-      ["trait updates, all different", "254", "254"],
-      ["customers", "400", "400"],
-      ['executions of a rule on "line_cancelled"', "193", "193"],
+      ["operations, and those acknowledged", "8000", "8000"],
+      ["events", "7790", "7790"],
+      ["idempotency keys", "7790", "7790"],
+      ["event ids, all different", "7790", "7790"],
+      ["events that count as usage", "7790", "7790"],
+      ["trait updates, all different", "210", "210"],
+      ["customers", "320", "320"],
+      ['executions of a rule on "line_cancelled"', "157", "157"],
       ["operations that wait for evaluation", "0", "0"],
-      ['sum of "quantity", in decimals', "229182", "229182"],
-      ['sum of "unitPrice", in decimals', "97330.86", "97330.86"],
+      ['sum of "quantity", in decimals', "184160", "184160"],
+      ['sum of "unitPrice", in decimals', "77742.55", "77742.55"],
+      ["emissions, and those received", expect.stringMatching(/^\d{4}$/), expect.stringMatching(/^\d{4}$/)],
     ]);
+    for (const [what, sent, stored] of figures) expect([what, stored]).toEqual([what, sent]);
     expect(result.verification.claims.flatMap(({ counterexamples }) => counterexamples)).toEqual([]);
   },
 );
