@@ -9,7 +9,7 @@ import { createEnvironment } from "../../webhooks/support/fixtures.js";
 import { describeCatalog } from "../../support/catalog.js";
 import { createDatabase, rolledBack, type TestDatabase } from "../../support/database.js";
 import { populate } from "../../support/population.js";
-import { readStatements, type Statement } from "./statements.js";
+import { readStatements, statementsOf, type Statement } from "./statements.js";
 
 // The pack `citus` without Citus, which the tests' servers do not have: what Citus requires of the tables is looked up in the catalog, and
 // the pack's own changes are made and undone beside functions that stand in for Citus's. test/db/packs.test.ts has the refusals.
@@ -290,6 +290,23 @@ describe("docs/scale.md", () => {
   it("names the tables that it distributes", async () => {
     expect(listed("distributed").sort()).toEqual(await placed("distributed"));
     expect(listed("local").sort()).toEqual(await placed("local"));
+  });
+
+  it.each([
+    ["delete from svc.inbox as i where i.environment_id = _id and i.seq = 1", []],
+    [
+      "delete from svc.inbox as i where i.ctid = any(array(select k.ctid from svc.inbox as k where k.environment_id = _id))",
+      ["svc.inbox"],
+    ],
+    ["update svc.inbox as i set not_before = null where i.environment_id = _id or i.seq = 1", ["svc.inbox"]],
+    ["with gone as (delete from svc.events where true returning 1) select count(*) into _n from gone", ["svc.events"]],
+    [
+      "update svc.inbox as i set seq = e.event_seq from svc.events as e where i.environment_id > e.environment_id",
+      ["svc.inbox"],
+    ],
+  ])("looks for them as it should: %s", (statement, unscoped) => {
+    const file = `create or replace function svc.f()\nreturns void\nlanguage plpgsql\nas $$\ndeclare\n  _n integer;\n  _id integer;\nbegin\n  ${statement};\nend;\n$$;\n`;
+    expect(statementsOf(file).flatMap((found) => found.unscoped)).toEqual(unscoped);
   });
 
   it("names the functions that change rows of a distributed table without saying of which environment", () => {

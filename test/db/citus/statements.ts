@@ -27,7 +27,8 @@ export async function readStatements(root: string): Promise<Statement[]> {
   return files.flatMap(statementsOf);
 }
 
-function statementsOf(text: string): Statement[] {
+/** The statements of a file. The parser must have been loaded, as `readStatements` does. */
+export function statementsOf(text: string): Statement[] {
   const { stmts = [] } = parseSync(text) as { stmts?: { stmt: Tree; stmt_location?: number; stmt_len?: number }[] };
   return stmts.flatMap(({ stmt, stmt_location: from = 0, stmt_len: length }) => {
     const view = stmt["ViewStmt"] as { view: { schemaname: string; relname: string }; query: Tree } | undefined;
