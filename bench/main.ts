@@ -12,6 +12,7 @@ import { benchReads } from "./reads.js";
 import { benchRecompute } from "./recompute/main.js";
 import { benchSoak } from "./soak/main.js";
 import { benchStart } from "./start.js";
+import { benchStorage } from "./storage.js";
 import { benchWebhooks } from "./webhooks/main.js";
 
 const USAGE = `Usage: npm run bench [-- --quick]                            everything
@@ -19,6 +20,7 @@ const USAGE = `Usage: npm run bench [-- --quick]                            ever
        npm run bench cli [-- --quick]                        how long commands take, without a service
        npm run bench start [-- --quick]                      npm start on an empty directory, until it is ready
        npm run bench soak [-- --minutes N | --quick]         a service under a steady load: ten minutes, or one; not part of everything
+       npm run bench storage [-- --quick]                    bytes of disk and log per event; not part of everything
        npm run bench evaluation [-- --quick]                 live evaluation
        npm run bench reads [-- --quick]                      lists and details of the administrative API
        npm run bench recompute [-- --quick]                  recomputes, beside COPY of the same events
@@ -60,9 +62,10 @@ async function main(): Promise<void> {
   const known =
     part === "ingest" ? only.every((name) => (INGEST_SUBJECTS as readonly string[]).includes(name)) : only.length === 0;
   if (
-    !["all", "cli", "engine", "evaluation", "ingest", "reads", "recompute", "soak", "start", "webhooks"].includes(
-      part,
-    ) ||
+    ![
+      ...["all", "cli", "engine", "evaluation", "ingest", "reads"],
+      ...["recompute", "soak", "start", "storage", "webhooks"],
+    ].includes(part) ||
     !known
   ) {
     console.error(USAGE);
@@ -70,6 +73,9 @@ async function main(): Promise<void> {
   } else if (values.explain || values.profile) {
     const server = await openBenchServer();
     await explainIngest(await server.createDatabase(), { plans: values.explain ?? false });
+  } else if (part === "storage") {
+    const server = await openBenchServer();
+    await benchStorage(await server.createDatabase(), quick ? 1 : 5);
   } else if (part === "soak") {
     const rows = printed(await benchSoak(quick ? 1 : Number(values.minutes ?? 10), quick ? 10 : 30), machine);
     console.log(`kept in ${await saveRows(rows, machine)}`);

@@ -37,13 +37,19 @@ export async function listPacks(url: string, { root = PROJECT_ROOT }: PackOption
   });
 }
 
-/** Installs a pack, or brings it to this version; answers the migrations that were executed. */
+/** Installs a pack, or brings it to this version; answers the migrations that were executed. Where one fails, none was. */
 export async function installPack(
   url: string,
   name: string,
   { root = PROJECT_ROOT }: PackOptions = {},
 ): Promise<string[]> {
-  return run(url, name, "up", root);
+  try {
+    return await run(url, name, "up", root);
+  } catch (error) {
+    // The ledger was made before. A database that cannot be reached has already said so.
+    await withClient(url, (client) => dropEmptyLedger(client, name)).catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Takes a pack away, with its ledger; answers the migrations that were undone. */
@@ -53,15 +59,19 @@ export async function removePack(
   { root = PROJECT_ROOT }: PackOptions = {},
 ): Promise<string[]> {
   const undone = await run(url, name, "down", root);
-  await withClient(url, async (client) => {
-    await client.query(`drop table if exists ${LEDGERS}.${pg.escapeIdentifier(name)}`);
-    const { rowCount } = await client.query(
-      "select from pg_catalog.pg_class where relnamespace = to_regnamespace($1)::oid",
-      [LEDGERS],
-    );
-    if (rowCount === 0) await client.query(`drop schema if exists ${LEDGERS}`);
-  });
+  await withClient(url, (client) => dropEmptyLedger(client, name));
   return undone;
+}
+
+/** Drops a pack's ledger, unless it has migrations of it, and the schema of the ledgers with the last of them. */
+async function dropEmptyLedger(client: pg.Client, name: string): Promise<void> {
+  if ((await countApplied(client, name)) > 0) return;
+  await client.query(`drop table if exists ${LEDGERS}.${pg.escapeIdentifier(name)}`);
+  const { rowCount } = await client.query(
+    "select from pg_catalog.pg_class where relnamespace = to_regnamespace($1)::oid",
+    [LEDGERS],
+  );
+  if (rowCount === 0) await client.query(`drop schema if exists ${LEDGERS}`);
 }
 
 async function run(url: string, name: string, direction: "up" | "down", root: string): Promise<string[]> {
@@ -78,6 +88,7 @@ async function run(url: string, name: string, direction: "up" | "down", root: st
     createMigrationsSchema: true,
     migrationsTable: name,
     advisoryLockMode: "wait",
+    singleTransaction: true,
     log: () => undefined,
   };
   try {

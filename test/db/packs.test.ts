@@ -49,13 +49,18 @@ async function packs(...args: string[]): Promise<{ code: number; stdout: string;
 
 const printed = (stdout: string) => ({ code: 0, stdout, stderr: "" });
 const ABOUT = "A read-only role, and daily figures for charts: events, lifecycle, segments, health, webhooks.";
+const CITUS =
+  "Citus: spreads what belongs to customers over the nodes of a cluster, by environment. For trials; see docs/scale.md.";
 const reportingRole = () => db.sql`select rolcanlogin from pg_roles where rolname = 'svc_reporting'`;
 
 it("goes up and down, and leaves nothing behind", async () => {
-  expect(await packs("list")).toEqual(printed(`reporting\tnot installed\t${ABOUT}\n`));
+  expect(await packs("list")).toEqual(printed(`citus\tnot installed\t${CITUS}\nreporting\tnot installed\t${ABOUT}\n`));
   expect(await packs("up", "reporting")).toEqual(printed("The pack reporting is installed.\n"));
   expect(await installPack(db.url, "reporting"), "a second time").toEqual([]);
-  expect(await listPacks(db.url)).toEqual([{ name: "reporting", about: ABOUT, migrations: 1, applied: 1 }]);
+  expect(await listPacks(db.url)).toEqual([
+    { name: "citus", about: CITUS, migrations: 2, applied: 0 },
+    { name: "reporting", about: ABOUT, migrations: 1, applied: 1 },
+  ]);
   expect(await describeCatalog(db.sql)).not.toEqual(before);
   expect(await reportingRole()).toEqual([{ rolcanlogin: false }]);
 
@@ -80,12 +85,28 @@ it("refuses a pack that there is not, and commands that there are not", async ()
   expect(await packs("up", "repotring")).toEqual({
     code: 1,
     stdout: "",
-    stderr: "svc-server: there is no pack `repotring`; there is reporting\n",
+    stderr: "svc-server: there is no pack `repotring`; there is citus, reporting\n",
   });
   expect(await packs()).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("Name a command of packs") as string,
   });
+});
+
+// What it does where there is Citus: test/db/citus/pack.test.ts.
+it("refuses the pack citus on a server without Citus, and leaves the database as it was", async () => {
+  const catalog = await describeCatalog(db.sql);
+  expect(await packs("up", "citus")).toEqual({
+    code: 1,
+    stdout: "",
+    stderr:
+      "svc-server: pack citus: this server has no extension citus: install Citus on every node, preload it " +
+      "(shared_preload_libraries = 'citus'), restart, execute `create extension citus` in this database as a superuser, then " +
+      "repeat (55000)\n",
+  });
+  expect(await describeCatalog(db.sql)).toEqual(catalog);
+  expect(await packs("down", "citus")).toEqual(printed("The pack citus is not installed.\n"));
+  expect(await describeCatalog(db.sql)).toEqual(catalog);
 });
 
 describe("the pack reporting", () => {
@@ -106,7 +127,7 @@ describe("the pack reporting", () => {
       /^pack reporting: cannot drop .*view chart depends on materialized view/s,
     );
     await db.sql`drop view public.chart`;
-    expect(await listPacks(db.url)).toMatchObject([{ name: "reporting", migrations: 1, applied: 1 }]);
+    expect(await listPacks(db.url)).toMatchObject([{ applied: 0 }, { name: "reporting", migrations: 1, applied: 1 }]);
   });
 
   it("has figures that agree with what they are made of", async () => {

@@ -35,6 +35,7 @@ describe("the pages", () => {
     "/docs/sql",
     "/docs/sign-in",
     "/docs/deploy",
+    "/docs/scale",
     "/docs/security",
     "/docs/api",
     ...operations.filter(({ file }) => file.endsWith(".md")).map(({ pathname }) => pathname.replace(/\.md$/, "")),

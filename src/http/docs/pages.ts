@@ -69,6 +69,12 @@ const GUIDES: readonly Page[] = [
     about: "one machine, containers, HTTP and worker processes apart, behind PgBouncer",
   },
   {
+    name: "scale",
+    file: "scale.md",
+    title: "Growing",
+    about: "what one machine holds, replicas, partitions, Citus by environment, several databases",
+  },
+  {
     name: "security",
     file: "security.md",
     title: "Security",

@@ -1,0 +1,103 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { loadModule, parsePlPgSQLSync, parseSync } from "libpg-query";
+
+/** A piece of a parse tree. */
+type Tree = Record<string, unknown>;
+
+/** A statement of the service's functions, triggers or views, with the tables that stand in it. */
+export interface Statement {
+  /** Schema and name of what it is part of. */
+  of: string;
+  /** `svc.events` and such. */
+  tables: Set<string>;
+  /** Tables that it updates or deletes from without a condition of its own that the row's environment_id is a certain one. */
+  unscoped: string[];
+}
+
+/** The statements of all functions, triggers and views below `sql`, as PostgreSQL's parser sees them. */
+export async function readStatements(root: string): Promise<Statement[]> {
+  await loadModule();
+  const folders = ["functions", "triggers", "views"].map((name) => path.join(root, "sql", name));
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".sql"))
+      .map((name) => readFileSync(path.join(folder, name), "utf8")),
+  );
+  return files.flatMap(statementsOf);
+}
+
+/** The statements of a file. The parser must have been loaded, as `readStatements` does. */
+export function statementsOf(text: string): Statement[] {
+  const { stmts = [] } = parseSync(text) as { stmts?: { stmt: Tree; stmt_location?: number; stmt_len?: number }[] };
+  return stmts.flatMap(({ stmt, stmt_location: from = 0, stmt_len: length }) => {
+    const view = stmt["ViewStmt"] as { view: { schemaname: string; relname: string }; query: Tree } | undefined;
+    if (view) return [describe(`${view.view.schemaname}.${view.view.relname}`, view.query)];
+    const routine = stmt["CreateFunctionStmt"] as Tree | undefined;
+    if (!routine) return [];
+    const of = (routine["funcname"] as { String: { sval: string } }[]).map(({ String: part }) => part.sval).join(".");
+    if (routine["sql_body"] !== undefined) return [describe(of, routine["sql_body"])];
+    const bytes = Buffer.from(text);
+    const own = bytes.subarray(from, length === undefined ? bytes.length : from + length).toString();
+    return queriesOf(own).map((query) => describe(of, query));
+  });
+}
+
+/** The trees of what a function with a body between dollar quotes executes. */
+function queriesOf(definition: string): unknown[] {
+  if (!/^language plpgsql$/m.test(definition)) {
+    const body = /\$(\w*)\$([\s\S]*)\$\1\$/.exec(definition)?.[2];
+    if (body === undefined) throw new Error(`no body in: ${definition}`);
+    return [parseSync(body)];
+  }
+  return [...nodes(parsePlPgSQLSync(definition), "PLpgSQL_expr")].map(({ query }) => {
+    const text = query as string;
+    // Whole statements, and expressions, of assignments with what is assigned to.
+    for (const form of [text, `select ${text}`, `select ${text.slice(text.indexOf(":=") + 2)}`]) {
+      try {
+        return parseSync(form);
+      } catch {
+        // Of another form.
+      }
+    }
+    throw new Error(`not understood: ${text}`);
+  });
+}
+
+function describe(of: string, tree: unknown): Statement {
+  const ranges = [...nodes(tree, "RangeVar"), ...nodes(tree, "relation")];
+  const changes = [...nodes(tree, "DeleteStmt"), ...nodes(tree, "UpdateStmt")].filter(
+    ({ whereClause }) => !conditionsOf(whereClause).some(isOfAnEnvironment),
+  );
+  return {
+    of,
+    tables: new Set(ranges.filter(({ schemaname }) => schemaname !== undefined).map(nameOf)),
+    unscoped: changes.map(({ relation }) => nameOf(relation as Tree)),
+  };
+}
+
+const nameOf = ({ schemaname, relname }: Tree) => `${schemaname as string}.${relname as string}`;
+
+/** What has to hold, all of it. */
+function conditionsOf(where: unknown): unknown[] {
+  const { BoolExpr: list } = (where ?? {}) as { BoolExpr?: { boolop: string; args: unknown[] } };
+  return list?.boolop === "AND_EXPR" ? list.args : [where];
+}
+
+function isOfAnEnvironment(condition: unknown): boolean {
+  const { A_Expr: comparison } = (condition ?? {}) as { A_Expr?: { name: unknown; lexpr: unknown } };
+  return (
+    comparison !== undefined &&
+    JSON.stringify(comparison.name) === '[{"String":{"sval":"="}}]' &&
+    JSON.stringify(comparison.lexpr).includes('"environment_id"')
+  );
+}
+
+/** All nodes of a kind, however deep. */
+function* nodes(tree: unknown, kind: string): Generator<Tree> {
+  if (tree === null || typeof tree !== "object") return;
+  for (const [key, value] of Object.entries(tree)) {
+    if (key === kind) yield value as Tree;
+    yield* nodes(value, kind);
+  }
+}
