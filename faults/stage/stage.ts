@@ -9,6 +9,7 @@ import { Random } from "../../src/demo/simulate/random.js";
 import { Clock } from "./clock.js";
 import { EmbeddedCluster, endServer } from "./cluster.js";
 import { SmallDisk } from "./disk.js";
+import { PREFIX, removeLeftovers } from "./leftovers.js";
 import { LossyProxy } from "./lossy-proxy.js";
 import { Relay } from "./relay.js";
 
@@ -51,7 +52,8 @@ export async function onStage<T>(
     return it;
   };
   try {
-    const directory = opened(await mkdtemp(path.join(os.tmpdir(), "svc-faults-")), (it) =>
+    await removeLeftovers(os.tmpdir());
+    const directory = opened(await mkdtemp(path.join(os.tmpdir(), PREFIX)), (it) =>
       rm(it, { recursive: true, force: true, maxRetries: 10 }),
     );
     // PostgreSQL refuses to run as root and gets a user of its own, which must be able to pass through.

@@ -75,7 +75,10 @@ it("a run that is interrupted ends what it started and removes its data", { time
     if (service !== "") break;
   }
   const [name = ""] = await runsIn(directory);
-  const postmaster = await readFile(path.join(directory, name, "data", "postgres", "data", "postmaster.pid"), "utf8");
+  const postmaster = await readFile(
+    path.join(directory, name, "disk", "data", "postgres", "data", "postmaster.pid"),
+    "utf8",
+  );
   const database = `http://127.0.0.1:${postmaster.split("\n")[3]?.trim()}`;
 
   child.kill("SIGINT");

@@ -3,6 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { serverAccount } from "../../src/db/embedded/account.js";
 import { findBinaries } from "../../src/db/embedded/binaries.js";
+import { removeLeftovers as removeFaultRuns } from "../../faults/stage/leftovers.js";
 import { isAlive } from "../../src/db/embedded/cluster.js";
 import { halt } from "../../src/db/embedded/postmaster.js";
 import { startEmbedded } from "../../src/db/embedded.js";
@@ -86,6 +87,7 @@ export async function removeLeftovers(): Promise<void> {
     if (pid === undefined || isAlive(Number(pid))) continue;
     const directory = path.join(os.tmpdir(), name);
     if ((await stat(directory)).uid !== process.geteuid?.()) continue; // another user's
+    await removeFaultRuns(directory);
     if ((await readdir(directory)).includes("postgres")) await endServer(directory);
     await rm(directory, { recursive: true, force: true });
   }
