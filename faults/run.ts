@@ -183,7 +183,8 @@ class Run {
         throw error;
       });
     const random = new Random(seed, "moments");
-    const onStrike = (strike: Strike) => output.write(`${struck(strike)}\n`);
+    const onStrike = (strike: Strike) =>
+      output.write(`${[struck(strike), ...strike.findings.examples].join("\n  ")}\n`);
     const { operations } = surveyed;
     try {
       const [strikes, refused] = await settled([

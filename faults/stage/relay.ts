@@ -87,7 +87,8 @@ export class Relay {
 
   async #join(client: Socket): Promise<void> {
     client.on("error", () => undefined); // followed by its close
-    const target = await this.target();
+    // Where it is not known any more, nothing listens.
+    const target = await this.target().catch(() => null);
     if (target === null || client.destroyed) {
       client.destroy();
       return;

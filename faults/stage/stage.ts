@@ -80,8 +80,12 @@ export async function onStage<T>(
       });
       return opened(service, (it) => it.stop());
     };
-    const secret = { SVC_SECRET: randomBytes(32).toString("base64url") };
-    const service = await start("service", { environment: () => secret });
+    const settings = {
+      SVC_SECRET: randomBytes(32).toString("base64url"),
+      // History counts as sent when so long nothing came, and events after that as late: no pause of a run may make a difference.
+      SVC_SETTLE_SECONDS: "3600",
+    };
+    const service = await start("service", { environment: () => settings });
 
     const lost = [service.lost];
     const network = opened(
@@ -92,7 +96,7 @@ export async function onStage<T>(
     const apart = (role: "http" | "worker", clock: Clock) =>
       start(role, {
         role,
-        environment: () => ({ ...secret, ...clock.environment(), DATABASE_URL: cluster.url(network.port) }),
+        environment: () => ({ ...settings, ...clock.environment(), DATABASE_URL: cluster.url(network.port) }),
       });
     const clocks = { http: new Clock(), worker: new Clock() };
     const [http, worker] = [await apart("http", clocks.http), await apart("worker", clocks.worker)];

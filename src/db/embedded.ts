@@ -13,6 +13,8 @@ const USERS_LOCK = "7205759403792";
 /** Crash recovery of a large database takes its time; a server that is silent for longer is broken. */
 const READY_SECONDS_MAX = 600;
 const POLL_MS = 50;
+/** Each try leaves a line in the log. */
+const LINGERING_POLL_MS = 500;
 
 export interface EmbeddedOptions extends ClusterOptions {
   /** Told when the server died under us and could not be brought back at the same address. */
@@ -57,8 +59,9 @@ class ClusterUser {
     const deadline = Date.now() + READY_SECONDS_MAX * 1000;
     for (;;) {
       const postmaster = await findPostmaster(this.cluster);
-      if (postmaster === null) await this.#launchOrMeet();
-      else if (postmaster.port > 0 && (await this.#lock(postmaster.port))) return this.#port;
+      if (postmaster === null) {
+        if (!(await this.#launchOrMeet())) await delay(LINGERING_POLL_MS);
+      } else if (postmaster.port > 0 && (await this.#lock(postmaster.port))) return this.#port;
       else await delay(POLL_MS); // it is starting, recovering or stopping: postmaster.pid tells which, soon
       if (Date.now() > deadline) {
         throw new SetupError(`PostgreSQL in ${this.cluster.data} does not answer; its log is ${this.cluster.log}`);
@@ -89,12 +92,16 @@ class ClusterUser {
     }
   }
 
-  /** Of several processes that start a server at once, PostgreSQL lets one; the others meet it on their next round. */
-  async #launchOrMeet(): Promise<void> {
+  /**
+   * Of several processes that start a server at once, PostgreSQL lets one; the others meet it on their next round. False where none
+   * can be started yet.
+   */
+  async #launchOrMeet(): Promise<boolean> {
     try {
-      await launch(this.cluster, this.options.onWait);
+      return await launch(this.cluster, this.options.onWait);
     } catch (error) {
       if ((await findPostmaster(this.cluster)) === null) throw error;
+      return true;
     }
   }
 

@@ -159,6 +159,28 @@ test("a server that dies under its user is started again at the same address", a
   expect(await postmaster()).toBeNull();
 });
 
+test("a server that dies while a statement is at work is started again once that has ended", async () => {
+  const lost = vi.fn();
+  const server = await startEmbedded(directory, { ...OPTIONS, onLost: lost });
+  const before = await postmaster();
+  // It computes and waits for nothing, so its process does not notice that it is alone.
+  const working = query(server.url, "select sum(i) from (select generate_series(1, 20000000) as i) as numbers").then(
+    () => "ended",
+    () => "ended",
+  );
+  const atWork = "select from pg_stat_activity where query like '%as numbers' and pid <> pg_backend_pid()";
+  await vi.waitFor(async () => expect(await query(server.url, atWork)).toHaveLength(1));
+
+  process.kill(before ?? 0, "SIGKILL");
+
+  expect(await working).toBe("ended");
+  await vi.waitFor(async () => expect(await query(server.url, "select 1 as one")).toEqual([{ one: 1 }]), {
+    timeout: 30_000,
+  });
+  expect(lost).not.toHaveBeenCalled();
+  await server.stop();
+});
+
 test("what a killed initdb left is removed and takes no part", async () => {
   const impossiblePid = 2 ** 22 + 1;
   await mkdir(path.join(directory, `postgres.new-${impossiblePid}-abc`, "data"), { recursive: true });

@@ -75,8 +75,9 @@ async function buryZombie(cluster: Cluster): Promise<void> {
  * started one at the same moment, so the caller looks for that first.
  *
  * @param onWait told once there is nothing to do but wait for the server
+ * @returns false where the last server died and one of its processes is still at work on a statement: it ends, and then one can start
  */
-export async function launch(cluster: Cluster, onWait?: () => void): Promise<void> {
+export async function launch(cluster: Cluster, onWait?: () => void): Promise<boolean> {
   await buryZombie(cluster);
   await rotateLog(cluster);
   for (let attempt = 1; ; attempt++) {
@@ -87,12 +88,13 @@ export async function launch(cluster: Cluster, onWait?: () => void): Promise<voi
       onWait?.();
       await untilStarted(starting, cluster);
       await writeFile(portFile(cluster), `${port}\n`, { mode: 0o600 });
-      return;
+      return true;
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       const tail = await logSince(cluster, logged);
       // Between our look at the port and the server's bind anybody can take it.
       if (/could not bind/.test(tail) && attempt < PORT_ATTEMPTS) continue;
+      if (/pre-existing shared memory block .* is still in use/.test(tail)) return false;
       throw new SetupError(`PostgreSQL did not start in ${cluster.data}: ${lastLines(tail) || error.output}`, {
         cause: error,
       });

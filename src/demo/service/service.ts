@@ -104,7 +104,7 @@ export class Service {
   async #launch(port: string, settleSeconds: number): Promise<string> {
     const log = openSync(this.options.logFile, "a");
     const child = spawn(process.execPath, [SERVER_PROGRAM, "start", "--role", this.options.role ?? "all"], {
-      env: { ...this.#environment(), SVC_PORT: port, SVC_SETTLE_SECONDS: String(settleSeconds) },
+      env: this.#environment({ SVC_PORT: port, SVC_SETTLE_SECONDS: String(settleSeconds) }),
       stdio: ["ignore", "pipe", log],
       // A process group of its own: Ctrl+C reaches the demo, which then stops the service in order.
       detached: true,
@@ -143,13 +143,14 @@ export class Service {
   }
 
   /** Ours without what would point the service at another database or at other settings. */
-  #environment(): NodeJS.ProcessEnv {
+  #environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
     const kept = Object.entries(process.env).filter(([name]) => name !== "DATABASE_URL" && !name.startsWith("SVC_"));
     return {
       LOG_LEVEL: "warn",
       ...Object.fromEntries(kept),
       SVC_DATA_DIR: this.options.dataDir,
       SVC_WEBHOOK_ALLOW_PRIVATE: "1",
+      ...more,
       ...this.options.environment?.(),
     };
   }
