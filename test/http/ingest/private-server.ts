@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import pg from "pg";
+import { vi } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { DATABASE, openCluster, SUPERUSER } from "../../../src/db/embedded/cluster.js";
 import { findPostmaster, halt, launch } from "../../../src/db/embedded/postmaster.js";
@@ -59,7 +60,9 @@ export async function startPrivateServer(): Promise<PrivateServer> {
     },
     resume,
     kill: async () => void process.kill((await postmaster()).pid, "SIGKILL"),
-    start: () => launch(cluster),
+    start: async () => {
+      await vi.waitUntil(() => launch(cluster), { timeout: 30_000 });
+    },
   };
 }
 
