@@ -15,7 +15,7 @@ import { Memory } from "./support/memory.js";
 
 // The client before a service in memory that keeps the contract, behind a server that does not.
 
-const QUICK = { flushIntervalMs: 5, retryFirstMs: 1, retryLongestMs: 5, timeoutMs: 100 };
+const QUICK = { flushIntervalMs: 5, retryFirstMs: 1, retryLongestMs: 5 };
 
 interface Fixture {
   client: Client;
@@ -139,25 +139,24 @@ describe("what may pass", () => {
     ["a proxy's 404", { status: 404, body: "<html>" }],
   ];
   it.each(FATES)("%s is sent again to the byte, and nothing overtakes it", async (_, fate) => {
-    const { client, memory, front, errors, retries } = await start((request) => (request < 2 ? fate : "pass"), {
-      flushIntervalMs: 0,
-    });
+    // On a busy machine more tries may take too long than are meant to, so only the least number is certain.
+    const options = { flushIntervalMs: 0, timeoutMs: 200 };
+    const { client, memory, front, errors, retries } = await start((request) => (request < 2 ? fate : "pass"), options);
     client.track({ customerId: "c", event: "first" });
     client.identify({ customerId: "c", traits: { n: 1 } });
     await vi.waitFor(() => expect(front.requests).not.toEqual([]));
     client.track({ customerId: "c", event: "second" });
     await client.flush();
-    const [first, second, third, fourth] = front.requests;
-    expect([second!.body, third!.body]).toEqual([first!.body, first!.body]);
-    expect(batches(front)).toEqual([2, 2, 2, 1]);
-    expect(fourth!.body).toContain("second");
+    const bodies = front.requests.map(({ body }) => body);
+    const [first, second, ...others] = new Set(bodies);
+    expect(others).toEqual([]);
+    expect(second).toContain("second");
+    expect(bodies.lastIndexOf(first!)).toBeLessThan(bodies.indexOf(second!));
+    expect(bodies.indexOf(second!)).toBeGreaterThanOrEqual(3);
     const events = memory.accepted.filter(({ type }) => type === "track");
     expect(events).toMatchObject([{ event: "first" }, { event: "second" }]);
-    expect({ errors, retries: retries.length, counted: client.stats.retries }).toEqual({
-      errors: [],
-      retries: 2,
-      counted: 2,
-    });
+    expect(errors).toEqual([]);
+    expect([retries.length, client.stats.retries]).toEqual([bodies.length - 2, bodies.length - 2]);
   });
 
   it("is asked again not before Retry-After", async () => {
@@ -405,7 +404,7 @@ describe("close", () => {
 describe("unless it is told otherwise", () => {
   it("the client warns once of each code, and survives what its callbacks throw", async () => {
     const warnings: (Error & { code?: string })[] = [];
-    const listen = (warning: Error) => warnings.push(warning);
+    const listen = (warning: Error) => warning.name === "SvcClient" && warnings.push(warning);
     process.on("warning", listen);
     onTestFinished(() => void process.off("warning", listen));
     const memory = new Memory();

@@ -60,8 +60,13 @@ describe("before a service in memory", () => {
       { status: 302, headers: { location: "http://127.0.0.1:1/" }, body: "" },
       { status: 404, body: "<html>" },
     ];
-    // Each twice, then one that passes.
-    const url = await start((request) => (request % 3 === 2 ? "pass" : (fates[Math.floor(request / 3)] ?? "pass")));
+    // Each twice, for a body of its own. On a busy machine more tries may take too long than are meant to.
+    const seen = new Map<string, number>();
+    const url = await start((_, body) => {
+      const tries = seen.get(body) ?? 0;
+      seen.set(body, tries + 1);
+      return tries < 2 ? (fates[seen.size - 1] ?? "pass") : "pass";
+    });
     const program = `
 client.flush_interval = 3600
 for n in range(${fates.length}):
@@ -73,8 +78,10 @@ show(len(told))`;
     expect(await run(url, program)).toEqual([[], 0]);
     await front.stop();
     const bodies = front.requests.map(({ body }) => body);
-    expect(bodies).toHaveLength(3 * fates.length);
-    for (const [index, body] of bodies.entries()) expect(body).toBe(bodies[index - (index % 3)]);
+    const changes = bodies.filter((body, index) => body !== bodies[index - 1]);
+    expect(changes).toEqual([...seen.keys()]);
+    expect(changes).toHaveLength(fates.length);
+    for (const tries of seen.values()) expect(tries).toBeGreaterThanOrEqual(3);
     const events = memory.accepted.flatMap((operation) => (operation.type === "track" ? [operation] : []));
     expect(events).toMatchObject(
       fates.map((_, n) => ({
@@ -107,7 +114,8 @@ show(client.close())`;
 
   it("finds what the service does not name, and asks for smaller batches where large ones are not taken", async () => {
     const url = await start((_, body) => {
-      if (body.includes('"poison"')) return refusal(400, "MALFORMED_JSON");
+      if (body.includes('"poison"'))
+        return refusal(400, "MALFORMED_JSON", { field: 7, diagnostics: [null, 5, { path: 7 }] });
       return body.length > 2_000 ? { status: 413, body: "<html>" } : "pass";
     });
     const program = `
@@ -148,12 +156,13 @@ show([client.track("c", "late"), code(lambda: client.batch(left))])`;
 
   it("what cannot be sent is refused at the call", async () => {
     const program = `
+import datetime
 def why(*arguments, **named):
     try: client.track(*arguments, **named)
     except TypeError as error: return str(error)
 circle = {}
 circle["a"] = circle
-show([why("", "e"), why("c", None), why("c", "x" * 257), why("c", "e", [1]), why("c", "e", {"a": "x" * 65536})])
+show([why("", "e"), why("c", None), why("c", "x" * 257), why("c", "e", [1]), why("c", "e", {"a": "x" * 65536}), why("c", "e", timestamp=datetime.datetime(2026, 3, 2))])
 show([why("c", "e", {"a": value})[:26] for value in [float("nan"), b"1", circle["a"], "\\ud800", object()]])
 client.close()`;
     const [first, second] = await run("http://127.0.0.1:1", program);
@@ -163,6 +172,7 @@ client.close()`;
       expect.stringMatching(/^event must be a text of 1 to 256/),
       "properties must be a dict, not [1]",
       "properties is larger than 64 KiB as JSON",
+      "timestamp must have a timezone",
     ]);
     expect(second).toEqual(Array(5).fill("properties cannot be sent:"));
   });

@@ -222,6 +222,8 @@ describe("an answer", () => {
         kind: "divide",
         isTooLarge: false,
       });
+    const odd = error("SOME_CODE", { field: 7, diagnostics: [null, 5, { path: 7 }] });
+    expect(read(answer(422, odd))).toMatchObject({ kind: "divide", error: { code: "SOME_CODE", field: null } });
     expect(read(answer(413, "<html>"))).toMatchObject({ kind: "divide", isTooLarge: true });
   });
 

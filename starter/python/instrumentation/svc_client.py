@@ -26,7 +26,8 @@ class Client:
 
     def __init__(self, url, api_key, on_error=None, **options):
         """`on_error` is told of each operation that was refused or not queued (error.operation), and once of what
-        keeps the service from taking any. It is called from the client's thread; unless given, it is logged."""
+        keeps the service from taking any. It is called from the client's thread, which it must not wait for by batch()
+        or flush(); unless given, it is logged."""
         if not re.fullmatch(r"https?://[^?#@]+", url or "") or not re.fullmatch(r"[!-~]+", api_key or ""):
             raise ValueError("url must be the service's address, and api_key an API key of it")
         for name, value in options.items():
@@ -164,8 +165,8 @@ class Client:
                 answer = error
             with answer:
                 text, asked = answer.read(16 * 1024 * 1024).decode(errors="replace"), answer.headers.get("Retry-After")
-                return answer.status, text, int(asked) if asked and asked.isdigit() else 0
-        except (OSError, http.client.HTTPException) as error:
+                return answer.status, text, int(asked) if re.fullmatch("[0-9]{1,9}", asked or "") else 0
+        except (OSError, ValueError, http.client.HTTPException) as error:
             return 0, f"no answer: {error}", 0
 
     def _settle(self, batch, kind, value):
@@ -229,6 +230,8 @@ def _entry(operation):
         made.setdefault("timestamp", datetime.datetime.now(datetime.timezone.utc))
         made["idempotencyKey"] = str(uuid.uuid4())
     if isinstance(made.get("timestamp"), datetime.datetime):
+        if made["timestamp"].tzinfo is None:
+            raise TypeError("timestamp must have a timezone")
         made["timestamp"] = made["timestamp"].isoformat()
     names, content = (["event", "idempotencyKey"], "properties") if kind == "track" else ([], "traits")
     for name in ["customerId", *names]:
@@ -254,14 +257,16 @@ def _read(status, text, asked, batch):
     operation: whatever else answers is an outage like any other. But for 413: proxies say that, too."""
     try:
         answer = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         answer = {}
     answer = answer if isinstance(answer, dict) else {}
     ids, envelope = answer.get("eventIds"), answer.get("error") if isinstance(answer.get("error"), dict) else {}
     if status == 202 and answer.get("accepted") == len(batch) and isinstance(ids, list):
         if len(ids) == sum(entry["is_track"] for entry in batch):
             return "accepted", ids, 0
-    code, message, field = (envelope.get(name) for name in ("code", "message", "field"))
+    named = (envelope.get(name) for name in ("code", "message", "field"))
+    code, message, field = (value if isinstance(value, str) else None for value in named)
+    listed = envelope.get("diagnostics")
     error = SvcError(code or "UNEXPECTED_ANSWER", message or f"{status}: {text[:200]}", status, field)
     if status == 413:
         return "divide", error, 0
@@ -271,8 +276,9 @@ def _read(status, text, asked, batch):
     if status not in (400, 409, 422):
         return "stop", error, 0
     refused = {}
-    for found in [{"path": field, "code": code, "message": message}, *(envelope.get("diagnostics") or [])]:
-        place = re.match(r"events\[(\d+)\]\.?(.*)", found["path"] or "", re.S)
+    for found in [{"path": field, "code": code, "message": message}, *(listed if isinstance(listed, list) else [])]:
+        path = found.get("path") if isinstance(found, dict) else None
+        place = re.match(r"events\[(\d{1,4})\]\.?(.*)", path, re.S) if isinstance(path, str) else None
         if place and int(place[1]) < len(batch):
-            refused.setdefault(int(place[1]), SvcError(found["code"], found["message"], status, place[2]))
+            refused.setdefault(int(place[1]), SvcError(found.get("code"), found.get("message"), status, place[2]))
     return ("refused", refused, 0) if refused else ("divide", error, 0)
