@@ -165,7 +165,7 @@ class Client:
                 answer = error
             with answer:
                 text, asked = answer.read(16 * 1024 * 1024).decode(errors="replace"), answer.headers.get("Retry-After")
-                return answer.status, text, int(asked) if re.fullmatch("[0-9]{1,9}", asked or "") else 0
+                return answer.getcode(), text, int(asked) if re.fullmatch("[0-9]{1,9}", asked or "") else 0
         except (OSError, ValueError, http.client.HTTPException) as error:
             return 0, f"no answer: {error}", 0
 
