@@ -260,6 +260,23 @@ describe("what stops the client", () => {
     await client.flush();
     expect(client.stats).toMatchObject({ accepted: 1 });
   });
+
+  it("and is asked for again by itself when it is back", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const used = refusal(429, "MONTHLY_QUOTA_EXCEEDED", {}, { "retry-after": "864000" });
+      const { client, front } = await start((request) => (request === 0 ? used : "pass"));
+      client.track(track(1));
+      await expect(client.flush()).rejects.toMatchObject({ code: "MONTHLY_QUOTA_EXCEEDED" });
+      await vi.advanceTimersByTimeAsync(863_999_000);
+      expect(client.track(track(2))).toBe(true);
+      expect(front.requests).toHaveLength(1);
+      await vi.advanceTimersByTimeAsync(1_000);
+      await vi.waitFor(() => expect(client.stats).toMatchObject({ accepted: 2, waiting: 0 }));
+    } finally {
+      vi.useRealTimers();
+    }
+  });
 });
 
 describe("a full queue", () => {
