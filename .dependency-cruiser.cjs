@@ -13,11 +13,11 @@ const arrows = {
   metrics: ["db"],
   http: ["db", "engine", "evaluation", "mail", "metrics", "operations", "snapshot", "webhooks"],
   tasks: ["db", "engine", "evaluation", "metrics", "snapshot", "webhooks"],
-  client: ["snapshot"],
+  client: [],
   local: ["dsl-compiler", "engine", "http", "operations", "snapshot"],
-  cli: ["client", "dsl-compiler", "engine", "local", "snapshot"],
+  cli: ["dsl-compiler", "engine", "local", "snapshot"],
   server: ["db", "http", "mail", "metrics", "tasks", "snapshot", "webhooks"],
-  demo: ["dsl-compiler", "snapshot"],
+  demo: ["client", "dsl-compiler", "snapshot"],
 };
 
 /** Parts that are the same on every machine and at every time: they get data and instants from their callers. */
@@ -49,6 +49,13 @@ module.exports = {
       severity: "error",
       from: { path: `^src/(${pure.join("|")})/` },
       to: { pathNot: "^src/" },
+    },
+    {
+      name: "client-needs-only-node",
+      comment: "backends load the client into their processes: it brings nothing but Node.js's own modules along",
+      severity: "error",
+      from: { path: "^src/client/" },
+      to: { pathNot: "^src/", dependencyTypesNot: ["core"] },
     },
     {
       name: "local-without-database",

@@ -65,7 +65,12 @@ class LongestFirst extends BaseSequencer {
 }
 
 export default defineConfig({
-  resolve: { alias: [{ find: /^svc$/, replacement: fileURLToPath(new URL("src/dsl/index.ts", import.meta.url)) }] },
+  resolve: {
+    alias: [
+      { find: /^svc$/, replacement: fileURLToPath(new URL("src/dsl/index.ts", import.meta.url)) },
+      { find: /^svc\/client$/, replacement: fileURLToPath(new URL("src/client/index.ts", import.meta.url)) },
+    ],
+  },
   test: {
     // One more than the cores of a small machine: much of the time is waiting for a database or a process.
     maxWorkers: 3,

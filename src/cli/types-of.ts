@@ -16,6 +16,12 @@ export type EventName = keyof Events;
 /** What may be known of a customer. Null removes a trait. */
 export interface Traits ${members(sorted(traits).map(([name, field]) => `${key(name)}?: ${typeOf(field)} | null`))}
 
+/** What the model declares, for the client: \`createClient<Schema>(…)\` of "svc/client". */
+export interface Schema {
+  events: Events;
+  traits: Traits;
+}
+
 /** A track operation, as \`POST /v1/events\` and \`POST /v1/events/batch\` take it. */
 export type Track<Name extends EventName = EventName> = {
   [N in Name]: {

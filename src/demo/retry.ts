@@ -2,6 +2,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { DemoFailure, messageOf } from "./failure.js";
 
+export { isTemporary, retryAfterMs } from "../client/retry.js";
+
 export interface RetryPolicy {
   firstWaitMs: number;
   longestWaitMs: number;
@@ -44,18 +46,4 @@ export async function withRetries<T>(attempt: () => Promise<Attempt<T>>, options
 /** A network error as an attempt that is worth another one. */
 export function networkFailure(error: unknown): Attempt<never> {
   return { done: false, again: messageOf(error), retryAfterMs: null };
-}
-
-/** Whether a response with this status is to be tried again. */
-export function isTemporary(status: number): boolean {
-  return status === 429 || status >= 500;
-}
-
-/** The waiting time that a `Retry-After` header asks for, in whole seconds or as an HTTP date; null without one that can be read. */
-export function retryAfterMs(header: string | string[] | undefined, now: number): number | null {
-  if (typeof header !== "string" || header.trim() === "") return null;
-  const seconds = Number(header);
-  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1_000);
-  const instant = Date.parse(header);
-  return Number.isNaN(instant) ? null : Math.max(0, instant - now);
 }

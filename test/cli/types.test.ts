@@ -25,6 +25,8 @@ const MODEL = `
     traits: traits({ plan: oneOf("free", "pro"), seats: number(), renewsOn: date(), addOns: array(string()) }),
   });`;
 
+const ROOT = path.resolve(import.meta.dirname, "../..");
+
 let service: Service;
 let owner: Actor;
 
@@ -82,6 +84,12 @@ test("the types of what is active, on standard output and as JSON", async () => 
       plan?: "free" | "pro" | null;
       renewsOn?: IsoDate | null;
       seats?: number | null;
+    }
+
+    /** What the model declares, for the client: \`createClient<Schema>(…)\` of "svc/client". */
+    export interface Schema {
+      events: Events;
+      traits: Traits;
     }
 
     /** A track operation, as \`POST /v1/events\` and \`POST /v1/events/batch\` take it. */
@@ -166,17 +174,33 @@ test("a file is written whole, replaced where svc types wrote it, and no other i
   expect((await readdir(cwd)).sort()).toEqual(["mine.ts", "svc types.ts"]);
 });
 
-test("callers' code is checked by them, under strict options", async () => {
+/** What the compiler says of a caller's code beside the types of the shop, under strict options. */
+async function checked(files: Record<string, string>, types: string[] = []): Promise<string> {
   const { stdout } = await run(["types", "--project", "shop"]);
   const cwd = await project({
     "svc-types.ts": stdout,
-    "empty.ts": typesOf(EMPTY_SNAPSHOT),
     "tsconfig.json": JSON.stringify({
       compilerOptions: {
         ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noEmit: true },
-        ...{ module: "nodenext", target: "es2023", types: [] },
+        ...{ module: "nodenext", target: "es2023", types, skipLibCheck: true },
+        ...{
+          paths: { "svc/client": [path.join(ROOT, "src/client/index.ts")] },
+          typeRoots: [path.join(ROOT, "node_modules/@types")],
+        },
       },
     }),
+    ...files,
+  });
+  const tsc = path.join(ROOT, "node_modules/typescript/bin/tsc");
+  const { stdout: messages } = await promisify(execFile)(process.execPath, [tsc, "--project", cwd]).catch(
+    (error: unknown) => error as { stdout: string },
+  );
+  return messages;
+}
+
+test("callers' code is checked by them, under strict options", async () => {
+  const messages = await checked({
+    "empty.ts": typesOf(EMPTY_SNAPSHOT),
     "caller.ts": `
       import type { EventName, Events, Identify, Operation, Track } from "./svc-types.js";
       export const operations: Operation[] = [
@@ -208,9 +232,52 @@ test("callers' code is checked by them, under strict options", async () => {
       export const who: Identify = { type: "identify", customerId: "c", traits: {} };
     `,
   });
-  const tsc = path.resolve(import.meta.dirname, "../../node_modules/typescript/bin/tsc");
-  const checked = await promisify(execFile)(process.execPath, [tsc, "--project", cwd]).catch(
-    (error: unknown) => error as { stdout: string },
-  );
-  expect(checked.stdout).toBe("");
+  expect(messages).toBe("");
+});
+
+test("and so are their calls of the client", async () => {
+  const caller = `
+    import { createClient, type Operation, type Track } from "svc/client";
+    import type { Schema } from "./svc-types.js";
+    const client = createClient<Schema>({ url: "https://svc.example.com", apiKey: "svc_test_x" });
+    const customerId = "c";
+    const isQueued: boolean = client.track({ customerId, event: "login" });
+    client.track({ customerId, event: "used", properties: { feature: "board" }, idempotencyKey: "k", timestamp: new Date() });
+    client.track({ type: "track", customerId, event: "tagged", properties: { tags: ["a"] }, timestamp: "2026-01-01T00:00:00Z" });
+    client.identify({ customerId, traits: { plan: "pro", seats: null } });
+    const left: Operation<Schema>[] = [{ customerId, event: "login" }, { type: "identify", customerId, traits: {} }];
+    void client.batch(left).then(({ accepted, eventIds }: { accepted: number; eventIds: string[] }) => [accepted, eventIds]);
+    export const one: Track<Schema, "login"> = { customerId, event: "login" };
+    // @ts-expect-error a name that is not declared
+    client.track({ customerId, event: "logn" });
+    // @ts-expect-error properties that are required
+    client.track({ customerId, event: "tagged" });
+    // @ts-expect-error a property that is not declared
+    client.track({ customerId, event: "used", properties: { featur: "board" } });
+    // @ts-expect-error a property of another type
+    client.track({ customerId, event: "used", properties: { feature: 5 } });
+    // @ts-expect-error a value that is not declared
+    client.track({ customerId, event: "tagged", properties: { tags: ["c"] } });
+    // @ts-expect-error no customer
+    client.track({ event: "login" });
+    // @ts-expect-error a trait that is not declared
+    client.identify({ customerId, traits: { plans: "pro" } });
+    // @ts-expect-error a trait of another type
+    client.identify({ customerId, traits: { seats: "5" } });
+    // @ts-expect-error an event of a batch that is not declared
+    void client.batch([{ customerId, event: "logn" }]);
+    // @ts-expect-error an option that there is not
+    createClient({ url: "", apiKey: "", flushInterval: 5 });
+
+    interface Order { amount: number }
+    const order: Order = { amount: isQueued ? 1 : 2 };
+    const any = createClient({ url: "https://svc.example.com", apiKey: "svc_test_x" });
+    any.track({ customerId, event: "whatever", properties: order });
+    any.track({ customerId, event: "whatever" });
+    any.identify({ customerId, traits: order });
+    void any.close().then(async ({ left }) => any.batch(left));
+    // @ts-expect-error no object
+    any.track({ customerId, event: "whatever", properties: "text" });
+  `;
+  expect(await checked({ "caller.ts": caller }, ["node"])).toBe("");
 });

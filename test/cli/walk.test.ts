@@ -28,6 +28,9 @@ beforeAll(async () => {
   const document = await bootstrap(db.sql, "acme", "ada@example.com", token.hash);
   await mkdir(path.join(directory, "bin"));
   await symlink(PROGRAM, path.join(directory, "bin", "svc"));
+  // As `npm link svc` does, for all projects of the directory.
+  await mkdir(path.join(directory, "node_modules"));
+  await symlink(path.resolve(PROGRAM, "../.."), path.join(directory, "node_modules", "svc"));
   env = {
     PATH: `${path.join(directory, "bin")}:${path.dirname(process.execPath)}:${process.env["PATH"]}`,
     HOME: directory,

@@ -14,11 +14,11 @@ const arrows: Record<string, string[]> = {
   evaluation: ["engine", "snapshot"],
   http: ["db", "engine", "evaluation", "mail", "operations", "snapshot", "webhooks"],
   tasks: ["db", "engine", "evaluation", "snapshot", "webhooks"],
-  client: ["snapshot"],
+  client: [],
   local: ["dsl-compiler", "engine", "http", "operations", "snapshot"],
-  cli: ["client", "dsl-compiler", "engine", "local", "snapshot"],
+  cli: ["dsl-compiler", "engine", "local", "snapshot"],
   server: ["db", "http", "mail", "tasks", "snapshot", "webhooks"],
-  demo: ["dsl-compiler", "snapshot"],
+  demo: ["client", "dsl-compiler", "snapshot"],
 };
 const parts = Object.keys(arrows);
 
@@ -104,6 +104,8 @@ const use = (specifier: string) => `import * as used from "${specifier}";\nexpor
 test("each other rule is enforced", async () => {
   const { found } = await violations({
     "src/engine/clock.ts": use("node:perf_hooks"),
+    "src/client/database.ts": use("pg"),
+    "src/client/system.ts": use("node:crypto"),
     "src/dsl/database.ts": use("pg"),
     "src/http/database.ts": use("pg"),
     "src/server/database.ts": use("pg"),
@@ -125,6 +127,8 @@ test("each other rule is enforced", async () => {
     "test/helper.ts": use("tested-with"),
   });
   expect(found).toEqual([
+    "client-needs-only-node: src/client/database.ts > node_modules/pg/index.js",
+    "drivers-stay-in-db: src/client/database.ts > node_modules/pg/index.js",
     "drivers-stay-in-db: src/dsl/database.ts > node_modules/pg/index.js",
     "drivers-stay-in-db: src/http/database.ts > node_modules/pg/index.js",
     "every-part-has-arrows: src/other/module.ts > fs",

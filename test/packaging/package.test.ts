@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -113,6 +113,18 @@ async function walk(url: string, printed: string, bin: string): Promise<void> {
   // What an editor sees of the language are the declarations of the package.
   await run("tsc --noEmit --project .");
   expect(await run("svc deploy --yes")).toContain("Deployed v1 to test of shop");
+  // And of the client, for code that is checked by the types of what was deployed.
+  await run("svc types --output model/svc-types.ts");
+  await writeFile(
+    path.join(project.directory, "model/sender.ts"),
+    `import { createClient } from "svc/client";
+     import type { Schema } from "./svc-types.js";
+     const client = createClient<Schema>({ url: "https://svc.example.com", apiKey: "svc_test_x" });
+     client.track({ customerId: "c", event: "signed_up", properties: { source: "website" } });
+     // @ts-expect-error there is no event of that name
+     client.track({ customerId: "c", event: "signed_down" });`,
+  );
+  await run("tsc --noEmit --project .");
   await run("node instrumentation/track.mjs", { SVC_API_KEY: project.keys.test });
   await vi.waitFor(async () => expect(await run("svc customers inspect cus_example")).toMatch(/Lifecycle +activated/), {
     timeout: 30_000,

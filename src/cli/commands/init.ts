@@ -75,7 +75,7 @@ export default defineCommand({
       folder.refuseOccupied();
       // From here to the last file nothing comes in between: what follows the answer happens at once, and signals wait for its end.
       trap.handle = () => undefined;
-      const next = (): string => nextInWords(context, directory, files.size, EXAMPLES[stack].run);
+      const next = (): string => nextInWords(context, directory, files.size, EXAMPLES[stack]);
       if (existing) {
         isCreated = true;
         folder.finish();
@@ -111,13 +111,19 @@ async function nameOfProject({ api }: Context, slug: string): Promise<string> {
   return (await api.get<{ name: string }>(`/projects/${slug}`, ["name"])).data.name;
 }
 
-function nextInWords({ io, out }: Context, directory: string, files: number, example: string): string {
+function nextInWords(
+  { io, out }: Context,
+  directory: string,
+  files: number,
+  example: { setup: readonly string[]; run: string },
+): string {
   const relative = path.relative(io.cwd, directory);
   const next = [
     ...(relative === "" ? [] : [`cd ${shellWord(relative)}`]),
     "svc validate --strict",
     "svc deploy --env test",
-    `SVC_API_KEY=<the test key> ${example}`,
+    ...example.setup,
+    `SVC_API_KEY=<the test key> ${example.run}`,
     "svc customers inspect cus_example --env test",
   ];
   return [

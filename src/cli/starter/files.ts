@@ -23,10 +23,10 @@ export interface Starter {
   version: string;
 }
 
-/** How the example of each stack is run. */
-export const EXAMPLES: Readonly<Record<Stack, { file: string; run: string }>> = {
-  node: { file: "instrumentation/track.mjs", run: "node instrumentation/track.mjs" },
-  python: { file: "instrumentation/track.py", run: "python3 instrumentation/track.py" },
+/** How the example of each stack is run, and what must be done once before. */
+export const EXAMPLES: Readonly<Record<Stack, { file: string; setup: readonly string[]; run: string }>> = {
+  node: { file: "instrumentation/track.mjs", setup: ["npm link svc"], run: "node instrumentation/track.mjs" },
+  python: { file: "instrumentation/track.py", setup: [], run: "python3 instrumentation/track.py" },
 };
 
 /** The folder of this package's templates: one that all starters have, and one per stack. The same from the sources and as built. */
@@ -40,6 +40,8 @@ export async function starterFiles(starter: Starter): Promise<ReadonlyMap<string
     API_URL: starter.apiUrl,
     VERSION: starter.version,
     TRACK: EXAMPLES[starter.stack].file,
+    CLIENT: starter.stack === "node" ? ", `svc/client`" : ", `svc_client.py` beside it",
+    SETUP: EXAMPLES[starter.stack].setup.map((line) => `${line}\n`).join(""),
     RUN: EXAMPLES[starter.stack].run,
   };
   const templates = await Promise.all(["common", starter.stack].map((folder) => templatesOf(folder)));

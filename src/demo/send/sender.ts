@@ -1,5 +1,6 @@
 /** Sends batches one after another. */
 import type { Dispatcher } from "undici";
+import { acceptedIds, readEnvelope } from "../../client/answer.js";
 import { DemoFailure } from "../failure.js";
 import {
   DEFAULT_POLICY,
@@ -73,44 +74,23 @@ export class Sender {
   }
 }
 
-/** Checks the answer against what was sent: an accepted batch is accepted whole, with an id for each event. */
+/** Checks the answer against what was sent. */
 function eventsAccepted(text: string, batch: readonly Outgoing[]): number {
-  const answer = parse(text) as { accepted?: unknown; rejected?: unknown; eventIds?: unknown } | null;
   const events = batch.filter(({ kind }) => kind === "track").length;
-  const ids = Array.isArray(answer?.eventIds) ? answer.eventIds.length : null;
-  if (answer?.accepted === batch.length && answer.rejected === 0 && ids === events) return events;
+  if (acceptedIds(text, batch.length, events) !== null) return events;
   throw new DemoFailure(
     `the service accepted a batch of ${batch.length} operations (${events} events) with an unexpected answer: ${text.slice(0, 200)}`,
   );
 }
 
 function refusal(status: number, text: string, batch: readonly Outgoing[]): DemoFailure {
-  const { field } = errorOf(text);
-  const place = /^events\[(\d+)\]/.exec(field ?? "")?.[1];
+  const place = /^events\[(\d+)\]/.exec(readEnvelope(text)?.field ?? "")?.[1];
   const culprit = place === undefined ? undefined : batch[Number(place)];
   const where = culprit === undefined ? "" : ` (${culprit.origin}, customer "${culprit.customerId}")`;
   return new DemoFailure(`the service refused a batch${where}: ${describe(status, text)}`);
 }
 
 function describe(status: number, text: string): string {
-  const { code, message, field } = errorOf(text);
-  return [String(status), code, field, message].filter((part) => part !== undefined).join(" ");
-}
-
-function errorOf(text: string): { code?: string; message?: string; field?: string } {
-  const envelope = parse(text) as { error?: Record<string, unknown> } | null;
-  const read = (name: string) => {
-    const value = envelope?.error?.[name];
-    return typeof value === "string" ? { [name]: value } : {};
-  };
-  return { ...read("code"), ...read("message"), ...read("field") };
-}
-
-/** Null for what is no JSON: the answer of a proxy, or of nothing at all. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
+  const { code = null, message = null, field = null } = readEnvelope(text) ?? {};
+  return [String(status), code, field, message].filter((part) => part !== null).join(" ");
 }

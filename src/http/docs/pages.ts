@@ -21,6 +21,12 @@ const GUIDES: readonly Page[] = [
     about: "the two endpoints, idempotency, limits, retries, backfill",
   },
   {
+    name: "client",
+    file: "client.md",
+    title: "The client",
+    about: "for Node.js and Python: the queue, what is sent again, errors, ending a process, types",
+  },
+  {
     name: "webhooks",
     file: "webhooks.md",
     title: "Receiving webhooks",

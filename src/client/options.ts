@@ -1,0 +1,133 @@
+import type { ClientError } from "./errors.js";
+import type { BatchLimits } from "./line.js";
+import type { Backoff } from "./retry.js";
+
+export interface ClientOptions {
+  /** Where the service answers: `https://svc.example.com`, without `/v1`. */
+  url: string;
+  /** Of the project and environment that is meant: `svc_test_…` or `svc_live_…`. */
+  apiKey: string;
+  /** Most operations of `track` and `identify` that wait; 50,000 unless given. */
+  queueOperations?: number;
+  /** Most bytes of them; 64 MiB unless given, at least 1 MiB. */
+  queueBytes?: number;
+  /** Most operations in one request; 1,000 unless given, which is the service's limit. */
+  batchOperations?: number;
+  /** Most bytes of operations in one request; 900,000 unless given, which proxies let through unless told otherwise. */
+  batchBytes?: number;
+  /** How long operations gather before they are sent, in milliseconds; 1,000 unless given. A full batch goes at once. */
+  flushIntervalMs?: number;
+  /** How long one request may take, in milliseconds; 60,000 unless given. The service answers within 40,000. */
+  timeoutMs?: number;
+  /** The most that the first pause between two tries takes, in milliseconds, and the most that any takes; 1,000 and 60,000 unless given. */
+  retryFirstMs?: number;
+  retryLongestMs?: number;
+  /**
+   * Told what needs somebody: each operation that was refused or not queued (`error.operation`), and once what keeps the service from taking anything. A
+   * warning of the process unless given, once for each code.
+   */
+  onError?: (error: ClientError) => void;
+  /** Told of each request that is sent again. A warning of the process at the fifth try unless given. */
+  onRetry?: (error: ClientError, attempt: Attempt) => void;
+}
+
+export interface Attempt {
+  /** How often the request was sent so far. */
+  tries: number;
+  /** Until it is sent again, in milliseconds. */
+  waitMs: number;
+}
+
+/** Options as the client uses them. */
+export interface Settings {
+  url: string;
+  apiKey: string;
+  queue: BatchLimits;
+  batch: BatchLimits;
+  intervalMs: number;
+  timeoutMs: number;
+  backoff: Backoff;
+  onError: (error: ClientError) => void;
+  onRetry: (error: ClientError, attempt: Attempt) => void;
+}
+
+const MIB = 1024 * 1024;
+/** The service's limit of a batch is 96 MiB, of which other texts need little. */
+const BATCH_BYTES_MAX = 95 * MIB;
+const HOUR_MS = 3_600_000;
+const TRIES_UNTIL_WARNING = 5;
+
+/** @throws {TypeError} for what cannot be */
+export function readOptions(options: ClientOptions): Settings {
+  const number = (name: keyof ClientOptions, otherwise: number, least: number, most: number): number => {
+    const value: unknown = options[name] ?? otherwise;
+    if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
+    throw new TypeError(`${name} must be a whole number from ${least} to ${most}, not ${String(value)}`);
+  };
+  const warn = warner();
+  return {
+    url: addressOf(options.url),
+    apiKey: keyOf(options.apiKey),
+    queue: {
+      operations: number("queueOperations", 50_000, 1, Number.MAX_SAFE_INTEGER),
+      bytes: number("queueBytes", 64 * MIB, MIB, Number.MAX_SAFE_INTEGER),
+    },
+    batch: {
+      operations: number("batchOperations", 1_000, 1, 1_000),
+      bytes: number("batchBytes", 900_000, 1, BATCH_BYTES_MAX),
+    },
+    intervalMs: number("flushIntervalMs", 1_000, 0, HOUR_MS),
+    timeoutMs: number("timeoutMs", 60_000, 1, HOUR_MS),
+    backoff: {
+      firstMs: number("retryFirstMs", 1_000, 1, HOUR_MS),
+      longestMs: number("retryLongestMs", 60_000, 1, HOUR_MS),
+    },
+    onError: safely(options.onError ?? ((error) => warn(error.code, error.message))),
+    onRetry: safely(
+      options.onRetry ??
+        ((error, { tries }) => {
+          if (tries === TRIES_UNTIL_WARNING) warn(error.code, `tried ${tries} times, and goes on: ${error.message}`);
+        }),
+    ),
+  };
+}
+
+function addressOf(url: unknown): string {
+  // fetch takes no address with a name or a password in it.
+  const isAddress = typeof url === "string" && /^https?:\/\/[^?#@]+$/i.test(url) && URL.canParse(url);
+  if (!isAddress)
+    throw new TypeError(`url must be the service's address, as https://svc.example.com, not ${JSON.stringify(url)}`);
+  return url.replace(/\/+$/, "");
+}
+
+function keyOf(apiKey: unknown): string {
+  // What a header cannot have would fail each request; the key itself belongs in no message.
+  if (typeof apiKey === "string" && /^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
+  throw new TypeError(
+    "apiKey must be an API key of the service, as svc_test_…; is the variable set that it is read from?",
+  );
+}
+
+/** Warns once of each code: what goes wrong a thousand times a second is not logged as often. */
+function warner(): (code: string, message: string) => void {
+  const told = new Set<string>();
+  return (code, message) => {
+    if (told.has(code)) return;
+    told.add(code);
+    process.emitWarning(`${message} (told once; give onError and onRetry to be told each time)`, {
+      type: "SvcClient",
+      code,
+    });
+  };
+}
+
+/** A caller's mistake must not end the sending: it is a warning. */
+function safely<Args extends unknown[]>(tell: (...args: Args) => void): (...args: Args) => void {
+  return (...args) => {
+    try {
+      tell(...args);
+    } catch (error) {
+      process.emitWarning(`a callback of the client failed: ${String(error)}`, { type: "SvcClient" });
+    }
+  };
+}

@@ -1,0 +1,194 @@
+import { readAnswer, type Outcome } from "./answer.js";
+import { operationOf, type Entry } from "./entry.js";
+import { ClientError } from "./errors.js";
+import { Line, type BatchLimits, type Waiting } from "./line.js";
+import { Pause } from "./pause.js";
+import { post, reasonOf } from "./post.js";
+import { pauseMs, type Backoff } from "./retry.js";
+
+export interface SenderOptions {
+  url: string;
+  apiKey: string;
+  limits: BatchLimits;
+  /** How long operations gather before they go. */
+  intervalMs: number;
+  timeoutMs: number;
+  backoff: Backoff;
+  /** A batch is tried again. */
+  onRetry: (error: ClientError, tries: number, waitMs: number) => void;
+  /** An operation was answered; with the error where it was refused. */
+  onAnswered: (entry: Waiting, error: ClientError | null) => void;
+  /** Nothing more is sent until `send`, or until the service said that it may be. */
+  onStopped: (error: ClientError) => void;
+}
+
+/** How an exchange ends: no longer to be tried again, or broken off by `end`. */
+type Final = Exclude<Outcome, { kind: "again" }> | { kind: "ended" };
+
+/**
+ * Sends a line of operations, one batch after the other: the service accepts requests that overlap in any order, and a customer's operations have one. A
+ * batch that may have been accepted is sent again to the byte, so its keys and its instants are the same, and nothing newer overtakes it.
+ */
+export class Sender {
+  readonly line = new Line();
+  /** Until it is answered. */
+  #underWay: readonly Waiting[] = [];
+  /** Operations up to this number go now, and need not gather. */
+  #due = 0;
+  #isRunning = false;
+  #stopped: ClientError | null = null;
+  /** Fewer than `limits` after an answer that asks for smaller batches. */
+  #limits: BatchLimits;
+  readonly #gathering = new Pause();
+  readonly #backoff = new Pause();
+  readonly #end = new AbortController();
+  #idle: (() => void) | null = null;
+
+  constructor(private readonly options: SenderOptions) {
+    this.#limits = options.limits;
+  }
+
+  /** The first that is not answered yet. */
+  get first(): Waiting | undefined {
+    return this.#underWay[0] ?? this.line.first;
+  }
+
+  /** Why nothing is sent at present; null where something is. */
+  get stopped(): ClientError | null {
+    return this.#stopped;
+  }
+
+  add(entry: Entry, of: Waiting["of"] = null): void {
+    this.line.push(entry, of);
+    this.#go();
+  }
+
+  /** Sends what is there now, and begins again where it had stopped. */
+  send(): void {
+    this.#stopped = null;
+    this.#due = this.line.last;
+    this.#go();
+  }
+
+  keepProcess(keeps: boolean): void {
+    this.#gathering.keepProcess(keeps);
+    this.#backoff.keepProcess(keeps);
+  }
+
+  /** Breaks off, and resolves with what was not answered. */
+  async end(): Promise<readonly Waiting[]> {
+    this.#end.abort();
+    this.#gathering.forget();
+    this.#backoff.end();
+    if (this.#isRunning) await new Promise<void>((resolve) => (this.#idle = resolve));
+    return this.line.all();
+  }
+
+  #go(): void {
+    if (this.#isRunning || this.#stopped !== null || this.#end.signal.aborted || this.line.first === undefined) return;
+    if (this.#isDue()) {
+      this.#gathering.forget();
+      this.#isRunning = true;
+      void this.#run();
+    } else if (!this.#gathering.isUnderWay) {
+      this.#gathering.begin(this.options.intervalMs, () => this.send());
+    }
+  }
+
+  #isDue(): boolean {
+    const { first } = this.line;
+    return first !== undefined && (first.number <= this.#due || this.line.fills(this.#limits));
+  }
+
+  async #run(): Promise<void> {
+    // So that operations of one turn of the event loop go together.
+    await Promise.resolve();
+    while (this.#stopped === null && !this.#end.signal.aborted && this.#isDue()) {
+      const batch = this.line.take(this.#limits);
+      this.#underWay = batch;
+      this.#settle(batch, await this.#exchange(batch));
+    }
+    this.#isRunning = false;
+    this.#idle?.();
+    this.#go();
+  }
+
+  async #exchange(batch: readonly Waiting[]): Promise<Final> {
+    const body = `{"events":[${batch.map(({ json }) => json).join()}]}`;
+    const { backoff, onRetry } = this.options;
+    for (let tries = 0; ; tries++) {
+      const outcome = await this.#attempt(batch, body);
+      if (this.#end.signal.aborted && outcome.kind === "again") return { kind: "ended" };
+      if (outcome.kind !== "again") return outcome;
+      const waitMs = pauseMs(tries, outcome.waitMs, backoff, Math.random());
+      onRetry(outcome.error, tries + 1, waitMs);
+      await new Promise<void>((resolve) => this.#backoff.begin(waitMs, resolve));
+      if (this.#end.signal.aborted) return { kind: "ended" };
+    }
+  }
+
+  async #attempt(batch: readonly Waiting[], body: string): Promise<Outcome> {
+    const { url, apiKey, timeoutMs } = this.options;
+    try {
+      const answer = await post(url, body, { apiKey, timeoutMs, signal: this.#end.signal });
+      return readAnswer(answer, batch.length, batch.filter(({ type }) => type === "track").length, Date.now());
+    } catch (cause) {
+      const error = new ClientError("UNREACHABLE", `no answer from ${url}: ${reasonOf(cause)}`, { cause });
+      return { kind: "again", error, waitMs: null };
+    }
+  }
+
+  #settle(batch: readonly Waiting[], outcome: Final): void {
+    if (outcome.kind === "accepted") return this.#accept(batch, outcome.eventIds);
+    if (outcome.kind === "refused") return this.#refuse(batch, outcome.errors);
+    const [first] = batch;
+    if (outcome.kind === "divide" && batch.length === 1 && first !== undefined)
+      return this.#refuse(batch, new Map([[0, outcome.error]]));
+    this.#putBack(batch);
+    if (outcome.kind === "divide") this.#divide(batch, outcome.isTooLarge);
+    if (outcome.kind === "stop") this.#stop(outcome.error, outcome.waitMs);
+  }
+
+  #accept(batch: readonly Waiting[], eventIds: readonly string[]): void {
+    this.#underWay = [];
+    this.#limits = { ...this.#limits, operations: this.options.limits.operations };
+    const ids = eventIds.values();
+    for (const entry of batch) {
+      const id = entry.type === "track" ? (ids.next().value ?? null) : null;
+      entry.of?.group.accepted(id);
+      this.options.onAnswered(entry, null);
+    }
+  }
+
+  /** The others of the batch were not taken either, and go on without these. */
+  #refuse(batch: readonly Waiting[], errors: ReadonlyMap<number, ClientError>): void {
+    this.#putBack(batch.filter((_, index) => !errors.has(index)));
+    for (const [index, refusal] of errors) {
+      const entry = batch[index]!;
+      const error = refusal.about(operationOf(entry));
+      entry.of?.group.refused(entry.of.index, error);
+      this.options.onAnswered(entry, error);
+    }
+  }
+
+  /** What is taken again has been due. */
+  #putBack(entries: readonly Waiting[]): void {
+    this.#underWay = [];
+    this.line.putBack(entries);
+    this.#due = Math.max(this.#due, entries.at(-1)?.number ?? 0);
+  }
+
+  /** What limits the size of requests stays there; which operation is at fault is asked anew each time. */
+  #divide(batch: readonly Waiting[], isTooLarge: boolean): void {
+    if (isTooLarge) {
+      const bytes = batch.reduce((sum, entry) => sum + entry.bytes + 1, 0);
+      this.#limits = { ...this.#limits, bytes: Math.ceil(bytes / 2) };
+    } else this.#limits = { ...this.#limits, operations: Math.ceil(batch.length / 2) };
+  }
+
+  #stop(error: ClientError, waitMs: number | null): void {
+    this.#stopped = error;
+    if (waitMs !== null) this.#gathering.begin(waitMs, () => this.send());
+    this.options.onStopped(error);
+  }
+}

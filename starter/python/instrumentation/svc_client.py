@@ -1,0 +1,284 @@
+"""The client of svc's ingestion API, in one file that needs nothing but Python 3.8.
+
+What it took it sends from a thread of its own, one batch after the other, and each again until it is answered:
+nothing is lost but what was not sent when the process ended, nothing is counted twice, and the order is kept.
+The guide is docs/client.md of svc. Make one client a process, after it forked, and close() it at the end.
+"""
+
+import datetime, http.client, json, logging, random, re, threading, time, urllib.error, urllib.request, uuid  # noqa: E401
+
+_log = logging.getLogger("svc")
+
+
+class SvcError(Exception):
+    """Why operations were not taken. `code` is the service's, or QUEUE_FULL, CLOSED, TIMEOUT, UNEXPECTED_ANSWER or
+    BATCH_REFUSED, and `refused` then has (index, error) for each operation that was not accepted."""
+
+    def __init__(self, code, message, status=0, field=None, operation=None, refused=()):
+        super().__init__(f"{code}: {field + ': ' if field else ''}{message}")
+        self.code, self.status, self.field, self.operation, self.refused = code, status, field, operation, refused
+
+
+class Client:
+    # Bounds of what waits and of one request, and times in seconds: Client(url, api_key, flush_interval=5).
+    queue_operations, queue_bytes, batch_operations, batch_bytes = 50_000, 64 * 1024 * 1024, 1_000, 900_000
+    flush_interval, timeout, retry_first, retry_longest = 1.0, 60.0, 1.0, 60.0
+
+    def __init__(self, url, api_key, on_error=None, **options):
+        """`on_error` is told of each operation that was refused or not queued (error.operation), and once of what
+        keeps the service from taking any. It is called from the client's thread, which it must not wait for by batch()
+        or flush(); unless given, it is logged."""
+        if not re.fullmatch(r"https?://[^?#@]+", url or "") or not re.fullmatch(r"[!-~]+", api_key or ""):
+            raise ValueError("url must be the service's address, and api_key an API key of it")
+        for name, value in options.items():
+            setattr(self, name, type(getattr(Client, name))(value))
+        self._url, self._api_key = url.rstrip("/") + "/v1/events/batch", api_key
+        self._on_error = on_error or (lambda error: _log.error("%s", error))
+        self._changed, self._end, self._thread = threading.Condition(), threading.Event(), None
+        self._line, self._groups = [], []  # What is not answered yet, the oldest first; the calls of batch().
+        self._last = self._due = self._held = self._held_bytes = 0
+        self._at_most, self._stopped, self._told, self._closing = self.batch_operations, None, None, False
+
+    def track(self, customer_id, event, properties=None, timestamp=None, idempotency_key=None):
+        """Something happened. Queues it and returns at once; False where there is no room. Raises TypeError for what
+        cannot be sent. The key identifies the event in your system; give the timestamp with it."""
+        named = {"properties": properties, "timestamp": timestamp, "idempotencyKey": idempotency_key}
+        named = {name: value for name, value in named.items() if value is not None}
+        return self._enqueue({"type": "track", "customerId": customer_id, "event": event, **named})
+
+    def identify(self, customer_id, traits):
+        """Something is known. Traits are merged into those that are there; None removes one."""
+        return self._enqueue({"type": "identify", "customerId": customer_id, "traits": traits})
+
+    def batch(self, operations):
+        """Sends dicts with the API's names, after what waits. Returns the events' ids once all are accepted; raises
+        SvcError where some were refused (the others were accepted), or the service takes none."""
+        entries = [_entry({"type": "track", **operation}) for operation in operations]
+        group = {"missing": len(entries), "ids": [], "refused": [], "error": None}
+        with self._changed:
+            self._groups.append(group)
+            for index, entry in enumerate(entries):
+                self._add({**entry, "group": group, "index": index})
+            self._send()
+            self._changed.wait_for(lambda: group["error"] or not group["missing"])
+            self._groups.remove(group)
+        if group["refused"] and not group["error"]:
+            message = f"{len(group['refused'])} of {len(entries)} operations were refused: {group['refused'][0][1]}"
+            raise SvcError("BATCH_REFUSED", message, refused=group["refused"])
+        if group["error"]:
+            raise group["error"]
+        return group["ids"]
+
+    def flush(self, timeout=None):
+        """Returns once all that was queued is answered. Raises SvcError where the service takes none of it, or in time."""
+        with self._changed:
+            last = self._last
+            self._send()
+            waits = lambda: bool(self._line) and self._line[0]["number"] <= last  # noqa: E731
+            self._changed.wait_for(lambda: self._stopped or self._end.is_set() or not waits(), timeout)
+            if waits():
+                raise self._stopped or SvcError("TIMEOUT", "not everything was answered in time")
+
+    def close(self, timeout=10.0):
+        """Sends what waits, and takes nothing more. Returns what is left, which batch() takes as it is."""
+        self._closing = True
+        try:
+            self.flush(timeout)
+        except SvcError:
+            pass
+        with self._changed:
+            self._end.set()
+            self._abandon(SvcError("CLOSED", "the client was closed"))
+            return [json.loads(entry["text"]) for entry in self._line]
+
+    def _enqueue(self, operation):
+        entry = _entry(operation)
+        with self._changed:
+            is_full = self._held >= self.queue_operations or self._held_bytes + entry["size"] > self.queue_bytes
+            if not is_full and not self._closing:
+                self._held, self._held_bytes = self._held + 1, self._held_bytes + entry["size"]
+                self._add({**entry, "group": None})
+                return True
+        why = ("CLOSED", "the client was closed") if self._closing else ("QUEUE_FULL", "the queue is full")
+        self._tell(SvcError(*why, operation=json.loads(entry["text"])))
+        return False
+
+    def _add(self, entry):
+        if self._end.is_set():
+            raise SvcError("CLOSED", "the client was closed")
+        self._last += 1
+        self._line.append({**entry, "number": self._last, "at": time.monotonic()})
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="svc-client", daemon=True)
+            self._thread.start()
+        if len(self._line) in (1, self._at_most):
+            self._changed.notify_all()
+
+    def _send(self):
+        self._stopped, self._due = None, self._last
+        self._changed.notify_all()
+
+    def _abandon(self, error):
+        """Whoever waits hears it. What is part of a batch() is the caller's again."""
+        self._line = [entry for entry in self._line if entry["group"] is None]
+        for group in self._groups:
+            group["error"] = error
+        self._changed.notify_all()
+
+    def _due_in(self):
+        """Seconds until something is to be sent; None where nothing is in sight."""
+        if not self._line or self._stopped:
+            return None
+        is_due = self._line[0]["number"] <= self._due or len(self._line) >= self._at_most
+        return 0 if is_due else max(0, self._line[0]["at"] + self.flush_interval - time.monotonic())
+
+    def _run(self):
+        while not self._end.is_set():
+            with self._changed:
+                if self._due_in() != 0:
+                    self._changed.wait(self._due_in())
+                    continue
+                batch = self._line[: self._at_most]
+                while len(batch) > 1 and sum(entry["size"] + 1 for entry in batch) > self.batch_bytes:
+                    batch = batch[: len(batch) // 2]
+            self._settle(batch, *self._exchange(batch))
+
+    def _exchange(self, batch):
+        """Sends a batch, to the byte the same, until the answer is no longer one that may pass."""
+        body = f'{{"events":[{",".join(entry["text"] for entry in batch)}]}}'.encode()
+        for tries in range(1_000_000):
+            kind, value, asked = _read(*self._post(body), batch)
+            if kind != "again" or self._end.is_set():
+                break
+            _log.log(logging.WARNING if tries == 4 else logging.DEBUG, "sent again after try %d: %s", tries + 1, value)
+            # Random, so that senders that were refused together do not come back together.
+            longest = self.retry_first if asked else min(self.retry_longest, self.retry_first * 2 ** min(tries, 30))
+            self._end.wait(asked + random.random() * longest)
+        return kind, value
+
+    def _post(self, body):
+        headers = {"Authorization": f"Bearer {self._api_key}", "Content-Type": "application/json"}
+        try:
+            try:
+                answer = _opener.open(urllib.request.Request(self._url, body, headers), timeout=self.timeout)
+            except urllib.error.HTTPError as error:
+                answer = error
+            with answer:
+                text, asked = answer.read(16 * 1024 * 1024).decode(errors="replace"), answer.headers.get("Retry-After")
+                return answer.getcode(), text, int(asked) if re.fullmatch("[0-9]{1,9}", asked or "") else 0
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            return 0, f"no answer: {error}", 0
+
+    def _settle(self, batch, kind, value):
+        ids, errors, told = iter(value if kind == "accepted" else ()), value if kind == "refused" else {}, []
+        with self._changed:
+            if kind == "divide" and len(batch) == 1:
+                errors = {0: value}
+            elif kind == "divide":
+                self._at_most = len(batch) // 2
+            elif kind == "accepted":
+                self._at_most = min(self.batch_operations, self._at_most * 2)
+            answered = [each for each in enumerate(batch) if kind == "accepted" or each[0] in errors]
+            for index, entry in answered:
+                group, error = entry["group"], errors.get(index)
+                if error:
+                    error.operation = json.loads(entry["text"])
+                if group is None:
+                    self._held, self._held_bytes = self._held - 1, self._held_bytes - entry["size"]
+                    told += [error] if error else []
+                else:
+                    group["missing"] -= 1
+                    group["ids"] += [next(ids)] if entry["is_track"] and not error else []
+                    group["refused"] += [(entry["index"], error)] if error else []
+                    continue
+                if entry["is_track"] and not error:
+                    next(ids)
+            numbers = {entry["number"] for _, entry in answered}
+            self._line = [entry for entry in self._line if entry["number"] not in numbers]
+            self._due = max(self._due, batch[-1]["number"])
+            if kind == "stop":
+                told += [value] if value.code != self._told else []
+                self._stopped = value
+                self._abandon(value)
+            self._told = value.code if kind == "stop" else None
+            self._changed.notify_all()
+        for error in told:
+            self._tell(error)
+
+    def _tell(self, error):
+        try:
+            self._on_error(error)
+        except Exception:
+            _log.exception("on_error failed")
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirect would take the key to an address that nobody gave."""
+
+    def redirect_request(self, *_arguments):
+        return None
+
+
+_opener = urllib.request.build_opener(_NoRedirect)
+
+
+def _entry(operation):
+    """An operation as it is kept and sent. Its key is made here, once, and with it the present instant. A key that was
+    given stands for an event that another run may send again, whose present would be another: it is left alone."""
+    kind, made = operation["type"], dict(operation)
+    if kind == "track" and "idempotencyKey" not in made:
+        made.setdefault("timestamp", datetime.datetime.now(datetime.timezone.utc))
+        made["idempotencyKey"] = str(uuid.uuid4())
+    if isinstance(made.get("timestamp"), datetime.datetime):
+        if made["timestamp"].tzinfo is None:
+            raise TypeError("timestamp must have a timezone")
+        made["timestamp"] = made["timestamp"].isoformat()
+    names, content = (["event", "idempotencyKey"], "properties") if kind == "track" else ([], "traits")
+    for name in ["customerId", *names]:
+        if not isinstance(made.get(name), str) or not 0 < len(made[name]) <= 256:
+            raise TypeError(f"{name} must be a text of 1 to 256 characters, not {made.get(name)!r}")
+    if not isinstance(made.get(content, {} if kind == "track" else None), dict):
+        raise TypeError(f"{content} must be a dict, not {made.get(content)!r}")
+    try:
+        text, size = (_json(made), len(_json(made.get(content, {})).encode()))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TypeError(f"{content} cannot be sent: {error}") from error
+    if size > 65_536:
+        raise TypeError(f"{content} is larger than 64 KiB as JSON")
+    return {"text": text, "size": len(text.encode()), "is_track": kind == "track"}
+
+
+def _json(value):
+    return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+
+
+def _read(status, text, asked, batch):
+    """What an answer means: (kind, value, seconds to wait). Only the service's own words stop the client or cost an
+    operation: whatever else answers is an outage like any other. But for 413: proxies say that, too."""
+    try:
+        answer = json.loads(text)
+    except (ValueError, RecursionError):
+        answer = {}
+    answer = answer if isinstance(answer, dict) else {}
+    ids, envelope = answer.get("eventIds"), answer.get("error") if isinstance(answer.get("error"), dict) else {}
+    if status == 202 and answer.get("accepted") == len(batch) and isinstance(ids, list):
+        if len(ids) == sum(entry["is_track"] for entry in batch):
+            return "accepted", ids, 0
+    named = (envelope.get(name) for name in ("code", "message", "field"))
+    code, message, field = (value if isinstance(value, str) else None for value in named)
+    listed = envelope.get("diagnostics")
+    error = SvcError(code or "UNEXPECTED_ANSWER", message or f"{status}: {text[:200]}", status, field)
+    if status == 413:
+        return "divide", error, 0
+    if status in (408, 429) or status >= 500 or not code:
+        # A monthly quota that is used up says to come back next month: nobody waits for that in place.
+        return ("stop" if asked > 600 else "again"), error, asked
+    if status not in (400, 409, 422):
+        return "stop", error, 0
+    refused = {}
+    for found in [{"path": field, "code": code, "message": message}, *(listed if isinstance(listed, list) else [])]:
+        path = found.get("path") if isinstance(found, dict) else None
+        place = re.match(r"events\[(\d{1,4})\]\.?(.*)", path, re.S) if isinstance(path, str) else None
+        if place and int(place[1]) < len(batch):
+            refused.setdefault(int(place[1]), SvcError(found.get("code"), found.get("message"), status, place[2]))
+    return ("refused", refused, 0) if refused else ("divide", error, 0)

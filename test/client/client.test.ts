@@ -1,0 +1,450 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import {
+  BatchRefusedError,
+  ClientError,
+  createClient,
+  InvalidOperationError,
+  type Client,
+  type ClientOptions,
+  type SentOperation,
+} from "../../src/client/index.js";
+import { refusal, startFront, type Fate, type Front } from "./support/front.js";
+import { Memory } from "./support/memory.js";
+
+// The client before a service in memory that keeps the contract, behind a server that does not.
+
+const QUICK = { flushIntervalMs: 5, retryFirstMs: 1, retryLongestMs: 5 };
+
+interface Fixture {
+  client: Client;
+  memory: Memory;
+  front: Front;
+  errors: ClientError[];
+  retries: ClientError[];
+}
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function start(
+  next?: (request: number, body: string) => Fate,
+  options: Partial<ClientOptions> = {},
+): Promise<Fixture> {
+  const memory = new Memory();
+  const front = await startFront(memory.backend, next);
+  const errors: ClientError[] = [];
+  const retries: ClientError[] = [];
+  const client = createClient({
+    ...{ url: `${front.url}/`, apiKey: "svc_test_x", ...QUICK },
+    onError: (error) => errors.push(error),
+    onRetry: (error) => retries.push(error),
+    ...options,
+  });
+  closing.push(
+    () => front.stop(),
+    () => client.close({ timeoutMs: 0 }),
+  );
+  return { client, memory, front, errors, retries };
+}
+
+const batches = ({ requests }: Front) =>
+  requests.map(({ body }) => (JSON.parse(body) as { events: SentOperation[] }).events.length);
+const keys = (operations: readonly SentOperation[]) =>
+  operations.map((operation) =>
+    operation.type === "track" ? operation.idempotencyKey : JSON.stringify(operation.traits),
+  );
+const track = (key: number | string, event = "e") => ({ customerId: "c", event, idempotencyKey: String(key) });
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
+
+describe("sending", () => {
+  it("takes an operation at once, and sends what was gathered in one request", async () => {
+    const { client, memory, front } = await start();
+    const properties = { amount: 1 };
+    expect(client.track({ customerId: "c", event: "paid", properties })).toBe(true);
+    properties.amount = 2;
+    expect(client.identify({ customerId: "c", traits: { plan: "pro", gone: null } })).toBe(true);
+    expect(client.stats).toMatchObject({ waiting: 2, accepted: 0 });
+    await vi.waitFor(() => expect(client.stats).toMatchObject({ waiting: 0, waitingBytes: 0, accepted: 2 }));
+    expect(memory.accepted).toEqual([
+      expect.objectContaining({ type: "track", event: "paid", properties: { amount: 1 } }),
+      { type: "identify", customerId: "c", traits: { plan: "pro", gone: null } },
+    ]);
+    expect(batches(front)).toEqual([2]);
+  });
+
+  it("goes in batches bounded by count and by bytes, without waiting for the interval where one is full", async () => {
+    const { client, memory, front } = await start(undefined, { flushIntervalMs: 3_600_000, batchOperations: 100 });
+    for (const key of numbers(250)) client.track(track(key));
+    await vi.waitFor(() => expect(client.stats.accepted).toBe(200));
+    await client.flush();
+    expect(batches(front)).toEqual([100, 100, 50]);
+    expect(keys(memory.accepted)).toEqual(numbers(250));
+
+    const heavy = await start(undefined, { batchBytes: 100_000 });
+    for (const key of numbers(5)) heavy.client.track({ ...track(key), properties: { text: "x".repeat(40_000) } });
+    await heavy.client.flush();
+    expect(batches(heavy.front)).toEqual([2, 2, 1]);
+  });
+
+  it("asks for smaller batches where a proxy takes no large ones, and refuses what is too large alone", async () => {
+    const { client, memory, front, errors } = await start((_, body) =>
+      body.length > 4_000 ? { status: 413, body: "<html>" } : "pass",
+    );
+    for (const key of numbers(8)) client.track({ ...track(key), properties: { text: "x".repeat(800) } });
+    await client.flush();
+    expect(batches(front)).toEqual([8, 4, 4]);
+    expect(keys(memory.accepted)).toEqual(numbers(8));
+    expect(errors).toEqual([]);
+
+    const narrow = await start(() => ({ status: 413, body: "<html>" }));
+    narrow.client.track(track("alone"));
+    await narrow.client.flush();
+    expect(narrow.errors).toMatchObject([{ code: "PAYLOAD_TOO_LARGE", operation: track("alone") }]);
+  });
+
+  it("takes no address, key or bound that cannot be", () => {
+    const options = { url: "https://svc.example.com", apiKey: "svc_test_x" };
+    for (const url of ["", "svc.example.com", "ftp://x", "https://a:b@x", "https://x?y", undefined])
+      expect(() => createClient({ ...options, url: url as string }), url).toThrow(/^url must be/);
+    for (const apiKey of ["", "a b", "ü", undefined])
+      expect(() => createClient({ ...options, apiKey: apiKey as string })).toThrow(/^apiKey must be an API key/);
+    expect(() => createClient({ ...options, batchOperations: 1_001 })).toThrow(
+      new TypeError("batchOperations must be a whole number from 1 to 1000, not 1001"),
+    );
+    expect(() => createClient({ ...options, queueBytes: 5 })).toThrow(/^queueBytes must be/);
+    expect(() => createClient({ ...options, timeoutMs: NaN })).toThrow(/^timeoutMs must be/);
+  });
+});
+
+describe("what may pass", () => {
+  const FATES: [string, Fate][] = [
+    ["a lost request", "loseRequest"],
+    ["a lost answer", "loseAnswer"],
+    ["half an answer", "cutAnswer"],
+    ["no answer", "stall"],
+    ["no answer after the batch was accepted", "stallAfter"],
+    ["an answer that does not end", "stallBody"],
+    ["429", refusal(429, "RATE_LIMIT_EXCEEDED", {}, { "retry-after": "0" })],
+    ["408", refusal(408, "REQUEST_TIMEOUT")],
+    ["500", { status: 500, body: "" }],
+    ["a proxy's 502", { status: 502, body: "<html>" }],
+    ["a page in the service's place", { status: 202, body: "<html>" }],
+    ["an answer for another batch", { status: 202, body: '{"accepted":1,"rejected":0,"eventIds":[]}' }],
+    ["a redirect", { status: 302, headers: { location: "http://127.0.0.1:1/" }, body: "" }],
+    ["a proxy's 401", { status: 401, body: "who?" }],
+    ["a proxy's 404", { status: 404, body: "<html>" }],
+  ];
+  it.each(FATES)("%s is sent again to the byte, and nothing overtakes it", async (_, fate) => {
+    // On a busy machine more tries may take too long than are meant to, so only the least number is certain.
+    const options = { flushIntervalMs: 0, timeoutMs: 200 };
+    const { client, memory, front, errors, retries } = await start((request) => (request < 2 ? fate : "pass"), options);
+    client.track({ customerId: "c", event: "first" });
+    client.identify({ customerId: "c", traits: { n: 1 } });
+    await vi.waitFor(() => expect(front.requests).not.toEqual([]));
+    client.track({ customerId: "c", event: "second" });
+    await client.flush();
+    const bodies = front.requests.map(({ body }) => body);
+    const [first, second, ...others] = new Set(bodies);
+    expect(others).toEqual([]);
+    expect(second).toContain("second");
+    expect(bodies.lastIndexOf(first!)).toBeLessThan(bodies.indexOf(second!));
+    expect(bodies.indexOf(second!)).toBeGreaterThanOrEqual(3);
+    const events = memory.accepted.filter(({ type }) => type === "track");
+    expect(events).toMatchObject([{ event: "first" }, { event: "second" }]);
+    expect(errors).toEqual([]);
+    expect([retries.length, client.stats.retries]).toEqual([bodies.length - 2, bodies.length - 2]);
+  });
+
+  it("is asked again not before Retry-After", async () => {
+    const waits: number[] = [];
+    const { client } = await start(
+      (request) => (request === 0 ? refusal(503, "SERVICE_UNAVAILABLE", {}, { "retry-after": "1" }) : "pass"),
+      { onRetry: (_, { waitMs }) => waits.push(waitMs) },
+    );
+    client.track(track(1));
+    await client.flush();
+    expect(waits).toHaveLength(1);
+    expect(waits[0]).toBeGreaterThanOrEqual(1_000);
+    expect(waits[0]).toBeLessThan(1_001);
+  });
+
+  it("is waited for no longer than flush is told to, and goes on", async () => {
+    let isAway = true;
+    const { client, memory } = await start(() => (isAway ? "loseRequest" : "pass"));
+    client.track(track(1));
+    await expect(client.flush({ timeoutMs: 30 })).rejects.toMatchObject({ code: "TIMEOUT" });
+    isAway = false;
+    await client.flush();
+    expect(keys(memory.accepted)).toEqual(["1"]);
+  });
+});
+
+describe("what is refused", () => {
+  it("costs only itself, with the service's words and the operation as it was sent", async () => {
+    const { client, memory, front, errors } = await start();
+    for (let index = 0; index < 1_000; index++) client.track(track(index, index % 400 === 7 ? "bad" : "e"));
+    await client.flush();
+    const bad = ["7", "407", "807"];
+    expect(keys(memory.accepted)).toEqual(numbers(1_000).filter((key) => !bad.includes(key)));
+    expect(errors).toMatchObject(
+      bad.map((key) => ({
+        name: "ClientError",
+        ...{ code: "UNKNOWN_EVENT", status: 422, field: "event", requestId: "req" },
+        operation: { type: "track", ...track(key, "bad") },
+        diagnostics: [{ code: "UNKNOWN_EVENT", path: "event", message: "No such event." }],
+      })),
+    );
+    expect(batches(front)).toEqual([1_000, 997]);
+    expect(client.stats).toMatchObject({ accepted: 997, refused: 3, waiting: 0 });
+  });
+
+  it("is found where the service does not say which it is", async () => {
+    const { client, memory, errors } = await start();
+    const backend = memory.backend;
+    const front = await startFront(async (body, key) => {
+      return body.includes('"poison"') ? refusal(400, "MALFORMED_JSON") : backend(body, key);
+    });
+    closing.push(() => front.stop());
+    const found: ClientError[] = [];
+    const other = createClient({ url: front.url, apiKey: "k", ...QUICK, onError: (error) => found.push(error) });
+    closing.push(() => other.close({ timeoutMs: 0 }));
+    for (const key of numbers(20)) other.track(track(key === "13" ? "poison" : key));
+    await other.flush();
+    expect(found).toMatchObject([{ code: "MALFORMED_JSON", operation: track("poison") }]);
+    expect(keys(memory.accepted)).toEqual(numbers(20).filter((key) => key !== "13"));
+    expect({ waiting: client.stats.waiting, errors }).toEqual({ waiting: 0, errors: [] });
+  });
+
+  it("at the call itself is thrown, and nothing is queued", async () => {
+    const { client } = await start();
+    expect(() => client.track({ customerId: "c", event: "e", properties: { a: NaN } })).toThrow(InvalidOperationError);
+    expect(() => client.identify({ customerId: "", traits: {} })).toThrow(/^customerId must have/);
+    await expect(client.batch([track(1), { ...track(2), properties: { a: 1n } }])).rejects.toThrow(
+      /^operations\[1\]\.properties\.a is a bigint/,
+    );
+    expect(client.stats).toMatchObject({ waiting: 0, dropped: 0 });
+  });
+});
+
+describe("what stops the client", () => {
+  it("is told once; everything stays queued, and flush tries again", async () => {
+    let key = refusal(401, "INVALID_API_KEY") as Fate;
+    const { client, memory, front, errors } = await start(() => key);
+    client.track(track(1));
+    await vi.waitFor(() => expect(errors).toHaveLength(1));
+    expect(errors).toMatchObject([{ code: "INVALID_API_KEY", status: 401, operation: null }]);
+    client.track(track(2));
+    await expect(client.flush()).rejects.toMatchObject({ code: "INVALID_API_KEY" });
+    await expect(client.batch([track("mine")])).rejects.toMatchObject({ code: "INVALID_API_KEY" });
+    expect({ told: errors.length, requests: front.requests.length }).toEqual({ told: 1, requests: 3 });
+    expect(client.stats).toMatchObject({ waiting: 2 });
+    key = "pass";
+    await client.flush();
+    expect(keys(memory.accepted)).toEqual(["1", "2"]);
+    key = refusal(402, "PLAN_REQUIRED");
+    client.track(track(3));
+    await expect(client.flush()).rejects.toMatchObject({ code: "PLAN_REQUIRED" });
+    expect(errors.map(({ code }) => code)).toEqual(["INVALID_API_KEY", "PLAN_REQUIRED"]);
+  });
+
+  it("a quota that comes back in days does not hold up a flush", async () => {
+    const used = refusal(429, "MONTHLY_QUOTA_EXCEEDED", {}, { "retry-after": "864000" });
+    const { client, errors } = await start((request) => (request === 0 ? used : "pass"));
+    client.track(track(1));
+    await expect(client.flush()).rejects.toMatchObject({ code: "MONTHLY_QUOTA_EXCEEDED", status: 429 });
+    expect(errors).toHaveLength(1);
+    await client.flush();
+    expect(client.stats).toMatchObject({ accepted: 1 });
+  });
+
+  it("and is asked for again by itself when it is back", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const used = refusal(429, "MONTHLY_QUOTA_EXCEEDED", {}, { "retry-after": "864000" });
+      const { client, front } = await start((request) => (request === 0 ? used : "pass"));
+      client.track(track(1));
+      await expect(client.flush()).rejects.toMatchObject({ code: "MONTHLY_QUOTA_EXCEEDED" });
+      await vi.advanceTimersByTimeAsync(863_999_000);
+      expect(client.track(track(2))).toBe(true);
+      expect(front.requests).toHaveLength(1);
+      await vi.advanceTimersByTimeAsync(1_000);
+      await vi.waitFor(() => expect(client.stats).toMatchObject({ accepted: 2, waiting: 0 }));
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe("a full queue", () => {
+  it("takes nothing more, says so, and has room again once something was answered", async () => {
+    let fate: Fate = "loseRequest";
+    const { client, memory, errors } = await start(() => fate, { queueOperations: 3, flushIntervalMs: 0 });
+    expect(numbers(5).map((key) => client.track(track(key)))).toEqual([true, true, true, false, false]);
+    expect(errors).toMatchObject(["3", "4"].map((key) => ({ code: "QUEUE_FULL", operation: track(key) })));
+    expect(client.stats).toMatchObject({ waiting: 3, dropped: 2 });
+    const ready = client.ready();
+    fate = "pass";
+    await ready;
+    expect(client.track(track("5"))).toBe(true);
+    await client.flush();
+    expect(keys(memory.accepted)).toEqual(["0", "1", "2", "5"]);
+  });
+
+  it("is full by bytes, too", async () => {
+    const { client } = await start(() => "loseRequest", { queueBytes: 1024 * 1024 });
+    const heavy = (key: string) => ({ ...track(key), properties: { text: "x".repeat(60_000) } });
+    const taken = numbers(20).filter((key) => client.track(heavy(key)));
+    expect(taken).toEqual(numbers(17));
+    expect(client.stats.waitingBytes).toBeLessThanOrEqual(1024 * 1024);
+    expect(client.track(track("small"))).toBe(true);
+  });
+
+  it("holds up a loop that waits for room", async () => {
+    const { client, memory, errors } = await start((request) => (request % 3 === 0 ? "loseAnswer" : "pass"), {
+      ...{ queueOperations: 10, batchOperations: 4, flushIntervalMs: 0 },
+    });
+    for (const key of numbers(200)) {
+      await client.ready();
+      client.track(track(key));
+    }
+    await client.flush();
+    expect(errors).toEqual([]);
+    expect(keys(memory.accepted)).toEqual(numbers(200));
+  });
+});
+
+describe("batch", () => {
+  it("sends what it is given after what waits, in as many requests as it takes, and answers the ids", async () => {
+    const { client, memory, front } = await start((request) => (request === 1 ? "loseAnswer" : "pass"), {
+      flushIntervalMs: 3_600_000,
+    });
+    client.track(track("waiting"));
+    const operations = numbers(2_500).map((key) => track(key));
+    const identify = { type: "identify" as const, customerId: "c", traits: { n: 1 } };
+    const result = await client.batch([identify, ...operations]);
+    expect(result).toEqual({ accepted: 2_501, eventIds: numbers(2_500).map((key) => `evt_${key}`) });
+    expect(keys(memory.accepted)).toEqual(["waiting", '{"n":1}', ...numbers(2_500)]);
+    expect(batches(front)).toEqual([1_000, 1_000, 1_000, 502]);
+    expect(await client.batch([])).toEqual({ accepted: 0, eventIds: [] });
+  });
+
+  it("rejects with what was refused once the rest is accepted", async () => {
+    const { client, memory, errors } = await start();
+    const attempt = client.batch(numbers(50).map((key) => track(key, key === "9" || key === "20" ? "bad" : "e")));
+    const error = (await attempt.catch((reason: unknown) => reason)) as BatchRefusedError;
+    expect(error).toBeInstanceOf(BatchRefusedError);
+    expect(error.message).toBe("2 of 50 operations were refused; operations[9]: event: It is UNKNOWN_EVENT.");
+    expect(error).toMatchObject({
+      code: "BATCH_REFUSED",
+      accepted: 48,
+      refused: [
+        { index: 9, error: { code: "UNKNOWN_EVENT", operation: track(9, "bad") } },
+        { index: 20, error: { code: "UNKNOWN_EVENT", operation: track(20, "bad") } },
+      ],
+    });
+    expect(memory.accepted).toHaveLength(48);
+    expect(errors).toEqual([]);
+  });
+
+  it("says what one that conflicts with another does, and keeps the other", async () => {
+    const { client, memory } = await start();
+    await client.batch([{ ...track("k"), properties: { a: 1 } }]);
+    await client.batch([{ ...track("k"), properties: { a: 1 } }]);
+    const attempt = client.batch([track("l"), { ...track("k"), properties: { a: 2 } }]);
+    await expect(attempt).rejects.toMatchObject({ refused: [{ index: 1, error: { code: "IDEMPOTENCY_CONFLICT" } }] });
+    expect(keys(memory.accepted)).toEqual(["k", "l"]);
+  });
+});
+
+describe("close", () => {
+  it("sends what waits, and takes nothing more", async () => {
+    const { client, memory, errors } = await start((request) => (request < 3 ? { status: 503, body: "" } : "pass"), {
+      flushIntervalMs: 3_600_000,
+    });
+    for (const key of numbers(5)) client.track(track(key));
+    const [first, second] = [client.close(), client.close()];
+    expect(client.track(track("late"))).toBe(false);
+    await expect(client.batch([track("late")])).rejects.toMatchObject({ code: "CLOSED" });
+    await expect(client.ready()).rejects.toMatchObject({ code: "CLOSED" });
+    expect([await first, await second]).toEqual([{ left: [] }, { left: [] }]);
+    await client.flush();
+    expect(keys(memory.accepted)).toEqual(numbers(5));
+    expect(errors).toMatchObject([{ code: "CLOSED", operation: track("late") }]);
+  });
+
+  it.each<[string, Fate]>([
+    ["answers", "stall"],
+    ["can be reached", { status: 503, headers: { "retry-after": "300" }, body: "" }],
+    ["knows the key", refusal(401, "INVALID_API_KEY")],
+  ])("hands back what is left where nobody %s, to be sent again as it is", async (_, fate) => {
+    let fates: Fate = fate;
+    const { client, memory, front } = await start(() => fates, { timeoutMs: 60_000 });
+    client.track({ customerId: "c", event: "first", properties: { a: 1 } });
+    client.identify({ customerId: "c", traits: { n: 1 } });
+    const waiting = client.flush().catch((error: unknown) => error);
+    const mine = client.batch([track("mine")]).catch((error: unknown) => error);
+    await vi.waitFor(() => expect(front.requests).not.toEqual([]));
+    const { left } = await client.close({ timeoutMs: 20 });
+    expect(left).toMatchObject([{ type: "track", event: "first" }, { type: "identify" }]);
+    for (const error of [await waiting, await mine]) expect(error).toBeInstanceOf(ClientError);
+    await expect(client.flush()).rejects.toMatchObject({ code: "CLOSED" });
+
+    fates = "pass";
+    const next = createClient({ url: front.url, apiKey: "svc_test_x", ...QUICK });
+    await next.batch(left);
+    expect(memory.accepted).toEqual(left);
+  });
+
+  const program = (url: string, last: string) => `
+    import { createClient } from "svc/client";
+    const client = createClient({ url: ${JSON.stringify(url)}, apiKey: "svc_test_x", flushIntervalMs: 60_000, retryFirstMs: 200 });
+    client.track({ customerId: "c", event: "e", idempotencyKey: "of a process" });
+    ${last}`;
+  const run = (url: string, last: string) =>
+    promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program(url, last)], {
+      cwd: new URL("../..", import.meta.url),
+    });
+
+  it("keeps a process until all is sent; without it the process ends, and what waits is gone", async () => {
+    const { memory, front } = await start((request) => (request === 0 ? { status: 503, body: "" } : "pass"));
+    expect(await run(front.url, "")).toEqual({ stdout: "", stderr: "" });
+    expect(front.requests).toEqual([]);
+    expect((await run(front.url, "console.log(await client.close())")).stdout).toBe("{ left: [] }\n");
+    expect(keys(memory.accepted)).toEqual(["of a process"]);
+  });
+});
+
+describe("unless it is told otherwise", () => {
+  it("the client warns once of each code, and survives what its callbacks throw", async () => {
+    const warnings: (Error & { code?: string })[] = [];
+    const listen = (warning: Error) => warning.name === "SvcClient" && warnings.push(warning);
+    process.on("warning", listen);
+    onTestFinished(() => void process.off("warning", listen));
+    const memory = new Memory();
+    const front = await startFront(memory.backend, (request) => (request < 6 ? { status: 503, body: "" } : "pass"));
+    closing.push(() => front.stop());
+    const silent = createClient({ url: front.url, apiKey: "k", ...QUICK });
+    for (const key of ["1", "2", "3"]) silent.track(track(key, "bad"));
+    await silent.flush();
+    await vi.waitFor(() => expect(warnings).toHaveLength(2));
+    expect(warnings.map(({ name, code, message }) => [name, code, message])).toEqual([
+      ["SvcClient", "UNEXPECTED_ANSWER", expect.stringMatching(/^tried 5 times, and goes on: /)],
+      ["SvcClient", "UNKNOWN_EVENT", expect.stringMatching(/^event: .*told once/)],
+    ]);
+    const clumsy = createClient({
+      ...{ url: front.url, apiKey: "k", ...QUICK },
+      onError: () => {
+        throw new Error("mine");
+      },
+    });
+    clumsy.track(track("4", "bad"));
+    clumsy.track(track("5"));
+    await clumsy.flush();
+    expect(keys(memory.accepted)).toEqual(["5"]);
+    await vi.waitFor(() => expect(warnings.at(-1)?.message).toBe("a callback of the client failed: Error: mine"));
+  });
+});

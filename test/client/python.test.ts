@@ -1,0 +1,228 @@
+import { execFile, spawnSync } from "node:child_process";
+import { promisify } from "node:util";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { startIngest, type IngestFixture } from "../http/ingest/fixture.js";
+import { refusal, serviceAt, startFront, type Fate, type Front } from "./support/front.js";
+import { Memory } from "./support/memory.js";
+import { insertedOf } from "./support/stored.js";
+
+// The client of the Python starter, run as it lies there, by the same rules as that of Node.js.
+
+const FOLDER = fileURLToPath(new URL("../../starter/python/instrumentation", import.meta.url));
+const isThere = spawnSync("python3", ["--version"]).status === 0;
+beforeEach(({ skip }) => {
+  if (!isThere) skip("there is no python3");
+});
+
+/** Runs a program with a client of that address, and answers what it printed, line by line as JSON. */
+async function run(url: string, program: string, options = ""): Promise<unknown[]> {
+  const begin = `
+import json, sys, threading, time
+sys.path.insert(0, ${JSON.stringify(FOLDER)})
+sys.dont_write_bytecode = True
+from svc_client import Client, SvcError
+told = []
+def show(value): print(json.dumps(value))
+def code(call):
+    try: return call()
+    except SvcError as error: return error.code
+client = Client(${JSON.stringify(url)}, "svc_test_x", told.append, flush_interval=0.005, retry_first=0.002, retry_longest=0.02, timeout=0.2${options})
+`;
+  const { stdout, stderr } = await promisify(execFile)("python3", ["-c", begin + program], {
+    env: { ...process.env, PYTHONWARNINGS: "error" },
+  });
+  // The client's own log says only what is tried a fifth time.
+  expect(stderr.replaceAll(/^sent again after try 5: .*\n/gm, "")).toBe("");
+  return stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as unknown);
+}
+
+describe("before a service in memory", () => {
+  let memory: Memory;
+  let front: Front;
+  const start = async (next?: (request: number, body: string) => Fate): Promise<string> => {
+    memory = new Memory();
+    front = await startFront(memory.backend, next);
+    return front.url;
+  };
+  const keys = () =>
+    memory.accepted.map((operation) => ("idempotencyKey" in operation ? operation.idempotencyKey : ""));
+  const sizes = () => front.requests.map(({ body }) => (JSON.parse(body) as { events: unknown[] }).events.length);
+
+  it("what may pass is sent again to the byte, and nothing overtakes it", async () => {
+    const fates: Fate[] = [
+      ...(["loseRequest", "loseAnswer", "cutAnswer", "stall", "stallAfter", "stallBody"] as const),
+      refusal(429, "RATE_LIMIT_EXCEEDED", {}, { "retry-after": "0" }),
+      { status: 202, body: "<html>" },
+      { status: 302, headers: { location: "http://127.0.0.1:1/" }, body: "" },
+      { status: 404, body: "<html>" },
+    ];
+    // Each twice, for a body of its own. On a busy machine more tries may take too long than are meant to.
+    const seen = new Map<string, number>();
+    const url = await start((_, body) => {
+      const tries = seen.get(body) ?? 0;
+      seen.set(body, tries + 1);
+      return tries < 2 ? (fates[seen.size - 1] ?? "pass") : "pass";
+    });
+    const program = `
+client.flush_interval = 3600
+for n in range(${fates.length}):
+    client.track("c", "e", {"ü": [1.5, None, True], "n": n})
+    client.identify("c", {"n": n})
+    client.flush()
+show(client.close())
+show(len(told))`;
+    expect(await run(url, program)).toEqual([[], 0]);
+    await front.stop();
+    const bodies = front.requests.map(({ body }) => body);
+    const changes = bodies.filter((body, index) => body !== bodies[index - 1]);
+    expect(changes).toEqual([...seen.keys()]);
+    expect(changes).toHaveLength(fates.length);
+    for (const tries of seen.values()) expect(tries).toBeGreaterThanOrEqual(3);
+    const events = memory.accepted.flatMap((operation) => (operation.type === "track" ? [operation] : []));
+    expect(events).toMatchObject(
+      fates.map((_, n) => ({
+        properties: { ü: [1.5, null, true], n },
+        timestamp: expect.stringMatching(/^\d{4}-.*\+00:00$/) as string,
+      })),
+    );
+  });
+
+  it("what is refused costs only itself; a batch says what it was", async () => {
+    const url = await start();
+    const program = `
+for n in range(1000): client.track("c", "bad" if n == 7 else "e", idempotency_key=str(n))
+client.flush()
+show([(error.code, error.status, error.field, error.operation["idempotencyKey"]) for error in told])
+try: client.batch([{"customerId": "c", "event": name, "idempotencyKey": name} for name in ["one", "bad", "two"]])
+except SvcError as error: show([error.code, [(index, each.code) for index, each in error.refused]])
+show(client.batch([{"type": "identify", "customerId": "c", "traits": {}}, {"customerId": "c", "event": "e", "idempotencyKey": "three"}]))
+show(client.close())`;
+    expect(await run(url, program)).toEqual([
+      [["UNKNOWN_EVENT", 422, "event", "7"]],
+      ["BATCH_REFUSED", [[1, "UNKNOWN_EVENT"]]],
+      ["evt_three"],
+      [],
+    ]);
+    await front.stop();
+    const numbers = Array.from({ length: 1_000 }, (_, n) => String(n)).filter((key) => key !== "7");
+    expect(keys()).toEqual([...numbers, "one", "two", "", "three"]);
+  });
+
+  it("finds what the service does not name, and asks for smaller batches where large ones are not taken", async () => {
+    const url = await start((_, body) => {
+      if (body.includes('"poison"'))
+        return refusal(400, "MALFORMED_JSON", { field: 7, diagnostics: [null, 5, { path: 7 }] });
+      return body.length > 2_000 ? { status: 413, body: "<html>" } : "pass";
+    });
+    const program = `
+for n in range(40): client.track("c", "e", idempotency_key="poison" if n == 13 else str(n))
+client.flush()
+show([(error.code, error.operation["idempotencyKey"]) for error in told])
+client.close()`;
+    expect(await run(url, program)).toEqual([[["MALFORMED_JSON", "poison"]]]);
+    await front.stop();
+    expect(keys()).toEqual(Array.from({ length: 40 }, (_, n) => String(n)).filter((key) => key !== "13"));
+    expect(Math.max(...sizes())).toBe(40);
+  });
+
+  it("a full queue and a closed client take nothing, and what is left comes back", async () => {
+    const url = await start((request) => (request < 1 ? refusal(401, "INVALID_API_KEY") : "stall"));
+    const program = `
+show([client.track("c", "e", idempotency_key=str(n)) for n in range(5)])
+show(code(client.flush))
+show([(error.code, error.operation and error.operation["idempotencyKey"]) for error in told])
+show(code(lambda: client.flush(timeout=0.1)))
+left = client.close(timeout=0.1)
+show([operation["idempotencyKey"] for operation in left])
+show([client.track("c", "late"), code(lambda: client.batch(left))])`;
+    expect(await run(url, program, ", queue_operations=3")).toEqual([
+      [true, true, true, false, false],
+      "INVALID_API_KEY",
+      expect.arrayContaining([
+        ["QUEUE_FULL", "3"],
+        ["QUEUE_FULL", "4"],
+        ["INVALID_API_KEY", null],
+      ]),
+      "TIMEOUT",
+      ["0", "1", "2"],
+      [false, "CLOSED"],
+    ]);
+    await front.stop();
+  });
+
+  it("what cannot be sent is refused at the call", async () => {
+    const program = `
+import datetime
+def why(*arguments, **named):
+    try: client.track(*arguments, **named)
+    except TypeError as error: return str(error)
+circle = {}
+circle["a"] = circle
+show([why("", "e"), why("c", None), why("c", "x" * 257), why("c", "e", [1]), why("c", "e", {"a": "x" * 65536}), why("c", "e", timestamp=datetime.datetime(2026, 3, 2))])
+show([why("c", "e", {"a": value})[:26] for value in [float("nan"), b"1", circle["a"], "\\ud800", object()]])
+client.close()`;
+    const [first, second] = await run("http://127.0.0.1:1", program);
+    expect(first).toEqual([
+      "customerId must be a text of 1 to 256 characters, not ''",
+      "event must be a text of 1 to 256 characters, not None",
+      expect.stringMatching(/^event must be a text of 1 to 256/),
+      "properties must be a dict, not [1]",
+      "properties is larger than 64 KiB as JSON",
+      "timestamp must have a timezone",
+    ]);
+    expect(second).toEqual(Array(5).fill("properties cannot be sent:"));
+  });
+});
+
+describe("before the service", () => {
+  let fixture: IngestFixture;
+  beforeAll(async () => {
+    fixture = await startIngest();
+    await fixture.deploy({
+      strictSchema: true,
+      events: { counted: { properties: { n: { type: "number" } } } },
+      traits: { seen: { type: "number" } },
+    });
+  });
+  afterAll(() => fixture.service.stop());
+
+  it("nothing is lost, nothing is doubled, and the order is kept, also between threads of one customer each", async () => {
+    const fates = [
+      "loseRequest",
+      "loseAnswer",
+      "stallBody",
+      "cutAnswer",
+      "stallAfter",
+      refusal(503, "SERVICE_UNAVAILABLE"),
+    ] as const;
+    const front = await startFront(
+      (body) => serviceAt(() => fixture.service.url)(body, `Bearer ${fixture.keys.test}`),
+      (request) => (request % 2 === 0 ? "pass" : fates[(request >> 1) % fates.length]!),
+    );
+    const program = `
+def send(customer):
+    for n in range(150):
+        if n % 5 == 4: client.identify(customer, {"seen": n})
+        else: client.track(customer, "unknown" if n % 50 == 27 else "counted", {"n": n})
+        if n % 20 == 0: client.flush()
+threads = [threading.Thread(target=send, args=("customer " + name,)) for name in "abcd"]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+show(client.close(60))
+show(sorted({error.code for error in told}))
+show(len(told))`;
+    expect(await run(front.url, program)).toEqual([[], ["UNKNOWN_EVENT"], 12]);
+    await front.stop();
+    expect(new Set(front.requests.map(({ fate }) => fate)).size).toBe(fates.length + 1);
+    const numbers = Array.from({ length: 150 }, (_, n) => n).filter((n) => n % 5 !== 4 && n % 50 !== 27);
+    const customers = ["a", "b", "c", "d"].map((name) => `customer ${name}`);
+    expect(await insertedOf(fixture.service.db.sql)).toEqual({
+      events: Object.fromEntries(customers.map((customer) => [customer, numbers])),
+      traits: Object.fromEntries(customers.map((customer) => [customer, 149])),
+    });
+  });
+});

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createClient, type Client, type ClientError, type ClientOptions } from "../../src/client/index.js";
+import { startIngest, type IngestFixture } from "../http/ingest/fixture.js";
+import { createProject, insertedOf } from "./support/stored.js";
+import { createDatabase } from "../support/database.js";
+import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
+import { refusal, serviceAt, startFront, type Fate } from "./support/front.js";
+
+// The client and the service itself, with a server between them that fails, stalls and cuts, and with a service that is killed.
+
+const QUICK: Partial<ClientOptions> = { flushIntervalMs: 2, retryFirstMs: 2, retryLongestMs: 20, batchOperations: 40 };
+const CUSTOMERS = 7;
+
+/** Sends so many operations of some customers: every fifth is an identify, every fiftieth is refused by the schema, and as many go by `batch`. */
+async function sendAll(client: Client, count: number): Promise<{ refused: number }> {
+  let refused = 0;
+  for (let n = 0; n < count; n++) {
+    const customerId = `customer ${n % CUSTOMERS}`;
+    const isBad = n % 50 === 27;
+    const event = { customerId, event: isBad ? "unknown" : "counted", properties: { n } };
+    if (n % 5 === 4) client.identify({ customerId, traits: { seen: n } });
+    else if (n % 50 === 3) await client.batch([event]).catch(() => refused++);
+    else client.track(event);
+    if (isBad) refused++;
+    // As requests of a backend come: now and then a turn of the event loop later.
+    if (n % 30 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { refused };
+}
+
+/** By customer, the numbers of its events in the order in which they must have been accepted, and its last trait. */
+function expected(count: number): { events: Record<string, number[]>; traits: Record<string, number> } {
+  const wanted = { events: {} as Record<string, number[]>, traits: {} as Record<string, number> };
+  for (let n = 0; n < count; n++) {
+    const customerId = `customer ${n % CUSTOMERS}`;
+    if (n % 5 === 4) wanted.traits[customerId] = n;
+    else if (n % 50 !== 27) (wanted.events[customerId] ??= []).push(n);
+  }
+  return wanted;
+}
+
+const SCHEMA = {
+  strictSchema: true,
+  events: { counted: { properties: { n: { type: "number" as const } } } },
+  traits: { seen: { type: "number" as const } },
+};
+
+describe("a service that is hard to reach", () => {
+  let fixture: IngestFixture;
+  beforeAll(async () => {
+    fixture = await startIngest();
+    await fixture.deploy(SCHEMA);
+  });
+  afterAll(() => fixture.service.stop());
+
+  it("gets everything once, in each customer's order", async () => {
+    const fates: Fate[] = [
+      ...(["loseRequest", "loseAnswer", "stall", "cutAnswer", "stallAfter", "stallBody"] as const),
+      refusal(429, "RATE_LIMIT_EXCEEDED", {}, { "retry-after": "0" }),
+      { status: 502, body: "<html>" },
+    ];
+    const front = await startFront(
+      serviceAt(() => fixture.service.url),
+      // Every other request is let through.
+      (request) => (request % 2 === 0 ? "pass" : fates[(request >> 1) % fates.length]!),
+    );
+    const errors: ClientError[] = [];
+    const client = createClient({
+      ...{ url: front.url, apiKey: fixture.keys.test, ...QUICK, timeoutMs: 200 },
+      onError: (error) => errors.push(error),
+      onRetry: () => undefined,
+    });
+    const count = 600;
+    const { refused } = await sendAll(client, count);
+    expect(await client.close({ timeoutMs: 60_000 })).toEqual({ left: [] });
+    await front.stop();
+    expect(new Set(front.requests.map(({ fate }) => fate)).size).toBe(fates.length + 1);
+    expect(refused).toBe(12);
+    expect(new Set(errors.map(({ code, field }) => `${code} ${field}`))).toEqual(new Set(["UNKNOWN_EVENT event"]));
+    expect(client.stats).toMatchObject({ refused, accepted: count - refused, waiting: 0, dropped: 0 });
+    expect(await insertedOf(fixture.service.db.sql)).toEqual(expected(count));
+  });
+
+  it("says of each operation what is wrong with it, in words that lead there", async () => {
+    const client = createClient({ url: fixture.service.url, apiKey: fixture.keys.test, ...QUICK });
+    const attempt = client.batch([
+      { customerId: "words", event: "counted", properties: { n: 1 } },
+      { customerId: "words", event: "counted", properties: { n: "2", m: 3 } },
+      { customerId: "words", event: "counted", properties: { n: 1e-320 }, timestamp: "2026-02-30T10:00:00Z" },
+    ]);
+    const error = (await attempt.catch((reason: unknown) => reason)) as {
+      refused: { index: number; error: ClientError }[];
+    };
+    expect(error.refused.map(({ index, error: { code, field, status } }) => [index, code, field, status])).toEqual([
+      [2, "VALIDATION_ERROR", "timestamp", 400],
+      [1, "INVALID_PROPERTY_TYPE", "properties.n", 422],
+    ]);
+    const [, { error: schema } = { error: null }] = error.refused;
+    expect(schema?.diagnostics.map(({ path }) => path).sort()).toEqual(["properties.m", "properties.n"]);
+    expect(schema?.fix).toEqual(expect.any(String));
+    expect(await client.batch([{ customerId: "words", event: "counted", properties: { n: 4 } }])).toMatchObject({
+      accepted: 1,
+    });
+  });
+
+  it("a key that is not known stops the client, and one that is goes on with what was left", async () => {
+    const stranger = createClient({
+      url: fixture.service.url,
+      apiKey: "svc_test_unknown",
+      ...QUICK,
+      onError: () => undefined,
+    });
+    stranger.track({ customerId: "left", event: "counted", properties: { n: 1 } });
+    await expect(stranger.flush()).rejects.toMatchObject({ code: "INVALID_API_KEY", status: 401 });
+    const { left } = await stranger.close();
+    const client = createClient({ url: fixture.service.url, apiKey: fixture.keys.test, ...QUICK });
+    const first = await client.batch(left);
+    expect(first).toMatchObject({ accepted: 1 });
+    expect(await client.batch(left)).toEqual(first);
+  });
+});
+
+it("a service that is killed and comes back gets everything once, in each customer's order", async () => {
+  const db = await createDatabase();
+  const begin = () => startServiceProcess(db.url, {}, { role: "http" });
+  let service: ServiceProcess = await begin();
+  const key = await createProject(db.sql, service.url, SCHEMA);
+  let requests = 0;
+  let killed: Promise<void> = Promise.resolve();
+  const kills = new Set([6]);
+  const front = await startFront(async (body, authorization) => {
+    const answer = serviceAt(() => service.url)(body, authorization);
+    if (kills.delete(++requests)) {
+      // While it is at work on the request, or has just answered it.
+      service.signal("SIGKILL");
+      killed = service.ended.then(async () => {
+        service = await begin();
+      });
+    }
+    return answer;
+  });
+  const client = createClient({
+    url: front.url,
+    apiKey: key,
+    ...QUICK,
+    onError: () => undefined,
+    onRetry: () => undefined,
+  });
+  try {
+    const count = 1_000;
+    const { refused } = await sendAll(client, count);
+    expect(await client.close({ timeoutMs: 60_000 })).toEqual({ left: [] });
+    expect(kills.size).toBe(0);
+    expect(client.stats).toMatchObject({ refused, accepted: count - refused });
+    expect(client.stats.retries).toBeGreaterThan(0);
+    expect(await insertedOf(db.sql)).toEqual(expected(count));
+  } finally {
+    await killed;
+    await front.stop();
+    await service.stop();
+    await db.drop();
+  }
+});

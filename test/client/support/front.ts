@@ -1,0 +1,87 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+/** What is answered to a request. */
+export interface Reply {
+  status: number;
+  headers?: Record<string, string>;
+  body: string;
+}
+
+/** Answers a batch, given its body and the key that came with it. Rejects where it is not there. */
+export type Backend = (body: string, authorization: string) => Promise<Reply>;
+
+/**
+ * What becomes of a request: it passes; it is lost before it gets there, or its answer is, whole or in the middle; it is never answered, or only its headers;
+ * or something else answers in its place.
+ */
+export type Fate = "pass" | "loseRequest" | "loseAnswer" | "cutAnswer" | "stall" | "stallAfter" | "stallBody" | Reply;
+
+export interface Front {
+  url: string;
+  /** The bodies that came, in their order, and what became of each. */
+  requests: { body: string; fate: Fate }[];
+  stop(): Promise<void>;
+}
+
+/** A server that misbehaves, in front of a backend that does not. Each request has the fate that `next` says, given how many came before it and its body. */
+export async function startFront(
+  backend: Backend,
+  next: (request: number, body: string) => Fate = () => "pass",
+): Promise<Front> {
+  const requests: Front["requests"] = [];
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await text(request);
+    const fate = next(requests.length, body);
+    requests.push({ body, fate });
+    if (typeof fate === "object") return void response.writeHead(fate.status, fate.headers).end(fate.body);
+    if (fate === "stall") return;
+    if (fate === "loseRequest") return void request.socket.destroy();
+    const reply = await backend(body, request.headers.authorization ?? "");
+    if (fate === "stallAfter") return;
+    if (fate === "loseAnswer") return void request.socket.destroy();
+    const length = { "content-length": String(Buffer.byteLength(reply.body)) };
+    response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers, ...length });
+    if (fate === "pass") return void response.end(reply.body);
+    response.write(reply.body.slice(0, reply.body.length / 2), () => {
+      if (fate === "cutAnswer") request.socket.destroy();
+    });
+  };
+  const server = createServer((request, response) => {
+    serve(request, response).catch(() => request.socket.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** The service at an address, which may change. */
+export function serviceAt(url: () => string): Backend {
+  return async (body, authorization) => {
+    const headers = { authorization, "content-type": "application/json" };
+    const response = await fetch(`${url()}/v1/events/batch`, { method: "POST", headers, body });
+    const retryAfter = response.headers.get("retry-after");
+    return {
+      status: response.status,
+      body: await response.text(),
+      headers: retryAfter === null ? {} : { "retry-after": retryAfter },
+    };
+  };
+}
+
+export function json(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
+  return { status, headers, body: JSON.stringify(body) };
+}
+
+/** The service's error envelope. */
+export function refusal(status: number, code: string, more: object = {}, headers: Record<string, string> = {}): Reply {
+  return json(status, { error: { code, message: `It is ${code}.`, requestId: "req", ...more } }, headers);
+}

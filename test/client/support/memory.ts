@@ -1,0 +1,37 @@
+import type { SentOperation } from "../../../src/client/index.js";
+import { json, refusal, type Backend } from "./front.js";
+
+/** Keeps what it accepts, by the contract of the batch endpoint: whole batches, each key once, the events named "bad" refused by the schema. */
+export class Memory {
+  /** What was accepted, in its order: events once, identify operations as often as they came. */
+  readonly accepted: SentOperation[] = [];
+  readonly #byKey = new Map<string, string>();
+
+  readonly backend: Backend = (body) => {
+    const { events } = JSON.parse(body) as { events: SentOperation[] };
+    const diagnostics = events.flatMap((operation, index) =>
+      operation.type === "track" && operation.event === "bad"
+        ? [{ code: "UNKNOWN_EVENT", message: "No such event.", path: `events[${index}].event` }]
+        : [],
+    );
+    if (diagnostics.length > 0)
+      return Promise.resolve(refusal(422, "UNKNOWN_EVENT", { field: diagnostics[0]!.path, diagnostics }));
+    const conflict = events.findIndex(
+      (operation) =>
+        operation.type === "track" &&
+        (this.#byKey.get(operation.idempotencyKey) ?? JSON.stringify(operation)) !== JSON.stringify(operation),
+    );
+    if (conflict >= 0)
+      return Promise.resolve(refusal(409, "IDEMPOTENCY_CONFLICT", { field: `events[${conflict}].idempotencyKey` }));
+    const eventIds: string[] = [];
+    for (const operation of events) {
+      if (operation.type === "track") {
+        eventIds.push(`evt_${operation.idempotencyKey}`);
+        if (this.#byKey.has(operation.idempotencyKey)) continue;
+        this.#byKey.set(operation.idempotencyKey, JSON.stringify(operation));
+      }
+      this.accepted.push(operation);
+    }
+    return Promise.resolve(json(202, { accepted: events.length, rejected: 0, eventIds }));
+  };
+}
