@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, test, vi, type TestContext } from "vitest";
 import { temporaryDirectory } from "../support/server.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
@@ -22,8 +22,7 @@ class Demo {
   }
 
   async printed(pattern: RegExp): Promise<RegExpExecArray> {
-    await expect.poll(() => this.output, { timeout: 120_000, interval: 20 }).toMatch(pattern);
-    return pattern.exec(this.output)!;
+    return vi.waitUntil(() => pattern.exec(this.output), { timeout: 120_000, interval: 20 });
   }
 
   async servicePid(): Promise<number> {
@@ -70,21 +69,22 @@ const isAlive = (pid: number) => {
   }
 };
 
-describe("npm run demo", { timeout: 240_000 }, () => {
-  const demos: Demo[] = [];
-  const start = (...args: string[]) => {
-    const demo = new Demo(...args);
-    demos.push(demo);
-    return demo;
-  };
-  afterEach(async () => {
-    for (const demo of demos.splice(0)) {
-      demo.child.kill("SIGTERM");
-      await demo.ended();
-    }
+/** Runs the program in a test, which stops it where it has not ended. */
+function start(finished: TestContext["onTestFinished"], ...args: string[]): Demo {
+  const demo = new Demo(...args);
+  finished(async () => {
+    demo.child.kill("SIGTERM");
+    await demo.ended();
   });
+  return demo;
+}
 
-  test("prints the same tables when the service is killed in the middle of the ingestion", async () => {
+// Most of a run is waiting for the end of the history, so they wait together.
+describe.concurrent("npm run demo", { timeout: 240_000 }, () => {
+  test("prints the same tables when the service is killed in the middle of the ingestion", async ({
+    expect,
+    onTestFinished,
+  }) => {
     const history = [
       "--customers",
       "60",
@@ -93,14 +93,14 @@ describe("npm run demo", { timeout: 240_000 }, () => {
       "--base",
       new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS).toISOString(),
     ];
-    const killed = start(...history);
+    const killed = start(onTestFinished, ...history);
+    const undisturbed = start(onTestFinished, ...history);
     const servicePid = await killed.servicePid();
     await killed.printed(/sending \d+ %/);
     process.kill(servicePid, "SIGKILL");
     expect(await killed.ended(), killed.errors).toBe(0);
     expect(killed.output).toContain("the service ended unexpectedly (SIGKILL) and was started again");
 
-    const undisturbed = start(...history);
     expect(await undisturbed.ended(), undisturbed.errors).toBe(0);
     expect(killed.tables).toBe(undisturbed.tables);
     expect(undisturbed.tables).toMatch(/customers +60\n/);
@@ -109,8 +109,8 @@ describe("npm run demo", { timeout: 240_000 }, () => {
     }
   });
 
-  test("left running by --keep, stops its service when it is asked to stop", async () => {
-    const demo = start("--keep", "--customers", "20", "--days", "20");
+  test("left running by --keep, stops its service when it is asked to stop", async ({ expect, onTestFinished }) => {
+    const demo = start(onTestFinished, "--keep", "--customers", "20", "--days", "20");
     const servicePid = await demo.servicePid();
     await demo.printed(/Ctrl\+C stops it/);
     expect(isAlive(servicePid)).toBe(true);
@@ -119,8 +119,8 @@ describe("npm run demo", { timeout: 240_000 }, () => {
     expect(isAlive(servicePid)).toBe(false);
   });
 
-  test("stopped halfway, stops its service and says so", async () => {
-    const demo = start("--customers", "100", "--days", "60");
+  test("stopped halfway, stops its service and says so", async ({ expect, onTestFinished }) => {
+    const demo = start(onTestFinished, "--customers", "100", "--days", "60");
     const servicePid = await demo.servicePid();
     demo.child.kill("SIGTERM");
     expect(await demo.ended(), demo.errors).toBe(143);
@@ -128,18 +128,24 @@ describe("npm run demo", { timeout: 240_000 }, () => {
     expect(isAlive(servicePid)).toBe(false);
   });
 
-  test("ends where svc dev ends on the same history, byte for byte", async () => {
+  test("ends where svc dev ends on the same history, byte for byte", async ({ expect, onTestFinished }) => {
     const directory = await temporaryDirectory();
     const data = path.join(directory, "orders.jsonl");
     await writeFile(data, orders(400).join("\n"));
-    const demo = start("--data", data, "--model", path.resolve(ROOT, "examples/retail"), "--compare");
+    const demo = start(onTestFinished, "--data", data, "--model", path.resolve(ROOT, "examples/retail"), "--compare");
     expect(await demo.ended(), demo.errors).toBe(0);
     expect(demo.output).toContain("svc dev on the same history: the state documents of all 40 customers are equal");
     await rm(directory, { recursive: true, force: true });
   });
 
-  test("says in one line what is wrong with its arguments or its input", async () => {
-    const demo = start("--data", "missing.jsonl", "--model", path.resolve(import.meta.dirname, "../../examples/cdnow"));
+  test("says in one line what is wrong with its arguments or its input", async ({ expect, onTestFinished }) => {
+    const demo = start(
+      onTestFinished,
+      "--data",
+      "missing.jsonl",
+      "--model",
+      path.resolve(import.meta.dirname, "../../examples/cdnow"),
+    );
     expect(await demo.ended()).toBe(2);
     expect(demo.errors).toMatch(/^demo: cannot read missing\.jsonl: ENOENT[^\n]*\n$/);
   });
