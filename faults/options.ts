@@ -41,13 +41,13 @@ export async function readOptions(
       requiresArg: true,
       describe: "JSON Lines file of events without a customerId",
     })
-    .option("senders", { type: "number", requiresArg: true, default: 8, describe: "senders of batches" })
+    .option("senders", { type: "number", requiresArg: true, default: 4, describe: "senders of batches" })
     .option("batch", { type: "number", requiresArg: true, default: 100, describe: "operations in a batch" })
     .option("strikes", {
       type: "number",
       requiresArg: true,
       default: 14,
-      describe: "how often a fault strikes, in turn; each takes about 500 operations",
+      describe: "how often a fault strikes, in turn; each takes about twice what senders send at once",
     })
     .option("seed", {
       type: "number",

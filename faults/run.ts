@@ -130,6 +130,12 @@ class Run {
     ];
     if (problems.length > 0) throw new DemoFailure(problems.join("\n        "));
     output.write("nothing was lost, nothing was doubled\n");
+    const { strikes: wanted, senders, batch } = this.plan.options;
+    if (strikes.length < wanted)
+      throw new DemoFailure(
+        `all was sent after ${strikes.length} of ${wanted} strikes; each takes about ${senders * batch * 2} operations: send more, or have fewer strikes, senders or operations in a batch`,
+        2,
+      );
     return { strikes, missing, verification, answersLost: proxy.cutAccepted, refused };
   }
 

@@ -1,5 +1,4 @@
 /** When which fault strikes: by the progress of the senders and not by the clock, so that a slow machine gets the same run. */
-import { DemoFailure } from "../src/demo/failure.js";
 import type { Random } from "../src/demo/simulate/random.js";
 import { evaluationCaughtUp } from "./caught-up.js";
 import type { Examiner, Findings } from "./examination.js";
@@ -33,14 +32,16 @@ export interface StrikeOptions {
   onStrike: (strike: Strike) => void;
 }
 
-/** The faults take turns. Each waits until the service has recovered from the one before, and what that left was looked at. */
+/**
+ * The faults take turns. Each waits until the service has recovered from the one before, and what that left was looked at. There are
+ * fewer strikes than asked for where all was sent before.
+ */
 export async function strikeAll(options: StrikeOptions): Promise<Strike[]> {
-  const { faults, strikes, ledger, target } = options;
+  const { faults, ledger, target } = options;
   const done: Strike[] = [];
   for (const [index, moment] of moments(options).entries()) {
     await ledger.reached(moment, target.signal);
-    if (ledger.isComplete())
-      throw new DemoFailure(`all was sent after ${index} of ${strikes} faults; send more, or let fewer strike`, 2);
+    if (ledger.isComplete()) break;
     const struck = await strike(faults[index % faults.length]!, options);
     options.onStrike(struck);
     done.push(struck);

@@ -29,7 +29,7 @@ it(
     const stop = new AbortController().signal;
 
     const result = await runFaults(
-      { data: [], operations: 8_000, refused, senders: 8, batch: 50, strikes: 20, seed: 1 },
+      { data: [], operations: 8_000, refused, senders: 4, batch: 25, strikes: 20, seed: 1 },
       { output, stop },
     );
 
