@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { openSync, closeSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { DemoFailure, messageOf } from "../failure.js";
 import { SERVER_PROGRAM } from "./paths.js";
@@ -26,6 +27,7 @@ const READY_WITHIN_MS = 120_000;
 const STOP_WITHIN_MS = 30_000;
 /** A service that dies again and again is broken, not unlucky. */
 const RESTARTS_MAX = 5;
+const RESTART_AFTER_MS = 500;
 
 /**
  * Timers of customers that send history wait until no more of it comes; after this many seconds the history counts as sent. The
@@ -124,22 +126,24 @@ export class Service {
     return url;
   }
 
+  /** Like a supervisor: a start that fails is tried again, as where the database is away at that moment. */
   async #bringBack(how: string): Promise<void> {
-    if (this.#stopping) return;
-    try {
-      if (this.restarts === RESTARTS_MAX)
-        throw new DemoFailure(`the service ended ${RESTARTS_MAX + 1} times: ${await this.lastWords()}`);
+    let failure: unknown;
+    while (!this.#stopping && this.restarts < RESTARTS_MAX) {
       this.restarts++;
-      await this.#launch(this.#url === "" ? "0" : new URL(this.#url).port, SETTLE_SECONDS_AFTER_RESTART);
-      this.options.onRestart(how);
-    } catch (error) {
-      this.#giveUp(error as Error);
+      try {
+        await this.#launch(this.#url === "" ? "0" : new URL(this.#url).port, SETTLE_SECONDS_AFTER_RESTART);
+        this.options.onRestart(how);
+        return;
+      } catch (error) {
+        failure = error;
+        await delay(RESTART_AFTER_MS);
+      }
     }
-  }
-
-  /** A start that failed because the service is to stop is no loss. */
-  #giveUp(error: Error): void {
-    if (!this.#stopping) this.#lost.abort(error);
+    // A start that failed because the service is to stop is no loss.
+    if (this.#stopping) return;
+    const said = failure === undefined ? await this.lastWords() : messageOf(failure);
+    this.#lost.abort(new DemoFailure(`the service ended ${RESTARTS_MAX + 1} times: ${said}`, 1, { cause: failure }));
   }
 
   /** Ours without what would point the service at another database or at other settings. */
