@@ -65,6 +65,9 @@ function connecting(error: unknown, { variable, place, name, user }: Target): st
   if (/^unsupported startup parameter/.test(message)) {
     return `a pooler answers at ${place} (${message}); name the database itself in ${variable}, and the pooler in SVC_POOLER_URL`;
   }
+  // PgBouncer before 1.19 says so of a wrong password, and of a database that it does not know.
+  if (code === "08P01")
+    return `the pooler at ${place} refuses: ${message}; correct ${variable}, or the pooler's configuration`;
   if (code === "3D000")
     return `${server} has no database ${name}; create it (createdb ${name}), or correct ${variable}`;
   if (code === "42501") return `the user ${user} may not do this (${message}); ${owner(name, user)}`;
