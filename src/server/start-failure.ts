@@ -33,6 +33,16 @@ export function databaseFailure(error: unknown, url: string | null, variable = "
   return said === null ? error : new StartError(said, { cause: error });
 }
 
+/** A failure to look at the database at `url`, in words where there are any. Who may not look need not own the database for it. */
+export function lookFailure(error: unknown, url: string | null): unknown {
+  if (url === null || codeOf(error) !== "42501") return databaseFailure(error, url);
+  const user = decodeURIComponent(new URL(url).username);
+  return new StartError(
+    `the user ${user} may not look at this (${(error as Error).message}); name the user that migrates the database in DATABASE_URL`,
+    { cause: error },
+  );
+}
+
 interface Target {
   variable: string;
   place: string;
