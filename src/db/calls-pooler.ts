@@ -1,4 +1,9 @@
+import { randomInt } from "node:crypto";
 import type { Sql } from "postgres";
+import { inTransaction } from "./transaction.js";
+
+/** First key of the locks that `leadsTo` takes. */
+const MARK = 1_885_302_892;
 
 /** What a pooler's sessions are. */
 export interface PooledSession {
@@ -9,6 +14,24 @@ export interface PooledSession {
   mayMore: boolean;
   /** Statements that take too long are ended. */
   hasTimeout: boolean;
+}
+
+/**
+ * Whether a pooler leads to the database itself, and not to a copy, a standby or another one with the same tables: a lock that is
+ * held in the one is seen in the other.
+ *
+ * @param sql of the database itself
+ */
+export function leadsTo(sql: Sql, pooled: Sql): Promise<boolean> {
+  const number = randomInt(2 ** 31);
+  return inTransaction(sql, "read only", async (tx) => {
+    await tx`select pg_advisory_xact_lock(${MARK}::integer, ${number}::integer)`;
+    const seen = await pooled`
+      select from pg_catalog.pg_locks as l
+      join pg_catalog.pg_database as d on d.oid = l.database
+      where l.locktype = 'advisory' and l.classid = ${MARK}::oid and l.objid = ${number}::oid and d.datname = current_database()`;
+    return seen.length > 0;
+  });
 }
 
 /** Looks at the session that a pooler gives. */

@@ -1,7 +1,7 @@
-import { startEmbedded } from "../db/embedded.js";
+import { startEmbedded, type EmbeddedOptions } from "../db/embedded.js";
 import type { ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
-import { databaseFailure } from "./start-failure.js";
+import { databaseFailure, lookFailure } from "./start-failure.js";
 
 export interface Database {
   url: string;
@@ -37,17 +37,17 @@ export async function onDatabase<T>(
   }
 }
 
-/** Looks at the database, whatever its version: that is not migrated by looking. Throws StartError where the operator can mend what is wrong. */
+/** Looks at the database, whatever its version: that is neither made nor migrated by looking. Throws StartError where the operator can mend what is wrong. */
 export async function lookAtDatabase<T>(
   config: ServerConfig,
   logger: Logger,
   look: (url: string) => Promise<T>,
 ): Promise<T> {
-  const server = await reachServer(config, logger);
+  const server = await reachServer(config, logger, { make: false });
   try {
     return await look(server.url);
   } catch (error) {
-    throw databaseFailure(error, config.databaseUrl);
+    throw lookFailure(error, config.databaseUrl);
   } finally {
     await server.stop();
   }
@@ -73,17 +73,22 @@ export async function bringToVersion(
 }
 
 /**
- * The operator's server, or the embedded one, which is started where it does not run.
+ * The operator's server, or the embedded one, which is started where it does not run, and made where it is not there unless `make` is false.
  *
- * @param onWait told whenever other processes make or start the embedded one, and there is time for other work
+ * @param options.onWait told whenever other processes make or start the embedded one, and there is time for other work
  */
-export async function reachServer(config: ServerConfig, logger: Logger, onWait?: () => void): Promise<DatabaseServer> {
+export async function reachServer(
+  config: ServerConfig,
+  logger: Logger,
+  options: Pick<EmbeddedOptions, "make" | "onWait"> = {},
+): Promise<DatabaseServer> {
   if (config.databaseUrl !== null) return { url: config.databaseUrl, stop: () => Promise.resolve() };
   return startEmbedded(config.dataDir, {
     onLost: (error) => {
       logger.fatal({ err: error }, "the embedded PostgreSQL is gone");
       process.exit(1);
     },
-    ...(onWait === undefined ? {} : { onWait }),
+    onMade: (dataDir) => logger.info({ dataDir }, "a new embedded PostgreSQL was made"),
+    ...options,
   });
 }

@@ -1,20 +1,21 @@
 import { connect } from "../db/connect.js";
-import { readPooledSession } from "../db/calls-pooler.js";
+import { leadsTo, readPooledSession } from "../db/calls-pooler.js";
 import type { Database } from "./database.js";
 import type { Logger } from "./log.js";
 import { databaseFailure, StartError } from "./start-failure.js";
 
 /**
- * Looks through the pooler whether requests can be served by it, as they are without one: by a user who may call what HTTP needs and
- * nothing else. Throws StartError where the operator can mend what is wrong. Nothing to do where `url` is null.
+ * Looks through the pooler whether requests can be served by it, as they are without one: in the same database, by a user
+ * who may call what HTTP needs and nothing else. Throws StartError where the operator can mend what is wrong. Nothing to do where `url` is null.
  */
 export async function checkPooler(
   url: string | null,
-  { useRoles }: Pick<Database, "useRoles">,
+  { url: databaseUrl, useRoles }: Pick<Database, "url" | "useRoles">,
   logger: Logger,
 ): Promise<void> {
   if (url === null) return;
   const sql = connect(url, { max: 1, applicationName: "svc http", pooled: true });
+  const direct = connect(databaseUrl, { max: 1, applicationName: "svc http" });
   try {
     const { user, mayCall, mayMore, hasTimeout } = await readPooledSession(sql);
     const name = `"${user}"`;
@@ -29,6 +30,12 @@ export async function checkPooler(
           `create role … login password '…' in role svc_http`,
       );
     }
+    if (!(await leadsTo(direct, sql))) {
+      throw new StartError(
+        "SVC_POOLER_URL leads to another database than DATABASE_URL, or to a standby of it: what was sent there would be acknowledged, " +
+          "and no worker would see it; correct SVC_POOLER_URL, or the pooler's [databases]",
+      );
+    }
     if (!hasTimeout) {
       logger.warn(
         `nothing ends a statement of SVC_POOLER_URL's user that takes too long: alter role ${name} set statement_timeout = '30s'`,
@@ -37,6 +44,6 @@ export async function checkPooler(
   } catch (error) {
     throw databaseFailure(error, url, "SVC_POOLER_URL");
   } finally {
-    await sql.end({ timeout: 5 });
+    await Promise.all([sql.end({ timeout: 5 }), direct.end({ timeout: 5 })]);
   }
 }

@@ -33,6 +33,16 @@ export function databaseFailure(error: unknown, url: string | null, variable = "
   return said === null ? error : new StartError(said, { cause: error });
 }
 
+/** A failure to look at the database at `url`, in words where there are any. Who may not look need not own the database for it. */
+export function lookFailure(error: unknown, url: string | null): unknown {
+  if (url === null || codeOf(error) !== "42501") return databaseFailure(error, url);
+  const user = decodeURIComponent(new URL(url).username);
+  return new StartError(
+    `the user ${user} may not look at this (${(error as Error).message}); name the user that migrates the database in DATABASE_URL`,
+    { cause: error },
+  );
+}
+
 interface Target {
   variable: string;
   place: string;
@@ -65,6 +75,9 @@ function connecting(error: unknown, { variable, place, name, user }: Target): st
   if (/^unsupported startup parameter/.test(message)) {
     return `a pooler answers at ${place} (${message}); name the database itself in ${variable}, and the pooler in SVC_POOLER_URL`;
   }
+  // PgBouncer before 1.19 says so of a wrong password, and of a database that it does not know.
+  if (code === "08P01")
+    return `the pooler at ${place} refuses: ${message}; correct ${variable}, or the pooler's configuration`;
   if (code === "3D000")
     return `${server} has no database ${name}; create it (createdb ${name}), or correct ${variable}`;
   if (code === "42501") return `the user ${user} may not do this (${message}); ${owner(name, user)}`;

@@ -92,7 +92,7 @@ function startReaching(
 ): { reaching: Promise<DatabaseServer>; waiting: Promise<void> } {
   let onWait = () => {};
   const waiting = new Promise<void>((resolve) => (onWait = resolve));
-  const reaching = reachServer(config, logger, onWait);
+  const reaching = reachServer(config, logger, { onWait });
   reaching.then(onWait, onWait); // a failure is for who awaits the server
   return { reaching, waiting };
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -5,9 +6,10 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
+import { migrate } from "../../src/db/migrate.js";
 import { installPack, listPacks, removePack } from "../../src/db/packs.js";
 import { describeCatalog } from "../support/catalog.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { createDatabase, createEmptyDatabase, type TestDatabase } from "../support/database.js";
 import { populate } from "../support/population.js";
 import { createEnvironment } from "../webhooks/support/fixtures.js";
 
@@ -72,6 +74,25 @@ it("goes up and down, and leaves nothing behind", async () => {
   expect(await removePack(db.url, "reporting"), "a second time").toEqual([]);
   const [ledger] = await db.sql`select to_regnamespace('svc_packs') as schema`;
   expect(ledger).toEqual({ schema: null });
+});
+
+it("goes up and down for a user who may make no roles, where somebody else made the pack's", async () => {
+  const user = `svc_test_plain_${randomBytes(4).toString("hex")}`;
+  const theirs = await createEmptyDatabase();
+  try {
+    await db.sql.unsafe(`create role svc_reporting nologin in role svc_reader; create role ${user} login password 'x'`);
+    const url = new URL(theirs.url);
+    await db.sql.unsafe(`alter database ${url.pathname.slice(1)} owner to ${user}`);
+    Object.assign(url, { username: user, password: "x" });
+    await migrate(url.href);
+    await installPack(url.href, "reporting");
+    await removePack(url.href, "reporting");
+    expect(await theirs.sql`select from pg_namespace where nspname = 'svc_reporting'`).toHaveLength(0);
+    expect(await reportingRole(), "is theirs who made it").toHaveLength(1);
+  } finally {
+    await theirs.drop();
+    await db.sql.unsafe(`drop role if exists svc_reporting; drop role if exists ${user}`);
+  }
 });
 
 it("has a guide whose commands are those", () => {

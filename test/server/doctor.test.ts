@@ -1,8 +1,12 @@
+import { randomBytes } from "node:crypto";
+import { readdir, rm } from "node:fs/promises";
+import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Examination } from "../../src/db/calls-operator.js";
 import { report } from "../../src/server/doctor.js";
 import { main } from "../../src/server/main.js";
 import { createEmptyDatabase } from "../support/database.js";
+import { temporaryDirectory } from "../support/server.js";
 import { startIngest, type IngestFixture } from "../http/ingest/fixture.js";
 
 // `svc-server doctor` beside a service on the same database.
@@ -94,6 +98,43 @@ describe("svc-server doctor", () => {
       expect(await empty.sql`select from pg_namespace where nspname = 'svc'`).toHaveLength(0);
     } finally {
       await empty.drop();
+    }
+  });
+});
+
+describe("svc-server doctor, pointed at the wrong thing,", () => {
+  it("makes no database in a data directory that has none", async () => {
+    const directory = await temporaryDirectory();
+    try {
+      vi.stubEnv("DATABASE_URL", undefined);
+      const dataDir = path.join(directory, "elsewhere");
+      vi.stubEnv("SVC_DATA_DIR", dataDir);
+      expect(await doctor()).toEqual({
+        code: 1,
+        stdout: "",
+        stderr: `svc-server: there is no database in ${dataDir}; set SVC_DATA_DIR to the data directory of the service, or DATABASE_URL to its database\n`,
+      });
+      expect(await readdir(directory)).toEqual([]);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+
+  it("advises nobody to hand the database to a user who may only read", async () => {
+    const { sql, url } = fixture.service.db;
+    const user = `svc_test_reader_${randomBytes(4).toString("hex")}`;
+    await sql.unsafe(`create role ${user} login password 'x' in role svc_reader`);
+    try {
+      const asReader = new URL(url);
+      Object.assign(asReader, { username: user, password: "x" });
+      vi.stubEnv("DATABASE_URL", asReader.href);
+      expect(await doctor()).toEqual({
+        code: 1,
+        stdout: "",
+        stderr: `svc-server: the user ${user} may not look at this (permission denied for schema svc_api); name the user that migrates the database in DATABASE_URL\n`,
+      });
+    } finally {
+      await sql.unsafe(`drop role ${user}`);
     }
   });
 });

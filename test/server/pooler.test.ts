@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { bootstrap } from "../../src/db/calls-admin.js";
 import { newAccessToken } from "../../src/http/credentials.js";
 import { createUser, PASSWORD, whoIs } from "../http/pages/people.js";
@@ -209,6 +209,27 @@ it("a start says what is wrong with the pooler", async () => {
   );
 });
 
+it("a start refuses a pooler that leads to another database, which has the same tables", async () => {
+  const other = await createDatabase();
+  try {
+    const elsewhere = new URL(other.url);
+    Object.assign(elsewhere, { username: user, password: "pooled" });
+    expect(await start(elsewhere.href)).toMatch(
+      /^svc-server: SVC_POOLER_URL leads to another database than DATABASE_URL, .*; correct SVC_POOLER_URL, or the pooler's \[databases\]\n$/,
+    );
+  } finally {
+    await other.drop();
+  }
+});
+
+it("a start says in one line what PgBouncer itself refuses", async () => {
+  for (const wrong of [{ pathname: "/nowhere" }, { password: "wrong" }]) {
+    const url = new URL(pooler!.urlOf(user));
+    Object.assign(url, wrong);
+    expect(await start(url.href)).toMatch(/^svc-server: .*; .*correct SVC_POOLER_URL, .*\n$/);
+  }
+});
+
 /** What a start that fails writes to standard error. */
 async function start(poolerUrl: string, databaseUrl = db.url): Promise<string> {
   const env = {
@@ -220,6 +241,7 @@ async function start(poolerUrl: string, databaseUrl = db.url): Promise<string> {
     LOG_LEVEL: "error",
   };
   const child = execFile(process.execPath, [path.join(ROOT, "bin/svc-server.js"), "start", "--role", "http"], { env });
+  onTestFinished(() => void child.kill("SIGKILL")); // where it starts, against what is expected
   const [stderr, [code]] = await Promise.all([text(child.stderr!), once(child, "close")]);
   expect(code).toBe(1);
   return stderr;

@@ -134,3 +134,13 @@ it("a data directory that cannot be made is one line", async () => {
     /^svc-server: cannot create the data directory \/dev\/null\/data \(ENOTDIR.*\); set SVC_DATA_DIR to one that this user can write to\n$/,
   );
 });
+
+it("a data directory that cannot be written to is one line", async () => {
+  // Nobody makes directories there, root neither.
+  expect(await start({ SVC_DATA_DIR: "/sys" })).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(
+      /^svc-server: cannot write to the data directory \/sys \(E[A-Z]+\); set SVC_DATA_DIR to one that this user can write to\n$/,
+    ) as string,
+  });
+});

@@ -170,6 +170,9 @@ exception
   -- Another database of the server has the pack, too, or somebody has granted the role something else.
   when dependent_objects_still_exist then
     raise notice 'the role svc_reporting stays: it is still used';
+  -- Somebody else made it, for a user who may make no roles.
+  when insufficient_privilege then
+    raise notice 'the role svc_reporting stays: another user made it';
   when undefined_object then null;
 end
 $$;

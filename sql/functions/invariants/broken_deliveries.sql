@@ -62,6 +62,18 @@ as $$
   where (d.status <> 'pending' and d.attempts = 0) or d.resent_after > d.attempts
   union all
   select
+    'deliveries_are_those_of_their_attempts', d.environment_id,
+    format(
+      'the delivery of %s to %s is delivered; its last attempt was %s', svc.emission_id(d.emission_seq), d.webhook_id,
+      coalesce('answered ' || a.status_code, 'not answered')
+    )
+  from svc.deliveries as d
+  join svc.delivery_attempts as a
+    on a.environment_id = d.environment_id and a.webhook_id = d.webhook_id and a.emission_seq = d.emission_seq
+    and a.attempt = d.attempts
+  where d.status = 'delivered' and (a.status_code between 200 and 299) is not true
+  union all
+  select
     'deliveries_are_those_of_their_attempts', a.environment_id,
     format(
       'the attempt %s to deliver %s to %s has %s', a.attempt, svc.emission_id(a.emission_seq), a.webhook_id,

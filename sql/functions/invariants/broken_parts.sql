@@ -1,5 +1,5 @@
--- Where the tables of a customer's segments, signals and journeys do not show what the engine's state says, and rows of customers who are
--- not there: all of them are written, and erased, with the customer's row held.
+-- Where the tables of a customer's segments, signals and journeys, or the time when its timers are due, do not show what the engine's state
+-- says, and rows of customers who are not there: all of them are written, and erased, with the customer's row held.
 -- Raises nothing, locks nothing.
 create or replace function svc.broken_parts()
 returns table (invariant text, environment_id integer, example text)
@@ -8,9 +8,11 @@ stable
 set search_path = ''
 as $$
   with states as materialized (
-    select c.environment_id, c.customer_id, s.segments, s.signals, s.journeys
+    select
+      c.environment_id, c.customer_id, c.next_due_at, s.segments, s.signals, s.journeys,
+      timestamptz 'epoch' + s."timerDueAt" * interval '1 millisecond' as timer_due_at
     from svc.customers as c
-    cross join lateral json_to_record(c.state) as s (segments json, signals json, journeys json)
+    cross join lateral json_to_record(c.state) as s (segments json, signals json, journeys json, "timerDueAt" bigint)
   ),
   told as (
     select s.environment_id, s.customer_id, 'segment' as kind, p.key as part_id, 'entered' as stands
@@ -81,6 +83,22 @@ as $$
   -- Who is not there is told above.
   join svc.customers as k on k.environment_id = c.environment_id and k.customer_id = c.customer_id
   where c.told is distinct from c.shown
+  union all
+  select
+    'tables_show_what_the_state_says', s.environment_id,
+    format(
+      'the customer "%s", timers: due at %s by the state, %s by the table', s.customer_id, svc.iso(s.timer_due_at),
+      coalesce('at ' || svc.iso(s.next_due_at), 'never')
+    )
+  from states as s
+  -- It may be sooner, where an operation lies ahead.
+  where (s.next_due_at < s.timer_due_at + interval '1 millisecond') is not true and s.timer_due_at is not null
+  union all
+  select
+    'tables_show_what_the_state_says', c.environment_id,
+    format('the customer "%s", evaluated: nothing by the state, up to %s by the table', c.customer_id, svc.iso(c.evaluated_through))
+  from svc.customers as c
+  where c.state is null and c.evaluated_through is not null
   union all
   select
     'journeys_have_one_run_at_a_time', j.environment_id,

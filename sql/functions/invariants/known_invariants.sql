@@ -98,7 +98,8 @@ as $$
     ),
     (
       17, 'tables_show_what_the_state_says',
-      'A customer is in the segments, has the signals raised and is as far in its journeys as its state says.',
+      'A customer is in the segments, has the signals raised, is as far in its journeys and has its timers due as its state '
+      'says.',
       'Recompute the customer, which writes state and tables anew: svc recompute --customer ID.'
     ),
     (
@@ -171,7 +172,8 @@ as $$
     ),
     (
       30, 'deliveries_are_those_of_their_attempts',
-      'Attempts belong to a delivery that counts them, and no delivery ended without one.',
+      'Attempts belong to a delivery that counts them, no delivery ended without one, and what was delivered was accepted by '
+      'the last.',
       'Find out who changed rows by SQL. svc webhooks resend brings a delivery to an end of its own.'
     ),
     (

@@ -28,8 +28,12 @@ export interface ClusterOptions {
   settings?: Record<string, string>;
   /** False skips the flush to disk after initdb. Only for data that may be lost, such as a test's. */
   sync?: boolean;
+  /** False refuses a data directory without a cluster, which otherwise gets one. */
+  make?: boolean;
   /** Told once there is nothing to do but wait for `initdb`. */
   onWait?: () => void;
+  /** Told the data directory in which a cluster was made. */
+  onMade?: (directory: string) => void;
 }
 
 /**
@@ -58,17 +62,25 @@ export const CLUSTER_SETTINGS: Record<string, string> = {
 /**
  * Opens the cluster in `dataDir`, making it first where there is none. `initdb` works in a directory of its own that is renamed
  * when complete: killed halfway it leaves nothing that looks like a cluster, and of two processes that make one at once the
- * second finds the first one's. Throws an error that names SVC_DATA_DIR where the directory cannot be used.
+ * second finds the first one's. Throws an error that names SVC_DATA_DIR where the directory cannot be used, or has no cluster and shall
+ * not get one.
  */
 export async function openCluster(dataDir: string, options: ClusterOptions): Promise<Cluster> {
-  const account = await serverAccount();
   const directory = path.resolve(dataDir);
+  const home = path.join(directory, "postgres");
+  // What else is wrong with the directory is told below.
+  if (options.make === false && !(await isThere(home).catch(() => true))) {
+    throw new SetupError(
+      `there is no database in ${directory}; set SVC_DATA_DIR to the data directory of the service, or DATABASE_URL to its database`,
+    );
+  }
+  const account = await serverAccount();
   await makeDataDirectory(directory, account);
   const binaries = await findBinaries(account);
-  const home = path.join(directory, "postgres");
   if (!(await isThere(home))) {
     await removeLeftovers(directory);
     await createCluster(directory, home, account, binaries, options);
+    options.onMade?.(directory);
   }
   const data = path.join(home, "data");
   await checkVersion(data, binaries);
@@ -120,7 +132,12 @@ async function createCluster(
   binaries: Binaries,
   options: ClusterOptions,
 ): Promise<void> {
-  const fresh = await mkdtemp(path.join(directory, `postgres.new-${process.pid}-`));
+  const fresh = await mkdtemp(path.join(directory, `postgres.new-${process.pid}-`)).catch((error: unknown) => {
+    throw new SetupError(
+      `cannot write to the data directory ${directory} (${(error as NodeJS.ErrnoException).code}); set SVC_DATA_DIR to one that this user can write to`,
+      { cause: error },
+    );
+  });
   try {
     const passwordFile = path.join(fresh, "password");
     await writeFile(passwordFile, `${randomBytes(24).toString("hex")}\n`, { mode: 0o600 });

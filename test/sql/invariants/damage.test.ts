@@ -91,6 +91,9 @@ it("nothing is found before", async () => {
   expect(await after("select")).toEqual([]);
 });
 
+/** A timer in the state, in the year 2100. */
+const TIMER = `update svc.customers set state = (state::jsonb || '{"timerDueAt": 4102444800000}')::json`;
+
 const CASES: [damage: string, statement: string, found: string[]][] = [
   [
     "an event is lost",
@@ -340,6 +343,23 @@ const CASES: [damage: string, statement: string, found: string[]][] = [
     ],
   ],
   [
+    "a customer's timers never come due",
+    `${TIMER}, next_due_at = null where customer_id = 'c020'`,
+    ['tables_show_what_the_state_says (1): the customer "c020", timers: due at T by the state, never by the table'],
+  ],
+  [
+    "a customer's timers come due too late",
+    `${TIMER}, next_due_at = '2100-01-01T00:00:01Z' where customer_id = 'c020'`,
+    ['tables_show_what_the_state_says (1): the customer "c020", timers: due at T by the state, at T by the table'],
+  ],
+  [
+    "a customer has lost its state",
+    "update svc.customers set state = null where customer_id = 'c019'",
+    [
+      'tables_show_what_the_state_says (4): the customer "c019", evaluated: nothing by the state, up to T by the table; the customer "c019", journey "onboarding": nothing by the state, run 1 complete by the table; the customer "c019", segment "picked": nothing by the state, entered by the table; the customer "c019", signal "hot": nothing by the state, raised by the table',
+    ],
+  ],
+  [
     "two runs of a journey are active",
     `insert into svc.journey_runs
      select environment_id, customer_id, journey_id, n, 'active', current_step, steps, started_at
@@ -436,6 +456,13 @@ const CASES: [damage: string, statement: string, found: string[]][] = [
     ],
   ],
   [
+    "a delivery that no attempt has made",
+    "update svc.delivery_attempts set status_code = 500 where emission_seq = (select min(emission_seq) from svc.deliveries)",
+    [
+      "deliveries_are_those_of_their_attempts (1): the delivery of emi to whk is delivered; its last attempt was answered #",
+    ],
+  ],
+  [
     "an attempt without a delivery",
     "update svc.delivery_attempts set emission_seq = 5 where emission_seq = (select min(emission_seq) from svc.delivery_attempts)",
     ["deliveries_are_those_of_their_attempts (1): the attempt 1 to deliver emi to whk has no delivery"],
@@ -501,6 +528,7 @@ describe("what is broken is found, and nothing beside it:", () => {
 });
 
 const HARMLESS: [change: string, statement: string][] = [
+  ["a timer that is due in time", `${TIMER}, next_due_at = '2100-01-01T00:00:00Z' where customer_id = 'c020'`],
   [
     "a key that nobody has used this month",
     `insert into svc.api_keys (key_hash, api_key_id, environment_id, name, hint, created_by)
