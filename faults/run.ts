@@ -1,7 +1,8 @@
 /** One run, from an empty directory to the verdict. */
 import { setMaxListeners } from "node:events";
+import { access } from "node:fs/promises";
 import { Api } from "../src/demo/api.js";
-import { DemoFailure } from "../src/demo/failure.js";
+import { DemoFailure, messageOf } from "../src/demo/failure.js";
 import { startProgress } from "../src/demo/progress.js";
 import { figure, styleFor } from "../src/demo/report/style.js";
 import { Random } from "../src/demo/simulate/random.js";
@@ -54,6 +55,7 @@ export async function runFaults(options: FaultsOptions, { output, stop }: RunCon
     options.data.length > 0 ? historyOfFiles(options.data) : generatedHistory(options.operations, options.seed);
   const surveyed = await survey(history);
   output.write(`${history.title}: ${figure(surveyed.operations)} operations, ${figure(surveyed.events)} events\n`);
+  await checkInput(options, surveyed);
   stop.throwIfAborted();
   const diskBytes = DISK_BYTES + surveyed.operations * DISK_BYTES_AN_OPERATION;
   return onStage({ seed: options.seed, diskBytes, stop }, async (stage) => {
@@ -65,6 +67,20 @@ export async function runFaults(options: FaultsOptions, { output, stop }: RunCon
       // What was under way when everything had to end failed for that reason, whatever it says itself.
       throw signal.aborted ? signal.reason : error;
     });
+  });
+}
+
+/** Throws a DemoFailure with exit code 2 where it is known from the start that the run would end badly. */
+async function checkInput({ strikes, batch, refused }: FaultsOptions, { operations }: Survey): Promise<void> {
+  // Each strike waits for a request that is sent after it.
+  if (strikes * batch > operations)
+    throw new DemoFailure(
+      `${figure(operations)} operations are too few for ${strikes} strikes among batches of ${batch}: send more, or have fewer strikes or operations in a batch`,
+      2,
+    );
+  if (refused === null) return;
+  await access(refused).catch((error: unknown) => {
+    throw new DemoFailure(`cannot read ${refused}: ${messageOf(error)}`, 2);
   });
 }
 

@@ -90,6 +90,18 @@ it("a run that is interrupted ends what it started and removes its data", { time
   }
 });
 
+it.each([
+  [{ operations: 90, strikes: 10, batch: 10 }, /^90 operations are too few for 10 strikes among batches of 10: /],
+  [{ operations: 90, strikes: 1, batch: 10, refused: "missing.jsonl" }, /^cannot read missing\.jsonl: ENOENT/],
+])("what cannot end well is refused before anything is started: %o", async (given, problem) => {
+  const options = { data: [], refused: null, senders: 1, seed: 1, ...given };
+  const context = { output: new PassThrough().resume(), stop: new AbortController().signal };
+  await expect(runFaults(options, context)).rejects.toMatchObject({
+    message: expect.stringMatching(problem),
+    exitCode: 2,
+  });
+});
+
 async function runsIn(folder: string): Promise<string[]> {
   return (await readdir(folder)).filter((name) => name.startsWith("svc-faults-"));
 }
