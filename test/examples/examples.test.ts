@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { dataOf } from "../../examples/tools/story.js";
 import { compileProject, type CompileResult } from "../../src/dsl-compiler/index.js";
@@ -8,6 +10,8 @@ import { declaredIn, reachedBy } from "./support/reached.js";
 
 // For whoever changes a model or a story: EXAMPLES=write npx vitest run test/examples/examples.test.ts
 const WRITE = process.env["EXAMPLES"] === "write";
+
+const ROOT = path.resolve(import.meta.dirname, "../../examples");
 
 describe.each(EXAMPLES)("examples/$name", (example) => {
   let compiled: CompileResult & { ok: true };
@@ -39,6 +43,26 @@ describe.each(EXAMPLES)("examples/$name", (example) => {
     const reached = reachedBy(data, played);
     expect(declaredIn(compiled.snapshot).filter((part) => !reached.has(part))).toEqual([]);
   });
+
+  it("names customers in its README that there are", async () => {
+    const readme = await readFile(path.join(example.directory, "README.md"), "utf8");
+    const named = [...readme.matchAll(/`([a-z]+(?:-[a-z]+)+)`/g)].map(([, name]) => name!);
+    expect(named.length).toBeGreaterThan(3);
+    const known = new Set(example.stories.map(({ customerId }) => customerId));
+    expect(named.filter((name) => !known.has(name))).toEqual([]);
+  });
+});
+
+it("the index names files that there are, and what is in them", async () => {
+  const index = await readFile(path.join(ROOT, "README.md"), "utf8");
+  const named = [...index.matchAll(/`(\w+\/model\/\w+\.ts)`(?: \(((?:`\w+`(?:, )?)+)\))?/g)];
+  expect(named.length).toBeGreaterThan(30);
+  for (const [, file = "", parts = ""] of named) {
+    const source = await readFile(path.join(ROOT, file), "utf8");
+    for (const [, part = ""] of parts.matchAll(/`(\w+)`/g)) {
+      expect(source, `${part} of ${file}`).toMatch(new RegExp(`\\b(const ${part} =|${part}:)`));
+    }
+  }
 });
 
 function stand({ engine }: Played, end: string): Expected {
