@@ -13,6 +13,7 @@ const PURE = [
   "test/house/**/*.test.ts",
   "test/demo/**/*.test.ts",
   "test/local/**/*.test.ts",
+  "test/examples/{examples,tools}.test.ts",
 ];
 
 /** Files that take the longest begin first, so that none of them runs alone at the end. */

@@ -1,0 +1,84 @@
+import { execFile } from "node:child_process";
+import path from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { dataOf, Story } from "../../examples/tools/story.js";
+import { requestsOf } from "../../examples/tools/walk.js";
+import { compileProject } from "../../src/dsl-compiler/index.js";
+import { TestClock } from "../../src/local/clock.js";
+import { LocalEngine } from "../../src/local/engine.js";
+import { startLocalServer } from "../../src/local/server.js";
+import { EXAMPLES, readData } from "./support/examples.js";
+import { playLocally } from "./support/local.js";
+
+const DAY = 86_400_000;
+const BEGIN = "2026-01-05T09:00:00.000Z";
+const day = (count: number) => Date.parse(BEGIN) + count * DAY;
+
+describe("stories", () => {
+  const a = new Story("a", BEGIN).becomes(0, { plan: "pro" }).does(0, "login", { mobile: true });
+  const late = new Story("b", BEGIN).arrives(2).does(1, "login").does(0.5, "login").does(3, "login");
+
+  it("become lines in the order in which they reach the service, and of one moment as they happened", () => {
+    const lines = dataOf([late, a.every(2, 1, 4, "used")])
+      .trimEnd()
+      .split("\n");
+    const told = lines.map((line) => JSON.parse(line) as { customerId: string; timestamp?: string });
+    expect(told.map(({ customerId, timestamp }) => `${customerId} ${timestamp ?? "-"}`)).toEqual([
+      "a -",
+      `a ${BEGIN}`,
+      "a 2026-01-06T09:00:00.000Z",
+      "b 2026-01-05T21:00:00.000Z",
+      "b 2026-01-06T09:00:00.000Z",
+      "b 2026-01-08T09:00:00.000Z",
+      "a 2026-01-08T09:00:00.000Z",
+    ]);
+    expect(JSON.parse(lines[1]!)).toEqual({
+      customerId: "a",
+      event: "login",
+      properties: { mobile: true },
+      timestamp: BEGIN,
+      idempotencyKey: "a/2",
+    });
+  });
+
+  it("are accepted as they happen, traits with the event after them, and at once where they are late", () => {
+    const requests = requestsOf(dataOf([a, late]));
+    expect(requests.map(({ at, operations }) => [at, operations.length])).toEqual([
+      [day(0), 2],
+      [day(1), 1],
+      [day(1), 1],
+      [day(1), 1],
+      [day(3), 1],
+      [day(3), 1],
+    ]);
+  });
+
+  it("are refused where a time is missing", () => {
+    expect(() => requestsOf('{"customerId": "a", "event": "login"}')).toThrow("line 1: the event has no timestamp");
+    expect(() => requestsOf('{"type": "identify", "customerId": "a", "traits": {}}')).toThrow("put it before an event");
+  });
+});
+
+it("play.ts sends the data to svc dev, which ends as the tests do", async () => {
+  const example = EXAMPLES.find(({ name }) => name === "ecommerce")!;
+  const compiled = await compileProject(example.directory);
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
+  const data = await readData(example);
+  const options = { environment: "test", configVersion: "v1", settleMs: 30_000 };
+  const engine = new LocalEngine(compiled, { ...options, clock: new TestClock(requestsOf(data)[0]!.at) });
+  const server = await startLocalServer({
+    engine,
+    port: 0,
+    observe: () => undefined,
+    timersFired: () => undefined,
+  });
+  onTestFinished(() => server.stop());
+
+  const root = path.resolve(import.meta.dirname, "../..");
+  const args = ["--import", "tsx", "examples/tools/play.ts", "examples/ecommerce/data.jsonl", server.url, example.end];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root });
+  expect(stdout).toContain("requests are accepted");
+  const { engine: own } = playLocally(compiled, data, example.end);
+  expect(engine.customerIds.map((id) => engine.document(id))).toEqual(own.customerIds.map((id) => own.document(id)));
+});
