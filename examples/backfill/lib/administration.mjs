@@ -1,0 +1,106 @@
+// After the sending: what the service has, and a recompute with its dry run before it.
+import { setTimeout as delay } from "node:timers/promises";
+import { request } from "./http.mjs";
+import { Mistake } from "./mistake.mjs";
+import { count, Progress } from "./progress.mjs";
+
+const POLL_MS = 1_000;
+/** Timers of customers whose history arrives are held back for half a minute unless the operator says otherwise. */
+const STALLED_MS = 300_000;
+
+export class Administration {
+  constructor({ url, admin }, { tries, signal }) {
+    const { project, environment, token, organization } = admin;
+    this.environment = environment;
+    this.signal = signal;
+    const headers = { authorization: `Bearer ${token}`, "x-svc-organization": organization };
+    this.call = (method, path, body, query = "") =>
+      request({
+        url,
+        method,
+        path: `/projects/${encodeURIComponent(project)}${path}?env=${environment}${query}`,
+        headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
+        body,
+        tries,
+        signal,
+        note: (text) => console.log(text),
+      });
+  }
+
+  overview() {
+    return this.call("GET", "/overview");
+  }
+
+  /** Waits until everything that was accepted has been evaluated, timers too. Throws a Mistake where nothing moves any more. */
+  async evaluated() {
+    let moved = { left: -1, at: 0 };
+    for (let progress = null; ; await this.#pause()) {
+      const { events, customersDue } = await this.overview();
+      // Events of the future wait for their time.
+      const left = events.pending - events.ahead + customersDue;
+      if (left === 0) return progress?.end();
+      if (progress === null) {
+        console.log("Waiting until everything is evaluated");
+        progress = new Progress({ unit: "events pending or customers due", total: null });
+      }
+      progress.update(left);
+      if (left !== moved.left) moved = { left, at: performance.now() };
+      if (performance.now() - moved.at > STALLED_MS)
+        throw new Mistake(
+          `${events.pending - events.ahead} events and ${customersDue} customers still wait for evaluation; see svc diagnose`,
+        );
+    }
+  }
+
+  /** Tells what a recompute of all customers changes; with `mode` "run", does it. A recompute changes nothing that is right already. */
+  async recompute(mode) {
+    const dryRun = await this.#job("Dry run", { all: true, dryRun: true });
+    if (dryRun.changes === 0) return;
+    if (mode === "run") await this.#job("Recompute", { from: dryRun.id });
+    else console.log(`To do exactly this: svc recompute --from ${dryRun.id} --env ${this.environment}`);
+  }
+
+  async #job(title, scope) {
+    let job = await this.call("POST", "/recomputes", scope);
+    const path = `/recomputes/${encodeURIComponent(job.id)}`;
+    const progress = new Progress({ unit: "customers", total: null });
+    for (; job.status !== "completed"; job = await this.call("GET", path)) {
+      if (job.status === "dead_letter")
+        throw new Mistake(`${job.id} was given up: ${job.error}; svc recompute retry ${job.id} goes on`);
+      progress.total = job.progress.customersTotal;
+      progress.update(job.progress.customersDone);
+      await this.#pause();
+    }
+    progress.end();
+    const changes = await this.#tell(title, job, path);
+    return { id: job.id, changes };
+  }
+
+  /** Before and after, in numbers, and the customers that change most. */
+  async #tell(title, { id, progress, result }, path) {
+    const would = title === "Dry run" ? "would differ" : "differ now";
+    console.log(
+      `${title} ${id}: ${count(result.customersChanged)} of ${count(progress.customersDone)} customers ${would}`,
+    );
+    if (result.customersChanged === 0) return 0;
+    console.log(`  lifecycle  ${count(result.lifecycleChanged)} customers`);
+    console.log(`  health     ${count(result.healthChanged)} customers`);
+    console.log(`  segments   ${count(result.segmentsEntered)} entered, ${count(result.segmentsExited)} left`);
+    console.log(`  rules      ${count(result.rules)} runs more, ${count(result.rulesRemoved)} fewer`);
+    console.log(`  emissions  ${count(result.emissions)}`);
+    const { data } = await this.call("GET", `${path}/customers`, undefined, "&limit=5");
+    for (const { customerId, lifecycle, health, segments } of data) {
+      const states = `${lifecycle.before ?? "-"} → ${lifecycle.after ?? "-"}`;
+      const scores = `health ${health.before?.overall ?? "-"} → ${health.after?.overall ?? "-"}`;
+      console.log(
+        `    ${customerId}: ${states}, ${scores}, ${segments.before.length} → ${segments.after.length} segments`,
+      );
+    }
+    return result.customersChanged;
+  }
+
+  async #pause() {
+    await delay(POLL_MS, undefined, { signal: this.signal }).catch(() => undefined);
+    this.signal.throwIfAborted();
+  }
+}
