@@ -15,6 +15,9 @@ import { Tally } from "./lib/tally.mjs";
 const BODY_CHARACTERS_MAX = 4_000_000;
 const PROBLEMS_SHOWN = 10;
 
+/** To start it again with the same arguments does not help. */
+class OtherRows extends Mistake {}
+
 /** Somebody pressed Ctrl+C. */
 class Stopped extends Error {}
 
@@ -78,7 +81,6 @@ async function backfill(options, toOperation, total, administration, signal) {
   const tally = new Tally(options.sum);
   const digest = new SourceDigest();
   const progress = new Progress({ unit: "rows", total, first: done });
-  if (done > 0) console.log(`Going on after row ${count(done)}${total === null ? "" : ` of ${count(total)}`}`);
   let batch = [];
   let characters = 0;
   let rows = 0;
@@ -108,7 +110,7 @@ async function backfill(options, toOperation, total, administration, signal) {
         signal.throwIfAborted();
         rows = number;
         digest.add(text);
-        if (number === done && digest.value() !== doneDigest) throw otherRows(options, done);
+        if (number === done) goOn(options, digest.value() === doneDigest, done, total);
         if (problem === undefined && !rejects?.rows.has(number)) tally.add(operation);
         continue;
       }
@@ -123,11 +125,12 @@ async function backfill(options, toOperation, total, administration, signal) {
         characters += length;
       }
     }
-    if (rows < done) throw otherRows(options, done);
+    if (rows < done) goOn(options, false, done, total);
     await flush();
   } catch (error) {
     progress.end();
-    throw error instanceof Stopped || error instanceof Mistake ? tellPlace(error, checkpoint, total) : error;
+    const mayGoOn = error instanceof Stopped || (error instanceof Mistake && !(error instanceof OtherRows));
+    throw mayGoOn ? tellPlace(error, checkpoint, total) : error;
   }
   progress.end();
   rejects?.close();
@@ -149,8 +152,13 @@ function openRejects({ skipRejected }, checkpoint) {
   return rejects;
 }
 
-function otherRows({ source, checkpoint }, done) {
-  return new Mistake(
+/** Says from where it goes on. Throws a Mistake where the rows before are not those that were sent. */
+function goOn({ source, checkpoint }, isSame, done, total) {
+  if (isSame) {
+    console.log(`Going on after row ${count(done)}${total === null ? "" : ` of ${count(total)}`}`);
+    return;
+  }
+  throw new OtherRows(
     `the first ${count(done)} rows of ${source.name} are not those that ${checkpoint} tells of; put the source back as it was, or remove the checkpoint to begin again`,
   );
 }

@@ -4,7 +4,8 @@ import { request } from "./http.mjs";
 import { Mistake } from "./mistake.mjs";
 import { count, Progress } from "./progress.mjs";
 
-const POLL_MS = 1_000;
+/** Small backfills are done at once, large ones need not be asked about all the time. */
+const [POLL_MS_MIN, POLL_MS_MAX] = [100, 2_000];
 /** Timers of customers whose history arrives are held back for half a minute unless the operator says otherwise. */
 const STALLED_MS = 300_000;
 
@@ -33,22 +34,20 @@ export class Administration {
 
   /** Waits until everything that was accepted has been evaluated, timers too. Throws a Mistake where nothing moves any more. */
   async evaluated() {
-    let moved = { left: -1, at: 0 };
-    for (let progress = null; ; await this.#pause()) {
+    const progress = new Progress();
+    let moved = { waiting: "", at: 0 };
+    for (let polls = 0; ; await this.#pause(polls++)) {
       const { events, customersDue } = await this.overview();
       // Events of the future wait for their time.
-      const left = events.pending - events.ahead + customersDue;
-      if (left === 0) return progress?.end();
-      if (progress === null) {
-        console.log("Waiting until everything is evaluated");
-        progress = new Progress({ unit: "events pending or customers due", total: null });
+      const pending = events.pending - events.ahead;
+      if (pending + customersDue === 0) return progress.end();
+      const waiting = `${count(pending)} events and the timers of ${count(customersDue)} customers wait for evaluation`;
+      progress.show(waiting);
+      if (waiting !== moved.waiting) moved = { waiting, at: performance.now() };
+      if (performance.now() - moved.at > STALLED_MS) {
+        progress.end();
+        throw new Mistake(`nothing moves any more: ${waiting}; see svc diagnose`);
       }
-      progress.update(left);
-      if (left !== moved.left) moved = { left, at: performance.now() };
-      if (performance.now() - moved.at > STALLED_MS)
-        throw new Mistake(
-          `${events.pending - events.ahead} events and ${customersDue} customers still wait for evaluation; see svc diagnose`,
-        );
     }
   }
 
@@ -64,12 +63,12 @@ export class Administration {
     let job = await this.call("POST", "/recomputes", scope);
     const path = `/recomputes/${encodeURIComponent(job.id)}`;
     const progress = new Progress({ unit: "customers", total: null });
-    for (; job.status !== "completed"; job = await this.call("GET", path)) {
+    for (let polls = 0; job.status !== "completed"; job = await this.call("GET", path)) {
       if (job.status === "dead_letter")
         throw new Mistake(`${job.id} was given up: ${job.error}; svc recompute retry ${job.id} goes on`);
       progress.total = job.progress.customersTotal;
       progress.update(job.progress.customersDone);
-      await this.#pause();
+      await this.#pause(polls++);
     }
     progress.end();
     const changes = await this.#tell(title, job, path);
@@ -99,8 +98,9 @@ export class Administration {
     return result.customersChanged;
   }
 
-  async #pause() {
-    await delay(POLL_MS, undefined, { signal: this.signal }).catch(() => undefined);
+  async #pause(polls) {
+    const pause = Math.min(POLL_MS_MAX, POLL_MS_MIN * 1.3 ** polls);
+    await delay(pause, undefined, { signal: this.signal }).catch(() => undefined);
     this.signal.throwIfAborted();
   }
 }

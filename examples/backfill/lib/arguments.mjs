@@ -89,6 +89,7 @@ function parse(args) {
 
 function target(env, project) {
   const url = variable(env, "SVC_API_URL").replace(/\/+$/, "");
+  if (!/^https?:\/\/./.test(url) || !URL.canParse(url)) throw new Mistake(`SVC_API_URL is no address: ${url}`);
   const apiKey = variable(env, "SVC_API_KEY");
   if (project === null) return { url, apiKey, admin: null };
   const admin = { project, token: variable(env, "SVC_ACCESS_TOKEN"), organization: variable(env, "SVC_ORGANIZATION") };
@@ -96,8 +97,9 @@ function target(env, project) {
 }
 
 function variable(env, name) {
-  if (!env[name]) throw new Mistake(`set ${name}; see --help`);
-  return env[name];
+  const value = env[name]?.trim() ?? "";
+  if (value === "") throw new Mistake(`set ${name}; see --help`);
+  return value;
 }
 
 function whole(value, option, least, most) {

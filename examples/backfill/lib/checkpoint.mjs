@@ -93,6 +93,6 @@ export class SourceDigest {
 
 /** Names service, environment and key. Not the key itself: the checkpoint is no secret. */
 export function targetOf(url, apiKey) {
-  const key = createHash("sha256").update(apiKey).digest("hex").slice(0, 8);
-  return `${url} (key ${apiKey.split("_", 2).join("_")}_…, fingerprint ${key})`;
+  const [beginning = ""] = /^svc_(test|live)_/.exec(apiKey) ?? [];
+  return `${url} with the key ${beginning}… (${createHash("sha256").update(apiKey).digest("hex").slice(0, 8)})`;
 }

@@ -3,6 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Mistake } from "./mistake.mjs";
 
 const ANSWER_MS_MAX = 60_000;
+/** To wait for the next month is not for a program that somebody started. */
+const WAIT_SECONDS_MAX = 600;
 
 /** The answer to a request that is not to be sent again as it is. `code`, `field` and so on are those of its error, as far as it has them. */
 export class Refusal extends Mistake {
@@ -25,8 +27,7 @@ export async function request({ url, method = "POST", path, headers, body, tries
     const error = answer?.error ?? {};
     const isLimited = error.code === "RATE_LIMIT_EXCEEDED";
     const mayPass = status === 0 || status === 408 || status === 429 || status >= 500;
-    // To wait for the next month is not for a program that somebody started.
-    if (!mayPass || error.code === "MONTHLY_QUOTA_EXCEEDED")
+    if (!mayPass || error.code === "MONTHLY_QUOTA_EXCEEDED" || retryAfter > WAIT_SECONDS_MAX)
       throw new Refusal(status, answer?.error ?? { message: why });
     const what =
       status === 0
@@ -54,7 +55,9 @@ async function once(address, init) {
     const retryAfter = Number(response.headers.get("retry-after"));
     return { status: response.status, answer: parse(text), retryAfter, why: text.slice(0, 200) };
   } catch (error) {
-    return { status: 0, answer: null, retryAfter: 0, why: error.cause?.message || error.message };
+    // A name that has several addresses has a failure for each.
+    const { message } = error.cause?.errors?.[0] ?? error.cause ?? error;
+    return { status: 0, answer: null, retryAfter: 0, why: message };
   }
 }
 

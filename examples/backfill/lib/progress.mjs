@@ -9,17 +9,25 @@ export class Progress {
   #isOpen = false;
 
   /** @param unit what is counted, in the plural @param total how many there are; null where nobody knows @param first how many were done before */
-  constructor({ output = process.stdout, unit, total, first = 0 }) {
+  constructor({ output = process.stdout, unit = "", total = null, first = 0 } = {}) {
     Object.assign(this, { output, unit, total, first });
     this.#done = first;
   }
 
   update(done) {
     this.#done = done;
-    if (this.output.isTTY) return this.#rewrite();
-    if (performance.now() - this.#told < EVERY_MS) return;
-    this.#told = performance.now();
-    this.output.write(`${this.#text()}\n`);
+    this.show(this.#text());
+  }
+
+  show(text) {
+    if (this.output.isTTY) {
+      // A line that is longer than the terminal could not be written anew.
+      this.output.write(`\r\u001b[2K${text.slice(0, (this.output.columns ?? 80) - 1)}`);
+      this.#isOpen = true;
+    } else if (performance.now() - this.#told >= EVERY_MS) {
+      this.#told = performance.now();
+      this.output.write(`${text}\n`);
+    }
   }
 
   /** Something that slows it down. The same is not told twice in a row. */
@@ -30,15 +38,10 @@ export class Progress {
     this.output.write(`${text}\n`);
   }
 
-  /** The cursor is at the beginning of a line afterwards. */
+  /** To be called before anything else is printed: the cursor is at the beginning of a line then. */
   end() {
     if (this.#isOpen) this.output.write("\n");
     this.#isOpen = false;
-  }
-
-  #rewrite() {
-    this.output.write(`\r\u001b[2K${this.#text()}`);
-    this.#isOpen = true;
   }
 
   #text() {
@@ -47,7 +50,8 @@ export class Progress {
     const parts = [`${count(this.#done)}${this.total === null ? "" : ` of ${count(this.total)}`} ${this.unit}`];
     if (this.total !== null) parts.push(`${Math.floor((this.#done / Math.max(1, this.total)) * 100)} %`);
     parts.push(`${count(Math.round(rate))} a second`);
-    if (this.total !== null && rate > 0) parts.push(`about ${duration((this.total - this.#done) / rate)} left`);
+    const left = (this.total ?? 0) - this.#done;
+    if (left > 0 && rate > 0) parts.push(`about ${duration(left / rate)} left`);
     return parts.join(", ");
   }
 }

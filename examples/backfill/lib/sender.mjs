@@ -21,6 +21,10 @@ export async function send(records, { target, tries, signal, note, onRejected, p
       throw new Mistake(`${target.url} does not answer as the service does: ${JSON.stringify(answer).slice(0, 200)}`);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
+      if (error.status === 401)
+        throw new Mistake(
+          `${target.url} does not know the API key; set SVC_API_KEY to one of the project and environment`,
+        );
       const reasons = reasonsByIndex(error);
       if (reasons.size === 0) throw error;
       if (onRejected === null) {
@@ -37,10 +41,11 @@ export async function send(records, { target, tries, signal, note, onRejected, p
 /** Which operations of the batch were refused, and why, in their order. Where the schema is violated, all of them are named. */
 function reasonsByIndex({ status, error }) {
   const reasons = new Map();
-  for (const { code, path, message } of [...(error.diagnostics ?? []), { ...error, path: error.field }]) {
-    const found = /^events\[(\d+)\]\.?(.*)$/.exec(path ?? "");
-    if (found !== null && !reasons.has(Number(found[1])))
-      reasons.set(Number(found[1]), [status, code, found[2], message].filter(Boolean).join(" "));
+  for (const { code, path, message, value } of [...(error.diagnostics ?? []), { ...error, path: error.field }]) {
+    const [, index, field] = /^events\[(\d+)\]\.?(.*)$/.exec(path ?? "") ?? [];
+    if (index === undefined || reasons.has(Number(index))) continue;
+    const sent = typeof value === "string" ? JSON.stringify(value) : "";
+    reasons.set(Number(index), [status, code, field, sent, message].filter(Boolean).join(" "));
   }
   return new Map([...reasons].toSorted(([a], [b]) => a - b));
 }
