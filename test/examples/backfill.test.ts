@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { temporaryDirectory } from "../support/server.js";
 import type { ChildProcess } from "node:child_process";
-import { openGate } from "./support/gate.js";
+import { openGate, type Answer } from "./support/gate.js";
 import { backfill, beside, type Outcome } from "./support/program.js";
 import { openShop, ordersCsv, type Shop } from "./support/shop.js";
 
@@ -100,7 +100,7 @@ test.concurrent(
       await folder("calm", { "orders.csv": content }),
     ];
     const [env, calmEnv] = await Promise.all([shop.project("killed"), shop.project("calm")]);
-    const args = ["orders.csv", "--batch", "100", "--sum", "amount", "--recompute", "dry-run", "--project"];
+    const args = ["orders.csv", "--batch", "100", "--sum", "amount", "--recompute", "run", "--project"];
     const first = 1 + Math.floor(Math.random() * 8);
     const at: [number, number] = [first, first + 1 + Math.floor(Math.random() * 8)];
 
@@ -128,10 +128,10 @@ test.concurrent(
     expect(stdout, said).toContain(
       `Going on after row ${last.toLocaleString("en-US")} of 2,000\nDone: 2,000 rows\n${FIGURES}`,
     );
-    expect(stdout, said).toMatch(/: (0 of 50 customers would differ|\d of 50 customers differ now)\n/);
+    expect(stdout, said).toMatch(/\nRecompute rec_\w+: \d of 50 customers differ now\n/);
     expect(stdout.endsWith(inProject("killed")), said).toBe(true);
     expect(withoutIds(undisturbed)).toEqual({
-      stdout: `Done: 2,000 rows\n${FIGURES}Dry run rec_…: 0 of 50 customers would differ\n${inProject("calm")}`,
+      stdout: `Done: 2,000 rows\n${FIGURES}Dry run rec_…: 0 of 50 customers would differ\nRecompute rec_…: 0 of 50 customers differ now\n${inProject("calm")}`,
       stderr: "",
       code: 0,
     });
@@ -328,43 +328,38 @@ test.concurrent("all operations of a batch that violate the schema are rejected 
   ]);
 });
 
-test.concurrent(
-  "what may pass is sent again, unchanged; a plan's rate limit is waited for, however often",
-  async () => {
-    const bodies: number[] = [];
-    const limited = {
-      error: { code: "RATE_LIMIT_EXCEEDED", message: "The rate limit of this API key allows 2 operations per second." },
-    };
-    const answers = [
-      { status: 503, headers: { "Retry-After": "1" }, body: "<html>" },
-      { status: 429, headers: { "Retry-After": "1" }, body: JSON.stringify(limited) },
-      { status: 429, headers: { "Retry-After": "1" }, body: JSON.stringify(limited) },
-      null,
-      { status: 202, body: '{"accepted":5,"rejected":0,"eventIds":[]}' },
-    ];
-    const gate = await openGate(shop.url, async (number, _, reply) => {
-      const answer = answers[number - 1]!;
-      bodies.push(number);
-      if (answer === null) throw new Error("the connection breaks");
-      await reply(answer!);
-    });
-    const cwd = await folder("again-and-again", { "orders.csv": ordersCsv(5) });
-    const outcome = await backfill(["orders.csv", "--tries", "3"], {
-      cwd,
-      env: { SVC_API_URL: gate.url, SVC_API_KEY: "svc_test_x" },
-    });
-    gate.close();
-    expect(outcome).toMatchObject({ stderr: "", code: 0 });
-    // Where that takes long, the progress is told in between.
-    const lines = outcome.stdout.split("\n").filter((line) => !line.includes("a second"));
-    expect(lines.slice(0, 4)).toEqual([
-      "503 <html>; trying again (1 of 3)",
-      "slowed down by the plan: The rate limit of this API key allows 2 operations per second.",
-      `no answer from ${gate.url}: other side closed; trying again (2 of 3)`,
-      "Done: 5 rows",
-    ]);
-  },
-);
+test.concurrent("what may pass is sent again; a plan's rate limit is waited for, however often", async () => {
+  const limited = {
+    error: { code: "RATE_LIMIT_EXCEEDED", message: "The rate limit of this API key allows 2 operations per second." },
+  };
+  const answers: (Answer | null)[] = [
+    { status: 503, headers: { "Retry-After": "1" }, body: "<html>" },
+    { status: 429, headers: { "Retry-After": "1" }, body: JSON.stringify(limited) },
+    { status: 429, headers: { "Retry-After": "1" }, body: JSON.stringify(limited) },
+    null,
+    { status: 202, body: '{"accepted":5,"rejected":0,"eventIds":[]}' },
+  ];
+  const gate = await openGate(shop.url, async (number, _, reply) => {
+    const answer = answers[number - 1] ?? null;
+    if (answer === null) throw new Error("the connection breaks");
+    await reply(answer);
+  });
+  const cwd = await folder("again-and-again", { "orders.csv": ordersCsv(5) });
+  const outcome = await backfill(["orders.csv", "--tries", "3"], {
+    cwd,
+    env: { SVC_API_URL: gate.url, SVC_API_KEY: "svc_test_x" },
+  });
+  gate.close();
+  expect(outcome).toMatchObject({ stderr: "", code: 0 });
+  // Where that takes long, the progress is told in between.
+  const lines = outcome.stdout.split("\n").filter((line) => !line.includes("a second"));
+  expect(lines.slice(0, 4)).toEqual([
+    "503 <html>; trying again (1 of 3)",
+    "slowed down by the plan: The rate limit of this API key allows 2 operations per second.",
+    `no answer from ${gate.url}: other side closed; trying again (2 of 3)`,
+    "Done: 5 rows",
+  ]);
+});
 
 test.concurrent("a month's quota that is used up ends it, and says until when", async () => {
   const { sql } = shop.db;

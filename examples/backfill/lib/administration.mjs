@@ -51,12 +51,14 @@ export class Administration {
     }
   }
 
-  /** Tells what a recompute of all customers changes; with `mode` "run", does it. A recompute changes nothing that is right already. */
+  /**
+   * Tells what a recompute of all customers changes; with `mode` "run", does it. It compares where customers stand in the end, so there may
+   * be something to put right in their histories where nobody would differ.
+   */
   async recompute(mode) {
-    const dryRun = await this.#job("Dry run", { all: true, dryRun: true });
-    if (dryRun.changes === 0) return;
-    if (mode === "run") await this.#job("Recompute", { from: dryRun.id });
-    else console.log(`To do exactly this: svc recompute --from ${dryRun.id} --env ${this.environment}`);
+    const id = await this.#job("Dry run", { all: true, dryRun: true });
+    if (mode === "run") await this.#job("Recompute", { from: id });
+    else console.log(`To do exactly this: svc recompute --from ${id} --env ${this.environment}`);
   }
 
   async #job(title, scope) {
@@ -71,8 +73,8 @@ export class Administration {
       await this.#pause(polls++);
     }
     progress.end();
-    const changes = await this.#tell(title, job, path);
-    return { id: job.id, changes };
+    await this.#tell(title, job, path);
+    return job.id;
   }
 
   /** Before and after, in numbers, and the customers that change most. */
@@ -81,7 +83,7 @@ export class Administration {
     console.log(
       `${title} ${id}: ${count(result.customersChanged)} of ${count(progress.customersDone)} customers ${would}`,
     );
-    if (result.customersChanged === 0) return 0;
+    if (result.customersChanged === 0) return;
     console.log(`  lifecycle  ${count(result.lifecycleChanged)} customers`);
     console.log(`  health     ${count(result.healthChanged)} customers`);
     console.log(`  segments   ${count(result.segmentsEntered)} entered, ${count(result.segmentsExited)} left`);
@@ -95,7 +97,6 @@ export class Administration {
         `    ${customerId}: ${states}, ${scores}, ${segments.before.length} → ${segments.after.length} segments`,
       );
     }
-    return result.customersChanged;
   }
 
   async #pause(polls) {
