@@ -29,7 +29,10 @@ async function main(options, signal) {
   const administration = admin === null ? null : new Administration(options.target, { tries: options.tries, signal });
   const { tally, acceptedBefore } = await backfill(options, toOperation, total, administration, signal);
   if (administration === null) {
-    console.log("Next, read the histories again, a dry run first:\n  svc recompute --all --dry-run");
+    const { environment } = options.target;
+    console.log(
+      `Next, read the histories again, a dry run first:\n  svc recompute --all --dry-run --env ${environment}`,
+    );
     return;
   }
   if (options.recompute !== null) {
@@ -173,7 +176,7 @@ function tellPlace(error, { rows }, total) {
 /** What the service has now. Of other senders it knows no difference, so theirs count, too. */
 async function compare({ target }, administration, tally, before) {
   const { events, customers } = await administration.overview();
-  console.log(`${target.admin.project} in ${administration.environment}`);
+  console.log(`${target.admin.project} in ${target.environment}`);
   if (before !== null) {
     const more = `${count(events.accepted - before)} more than before the backfill`;
     const same =

@@ -27,6 +27,7 @@ describe("the pages", () => {
   const PATHS = [
     "/docs",
     "/docs/ingestion",
+    "/docs/backfill",
     "/docs/webhooks",
     "/docs/administration",
     "/docs/cli",

@@ -10,8 +10,8 @@ const [POLL_MS_MIN, POLL_MS_MAX] = [100, 2_000];
 const STALLED_MS = 300_000;
 
 export class Administration {
-  constructor({ url, admin }, { tries, signal }) {
-    const { project, environment, token, organization } = admin;
+  constructor({ url, environment, admin }, { tries, signal }) {
+    const { project, token, organization } = admin;
     this.environment = environment;
     this.signal = signal;
     const headers = { authorization: `Bearer ${token}`, "x-svc-organization": organization };

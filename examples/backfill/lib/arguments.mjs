@@ -91,9 +91,10 @@ function target(env, project) {
   const url = variable(env, "SVC_API_URL").replace(/\/+$/, "");
   if (!/^https?:\/\/./.test(url) || !URL.canParse(url)) throw new Mistake(`SVC_API_URL is no address: ${url}`);
   const apiKey = variable(env, "SVC_API_KEY");
-  if (project === null) return { url, apiKey, admin: null };
+  const environment = apiKey.startsWith("svc_live_") ? "live" : "test";
+  if (project === null) return { url, apiKey, environment, admin: null };
   const admin = { project, token: variable(env, "SVC_ACCESS_TOKEN"), organization: variable(env, "SVC_ORGANIZATION") };
-  return { url, apiKey, admin: { ...admin, environment: apiKey.startsWith("svc_live_") ? "live" : "test" } };
+  return { url, apiKey, environment, admin };
 }
 
 function variable(env, name) {

@@ -21,6 +21,12 @@ const GUIDES: readonly Page[] = [
     about: "the two endpoints, idempotency, limits, retries, backfill",
   },
   {
+    name: "backfill",
+    file: "backfill.md",
+    title: "Backfill",
+    about: "sending a history: keys, order, checkpoints, refused rows, recomputing, comparing",
+  },
+  {
     name: "webhooks",
     file: "webhooks.md",
     title: "Receiving webhooks",

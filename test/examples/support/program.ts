@@ -5,7 +5,7 @@ import path from "node:path";
 
 const DIRECTORY = path.resolve(import.meta.dirname, "../../../examples/backfill");
 
-/** What a run printed, and how it ended: its exit code, or the signal that ended it. */
+/** What a run printed, but for its progress, and how it ended: its exit code, or the signal that ended it. */
 export interface Outcome {
   stdout: string;
   stderr: string;
@@ -41,8 +41,13 @@ export async function backfill(
   child.stdin.on("error", () => undefined).end(input);
   const closed = once(child, "close");
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
-  return { stdout, stderr, code: child.signalCode ?? child.exitCode! };
+  return { stdout: withoutProgress(stdout), stderr, code: child.signalCode ?? child.exitCode! };
 }
 
 /** A file beside the program. */
 export const beside = (name: string): string => path.join(DIRECTORY, name);
+
+/** How far it is, is told where that takes longer than some seconds. */
+export function withoutProgress(output: string): string {
+  return output.replaceAll(/^.*(\d a second(, about .* left)?|wait for evaluation)\n/gm, "");
+}
