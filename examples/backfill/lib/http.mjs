@@ -35,7 +35,7 @@ export async function request({ url, method = "POST", path, headers, body, tries
         : new Refusal(status, { ...error, message: error.message ?? why }).message;
     // The rate limit says when there is room again. Only what may never pass counts as a try.
     if (isLimited) note(`slowed down by the plan: ${error.message}`);
-    else if (tried === tries) throw new Mistake(`gave up after ${tries} tries: ${what}`);
+    else if (tried === tries) throw new Mistake(`gave up after ${tries} ${tries === 1 ? "try" : "tries"}: ${what}`);
     else note(`${what}; trying again (${tried} of ${tries})`);
     // Random, so that senders that were refused together do not come back together.
     const seconds =

@@ -61,7 +61,7 @@ export function count(number) {
   return number.toLocaleString("en-US");
 }
 
-export function duration(seconds) {
+function duration(seconds) {
   if (seconds < 90) return `${Math.ceil(seconds)} s`;
   return seconds < 5_400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`;
 }

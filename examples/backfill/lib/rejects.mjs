@@ -1,5 +1,5 @@
 // Rows that were not sent, each on a line with the reason, for whoever corrects them.
-import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, statSync, writeSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { Mistake } from "./mistake.mjs";
 
@@ -27,19 +27,31 @@ export class Rejects {
 
   /** To be called once the checkpoint knows of the file. */
   open() {
-    this.#descriptor = openSync(this.file, "a");
-    ftruncateSync(this.#descriptor, this.#bytes);
+    this.#writing(() => {
+      this.#descriptor = openSync(this.file, "a");
+      ftruncateSync(this.#descriptor, this.#bytes);
+    });
   }
 
   add({ number, line, text }, reason) {
     this.rows.add(number);
-    this.#bytes += writeSync(this.#descriptor, `${JSON.stringify({ row: number, line, reason, source: text })}\n`);
+    const json = `${JSON.stringify({ row: number, line, reason, source: text })}\n`;
+    this.#writing(() => writeFileSync(this.#descriptor, json));
+    this.#bytes += Buffer.byteLength(json);
   }
 
   /** What the checkpoint is to know. Everything is on the disk then. */
   state() {
-    if (this.#descriptor !== undefined) fsyncSync(this.#descriptor);
+    if (this.#descriptor !== undefined) this.#writing(() => fsyncSync(this.#descriptor));
     return { file: this.file, bytes: this.#bytes, rows: [...this.rows] };
+  }
+
+  #writing(write) {
+    try {
+      write();
+    } catch (error) {
+      throw new Mistake(`cannot write rejected rows to ${this.file}: ${error.message}`);
+    }
   }
 
   close() {

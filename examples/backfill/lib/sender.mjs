@@ -44,8 +44,10 @@ function reasonsByIndex({ status, error }) {
   for (const { code, path, message, value } of [...(error.diagnostics ?? []), { ...error, path: error.field }]) {
     const [, index, field] = /^events\[(\d+)\]\.?(.*)$/.exec(path ?? "") ?? [];
     if (index === undefined || reasons.has(Number(index))) continue;
+    // The place in the request says nothing to whoever has the row.
+    const named = message.replaceAll(`events[${index}].`, "");
     const sent = typeof value === "string" ? JSON.stringify(value) : "";
-    reasons.set(Number(index), [status, code, field, sent, message].filter(Boolean).join(" "));
+    reasons.set(Number(index), [status, code, field, sent, named].filter(Boolean).join(" "));
   }
   return new Map([...reasons].toSorted(([a], [b]) => a - b));
 }
