@@ -363,12 +363,14 @@ test.concurrent(
     expect(await run(lines.with(3, "3,z").join("\n"))).toEqual({
       stdout: "",
       stderr: `backfill: orders:4: has 2 values, and the header 7 columns
-Stopped after row 0 of 4; start it again with the same arguments to go on
+Stopped after row 2 of 4; start it again with the same arguments to go on
 `,
       code: 1,
     });
     expect(await run(lines.join("\n"))).toMatchObject({
-      stdout: expect.stringMatching(/^Done: 3 rows \(4 expected\)\n {2}events {10}3\n/) as string,
+      stdout: expect.stringMatching(
+        /^Going on after row 2 of 4\nDone: 3 rows \(4 expected\)\n {2}events {10}3\n/,
+      ) as string,
       code: 0,
     });
   },
