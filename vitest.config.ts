@@ -18,13 +18,16 @@ const PURE = [
 
 /** Files that take the longest begin first, so that none of them runs alone at the end. */
 const LONG = [
+  "test/e2e/faults.test.ts",
   "test/packaging/package.test.ts",
   "test/packaging/image.test.ts",
   "test/demo/demo.test.ts",
   "test/engine/aggregates.test.ts",
   "test/db/embedded.test.ts",
-  "test/e2e/faults.test.ts",
   "test/e2e/recompute.test.ts",
+  "test/client/guide.test.ts",
+  "test/examples/backfill.test.ts",
+  "test/examples/backfill-guide.test.ts",
   "test/cli/confirm.test.ts",
   "test/server/operator.test.ts",
   "test/engine/properties-replay.test.ts",

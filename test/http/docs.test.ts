@@ -28,6 +28,7 @@ describe("the pages", () => {
     "/docs",
     "/docs/ingestion",
     "/docs/client",
+    "/docs/backfill",
     "/docs/webhooks",
     "/docs/administration",
     "/docs/cli",

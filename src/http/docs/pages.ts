@@ -27,6 +27,12 @@ const GUIDES: readonly Page[] = [
     about: "for Node.js and Python: the queue, what is sent again, errors, ending a process, types",
   },
   {
+    name: "backfill",
+    file: "backfill.md",
+    title: "Backfill",
+    about: "sending a history: keys, order, checkpoints, refused rows, recomputing, comparing",
+  },
+  {
     name: "webhooks",
     file: "webhooks.md",
     title: "Receiving webhooks",

@@ -1,0 +1,122 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { cp, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { temporaryDirectory } from "../support/server.js";
+import { withoutProgress } from "./support/program.js";
+import { openShop, type Shop } from "./support/shop.js";
+
+const guide = readFileSync(new URL("../../docs/backfill.md", import.meta.url), "utf8");
+const EXAMPLE = fileURLToPath(new URL("../../examples/backfill", import.meta.url));
+const PSQL = "/usr/bin/psql";
+
+/** Blocks in the order of the page, each with the text below it. */
+const blocks = [...guide.matchAll(/^```(bash|sql)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms)].map(
+  ([, language, code, output]) => ({ language: language!, code: code!, output }),
+);
+const [query, check, send, recompute, compare] = blocks;
+const errors = [...guide.matchAll(/^```text\n(backfill: .*?)^```\n/gms)].map(([, error]) => error!);
+
+let shop: Shop;
+let env: Record<string, string>;
+/** A copy of the example: it needs nothing else of the project. */
+let directory: string;
+beforeAll(async () => {
+  [shop, directory] = await Promise.all([openShop(), temporaryDirectory()]);
+  await cp(EXAMPLE, directory, { recursive: true });
+  env = await shop.project("shop");
+});
+afterAll(async () => {
+  await shop.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Runs a block as it stands there, with the values that it leaves open. */
+async function run(code: string) {
+  const script = code.replaceAll(/(SVC_\w+)=[^\s]+( {2,}#.*)?/g, (_, name: string) => `${name}=${env[name]}`);
+  const bash = spawn("bash", ["-euo", "pipefail", "-c", script], {
+    cwd: directory,
+    env: { PATH: process.env["PATH"], ...env, ...connection() },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [stdout, stderr] = await Promise.all([text(bash.stdout), text(bash.stderr), once(bash, "close")]);
+  return { stdout: withoutProgress(stdout), stderr, code: bash.exitCode };
+}
+
+function connection(): Record<string, string> {
+  const { hostname, port, username, password, pathname } = new URL(shop.db.url);
+  return {
+    PGHOST: hostname,
+    PGPORT: port,
+    PGUSER: decodeURIComponent(username),
+    PGPASSWORD: decodeURIComponent(password),
+    PGDATABASE: pathname.slice(1),
+    // As a person has it who does not work in UTC.
+    PGTZ: "America/New_York",
+  };
+}
+
+test("all of its commands are tried here", () => {
+  expect(blocks.map(({ language }) => language)).toEqual(["bash", "bash", "bash", "bash", "sql"]);
+  expect(errors).toHaveLength(2);
+});
+
+test("its mapping is that of the example", async () => {
+  const [, code] = /```js\n(export function toOperation.*?)```/s.exec(guide)!;
+  expect(await readFile(path.join(EXAMPLE, "mapping.mjs"), "utf8")).toContain(code);
+});
+
+test("its query sends what the file of the example has", async (context) => {
+  if (!existsSync(PSQL)) return context.skip("there is no psql here");
+  const { sql } = shop.db;
+  await sql`
+    create table public.orders (
+      invoice_no text primary key, customer_id text, placed_at timestamptz, lines integer, units integer, amount numeric(12, 2), country text
+    )`;
+  const { stdout } = await run("cat orders.csv | tail -n +2 | psql -q -c '\\copy orders from stdin with csv'");
+  expect(stdout).toBe("");
+  const sent = await run(query!.code);
+  expect(sent).toMatchObject({ stderr: "", code: 0 });
+  expect(sent.stdout).toMatch(/^Done: 8 rows\n {2}events {10}8\n {2}customers {7}3\n/);
+});
+
+test("its commands print what stands below them, and its query finds the same figures", async () => {
+  for (const { code, output } of [check!, send!, recompute!]) {
+    const { stdout, ...rest } = await run(code);
+    expect(rest, code).toEqual({ stderr: "", code: 0 });
+    expect(idless(stdout), code).toBe(idless(output!));
+  }
+  const [row] = await shop.db.sql.unsafe<Record<string, string | Date>[]>(compare!.code);
+  const cells = compare!
+    .output!.split("\n")[2]!
+    .split("|")
+    .map((cell) => cell.trim());
+  const asPrinted = (value: string | Date) =>
+    value instanceof Date ? value.toISOString().replace("T", " ").replace(".000Z", "+00") : value;
+  expect(Object.values(row!).map(asPrinted)).toEqual(cells);
+});
+
+test("its errors are what the program says", async () => {
+  const lines = (await readFile(path.join(EXAMPLE, "orders.csv"), "utf8")).split("\n");
+  const wrong = [
+    lines
+      .with(2, lines[2]!.replace("2025-02-03T10:30:00Z", "2025-02-03 10:30:00"))
+      .with(6, lines[6]!.replace(",United Kingdom", "")),
+    lines.with(2, lines[2]!.replace("96.00", "97.00")),
+  ];
+  for (const [index, error] of errors.entries()) {
+    await rm(path.join(directory, "orders.csv.checkpoint.json"), { force: true });
+    await writeFile(path.join(directory, "orders.csv"), wrong[index]!.join("\n"));
+    const { stderr, code } = await run("node backfill.mjs orders.csv");
+    expect({ stderr, code }).toEqual({ stderr: error, code: 1 });
+  }
+});
+
+/** Ids are random by nature. */
+function idless(output: string): string {
+  return output.replaceAll(/rec_[0-9a-f]{20}/g, "rec_…");
+}

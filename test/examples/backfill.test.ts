@@ -1,0 +1,619 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { temporaryDirectory } from "../support/server.js";
+import type { ChildProcess } from "node:child_process";
+import { openGate, type Answer } from "./support/gate.js";
+import { backfill, beside } from "./support/program.js";
+import { openShop, ordersCsv, type Shop } from "./support/shop.js";
+
+let shop: Shop;
+let directory: string;
+beforeAll(async () => {
+  [shop, directory] = await Promise.all([openShop(), temporaryDirectory()]);
+});
+afterAll(async () => {
+  await shop.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** A directory of the test's own, with these files. */
+async function folder(name: string, files: Record<string, string | Uint8Array> = {}): Promise<string> {
+  const cwd = path.join(directory, name);
+  await mkdir(cwd);
+  for (const [file, content] of Object.entries(files)) await writeFile(path.join(cwd, file), content);
+  return cwd;
+}
+
+const rowsOf = async (cwd: string, file = "orders.csv.checkpoint.json") =>
+  (JSON.parse(await readFile(path.join(cwd, file), "utf8")) as { rows: number }).rows;
+
+/** All that is stored of the events of a project, and where its customers stand and how they came there. */
+async function everything(project: string) {
+  const { sql } = shop.db;
+  return {
+    events: await sql`
+      select customer_id, event, properties, occurred_at, idempotency_key from svc_inspect.events
+      where project = ${project} order by idempotency_key`,
+    sum: await sql`select sum((properties ->> 'amount')::numeric) from svc_inspect.events where project = ${project}`,
+    customers: await sql`
+      select customer_id, lifecycle, lifecycle_entered_at, last_event_at, traits, health, health_band
+      from svc_inspect.customers where project = ${project} order by customer_id`,
+    transitions: await sql`
+      select customer_id, from_state, to_state, transitioned_at from svc_inspect.lifecycle_transitions
+      where project = ${project} order by customer_id, transitioned_at, to_state`,
+    segments: await sql`
+      select customer_id, segment, entered_at from svc_inspect.segment_members
+      where project = ${project} order by customer_id, segment`,
+    journeys: await sql`
+      select customer_id, journey, run, status, started_at, completed_at, expired_at from svc_inspect.journey_runs
+      where project = ${project} order by customer_id, run`,
+    rules: await sql`
+      select customer_id, rule, result, triggered_by, executed_at from svc_inspect.rule_executions
+      where project = ${project} order by customer_id, executed_at, rule`,
+  };
+}
+
+const ROWS = 2_000;
+const FIGURES = `  events          2,000
+  customers       50
+  from            2011-01-01T00:00:00.000Z
+  to              2012-07-17T21:33:19.000Z
+  sum of amount   731575.66
+`;
+
+/** Runs into the same project, of which the first two are killed at a batch: before the sender gets its answer, and right after. */
+async function killedTwice(cwd: string, args: string[], env: Record<string, string>, at: [number, number]) {
+  let child: ChildProcess | undefined;
+  const gate = await openGate(shop.url, async (number, pass, reply) => {
+    const answer = await pass();
+    if (number === at[0]) child!.kill("SIGKILL");
+    await reply(answer);
+    if (number === at[1]) child!.kill("SIGKILL");
+  });
+  const options = {
+    cwd,
+    env: { ...env, SVC_API_URL: gate.url },
+    onStart: (started: ChildProcess) => (child = started),
+  };
+  const outcomes = [];
+  const checkpoints = [];
+  for (let run = 0; run < 3; run++) {
+    outcomes.push(await backfill(args, options));
+    checkpoints.push(await rowsOf(cwd));
+  }
+  gate.close();
+  return { outcomes, checkpoints, batches: gate.batches() };
+}
+
+test.concurrent(
+  "killed twice, it ends with each row once, and with the customers of a run that nobody disturbed",
+  async () => {
+    const content = `\uFEFF${ordersCsv(ROWS)}`;
+    const [cwd, calm] = [
+      await folder("killed", { "orders.csv": content }),
+      await folder("calm", { "orders.csv": content }),
+    ];
+    const [env, calmEnv] = await Promise.all([shop.project("killed"), shop.project("calm")]);
+    const args = ["orders.csv", "--batch", "100", "--sum", "amount", "--recompute", "run", "--project"];
+    const first = 1 + Math.floor(Math.random() * 8);
+    const at: [number, number] = [first, first + 1 + Math.floor(Math.random() * 8)];
+
+    const [killed, undisturbed] = await Promise.all([
+      killedTwice(cwd, [...args, "killed"], env, at),
+      backfill([...args, "calm"], { cwd: calm, env: calmEnv }),
+    ]);
+    const said = JSON.stringify({ at, killed }, null, 1);
+    expect(
+      killed.outcomes.map(({ code }) => code),
+      said,
+    ).toEqual(["SIGKILL", "SIGKILL", 0]);
+    expect(killed.checkpoints[0], said).toBe((at[0] - 1) * 100);
+    const last = killed.checkpoints[1]!;
+    expect([at[1] - 2, at[1] - 1], said).toContain(last / 100);
+    expect(killed.batches, said).toBe(at[1] + (ROWS - last) / 100);
+
+    const inProject = (project: string) => `${project} in test
+  events          2,000, 2,000 more than before the backfill: as many as were sent
+  customers       50
+`;
+    // While it was dead, timers of the customer in whose history it was killed may have fired; the recompute puts that right.
+    const { stdout, stderr } = killed.outcomes[2]!;
+    expect(stderr).toBe("");
+    expect(stdout, said).toContain(
+      `Going on after row ${last.toLocaleString("en-US")} of 2,000\nDone: 2,000 rows\n${FIGURES}`,
+    );
+    expect(stdout, said).toMatch(/\nRecompute rec_\w+: \d of 50 customers differ now\n/);
+    expect(stdout.endsWith(inProject("killed")), said).toBe(true);
+    expect(undisturbed).toMatchObject({ stderr: "", code: 0 });
+    expect(undisturbed.stdout.startsWith(`Done: 2,000 rows\n${FIGURES}Dry run rec_`), undisturbed.stdout).toBe(true);
+    expect(undisturbed.stdout.endsWith(inProject("calm")), undisturbed.stdout).toBe(true);
+
+    const [were, should] = await Promise.all([everything("killed"), everything("calm")]);
+    expect(should.events).toHaveLength(ROWS);
+    expect(should.sum).toEqual([{ sum: "731575.66" }]);
+    expect(should.transitions.length).toBeGreaterThan(50);
+    expect(should.segments.length).toBeGreaterThan(0);
+    expect(should.journeys.length).toBeGreaterThan(0);
+    expect(were).toEqual(should);
+  },
+);
+
+test.concurrent("sent again from the beginning, it stores nothing, and says so", async () => {
+  const cwd = await folder("again", { "orders.csv": ordersCsv(5) });
+  const env = await shop.project("again");
+  const run = () => backfill(["orders.csv", "--project", "again"], { cwd, env });
+  expect((await run()).stdout).toContain("5, 5 more than before the backfill: as many as were sent");
+  expect((await run()).stdout).toContain("Going on after row 5 of 5\nDone: 5 rows\n");
+  await rm(path.join(cwd, "orders.csv.checkpoint.json"));
+  expect((await run()).stdout).toContain("5, 0 more than before the backfill: 5 were sent");
+});
+
+test.concurrent("rows that were appended are sent, and those before them are not", async () => {
+  const cwd = await folder("appended", { "orders.csv": ordersCsv(4, 1) });
+  const env = await shop.project("appended");
+  await backfill(["orders.csv"], { cwd, env });
+  await writeFile(path.join(cwd, "orders.csv"), `${ordersCsv(4, 1)}9,z,2012-01-01T00:00:00Z,1,1,2.5,France`);
+  const { stdout } = await backfill(["orders.csv"], { cwd, env });
+  expect(stdout).toMatch(/^Going on after row 4 of 5\nDone: 5 rows\n {2}events {10}5\n/);
+});
+
+test.concurrent("Ctrl+C waits for the request under way, and says how to go on", async () => {
+  const cwd = await folder("stopped", { "orders.csv": ordersCsv(1_000) });
+  const env = await shop.project("stopped");
+  let child: ChildProcess | undefined;
+  const gate = await openGate(shop.url, async (number, pass, reply) => {
+    if (number === 3) child!.kill("SIGINT");
+    await reply(await pass());
+  });
+  const options = {
+    cwd,
+    env: { ...env, SVC_API_URL: gate.url },
+    onStart: (started: ChildProcess) => (child = started),
+  };
+  const args = ["orders.csv", "--batch", "100"];
+  const stopped = "Stopped after row 300 of 1,000; start it again with the same arguments to go on\n";
+  expect(await backfill(args, options)).toEqual({ stdout: stopped, stderr: "", code: 130 });
+  expect(await rowsOf(cwd)).toBe(300);
+  const { stdout, code } = await backfill(args, options);
+  gate.close();
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/^Going on after row 300 of 1,000\nDone: /),
+  });
+  expect(gate.batches()).toBe(10);
+});
+
+test.concurrent(
+  "a history that came in the wrong order is told of by the dry run, and put right by the recompute",
+  async () => {
+    const [newer, older] = [2012, 2011].map((year) =>
+      Array.from({ length: 6 }, (_, i) => `${year}-${i},globex,${year}-03-0${i + 1}T00:00:00Z,1,1,700,France`),
+    );
+    const header = "invoice_no,customer_id,placed_at,lines,units,amount,country";
+    const cwd = await folder("late", {
+      "orders.csv": [header, ...newer!].join("\n"),
+      "older.csv": [header, ...older!].join("\n"),
+    });
+    const env = await shop.project("late");
+    const dryRun = await backfill(["orders.csv", "--project", "late", "--recompute", "dry-run"], { cwd, env });
+    expect(dryRun.stdout).toContain("0 of 1 customers would differ\n");
+    const { stdout, code } = await backfill(["older.csv", "--project", "late", "--recompute", "run"], { cwd, env });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/\nDry run rec_\w+: 1 of 1 customers would differ\n {2}lifecycle {2}\d/);
+    expect(stdout).toMatch(/\nRecompute rec_\w+: 1 of 1 customers differ now\n {2}lifecycle {2}\d/);
+    const after = await backfill(["older.csv", "--project", "late", "--recompute", "dry-run"], { cwd, env });
+    expect(after.stdout).toContain("0 of 1 customers would differ\n");
+  },
+);
+
+test.concurrent("rows that the service refuses are named, or with --skip-rejected kept with the reason", async () => {
+  const env = await shop.project("refused");
+  const lines = ordersCsv(6, 1).split("\r\n");
+  const cwd = await folder("refused", { "orders.csv": lines.join("\n") });
+  await backfill(["orders.csv"], { cwd, env });
+
+  // Another payload under a key that is taken; a customer's id that is too long; what no number can be made of.
+  lines[2] = lines[2]!.replace("France", "Spain");
+  lines[4] = lines[4]!.replace("c ", "c".repeat(300));
+  const broken = lines[5]!;
+  lines[5] = broken.replace("49.58", "49;58");
+  await writeFile(path.join(cwd, "changed.csv"), lines.join("\n"));
+  const number = 'column amount: "49;58" is not a number such as 12.50';
+  const conflict =
+    '409 IDEMPOTENCY_CONFLICT idempotencyKey "shop/orders/2" The idempotency key was used before with another customer, event, properties or explicit timestamp.';
+  const long = "400 VALIDATION_ERROR customerId `customerId` is too long.";
+  const run = (...more: string[]) => backfill(["changed.csv", "--batch", "2", ...more], { cwd, env });
+  expect(await run()).toEqual({
+    stdout: "",
+    stderr: `backfill: 1 of 6 rows cannot be sent, so none was:
+  changed.csv:6: ${number}
+Correct them, or send the others with --skip-rejected <file>
+`,
+    code: 1,
+  });
+
+  await writeFile(path.join(cwd, "changed.csv"), lines.with(5, broken).join("\n"));
+  expect(await run()).toEqual({
+    stdout: "",
+    stderr: `backfill: changed.csv:3: ${conflict}
+Stopped after row 0 of 6; start it again with the same arguments to go on
+`,
+    code: 1,
+  });
+
+  await writeFile(path.join(cwd, "changed.csv"), lines.join("\n"));
+  const done = {
+    stdout: expect.stringMatching(
+      /Done: 6 rows\n {2}events {10}3\n.*\n {2}rejected {8}3 rows\n {2}see rejected.jsonl\n/s,
+    ),
+    stderr: "",
+    code: 0,
+  };
+  expect(await run("--skip-rejected", "rejected.jsonl")).toEqual(done);
+  const rejected = await readFile(path.join(cwd, "rejected.jsonl"), "utf8");
+  const told = rejected
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(told.map(({ row, line, reason }) => ({ row, line, reason }))).toEqual([
+    { row: 2, line: 3, reason: conflict },
+    { row: 4, line: 5, reason: long },
+    { row: 5, line: 6, reason: number },
+  ]);
+  expect(JSON.parse(told[0]!["source"] as string)).toMatchObject({ invoice_no: "2", country: "Spain" });
+
+  // What a run wrote of rows after its last checkpoint comes again, so it is cut off.
+  await writeFile(path.join(cwd, "rejected.jsonl"), `${rejected}{"row":6}\n`);
+  expect(await run("--skip-rejected", "rejected.jsonl")).toEqual(done);
+  expect(await readFile(path.join(cwd, "rejected.jsonl"), "utf8")).toBe(rejected);
+  expect((await run("--skip-rejected", "other.jsonl")).stderr).toBe(
+    `backfill: rejected rows are in ${path.join(cwd, "rejected.jsonl")}; name the same file again\n`,
+  );
+});
+
+test.concurrent("all operations of a batch that violate the schema are rejected at once", async () => {
+  const env = await shop.project("strict");
+  const event = (i: number, name: string) =>
+    JSON.stringify({
+      customerId: "c",
+      event: name,
+      timestamp: `2012-01-0${i}T00:00:00Z`,
+      idempotencyKey: `k${i}`,
+      properties: {},
+    });
+  const identify = { type: "identify", customerId: "c", traits: { plan: "pro" } };
+  const rows = [
+    event(1, "seen"),
+    JSON.stringify(identify),
+    event(2, "order_placed"),
+    "[]",
+    "{",
+    "",
+    event(3, "order_placed"),
+  ];
+  const cwd = await folder("strict", { "rows.jsonl": rows.join("\n") });
+  const gate = await openGate(shop.url, async (_, pass, reply) => reply(await pass()));
+  const args = ["rows.jsonl", "--mapping", beside("operations.mjs"), "--skip-rejected", "rejected.jsonl"];
+  expect(await backfill(args, { cwd, env: { ...env, SVC_API_URL: gate.url } })).toEqual({
+    stdout: expect.stringContaining(
+      "Done: 6 rows\n  events          0\n  customers       0\n  rejected        6 rows\n",
+    ),
+    stderr: "",
+    code: 0,
+  });
+  gate.close();
+  expect(gate.batches()).toBe(1);
+  const rejected = await readFile(path.join(cwd, "rejected.jsonl"), "utf8");
+  const missing = "422 MISSING_REQUIRED_PROPERTY properties.";
+  expect(
+    rejected
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { line: number; reason: string }),
+  ).toEqual([
+    expect.objectContaining({ line: 4, reason: "is not a JSON object" }),
+    expect.objectContaining({ line: 5, reason: expect.stringMatching(/^is not JSON: /) }),
+    expect.objectContaining({ line: 1, reason: expect.stringMatching(/^422 UNKNOWN_EVENT event /) }),
+    expect.objectContaining({ line: 2, reason: expect.stringMatching(/^422 UNKNOWN_TRAIT traits\.plan /) }),
+    expect.objectContaining({ line: 3, reason: expect.stringContaining(missing) }),
+    expect.objectContaining({ line: 7, reason: expect.stringContaining(missing) }),
+  ]);
+});
+
+test.concurrent("what may pass is sent again; a plan's rate limit is waited for, however often", async () => {
+  const limited = {
+    error: { code: "RATE_LIMIT_EXCEEDED", message: "The rate limit of this API key allows 2 operations per second." },
+  };
+  const answers: (Answer | null)[] = [
+    { status: 503, headers: { "Retry-After": "1" }, body: "<html>" },
+    { status: 429, headers: { "Retry-After": "1" }, body: JSON.stringify(limited) },
+    { status: 429, headers: { "Retry-After": "1" }, body: JSON.stringify(limited) },
+    null,
+    { status: 202, body: '{"accepted":5,"rejected":0,"eventIds":[]}' },
+  ];
+  const gate = await openGate(shop.url, async (number, _, reply) => {
+    const answer = answers[number - 1] ?? null;
+    if (answer === null) throw new Error("the connection breaks");
+    await reply(answer);
+  });
+  const cwd = await folder("again-and-again", { "orders.csv": ordersCsv(5) });
+  const outcome = await backfill(["orders.csv", "--tries", "3"], {
+    cwd,
+    env: { SVC_API_URL: gate.url, SVC_API_KEY: "svc_test_x" },
+  });
+  gate.close();
+  expect(outcome).toMatchObject({ stderr: "", code: 0 });
+  expect(outcome.stdout.split("\n").slice(0, 4)).toEqual([
+    "503 <html>; trying again (1 of 3)",
+    "slowed down by the plan: The rate limit of this API key allows 2 operations per second.",
+    expect.stringMatching(/^no answer from http\S+: .+; trying again \(2 of 3\)$/),
+    "Done: 5 rows",
+  ]);
+});
+
+test.concurrent(
+  "standard input is read once: a bad row ends it there, and it goes on when that is corrected",
+  async () => {
+    const env = await shop.project("input");
+    const cwd = await folder("input");
+    const run = (input: string) =>
+      backfill(["-", "--name", "orders", "--batch", "2", "--total", "4"], { cwd, env, input });
+    const lines = ordersCsv(3, 1).trimEnd().split("\r\n");
+    expect(await run(lines.with(3, "3,z").join("\n"))).toEqual({
+      stdout: "",
+      stderr: `backfill: orders:4: has 2 values, and the header 7 columns
+Stopped after row 2 of 4; start it again with the same arguments to go on
+`,
+      code: 1,
+    });
+    expect(await run(lines.join("\n"))).toMatchObject({
+      stdout: expect.stringMatching(
+        /^Going on after row 2 of 4\nDone: 3 rows \(4 expected\)\n {2}events {10}3\n/,
+      ) as string,
+      code: 0,
+    });
+  },
+);
+
+test.concurrent("a month's quota that is used up ends it, and says until when", async () => {
+  const { sql } = shop.db;
+  const env = await shop.project("quota", "small");
+  await sql`insert into iam.plans (plan_id, rate_per_second, rate_burst, monthly_events) values ('three', 1000, 1000, 3)`;
+  await sql`update iam.organizations set plan_id = 'three' where slug = 'small'`;
+  const cwd = await folder("quota", { "orders.csv": ordersCsv(5, 1) });
+  const { stderr, ...outcome } = await backfill(["orders.csv", "--batch", "2"], { cwd, env });
+  expect(outcome).toEqual({ stdout: "", code: 1 });
+  expect(stderr).toMatch(
+    /^backfill: 429 MONTHLY_QUOTA_EXCEEDED The plan allows 3 events per calendar month\. 2 were used in [\d-]+; the request has 2 more\. Wait until \S+, or ask the operator of this service for a larger plan\.\nStopped after row 2 of 5; start it again with the same arguments to go on\n$/,
+  );
+});
+
+test.concurrent("an API key that is not good ends it at once, and so does an access token", async () => {
+  const env = await shop.project("keys");
+  const cwd = await folder("keys", { "orders.csv": ordersCsv(5) });
+  expect(await backfill(["orders.csv"], { cwd, env: { ...env, SVC_API_KEY: "svc_test_wrong" } })).toEqual({
+    stdout: "",
+    stderr: `backfill: ${shop.url} does not know the API key; set SVC_API_KEY to one of the project and environment
+Stopped after row 0 of 5; start it again with the same arguments to go on
+`,
+    code: 1,
+  });
+  await rm(path.join(cwd, "orders.csv.checkpoint.json"));
+  const args = ["orders.csv", "--project", "keys"];
+  expect(await backfill(args, { cwd, env: { ...env, SVC_ACCESS_TOKEN: "svc_token_wrong" } })).toEqual({
+    stdout: "",
+    stderr:
+      "backfill: 401 INVALID_SESSION The access token is missing, unknown, expired or revoked. Sign in again, or check SVC_ACCESS_TOKEN.\n",
+    code: 1,
+  });
+});
+
+test.concurrent("a checkpoint of something else is refused, and a damaged one", async () => {
+  const env = await shop.project("checkpoints");
+  const other = await shop.project("other");
+  const cwd = await folder("checkpoints", { "orders.csv": ordersCsv(5), "more.csv": ordersCsv(9) });
+  await backfill(["orders.csv", "--checkpoint", "c.json"], { cwd, env });
+  const stderrOf = async (file: string, more: string[] = [], variables = env) => {
+    const { stdout, stderr, code } = await backfill([file, "--checkpoint", "c.json", ...more], { cwd, env: variables });
+    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    return stderr;
+  };
+  const again = "remove it to begin again; what was sent is recognized by its keys";
+  expect(await stderrOf("more.csv")).toBe(
+    `backfill: c.json is the checkpoint of "orders.csv", not of "more.csv"; name another with --checkpoint, or ${again}\n`,
+  );
+  expect(await stderrOf("orders.csv", [], other)).toMatch(
+    /^backfill: c\.json is the checkpoint of a backfill to http:\S+ with the key svc_test_… \(\w{8}\), not to http:\S+ with the key svc_test_… \(\w{8}\); name another with --checkpoint, or remove it to begin again; what was sent is recognized by its keys\n$/,
+  );
+  const kept = await readFile(path.join(cwd, "c.json"), "utf8");
+  expect(kept).not.toContain(env["SVC_API_KEY"]);
+  const rows = `backfill: the first 5 rows of orders.csv are not those that c.json tells of; put the source back as it was, or remove the checkpoint to begin again\n`;
+  await writeFile(path.join(cwd, "more.csv"), ordersCsv(9).replace("France", "Spain"));
+  expect(await stderrOf("more.csv", ["--name", "orders.csv"])).toBe(rows);
+  await writeFile(path.join(cwd, "orders.csv"), ordersCsv(4));
+  expect(await stderrOf("orders.csv")).toBe(rows);
+  for (const damaged of [kept.slice(0, 40), "", "null", "{}"]) {
+    await writeFile(path.join(cwd, "c.json"), damaged);
+    expect(await stderrOf("orders.csv")).toBe(`backfill: c.json is no checkpoint, or a damaged one; ${again}\n`);
+  }
+});
+
+/** Runs that end before anything is sent: the address leads nowhere. */
+const NOWHERE = { SVC_API_URL: "http://127.0.0.1:2", SVC_API_KEY: "svc_test_x" };
+const GOOD = ordersCsv(3, 1).replaceAll("\r\n", "\n");
+const [HEADER, ROW] = GOOD.split("\n") as [string, string];
+const BAD: [title: string, args: string[], files: Record<string, string | Uint8Array>, stderr: string][] = [
+  ["no source", [], {}, "name one source: a file, - or --command; see --help"],
+  ["two sources", ["a.csv", "b.csv"], {}, "name one source: a file, - or --command; see --help"],
+  ["an unknown option", ["a.csv", "--sort"], {}, "Unknown option '--sort'; see --help"],
+  ["an option of another kind", ["a.csv", "--format", "xlsx"], {}, "--format is csv or jsonl"],
+  ["a batch that is too large", ["a.csv", "--batch", "1001"], {}, "--batch is a whole number from 1 to 1000"],
+  ["a total that is no number", ["a.csv", "--total", "many"], {}, "--total is a whole number from 1"],
+  ["a recompute of nothing", ["a.csv", "--recompute", "run"], {}, "--recompute needs --project"],
+  ["a recompute of another kind", ["a.csv", "--recompute", "yes"], {}, "--recompute is dry-run or run"],
+  [
+    "standard input without a name",
+    ["-"],
+    {},
+    "name the source with --name, so that its checkpoint can be told from others",
+  ],
+  ["a missing file", ["a.csv"], {}, "cannot read a.csv: ENOENT: no such file or directory, open 'a.csv'"],
+  ["a directory", ["."], {}, "cannot read .: EISDIR: illegal operation on a directory, read"],
+  ["an empty file", ["a.csv"], { "a.csv": "" }, "a.csv has no rows"],
+  ["a header and no row", ["a.csv"], { "a.csv": `${HEADER}\r\n` }, "a.csv has no rows"],
+  ["an empty file of JSON lines", ["a.jsonl"], { "a.jsonl": "\n\n" }, "a.jsonl has no rows"],
+  [
+    "a file that is not UTF-8",
+    ["a.csv"],
+    { "a.csv": Buffer.from(GOOD.replace("Korea", "Cor\u00e9e"), "latin1") },
+    "a.csv is not UTF-8 after line 2; convert it, with iconv for one",
+  ],
+  ["a column twice", ["a.csv"], { "a.csv": "a,b,a\n1,2,3" }, 'a.csv: the header has the column "a" twice'],
+  ["a column without a name", ["a.csv"], { "a.csv": "a,,b\n1,2,3" }, "a.csv: a column of the header has no name"],
+  [
+    "a quote that is never closed",
+    ["a.csv"],
+    { "a.csv": `${HEADER}\n\n1,"two\nlines\n` },
+    "a.csv:3: value 2: the quote that is opened here is never closed",
+  ],
+  [
+    "something after a closing quote",
+    ["a.csv"],
+    { "a.csv": `${HEADER}\n1,"two"s,3` },
+    'a.csv:2: value 2: "s" after the closing quote; write "a ""b"" c"',
+  ],
+  [
+    "a quote in a value without quotes",
+    ["a.csv"],
+    { "a.csv": `${HEADER}\n1,2,3"` },
+    'a.csv:2: value 3: a double quote in a value without quotes; write "a ""b"" c"',
+  ],
+  [
+    "rows that cannot be sent",
+    ["a.csv"],
+    {
+      "a.csv": [
+        HEADER,
+        ROW,
+        "1,globex",
+        ROW.replace(/2011[^,]+/, "2011-01-01 00:00:00"),
+        ROW.replace(/2011[^,]+/, "2011-02-30T00:00:00"),
+        ROW.replace(/2011[^,]+/, "2010-12-31T23:59:59Z"),
+        ROW.replace(/^1,/, ","),
+        ROW.replace(/-0\.10/, "ten"),
+      ].join("\n"),
+    },
+    `6 of 7 rows cannot be sent, so none was:
+  a.csv:3: has 2 values, and the header 7 columns
+  a.csv:4: column placed_at: "2011-01-01 00:00:00" is not a time with a time zone such as 2025-01-08T09:12:00Z
+  a.csv:5: column placed_at: "2011-02-30T00:00:00" is not a time with a time zone such as 2025-01-08T09:12:00Z
+  a.csv:6: 2010-12-31T23:59:59Z of customer "c "0"" comes after that of 2011-01-01T00:00:00.000Z on line 2; sort by customer and time
+  a.csv:7: column invoice_no: is empty
+  a.csv:8: column amount: "ten" is not a number such as 12.50
+Correct them, or send the others with --skip-rejected <file>`,
+  ],
+  [
+    "a column that there is not, in more rows than are shown",
+    ["a.csv"],
+    { "a.csv": `id,name\n${"1,2\n".repeat(12)}` },
+    `12 of 12 rows cannot be sent, so none was:
+${Array.from({ length: 10 }, (_, i) => `  a.csv:${i + 2}: there is no column "customer_id"; there are id, name\n`).join("")}  and 2 more
+Correct them, or send the others with --skip-rejected <file>`,
+  ],
+  [
+    "operations without what makes them safe to send again",
+    ["a.jsonl", "--mapping", beside("operations.mjs")],
+    {
+      "a.jsonl": [
+        "{}",
+        '{"customerId":"c","event":"e"}',
+        '{"customerId":"c","event":"e","timestamp":"2011-01-01T00:00:00Z"}',
+      ].join("\n"),
+    },
+    `3 of 3 rows cannot be sent, so none was:
+  a.jsonl:1: customerId: is not a text, or empty
+  a.jsonl:2: timestamp: undefined is not a time with a time zone such as 2025-01-08T09:12:00Z
+  a.jsonl:3: idempotencyKey: is not a text, or empty; make it of the row's primary key
+Correct them, or send the others with --skip-rejected <file>`,
+  ],
+  [
+    "a mapping that fails",
+    ["a.csv", "--mapping", "m.mjs"],
+    { "a.csv": "a,b\n1,2", "m.mjs": "export const toOperation = (row) => row.a.b.c;" },
+    `1 of 1 rows cannot be sent, so none was:
+  a.csv:2: the mapping failed: Cannot read properties of undefined (reading 'c')
+Correct them, or send the others with --skip-rejected <file>`,
+  ],
+  [
+    "a command that fails after some rows",
+    ["--command", `printf '%s\\n' '${HEADER}' && exit 3`, "--name", "orders"],
+    {},
+    "the command of orders failed (exit code 3), see above\nStopped after row 0; start it again with the same arguments to go on",
+  ],
+  [
+    "a checkpoint that cannot be written",
+    ["a.csv", "--checkpoint", "no/c.json"],
+    { "a.csv": GOOD },
+    "cannot write the checkpoint no/c.json: ENOENT: no such file or directory, open 'no/c.json.next'; what was accepted is safe, so make room and start again",
+  ],
+  [
+    "a file of rejected rows that is something else",
+    ["a.csv", "--skip-rejected", "b.jsonl"],
+    { "a.csv": GOOD, "b.jsonl": "precious" },
+    "b.jsonl is there already; name a new file for rejected rows",
+  ],
+  [
+    "a file of rejected rows that cannot be written",
+    ["a.csv", "--skip-rejected", "/dev/full"],
+    { "a.csv": `${GOOD}5,z` },
+    "cannot write rejected rows to /dev/full: EINVAL: invalid argument, ftruncate",
+  ],
+  [
+    "a service that cannot be reached",
+    ["a.csv", "--tries", "1"],
+    { "a.csv": GOOD },
+    "gave up after 1 try: no answer from http://127.0.0.1:2: connect ECONNREFUSED 127.0.0.1:2\nStopped after row 0 of 3; start it again with the same arguments to go on",
+  ],
+];
+
+test.concurrent("what cannot be sent is told in a few lines, with the place", async () => {
+  for (const [index, [title, args, files, stderr]] of BAD.entries()) {
+    const cwd = await folder(`bad-${index}`, files);
+    const outcome = await backfill(args, { cwd, env: NOWHERE });
+    expect(outcome, title).toEqual({ stdout: "", stderr: `backfill: ${stderr}\n`, code: 1 });
+  }
+});
+
+test.concurrent("a mapping that cannot be loaded is named, and a variable that is not set", async () => {
+  const cwd = await folder("mapping", {
+    "a.csv": GOOD,
+    "m.mjs": "export const map = 1;",
+    "syntax.mjs": "export const",
+  });
+  const stderrOf = async (...args: string[]) => (await backfill(["a.csv", ...args], { cwd, env: NOWHERE })).stderr;
+  expect(await stderrOf("--mapping", "m.mjs")).toBe(
+    `backfill: the mapping ${path.join(cwd, "m.mjs")} exports no function toOperation(row)\n`,
+  );
+  expect(await stderrOf("--mapping", "syntax.mjs")).toMatch(
+    /^backfill: cannot load the mapping \S+syntax\.mjs: Unexpected .+\n$/,
+  );
+  for (const [name, value] of Object.entries({ SVC_API_URL: "", SVC_API_KEY: " " })) {
+    const { stderr } = await backfill(["a.csv"], { cwd, env: { ...NOWHERE, [name]: value } });
+    expect(stderr).toBe(`backfill: set ${name}; see --help\n`);
+  }
+  const wrong = await backfill(["a.csv"], { cwd, env: { ...NOWHERE, SVC_API_URL: "svc.example.com" } });
+  expect(wrong.stderr).toBe("backfill: SVC_API_URL is no address: svc.example.com\n");
+});
+
+test.concurrent("a disk without room for the checkpoint ends it before anything is sent", async () => {
+  const cwd = await folder("full", { "a.csv": GOOD });
+  // No file may grow: writing fails as on a full disk.
+  const { stdout, stderr, code } = await backfill(["a.csv"], { cwd, env: NOWHERE, fileBlocksMax: 0 });
+  expect({ stdout, stderr, code }).toEqual({
+    stdout: "",
+    stderr:
+      "backfill: cannot write the checkpoint a.csv.checkpoint.json: EFBIG: file too large, write; what was accepted is safe, so make room and start again\n",
+    code: 1,
+  });
+});
