@@ -4,6 +4,8 @@ import { once } from "node:events";
 export class Gate {
   #closed: Promise<void> | null = null;
   #open: () => void = () => undefined;
+  /** Requests that may pass before it closes by itself. */
+  #left = Infinity;
   readonly #underWay = new Set<Promise<unknown>>();
 
   /** @param signal ends all waiting */
@@ -12,6 +14,7 @@ export class Gate {
   /** Does the work once the gate is open. */
   async pass<T>(work: () => Promise<T>): Promise<T> {
     while (this.#closed !== null) await this.#orEnd(this.#closed);
+    if (--this.#left <= 0) this.#shut();
     const done = work();
     this.#underWay.add(done);
     try {
@@ -23,13 +26,19 @@ export class Gate {
 
   /** Lets nobody pass any more; resolves when those that did are through. */
   async close(): Promise<void> {
-    this.#closed = new Promise((resolve) => (this.#open = resolve));
+    this.#shut();
     await this.#orEnd(Promise.allSettled(this.#underWay));
   }
 
-  open(): void {
+  /** Lets so many requests through, and then nobody any more. */
+  open(requests = Infinity): void {
+    this.#left = requests;
     this.#closed = null;
     this.#open();
+  }
+
+  #shut(): void {
+    this.#closed ??= new Promise((resolve) => (this.#open = resolve));
   }
 
   async #orEnd(work: Promise<unknown>): Promise<void> {

@@ -18,6 +18,9 @@ export interface Strike {
 /** The last strike comes early enough to hit senders at work. */
 const LAST_AT = 0.9;
 
+/** Requests that begin while a fault strikes, at most. */
+const REQUESTS_DURING = 12;
+
 export interface StrikeOptions {
   faults: readonly Fault[];
   strikes: number;
@@ -50,8 +53,11 @@ export async function strikeAll(options: StrikeOptions): Promise<Strike[]> {
 }
 
 async function strike(fault: Fault, { ledger, gate, examiner, target }: StrikeOptions): Promise<Strike> {
+  // A fault may last, and strike a part: the others must not send all that there is meanwhile.
+  gate.open(REQUESTS_DURING);
   await fault.strike(target);
   const struckAt = performance.now();
+  gate.open();
   await ledger.acceptedSince(struckAt, target.signal);
   const acceptedMs = ledger.isComplete() ? null : performance.now() - struckAt;
   await gate.close();
