@@ -1,13 +1,8 @@
 /** One connection to the ingestion API, by the service's rules for clients. */
 import { Agent } from "undici";
-import {
-  DEFAULT_POLICY,
-  isTemporary,
-  networkFailure,
-  retryAfterMs,
-  withRetries,
-  type Attempt,
-} from "../src/demo/retry.js";
+import { readEnvelope } from "../src/client/answer.js";
+import { isTemporary, retryAfterMs } from "../src/client/retry.js";
+import { DEFAULT_POLICY, networkFailure, withRetries, type Attempt } from "../src/demo/retry.js";
 import { postOnce, type Answer } from "../src/demo/send/post-once.js";
 
 export interface ClientOptions {
@@ -56,21 +51,12 @@ export class Client {
     if (!isTemporary(status)) return { done: true, value: { status, text, attempts, begunAt } };
     return {
       done: false,
-      again: `${status} ${String(errorOf(text).code)}`,
+      again: `${status} ${String(readEnvelope(text)?.code)}`,
       retryAfterMs: retryAfterMs(headers["retry-after"], Date.now()),
     };
   }
 
   close(): Promise<void> {
     return this.#agent.destroy();
-  }
-}
-
-/** The members of an error envelope; none where the text is none. */
-export function errorOf(text: string): { code?: unknown; message?: unknown; field?: unknown } {
-  try {
-    return (JSON.parse(text) as { error?: object }).error ?? {};
-  } catch {
-    return {};
   }
 }

@@ -1,5 +1,5 @@
 /** Where senders pass, one request at a time each. */
-import { once } from "node:events";
+import { orAbort } from "./or-abort.js";
 
 export class Gate {
   #closed: Promise<void> | null = null;
@@ -13,7 +13,7 @@ export class Gate {
 
   /** Does the work once the gate is open. */
   async pass<T>(work: () => Promise<T>): Promise<T> {
-    while (this.#closed !== null) await this.#orEnd(this.#closed);
+    while (this.#closed !== null) await orAbort(this.#closed, this.signal);
     if (--this.#left <= 0) this.#shut();
     const done = work();
     this.#underWay.add(done);
@@ -27,7 +27,7 @@ export class Gate {
   /** Lets nobody pass any more; resolves when those that did are through. */
   async close(): Promise<void> {
     this.#shut();
-    await this.#orEnd(Promise.allSettled(this.#underWay));
+    await orAbort(Promise.allSettled(this.#underWay), this.signal);
   }
 
   /** Lets so many requests through, and then nobody any more. */
@@ -39,16 +39,5 @@ export class Gate {
 
   #shut(): void {
     this.#closed ??= new Promise((resolve) => (this.#open = resolve));
-  }
-
-  async #orEnd(work: Promise<unknown>): Promise<void> {
-    this.signal.throwIfAborted();
-    const settled = new AbortController();
-    const ended = once(this.signal, "abort", { signal: settled.signal }).catch((error: unknown) => {
-      if (!settled.signal.aborted) throw error;
-    });
-    await Promise.race([work, ended]);
-    settled.abort();
-    this.signal.throwIfAborted();
   }
 }

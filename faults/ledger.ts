@@ -1,7 +1,7 @@
 /** What the service has answered for, and when. */
-import { once } from "node:events";
 import { DemoFailure } from "../src/demo/failure.js";
 import type { Operation } from "./operations.js";
+import { orAbort } from "./or-abort.js";
 
 interface Waiter {
   /** Asked after each acceptance, with the beginning of the attempt that was accepted. */
@@ -83,15 +83,6 @@ export class Ledger {
   async #until(holds: Waiter["holds"], signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#complete) return;
-    const done = new Promise<void>((resolve) => this.#waiters.push({ holds, resolve }));
-    const settled = new AbortController();
-    try {
-      await Promise.race([done, once(signal, "abort", { signal: settled.signal })]);
-    } catch (error) {
-      if (!settled.signal.aborted) throw error;
-    } finally {
-      settled.abort();
-    }
-    signal.throwIfAborted();
+    await orAbort(new Promise<void>((resolve) => this.#waiters.push({ holds, resolve })), signal);
   }
 }

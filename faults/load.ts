@@ -1,4 +1,5 @@
 /** The senders: they deal the operations out, check every answer, and note what was acknowledged. */
+import { acceptedIds } from "../src/client/answer.js";
 import { DemoFailure } from "../src/demo/failure.js";
 import { Lane, laneOf } from "../src/demo/send/lane.js";
 import type { Client } from "./client.js";
@@ -63,9 +64,8 @@ export async function postBatch(
   const body = `{"events":[${operations.map(({ json }) => json).join(",")}]}`;
   const { status, text, begunAt } = await client.post("/v1/events/batch", body);
   const events = operations.filter(({ key }) => key !== null).length;
-  const { accepted, rejected, eventIds } = answerOf(status, text, 202) as Partial<Record<string, unknown>>;
-  const answered = Array.isArray(eventIds) ? eventIds.filter(isEventId) : [];
-  if (accepted !== operations.length || rejected !== 0 || answered.length !== events)
+  const answered = status === 202 ? acceptedIds(text, operations.length, events) : null;
+  if (answered === null || !answered.every(isEventId))
     throw unexpected(`a batch of ${operations.length} operations (${events} events)`, status, text);
   const next = answered.values();
   return { ids: operations.map(({ key }) => (key === null ? null : next.next().value!)), begunAt };

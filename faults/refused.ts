@@ -1,7 +1,8 @@
 /** Events without a customer: each must be refused for just that, whatever else happens at the time. */
+import { readEnvelope } from "../src/client/answer.js";
 import { DemoFailure } from "../src/demo/failure.js";
 import { readLines } from "../src/demo/input/lines.js";
-import { errorOf, type Client } from "./client.js";
+import type { Client } from "./client.js";
 
 export interface Refused {
   events: number;
@@ -15,7 +16,7 @@ export async function sendRefused(file: string, client: Client): Promise<Refused
   let first = "";
   for await (const { number, bytes } of readLines(file)) {
     const { status, text } = await client.post("/v1/events", bytes.toString("utf8"));
-    const { code, message, field } = errorOf(text);
+    const { code, message, field } = readEnvelope(text) ?? {};
     if (status !== 400 || code !== "VALIDATION_ERROR" || field !== "customerId" || typeof message !== "string")
       throw new DemoFailure(
         `${file}:${number} was to be refused for its customerId, but the answer is ${status} ${text}`,

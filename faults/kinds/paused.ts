@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Fault } from "./fault.js";
+import { kill } from "./kill.js";
 
 /** Mostly shorter than the lease of a webhook, which lasts 15 s; now and then longer. */
 const LONG_CHANCE = 0.1;
@@ -11,19 +12,11 @@ export const databasePaused: Fault = {
     const processes = await cluster.processes();
     // The postmaster first, so that it starts no further ones.
     const pids = [(await cluster.postmaster()).pid, ...processes.map(({ pid }) => pid)];
-    for (const pid of pids) tell(pid, "SIGSTOP");
+    for (const pid of pids) kill(pid, "SIGSTOP");
     try {
       await delay(random.chance(LONG_CHANCE) ? 20_000 : random.between(300, 3_000), undefined, { signal });
     } finally {
-      for (const pid of pids) tell(pid, "SIGCONT");
+      for (const pid of pids) kill(pid, "SIGCONT");
     }
   },
 };
-
-function tell(pid: number, signal: "SIGSTOP" | "SIGCONT"): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-  }
-}

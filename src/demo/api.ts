@@ -1,7 +1,8 @@
 /** The administrative API, as far as the demo needs it. */
 import { request } from "undici";
 import { DemoFailure } from "./failure.js";
-import { DEFAULT_POLICY, isTemporary, networkFailure, retryAfterMs, withRetries, type Attempt } from "./retry.js";
+import { isTemporary, retryAfterMs } from "../client/retry.js";
+import { DEFAULT_POLICY, networkFailure, withRetries, type Attempt } from "./retry.js";
 import type { Snapshot } from "../snapshot/types.js";
 
 export interface Overview {

@@ -1,8 +1,6 @@
-/** The service's rules for clients: network errors, 429 and 5xx are tried again with backoff, nothing else is. */
+/** The rules for clients: network errors and what `isTemporary` names are tried again with backoff, nothing else is. */
 import { setTimeout as delay } from "node:timers/promises";
 import { DemoFailure, messageOf } from "./failure.js";
-
-export { isTemporary, retryAfterMs } from "../client/retry.js";
 
 export interface RetryPolicy {
   firstWaitMs: number;

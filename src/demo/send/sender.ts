@@ -2,15 +2,8 @@
 import type { Dispatcher } from "undici";
 import { acceptedIds, readEnvelope } from "../../client/answer.js";
 import { DemoFailure } from "../failure.js";
-import {
-  DEFAULT_POLICY,
-  isTemporary,
-  networkFailure,
-  retryAfterMs,
-  withRetries,
-  type Attempt,
-  type RetryPolicy,
-} from "../retry.js";
+import { isTemporary, retryAfterMs } from "../../client/retry.js";
+import { DEFAULT_POLICY, networkFailure, withRetries, type Attempt, type RetryPolicy } from "../retry.js";
 import type { Outgoing } from "./outgoing.js";
 import { postOnce, type Answer } from "./post-once.js";
 
