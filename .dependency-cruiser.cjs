@@ -9,14 +9,15 @@ const arrows = {
   db: ["engine", "snapshot"],
   webhooks: ["db"],
   mail: [],
+  ai: [],
   evaluation: ["engine", "snapshot"],
   metrics: ["db"],
-  http: ["db", "engine", "evaluation", "mail", "metrics", "operations", "snapshot", "webhooks"],
+  http: ["ai", "db", "engine", "evaluation", "mail", "metrics", "operations", "snapshot", "webhooks"],
   tasks: ["db", "engine", "evaluation", "metrics", "snapshot", "webhooks"],
   client: [],
   local: ["dsl-compiler", "engine", "http", "operations", "snapshot"],
   cli: ["dsl-compiler", "engine", "local", "snapshot"],
-  server: ["db", "http", "mail", "metrics", "tasks", "snapshot", "webhooks"],
+  server: ["ai", "db", "http", "mail", "metrics", "tasks", "snapshot", "webhooks"],
   demo: ["client", "dsl-compiler", "snapshot"],
 };
 

@@ -90,6 +90,7 @@ async function serveWith(make: (sql: ReturnType<typeof connect>) => IngestBacken
       mailer: null,
       work: createCustomerWork(sql),
       webhookTests: createWebhookTests({ key, allowPrivate: false }),
+      ai: null,
     },
     pages: { sql, publicUrl: () => "http://127.0.0.1", anyHost: true, key: formKey("benchmark"), log: logger },
     routes: ingestRoutes({ backend: make(sql), requireKey: (keyHash) => keys.require(keyHash), log: logger }),

@@ -45,6 +45,7 @@ const NOT_BUNDLED = [
   "graphile-migrate",
   "node-pg-migrate",
   "nodemailer",
+  "openai",
   "pg-native",
   "typescript",
 ];

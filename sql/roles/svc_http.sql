@@ -67,6 +67,7 @@ grant execute on function
   svc_api.open_export(bytea, text, text, text, text),
   svc_api.password_link(bytea),
   svc_api.promote_config(bytea, text, text, text, text, integer, boolean),
+  svc_api.record_question(bytea, text, text, text, text, text, text, integer),
   svc_api.redeem_device_code(bytea, text, bytea),
   svc_api.release_customers(bytea, text, text, text, text, text),
   svc_api.remove_member(bytea, text, text, text),

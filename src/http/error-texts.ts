@@ -27,7 +27,7 @@ const TEXTS: Readonly<Record<string, ErrorText>> = {
   },
   PLAN_REQUIRED: {
     message: "The organization's plan does not include this service.",
-    fix: "Ask the operator of this service for a plan with cloud execution; the data stays where it is.",
+    fix: "Ask the operator of this service for a plan that includes it; the data stays where it is.",
   },
   FORBIDDEN: {
     message: "You may not do this.",
@@ -84,6 +84,22 @@ const TEXTS: Readonly<Record<string, ErrorText>> = {
   MONTHLY_QUOTA_EXCEEDED: {
     message: "The plan's events of this calendar month are used up.",
     fix: "Wait until the next month (UTC), or ask the operator of this service for a larger plan.",
+  },
+  AI_NOT_CONFIGURED: {
+    message: "No language model is set up at this service.",
+    fix: "Ask its operator to set SVC_AI_BASE_URL and SVC_AI_MODEL; the facts are told without one.",
+  },
+  AI_RATE_LIMITED: {
+    message: "The language model takes no more requests for now.",
+    fix: "Ask again after the number of seconds in Retry-After.",
+  },
+  AI_UNAVAILABLE: {
+    message: "The language model did not answer.",
+    fix: "Ask again later; if it goes on, the operator of this service finds the cause in its log.",
+  },
+  AI_TIMEOUT: {
+    message: "The language model took too long.",
+    fix: "Ask again, or name a faster model.",
   },
   SERVICE_UNAVAILABLE: {
     message: "The service is not available for the moment. Send the same request again.",

@@ -7,6 +7,7 @@ import { answers, readInstallation } from "../db/calls-metrics.js";
 import { failedChecks } from "../db/calls-probe.js";
 import { connect } from "../db/connect.js";
 import { PROJECT_ROOT, readCommitted, type Committed } from "../db/migrate/files.js";
+import { createAiQuestions } from "../http/admin/ai-questions.js";
 import { CUSTOMER_WORK_CONNECTIONS, createCustomerWork, type CustomerWork } from "../http/admin/customer-work.js";
 import { ADMINISTRATION_CONNECTIONS } from "../http/admin/routes.js";
 import { createWebhookTests, type WebhookTests } from "../http/admin/webhook-tests.js";
@@ -241,6 +242,7 @@ function createServiceApp(parts: ServiceAppParts): Koa {
       mailer: mailerOf(config, logger),
       work,
       webhookTests,
+      ai: config.ai === null ? null : createAiQuestions(config.ai),
     },
     routes: ingestRoutes({
       backend,

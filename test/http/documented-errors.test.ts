@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { answerClientErrors } from "../../src/http/client-error.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/snapshot/types.js";
 import { DOCS_URL, environmentId } from "../support/service.js";
+import { refuses, startProvider, type Behaviour, type Provider } from "../support/language-model.js";
 import { startIngest, type IngestFixture } from "./ingest/fixture.js";
 
 /** An error as docs/errors.md shows it. */
@@ -44,11 +45,18 @@ const MODEL: Partial<Snapshot> = {
 };
 
 let fixture: IngestFixture;
+let provider: Provider;
 beforeAll(async () => {
-  fixture = await startIngest();
+  provider = await startProvider();
+  // One that is late is late after a second here.
+  const ai = { baseUrl: provider.baseUrl, apiKey: "key", model: "small", partMsMax: 1_000 };
+  fixture = await startIngest({}, { ai });
   await fixture.deploy(MODEL);
 });
-afterAll(() => fixture.service.stop());
+afterAll(async () => {
+  await fixture.service.stop();
+  await provider.close();
+});
 
 const order = (properties: object = {}, more: object = {}) => ({
   customerId: "globex",
@@ -62,6 +70,16 @@ const administer = (method: string, path: string, body?: object) =>
 const read = (path: string) => fixture.service.request("GET", `/projects/${path}`, { by: fixture.owner });
 const change = (path: string, body: unknown) =>
   fixture.service.request("POST", `/projects/${path}`, { by: fixture.owner, body });
+
+function askModel({ service, owner }: IngestFixture): Promise<Answered> {
+  const body = { task: "explain-config", facts: {} };
+  return service.request("POST", "/projects/app/ai/answers", { by: owner, body });
+}
+
+function askProviderThat(behaviour: Behaviour): Promise<Answered> {
+  provider.behave(behaviour);
+  return askModel(fixture);
+}
 
 /** A webhook of this id. */
 async function newWebhook(id: string): Promise<void> {
@@ -224,6 +242,18 @@ const requests: Record<string, () => Promise<Answered>> = {
       body: { snapshot: { formatVersion: 99 } },
     }),
 
+  AI_NOT_CONFIGURED: async () => {
+    const without = await startIngest();
+    try {
+      return await askModel(without);
+    } finally {
+      await without.service.stop();
+    }
+  },
+  AI_RATE_LIMITED: () => askProviderThat(refuses(429, "rate_limit_exceeded")),
+  AI_UNAVAILABLE: () => askProviderThat(refuses(401, "invalid_api_key")),
+  AI_TIMEOUT: () => askProviderThat(() => undefined),
+
   INVALID_METRICS_TOKEN: () => fixture.service.request("GET", "/metrics"),
 
   NOT_FOUND: () => fixture.post("/events", order()),
@@ -245,13 +275,17 @@ const requests: Record<string, () => Promise<Answered>> = {
     ),
 };
 
-/** Without what differs from one request to the next: its id, the place of the documentation, the month. */
+/** Without what differs from one request to the next: its id, the place of the documentation, the month, how long was waited. */
 function comparable({ error }: { error: Record<string, unknown> }): unknown {
   const { requestId, docs, ...rest } = error;
   return {
     requestId: typeof requestId,
     docs: String(docs).replace(/^.*(?=\/api#)/, ""),
-    ...(JSON.parse(JSON.stringify(rest).replace(/\d{4}-\d\d(?=;|-01T00:00:00Z)/g, "YYYY-MM")) as object),
+    ...(JSON.parse(
+      JSON.stringify(rest)
+        .replace(/\d{4}-\d\d(?=;|-01T00:00:00Z)/g, "YYYY-MM")
+        .replace(/for \d+ seconds/g, "for N seconds"),
+    ) as object),
   };
 }
 

@@ -4,6 +4,8 @@ import type { Sql } from "postgres";
 import { bootstrap } from "../../src/db/calls-admin.js";
 import { connect } from "../../src/db/connect.js";
 import { appRoutes, createApp, type AppDeps } from "../../src/http/app.js";
+import { createAiQuestions } from "../../src/http/admin/ai-questions.js";
+import type { LanguageModelSettings } from "../../src/ai/language-model.js";
 import { CUSTOMER_WORK_CONNECTIONS, createCustomerWork } from "../../src/http/admin/customer-work.js";
 import { createWebhookTests } from "../../src/http/admin/webhook-tests.js";
 import { newAccessToken } from "../../src/http/credentials.js";
@@ -78,6 +80,8 @@ export interface ServiceOptions {
   allowPrivateWebhooks?: boolean;
   /** How long a receiver has to answer the test of a webhook. */
   webhookTestMsMax?: number;
+  /** Where a language model is; none unless given. */
+  ai?: LanguageModelSettings;
 }
 
 export async function startService(overrides: Partial<AppDeps> = {}, options: ServiceOptions = {}): Promise<Service> {
@@ -125,6 +129,7 @@ export async function startService(overrides: Partial<AppDeps> = {}, options: Se
       mailer: options.mailer ?? null,
       work: createCustomerWork(work),
       webhookTests,
+      ai: options.ai === undefined ? null : createAiQuestions(options.ai),
     },
     routes: ingestRoutes({
       backend: new Ingestor(sql, { concurrency: 2, waitingMax: 10_000, ...options.ingestor }),
@@ -211,7 +216,7 @@ const FIXES: Readonly<Record<string, string>> = {
   ORGANIZATION_NOT_FOUND:
     "Check the header X-Svc-Organization; the token must be of a member, and of this organization if it is a headless one.",
   ORGANIZATION_REQUIRED: "Send the organization's ID in it.",
-  PLAN_REQUIRED: "Ask the operator of this service for a plan with cloud execution; the data stays where it is.",
+  PLAN_REQUIRED: "Ask the operator of this service for a plan that includes it; the data stays where it is.",
   FORBIDDEN: "Ask an owner or administrator of the organization for a role that may, or to do it.",
   PROJECT_NOT_FOUND: "Check the slug and the organization; GET /projects lists its projects.",
   CUSTOMER_NOT_FOUND:

@@ -59,6 +59,8 @@ as $$
     ('export_customer', 'viewer', 'viewer', null),
     ('erase_customer', 'owner', 'owner', null),
     ('release_customers', 'developer', 'administrator', 'cloud_execution'),
+    -- What it sends leaves the service, and its answers cost money.
+    ('ask_language_model', 'developer', 'developer', 'ai'),
     -- Recomputes, dry runs and previews. These two change nothing, and take the machine's time as the first does.
     ('list_recomputes', 'viewer', 'viewer', null),
     ('get_recompute', 'viewer', 'viewer', null),

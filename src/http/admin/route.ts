@@ -15,6 +15,7 @@ import type { Route } from "../route.js";
 import { emptyObject } from "./parameters.js";
 import { readPathText, readQueryText } from "./request-text.js";
 import { needsMembers, shape, type Shape } from "../shapes.js";
+import type { AiQuestions } from "./ai-questions.js";
 import type { CustomerWork } from "./customer-work.js";
 import type { Places } from "./places.js";
 import type { WebhookTests } from "./webhook-tests.js";
@@ -33,6 +34,8 @@ export interface AdminDeps {
   /** What takes longer than a look-up. */
   work: CustomerWork;
   webhookTests: WebhookTests;
+  /** Null where no language model is set up. */
+  ai: AiQuestions | null;
 }
 
 /** What each of them is bound to. */

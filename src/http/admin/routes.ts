@@ -1,4 +1,5 @@
 import type { Route } from "../route.js";
+import { askLanguageModel } from "./ai.js";
 import { eraseCustomer, exportCustomer } from "./customer-data.js";
 import { getBacklog, getCustomer, getTimeline, listCustomers, releaseCustomer, releaseCustomers } from "./customers.js";
 import { organizationRoutes } from "./organization/routes.js";
@@ -79,6 +80,7 @@ export function adminRoutes(deps: AdminDeps): Route[] {
     releaseCustomers,
     getJourney,
     getSegment,
+    askLanguageModel,
     listEvents,
     streamEvents,
     listRuleExecutions,

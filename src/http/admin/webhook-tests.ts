@@ -3,8 +3,7 @@ import { ATTEMPT_TIMEOUT_MS } from "../../webhooks/acceptance.js";
 import type { Message, Outcome } from "../../webhooks/send.js";
 import { USER_AGENT } from "../../webhooks/user-agent.js";
 import { SealedSecretError, secretOpener } from "../../webhooks/secret.js";
-import { QueueFullError } from "../unavailable.js";
-import { Places } from "./places.js";
+import { SharedPlaces } from "./shared-places.js";
 
 /** Requests that people make to try webhooks, from this process: a receiver that hangs holds a place and nothing else. */
 export interface WebhookTests {
@@ -45,31 +44,20 @@ export function createWebhookTests({
   allowPrivate,
   timeoutMs = ATTEMPT_TIMEOUT_MS,
 }: WebhookTestsOptions): WebhookTests {
-  const places = new Places({
+  const places = new SharedPlaces({
     places: TESTS,
+    placesEach: TESTS_PER_ORGANIZATION,
     waitingMax: WAITING_MAX,
     waitMsMax: WAIT_MS_MAX,
     reason: "Too many webhooks are being tested.",
+    reasonEach: "Too many webhooks of this organization are being tested.",
   });
-  const underWay = new Map<string, number>();
   const openSecret = secretOpener(key);
   // Loaded with the first test: a process is ready sooner, and most test nothing.
   let client: Promise<Agent> | undefined;
   const load = async () => (await import("../../webhooks/agent.js")).createAgent({ allowPrivate });
   return {
-    async run(organizationId, work) {
-      const count = underWay.get(organizationId) ?? 0;
-      if (count >= TESTS_PER_ORGANIZATION)
-        throw new QueueFullError("Too many webhooks of this organization are being tested.");
-      underWay.set(organizationId, count + 1);
-      try {
-        return await places.run(work);
-      } finally {
-        const left = underWay.get(organizationId)! - 1;
-        if (left > 0) underWay.set(organizationId, left);
-        else underWay.delete(organizationId);
-      }
-    },
+    run: (organizationId, work) => places.run(organizationId, work),
     async send(message, at) {
       client ??= load();
       const [agent, { sendMessage, signedHeaders }] = await Promise.all([client, import("../../webhooks/send.js")]);

@@ -20,7 +20,9 @@ const MEANINGS: Readonly<Record<number, string>> = {
   429: "Too much at once",
   431: "The headers are too large",
   500: "The service failed",
+  502: "What the service asked for it failed",
   503: "The service cannot answer for the moment",
+  504: "What the service asked for it took too long",
 };
 
 const HEADERS: Readonly<Record<number, readonly string[]>> = {

@@ -34,6 +34,7 @@ const TAGS: readonly { name: string; description: string; paths: readonly RegExp
     description: "What evaluation emits, its receivers, and deliveries.",
     paths: [/\/webhooks\b/, /\/emissions\b/],
   },
+  { name: "AI", description: "What a language model makes of facts.", paths: [/\/ai\//] },
   { name: "Service", description: "Probes and figures for infrastructure, and this document.", paths: [] },
 ];
 

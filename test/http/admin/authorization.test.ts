@@ -71,6 +71,7 @@ const MATRIX = `
 | GET /projects/:project/customers/:customerId/journeys/:journeyId      | y y y y | y y y y | y    |
 | GET /projects/:project/segments/:segment                              | y y y y | y y y y | y    |
 | GET /projects/:project/rule-executions                                | y y y y | y y y y | y    |
+| POST /projects/:project/ai/answers                                    | - y y y | - y y y | y    |
 | GET /projects/:project/diagnostics                                    | y y y y | y y y y | y    |
 | GET /projects/:project/schema-violations                              | y y y y | y y y y | y    |
 | POST /projects/:project/webhooks                                      | - - y y | - - y y | 402  |

@@ -5,7 +5,7 @@ import type { StateDocument } from "../../../src/engine/index.js";
 import { evaluateEnvironment } from "../../../src/tasks/evaluate.js";
 import { Models } from "../../../src/evaluation/models.js";
 import { startIngest, type IngestFixture } from "../../http/ingest/fixture.js";
-import { environmentId, type Reply, type RequestOptions } from "../../support/service.js";
+import { environmentId, type Reply, type RequestOptions, type ServiceOptions } from "../../support/service.js";
 import { expectRefused, type Refusal } from "./answers.js";
 import { runLog } from "../../support/run-log.js";
 
@@ -35,8 +35,8 @@ export interface SpecFixture extends IngestFixture {
 }
 
 /** Starts the whole service on a database of its own, with the project "app" and a key to each of its environments. */
-export async function startSpec(overrides: Partial<AppDeps> = {}): Promise<SpecFixture> {
-  const fixture = await startIngest(overrides);
+export async function startSpec(overrides: Partial<AppDeps> = {}, options: ServiceOptions = {}): Promise<SpecFixture> {
+  const fixture = await startIngest(overrides, options);
   const { service, owner } = fixture;
   const { sql } = service.db;
   const models = new Models();

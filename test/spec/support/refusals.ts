@@ -172,7 +172,7 @@ export const malformed = (reason: string): Refusal => ({
 export const PLAN_REQUIRED: Refusal = {
   code: "PLAN_REQUIRED",
   message: "The organization's plan does not include this service.",
-  fix: "Ask the operator of this service for a plan with cloud execution; the data stays where it is.",
+  fix: "Ask the operator of this service for a plan that includes it; the data stays where it is.",
 };
 
 /** `month` is that of now, `next` the instant at which the next one begins. */

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { hashCredential, newAccessToken } from "../../../../src/http/credentials.js";
 import type { Declaration } from "../../../../src/http/openapi/administrative.js";
+import { startProvider } from "../../../support/language-model.js";
 import { startSpec } from "../../../spec/support/fixture.js";
 import { environmentId, snapshot, type Actor, type Reply, type Service } from "../../../support/service.js";
 import { addDifferences, difference, giveUp } from "./recomputes.js";
@@ -77,7 +78,8 @@ const HISTORY = [
 ];
 
 export async function startWorld(): Promise<World> {
-  const fixture = await startSpec();
+  const provider = await startProvider();
+  const fixture = await startSpec({}, { ai: { baseUrl: provider.baseUrl, apiKey: null, model: "small" } });
   const { service, owner, keys } = fixture;
   const foreigner = await service.owner("foreign");
   const make = async (method: string, path: string, body?: unknown, by = owner): Promise<Reply> => {
@@ -187,7 +189,10 @@ export async function startWorld(): Promise<World> {
     usePlan: async (plan) => {
       await sql`update iam.organizations set plan_id = ${plan} where organization_id = ${owner.organizationId}`;
     },
-    stop: () => service.stop(),
+    stop: async () => {
+      await service.stop();
+      await provider.close();
+    },
   };
 }
 
@@ -275,6 +280,10 @@ export const REQUESTS: Readonly<Record<string, (world: World, env: Environment) 
   }),
   "GET /projects/:project/events": (_, env) => ({ path: `/projects/app/events?env=${env}` }),
   "GET /projects/:project/events/stream": (_, env) => ({ path: `/projects/app/events/stream?env=${env}` }),
+  "POST /projects/:project/ai/answers": (_, env) => ({
+    path: `/projects/app/ai/answers?env=${env}`,
+    body: { task: "explain-config", facts: {} },
+  }),
   "GET /projects/:project/rule-executions": (_, env) => ({ path: `/projects/app/rule-executions?env=${env}` }),
   "GET /projects/:project/customers/:customerId/journeys/:journeyId": (_, env) => ({
     path: `/projects/app/customers/globex/journeys/onboarding?env=${env}`,

@@ -1,0 +1,31 @@
+-- Whether a language model may be asked for a project, and that it was: facts leave the service with each question, so the audit log says
+-- who sent how many bytes of them for what.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing beyond its row.
+create or replace function svc_api.record_question(
+  token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
+  task text, model text, fact_bytes integer
+)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _actor constant iam.actor := iam.authorize(
+    record_question.token_hash, record_question.organization_id, 'ask_language_model', record_question.environment_name
+  );
+  _environment record := svc.find_environment(
+    record_question.organization_id, record_question.project_slug, record_question.environment_name
+  );
+begin
+  perform iam.record_audit(
+    _actor, record_question.request_id, 'ai.asked', record_question.project_slug, record_question.environment_name,
+    record_question.task,
+    jsonb_build_object('model', record_question.model, 'factBytes', record_question.fact_bytes)
+  );
+end;
+$$;
+
+comment on function svc_api.record_question(bytea, text, text, text, text, text, text, integer) is
+  'Records in the audit log that a language model is asked; raises unless it may be.';

@@ -1,0 +1,157 @@
+import type OpenAI from "openai";
+
+import { boundedFetch } from "./bounded-fetch.js";
+import { failureOf } from "./failure-of.js";
+import { LanguageModelError } from "./failure.js";
+
+/** Where a language model is, as SVC_AI_BASE_URL, SVC_AI_API_KEY and SVC_AI_MODEL say. */
+export interface LanguageModelSettings {
+  baseUrl: string;
+  apiKey: string | null;
+  /** Used where a question names none. */
+  model: string;
+  /** How long each part of an answer may take, the first one included; 45 seconds unless given. */
+  partMsMax?: number;
+  /** How long an answer may take as a whole; three minutes unless given. */
+  answerMsMax?: number;
+}
+
+export interface Question {
+  instructions: string;
+  /** JSON text: data, which is never mixed with the instructions. */
+  facts: string;
+  /** Another model, or deployment, than that of the settings. */
+  model?: string | undefined;
+}
+
+/** How an answer ended: `stop` where it is whole, `length` where the model's limit cut it off, `filtered` where the provider withheld the rest. */
+export interface Ending {
+  model: string;
+  finishReason: "stop" | "length" | "filtered";
+  usage: { promptTokens: number; completionTokens: number } | null;
+}
+
+export type Part = { kind: "text"; text: string } | ({ kind: "end" } & Ending);
+
+const PART_MS_MAX = 45_000;
+const ANSWER_MS_MAX = 180_000;
+/** Of an answer as it is sent; a part of a word comes in a line of some 300 bytes. */
+const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
+/** Of an answer's text, which is that of a long file. */
+const TEXT_LENGTH_MAX = 128 * 1024;
+
+const FINISH_REASONS: Readonly<Record<string, Ending["finishReason"]>> = {
+  stop: "stop",
+  length: "length",
+  content_filter: "filtered",
+};
+
+/** A language model behind the protocol of OpenAI's chat completions, which most providers and model servers speak. */
+export class LanguageModel {
+  readonly #settings: LanguageModelSettings;
+  #client: Promise<OpenAI> | undefined;
+
+  constructor(settings: LanguageModelSettings) {
+    this.#settings = settings;
+  }
+
+  /**
+   * Asks, and gives the answer's text part by part as it is written, then how it ended. Nothing is sent twice: who asks decides whether to ask again.
+   *
+   * @param signal ends the asking; it then throws the signal's reason
+   * @throws {LanguageModelError} where there is no answer, or it breaks off
+   */
+  async *ask({ instructions, facts, model }: Question, signal: AbortSignal): AsyncGenerator<Part> {
+    const { partMsMax = PART_MS_MAX, answerMsMax = ANSWER_MS_MAX } = this.#settings;
+    const asked = model ?? this.#settings.model;
+    const late = new AbortController();
+    const giveUp = (after: number, what: string) =>
+      setTimeout(() => late.abort(new LanguageModelError("late", `It ${what} ${after / 1000} seconds.`)), after);
+    const overall = giveUp(answerMsMax, "was not done with its answer after");
+    let silence = giveUp(partMsMax, "said nothing for");
+    try {
+      const client = await (this.#client ??= this.#connect());
+      const body = {
+        model: asked,
+        messages: [
+          { role: "system" as const, content: instructions },
+          { role: "user" as const, content: facts },
+        ],
+        stream: true as const,
+        stream_options: { include_usage: true },
+      };
+      const chunks = await client.chat.completions.create(body, { signal: AbortSignal.any([signal, late.signal]) });
+      let ending: Ending | undefined;
+      let length = 0;
+      for await (const chunk of chunks) {
+        clearTimeout(silence);
+        silence = giveUp(partMsMax, "said nothing for");
+        const { text, finishReason, usage } = read(chunk);
+        if (text !== "") {
+          length += text.length;
+          if (length > TEXT_LENGTH_MAX) throw new LanguageModelError("unavailable", "Its answer has no end.");
+          yield { kind: "text", text };
+        }
+        if (finishReason !== null) ending = { model: asked, finishReason, usage: null };
+        if (ending !== undefined && usage !== null) ending.usage = usage;
+      }
+      signal.throwIfAborted();
+      late.signal.throwIfAborted();
+      if (ending === undefined) throw new LanguageModelError("unavailable", "Its answer broke off.");
+      if (length === 0 && ending.finishReason === "stop")
+        throw new LanguageModelError("unavailable", "Its answer is empty.");
+      yield { kind: "end", ...ending };
+    } catch (error) {
+      signal.throwIfAborted();
+      throw late.signal.aborted ? late.signal.reason : failureOf(error);
+    } finally {
+      clearTimeout(overall);
+      clearTimeout(silence);
+    }
+  }
+
+  /** Loaded when it is first asked, because most processes never are. */
+  async #connect(): Promise<OpenAI> {
+    const { OpenAI: Client } = await import("openai");
+    const { baseUrl, apiKey } = this.#settings;
+    return new Client({
+      baseURL: baseUrl,
+      // A model server on one's own machine asks for none, and the library for any.
+      apiKey: apiKey ?? "none",
+      // Its own variables would send the facts elsewhere, or in another's name.
+      organization: null,
+      project: null,
+      webhookSecret: null,
+      maxRetries: 0,
+      timeout: ANSWER_MS_MAX,
+      fetch: boundedFetch(ANSWER_BYTES_MAX),
+      logLevel: "off",
+    });
+  }
+}
+
+interface Read {
+  text: string;
+  finishReason: Ending["finishReason"] | null;
+  usage: Ending["usage"];
+}
+
+/** A part of an answer. Its shape is the provider's say, so nothing of it is taken for granted. */
+function read(chunk: unknown): Read {
+  const { choices, usage } = object(chunk);
+  const [first] = Array.isArray(choices) ? (choices as unknown[]) : [];
+  const { delta, finish_reason: reason } = object(first);
+  const { content } = object(delta);
+  const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = object(usage);
+  const isUsage = typeof promptTokens === "number" && typeof completionTokens === "number";
+  return {
+    text: typeof content === "string" ? content : "",
+    // A reason that is none of these, such as the call of a tool that was never offered, is no whole answer.
+    finishReason: typeof reason === "string" ? (FINISH_REASONS[reason] ?? "filtered") : null,
+    usage: isUsage ? { promptTokens, completionTokens } : null,
+  };
+}
+
+function object(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,93 @@
+import { Readable } from "node:stream";
+import type { Context } from "koa";
+import { LanguageModelError } from "../../ai/failure.js";
+import type { Part } from "../../ai/language-model.js";
+import { ClientGoneError } from "../body.js";
+import { ApiError } from "../errors.js";
+import { envelopeOf } from "../handle-errors.js";
+
+/** When a provider that says nothing of it may be asked again. */
+const RETRY_AFTER = 30;
+
+/** A part is cut into texts that are short enough for a line of a stream, which its readers hold as a whole. */
+const PIECE = 4096;
+
+/**
+ * The body of a `text/event-stream` with the parts of an answer: `text` for each, then `end`, or `error` with the envelope where it breaks off. The
+ * first part is awaited before anything is answered, so that a question that gets no answer is refused as any other request.
+ *
+ * @param ask begins to ask; the signal ends it, when the client leaves
+ * @param model the name that the question has, for the refusal of one that there is not
+ */
+export async function openAnswer(
+  ctx: Context,
+  ask: (signal: AbortSignal) => AsyncGenerator<Part>,
+  model: string | undefined,
+): Promise<Readable> {
+  const { res, socket } = ctx;
+  const gone = new AbortController();
+  const leave = () => gone.abort(new ClientGoneError("the client left before the answer's end"));
+  if (socket.destroyed) leave();
+  // Of an answer that waits behind another on its connection, `res` does not tell.
+  res.once("close", leave);
+  socket.once("close", leave);
+  const parts = ask(gone.signal);
+  const first = await parts.next().catch((error: unknown) => {
+    throw asApiError(error, model);
+  });
+  // Proxies that gather an answer would hold back what it is about.
+  ctx.set("X-Accel-Buffering", "no");
+  ctx.set("Cache-Control", "no-store");
+  return Readable.from(frames(ctx, first, parts, gone.signal), { objectMode: false });
+}
+
+async function* frames(
+  ctx: Context,
+  first: IteratorResult<Part, void>,
+  parts: AsyncGenerator<Part>,
+  gone: AbortSignal,
+): AsyncGenerator<string> {
+  try {
+    for (let next = first; !next.done; next = await parts.next()) yield* frame(next.value);
+  } catch (error) {
+    if (!gone.aborted) yield `event: error\ndata: ${JSON.stringify(envelopeOf(ctx, asApiError(error, undefined)))}\n\n`;
+  } finally {
+    // Where the reader left, nobody else ends the asking.
+    await parts.return(undefined);
+  }
+}
+
+function* frame({ kind, ...data }: Part): Generator<string> {
+  if (!("text" in data)) {
+    yield `event: ${kind}\ndata: ${JSON.stringify(data)}\n\n`;
+    return;
+  }
+  for (let from = 0; from < data.text.length; from += PIECE) {
+    yield `event: ${kind}\ndata: ${JSON.stringify({ text: data.text.slice(from, from + PIECE) })}\n\n`;
+  }
+}
+
+function asApiError(error: unknown, model: string | undefined): unknown {
+  if (!(error instanceof LanguageModelError)) return error;
+  const { kind, message: reason, retryAfter, cause = error } = error;
+  switch (kind) {
+    case "rateLimited":
+      return new ApiError(429, "AI_RATE_LIMITED", {
+        reason,
+        headers: { "Retry-After": String(retryAfter ?? RETRY_AFTER) },
+        cause,
+      });
+    case "late":
+      return new ApiError(504, "AI_TIMEOUT", { reason, cause });
+    case "unknownModel":
+      if (model === undefined) return new ApiError(502, "AI_UNAVAILABLE", { reason, cause });
+      return new ApiError(400, "VALIDATION_ERROR", {
+        message: "The language model's provider knows no such model.",
+        field: "model",
+        value: model,
+        fix: "Name a model or deployment that it has, or none for the one that the operator chose.",
+      });
+    case "unavailable":
+      return new ApiError(502, "AI_UNAVAILABLE", { reason, cause });
+  }
+}

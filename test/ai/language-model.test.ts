@@ -1,0 +1,250 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { LanguageModelError } from "../../src/ai/failure.js";
+import { LanguageModel, type LanguageModelSettings, type Part } from "../../src/ai/language-model.js";
+import { chunk, refuses, says, startProvider, type Behaviour, type Provider } from "../support/language-model.js";
+
+const QUESTION = { instructions: "Explain.", facts: '{"lifecycle":"trial"}' };
+
+let provider: Provider;
+afterEach(() => provider.close());
+
+async function modelThat(behaviour: Behaviour, more: Partial<LanguageModelSettings> = {}): Promise<LanguageModel> {
+  provider = await startProvider(behaviour);
+  return new LanguageModel({ baseUrl: provider.baseUrl, apiKey: "sk-secret", model: "small", ...more });
+}
+
+async function ask(model: LanguageModel, signal = new AbortController().signal): Promise<Part[]> {
+  const parts: Part[] = [];
+  for await (const part of model.ask(QUESTION, signal)) parts.push(part);
+  return parts;
+}
+
+const textOf = (parts: readonly Part[]) => parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
+
+/** The failure of a question, which shows nothing that the provider wrote. */
+async function failureOf(
+  answer: Promise<unknown>,
+): Promise<Pick<LanguageModelError, "kind" | "message" | "retryAfter">> {
+  const error = await answer.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(LanguageModelError);
+  const { kind, message, retryAfter } = error as LanguageModelError;
+  expect(message).not.toContain("sk-");
+  return { kind, message, retryAfter };
+}
+
+/** An answer of these lines, which are not always the protocol's. */
+const streams =
+  (...lines: string[]): Behaviour =>
+  (_, response) => {
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    response.end(lines.join(""));
+  };
+
+it("gives the text part by part, then how it ended, and keeps instructions and facts apart", async () => {
+  const model = await modelThat(says("The customer is in trial."));
+  const parts = await ask(model);
+  expect(textOf(parts)).toBe("The customer is in trial.");
+  expect(parts.filter(({ kind }) => kind === "text").length).toBeGreaterThan(1);
+  expect(parts.at(-1)).toEqual({
+    kind: "end",
+    model: "small",
+    finishReason: "stop",
+    usage: { promptTokens: 120, completionTokens: 7 },
+  });
+  const [{ headers, body }] = provider.asked as [Provider["asked"][number]];
+  expect(headers.authorization).toBe("Bearer sk-secret");
+  expect(body).toMatchObject({
+    model: "small",
+    stream: true,
+    messages: [
+      { role: "system", content: QUESTION.instructions },
+      { role: "user", content: QUESTION.facts },
+    ],
+  });
+});
+
+it("gives the first part while the provider still writes the rest", async () => {
+  let goOn = () => {};
+  const mayGoOn = new Promise<void>((resolve) => (goOn = resolve));
+  const model = await modelThat(async (_, response) => {
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    response.write(chunk("First"));
+    await mayGoOn;
+    response.end(chunk(" then", "stop"));
+  });
+  const parts = model.ask(QUESTION, new AbortController().signal);
+  expect((await parts.next()).value).toEqual({ kind: "text", text: "First" });
+  goOn();
+  expect((await parts.next()).value).toEqual({ kind: "text", text: " then" });
+  expect((await parts.next()).value).toMatchObject({ kind: "end", finishReason: "stop" });
+});
+
+it("asks another model where the question names one, and needs no key of a server that wants none", async () => {
+  const model = await modelThat(says("Yes."), { apiKey: null });
+  const parts: Part[] = [];
+  for await (const part of model.ask({ ...QUESTION, model: "large" }, new AbortController().signal)) parts.push(part);
+  expect(parts.at(-1)).toMatchObject({ model: "large" });
+  expect(provider.asked[0]!.body.model).toBe("large");
+});
+
+it.each([
+  ["length", "length"],
+  ["content_filter", "filtered"],
+  ["tool_calls", "filtered"],
+])("says that an answer which ended by %s is not whole", async (reason, finishReason) => {
+  const model = await modelThat(says("Half of", reason));
+  expect((await ask(model)).at(-1)).toMatchObject({ kind: "end", finishReason });
+});
+
+describe("fails in words of its own where the provider", () => {
+  const broken: [what: string, behaviour: Behaviour, failure: object][] = [
+    [
+      "does not take the key",
+      refuses(401, "invalid_api_key"),
+      { kind: "unavailable", message: "It does not take the service's key." },
+    ],
+    ["knows no such model", refuses(404, "model_not_found"), { kind: "unknownModel" }],
+    [
+      "finds the facts too long",
+      refuses(400, "context_length_exceeded"),
+      { message: "The facts are too long for it." },
+    ],
+    [
+      "takes no more requests",
+      refuses(429, "rate_limit_exceeded", { "Retry-After": "17" }),
+      { kind: "rateLimited", retryAfter: 17 },
+    ],
+    [
+      "takes no more, and says nothing of when",
+      refuses(429, "insufficient_quota"),
+      { kind: "rateLimited", retryAfter: null },
+    ],
+    ["fails", refuses(500, "server_error"), { kind: "unavailable", message: "It answered 500." }],
+    [
+      "answers a page",
+      (_, response) => void response.writeHead(200, { "Content-Type": "text/html" }).end("<html>"),
+      { message: "Its answer broke off." },
+    ],
+    ["answers no JSON", streams("data: {nonsense\n\n"), { message: "It does not speak the protocol." }],
+    [
+      "answers JSON of another shape",
+      streams('data: [1, "x"]\n\n', 'data: {"choices": 7}\n\n'),
+      { message: "Its answer broke off." },
+    ],
+    ["answers nothing", streams(chunk(null, "stop")), { message: "Its answer is empty." }],
+    ["breaks off in the middle", streams(chunk("Half of")), { message: "Its answer broke off." }],
+    [
+      "cuts the connection",
+      (_, response) => {
+        response.writeHead(200, { "Content-Type": "text/event-stream" });
+        response.write(chunk("Half"), () => response.destroy());
+      },
+      { message: "It cannot be reached, or its answer broke off." },
+    ],
+    [
+      "cuts the connection at once",
+      (_, response) => void response.destroy(),
+      { message: "It cannot be reached, or its answer broke off." },
+    ],
+    [
+      "redirects",
+      (_, response) => void response.writeHead(307, { Location: "http://127.0.0.1:9/v1/chat/completions" }).end(),
+      { kind: "unavailable" },
+    ],
+    [
+      "says an error within the stream",
+      streams('data: {"error": {"message": "sk-secret is over quota"}}\n\n'),
+      { kind: "unavailable" },
+    ],
+  ];
+  it.each(broken)("%s", async (_, behaviour, failure) => {
+    expect(await failureOf(ask(await modelThat(behaviour)))).toMatchObject(failure);
+    expect(provider.asked).toHaveLength(1);
+  });
+
+  it("is not there", async () => {
+    const model = await modelThat(says("Yes."));
+    await provider.close();
+    expect(await failureOf(ask(model))).toMatchObject({ kind: "unavailable" });
+    provider = await startProvider();
+  });
+
+  it("says nothing for too long, and is let go", async () => {
+    const model = await modelThat(() => undefined, { partMsMax: 100 });
+    expect(await failureOf(ask(model))).toMatchObject({ kind: "late", message: "It said nothing for 0.1 seconds." });
+    await provider.asked[0]!.closed;
+  });
+
+  it("falls silent in the middle", async () => {
+    const model = await modelThat((_, response) => void response.writeHead(200).write(chunk("Half")), {
+      partMsMax: 200,
+    });
+    expect(await failureOf(ask(model))).toMatchObject({ kind: "late" });
+  });
+
+  it("goes on and on", async () => {
+    const model = await modelThat(
+      (_, response) => {
+        const timer = setInterval(() => response.write(chunk("more ")), 10);
+        response.writeHead(200).once("close", () => clearInterval(timer));
+      },
+      { answerMsMax: 300 },
+    );
+    expect(await failureOf(ask(model))).toMatchObject({
+      kind: "late",
+      message: "It was not done with its answer after 0.3 seconds.",
+    });
+    await provider.asked[0]!.closed;
+  });
+
+  it("writes a text without end", async () => {
+    const text = "x".repeat(8192);
+    const model = await modelThat(streams(...Array.from({ length: 20 }, () => chunk(text))));
+    expect(await failureOf(ask(model))).toMatchObject({ message: "Its answer has no end." });
+  });
+
+  it("sends a line without end", async () => {
+    const model = await modelThat((_, response) => {
+      response.writeHead(200, { "Content-Type": "text/event-stream" });
+      const block = "x".repeat(1024 * 1024);
+      const more = (): void => {
+        if (!response.destroyed) response.write(block, more);
+      };
+      response.write("data: ", more);
+    });
+    expect(await failureOf(ask(model))).toMatchObject({ message: "It answered more than 4194304 bytes." });
+    await provider.asked[0]!.closed;
+  });
+});
+
+it("ends the request when whoever asked has gone", async () => {
+  const model = await modelThat(() => undefined);
+  const gone = new AbortController();
+  const answer = ask(model, gone.signal);
+  await expect.poll(() => provider.asked.length).toBe(1);
+  gone.abort(new Error("left"));
+  await expect(answer).rejects.toThrow("left");
+  await provider.asked[0]!.closed;
+});
+
+it("looks at none of the library's own variables", async () => {
+  const variables = {
+    OPENAI_API_KEY: "sk-other",
+    OPENAI_BASE_URL: "http://127.0.0.1:9",
+    OPENAI_ORG_ID: "org-other",
+    OPENAI_PROJECT_ID: "proj-other",
+  };
+  Object.assign(process.env, variables);
+  try {
+    await ask(await modelThat(says("Yes."), { apiKey: null }));
+    const { headers } = provider.asked[0]!;
+    expect(headers).not.toHaveProperty("openai-organization");
+    expect(headers).not.toHaveProperty("openai-project");
+    expect(headers.authorization).toBe("Bearer none");
+  } finally {
+    for (const name of Object.keys(variables)) delete process.env[name];
+  }
+});

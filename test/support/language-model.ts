@@ -1,0 +1,100 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** A request as the provider got it. */
+export interface AskedProvider {
+  headers: IncomingMessage["headers"];
+  body: {
+    model: string;
+    stream: boolean;
+    messages: { role: string; content: string }[];
+  };
+  /** Settles once the connection is closed. */
+  closed: Promise<void>;
+}
+
+/** What a provider does with a request; writes the answer itself. */
+export type Behaviour = (request: AskedProvider, response: ServerResponse) => void | Promise<void>;
+
+/** A real server that speaks the protocol of OpenAI's chat completions, on loopback. */
+export interface Provider {
+  /** What SVC_AI_BASE_URL is to be. */
+  baseUrl: string;
+  asked: AskedProvider[];
+  /** What it does from now on. */
+  behave(behaviour: Behaviour): void;
+  close(): Promise<void>;
+}
+
+export async function startProvider(behaviour: Behaviour = says("It stands well.")): Promise<Provider> {
+  const asked: AskedProvider[] = [];
+  let current = behaviour;
+  const server = createServer((request, response) => {
+    void answer(request, response);
+  });
+  async function answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    let text = "";
+    for await (const chunk of message.setEncoding("utf8")) text += chunk as string;
+    if (message.method !== "POST" || message.url !== "/v1/chat/completions") {
+      response.writeHead(404).end();
+      return;
+    }
+    const closed = new Promise<void>((resolve) => response.once("close", resolve));
+    const request = { headers: message.headers, body: JSON.parse(text) as AskedProvider["body"], closed };
+    asked.push(request);
+    await current(request, response);
+  }
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    asked,
+    behave: (next) => (current = next),
+    close: () => closeServer(server),
+  };
+}
+
+/** A chunk of an answer, as the protocol has it. */
+export function chunk(content: string | null, finishReason: string | null = null, more: object = {}): string {
+  const delta = content === null ? {} : { content };
+  const document = {
+    id: "chatcmpl-1",
+    object: "chat.completion.chunk",
+    created: 1,
+    model: "small",
+    choices: [{ index: 0, delta, finish_reason: finishReason }],
+    ...more,
+  };
+  return `data: ${JSON.stringify(document)}\n\n`;
+}
+
+const DONE = "data: [DONE]\n\n";
+
+/** Streams a text, some characters at a time, as providers do. */
+export function says(text: string, finishReason = "stop"): Behaviour {
+  return async (_, response) => {
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    for (const piece of text.match(/[^]{1,7}/g) ?? []) {
+      response.write(chunk(piece));
+      await delay(0);
+    }
+    response.write(chunk(null, finishReason));
+    response.write(
+      chunk(null, null, { choices: [], usage: { prompt_tokens: 120, completion_tokens: 7, total_tokens: 127 } }),
+    );
+    response.end(DONE);
+  };
+}
+
+/** Answers with a status and an error document, as providers do. */
+export function refuses(status: number, code: string, headers: Record<string, string> = {}): Behaviour {
+  return (_, response) => {
+    response.writeHead(status, { "Content-Type": "application/json", ...headers });
+    response.end(JSON.stringify({ error: { message: "Incorrect API key provided: sk-secret", type: "error", code } }));
+  };
+}
+
+function closeServer(server: Server): Promise<void> {
+  server.closeAllConnections();
+  return new Promise((resolve, reject) => server.close((error) => (error ? reject(error) : resolve())));
+}
