@@ -5,7 +5,7 @@ import type { Found, Ts } from "./draft-language.js";
 import { DEPTH_MAX, LANGUAGE_ONLY } from "./draft-language.js";
 
 /** Words to compilers: they would leave mistakes untold, or have other files read. */
-const INSTRUCTION = /^\/\/\/|@ts-|@jsx|[#@]\s*source(Mapping)?URL|^#!/;
+const INSTRUCTION = /^\/\/\/|^\/[/*][#@]|@ts-|^#!/;
 
 /**
  * What is wrong with a draft, word by word, before anybody reads sentences: a text of these words alone cannot keep a parser busy for
