@@ -29,7 +29,7 @@ export function failureOf(error: unknown): LanguageModelError {
   if (code === "context_length_exceeded") {
     return new LanguageModelError("unavailable", "The facts are too long for it.", null, error);
   }
-  return new LanguageModelError("unavailable", `It answered ${status}.`, null, error);
+  return new LanguageModelError("unavailable", `Its server answered ${status}.`, null, error);
 }
 
 /** A failure of ours that came back wrapped. */

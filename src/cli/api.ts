@@ -39,6 +39,14 @@ interface Request {
   signal?: AbortSignal | undefined;
 }
 
+interface StreamOptions {
+  /** The media type that is expected. */
+  type: string;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+  body?: string;
+}
+
 /** Talks to the service over HTTP. Whatever goes wrong becomes a `UserError` that says where and what to do. */
 export class Api {
   /** Sent with every request, so that the service's logs show what belongs to this run. */
@@ -104,15 +112,17 @@ export class Api {
 
   /**
    * Reads what is too long, or too slow in coming, to be one answer: `chunks` are its bytes as they come, until the service ends it or the
-   * signal does. Where the connection breaks they end with a failure, which `unreachable` tells in words.
+   * signal does. Where the connection breaks they end with a failure, which `unreachable` tells in words. With a `body`, which is JSON
+   * text, it is the answer to that.
    */
   async stream(
     path: string,
     query: Query,
-    { type, headers = {}, signal }: { type: string; headers?: Record<string, string>; signal?: AbortSignal },
+    { type, headers = {}, signal, body }: StreamOptions,
   ): Promise<AsyncIterable<Uint8Array>> {
     const base = this.#settings.apiUrl;
-    const request = { method: "GET" as const, path, query, headers: { ...headers, ...this.#session() } };
+    const sent = body === undefined ? { method: "GET" as const } : { method: "POST" as const, body };
+    const request = { ...sent, path, query, headers: { ...headers, ...this.#session() } };
     // The time that an answer may take is that until it begins.
     const silence = new AbortController();
     const timer = setTimeout(() => silence.abort(new DOMException("", "TimeoutError")), ANSWER_MS_MAX);

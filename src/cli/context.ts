@@ -10,6 +10,8 @@ export interface Context {
   out: Out;
   settings: Settings;
   api: Api;
+  /** What forbids to send anything to a language model, as it was written; null where nothing does. */
+  aiForbiddenBy: string | null;
   /** All commands, for those that tell of others: importing them from there would go in a circle. */
   registry: Registry;
 }

@@ -1,6 +1,5 @@
 import { setTimeout } from "node:timers/promises";
 
-import { createParser } from "eventsource-parser";
 import type { EventSourceMessage } from "eventsource-parser";
 
 import { refusal } from "./api.js";
@@ -8,6 +7,7 @@ import type { Query } from "./api.js";
 import type { Context } from "./context.js";
 import { UserError } from "./errors.js";
 import { isPassing } from "./patience.js";
+import { messagesOf } from "./server-sent.js";
 import { printable } from "./text.js";
 
 /** The service sends something at least every 15 seconds; a connection that is silent for longer is dead. */
@@ -65,22 +65,7 @@ async function* connection(
   const headers = lastId === undefined ? {} : { "last-event-id": lastId };
   const path = api.projectPath("events", "stream");
   const chunks = await api.stream(path, query, { type: "text/event-stream", headers, signal });
-  const listen = () => globalThis.setTimeout(() => silence.abort(), SILENT_MS_MAX);
-  let timer = listen();
-  try {
-    const messages: EventSourceMessage[] = [];
-    const parser = createParser({ onEvent: (message) => messages.push(message) });
-    const decoder = new TextDecoder();
-    for await (const chunk of chunks) {
-      // How long the reader takes to read, as a pager does, says nothing of the connection.
-      clearTimeout(timer);
-      parser.feed(decoder.decode(chunk, { stream: true }));
-      yield* messages.splice(0);
-      timer = listen();
-    }
-  } finally {
-    clearTimeout(timer);
-  }
+  yield* messagesOf(chunks, SILENT_MS_MAX, () => silence.abort());
 }
 
 function lossInWords(failure: unknown): string {

@@ -12,7 +12,7 @@ export const sharedOptions = {
   json: { type: "flag", describe: "Print one JSON document, also for errors" },
   noColor: { type: "flag", describe: "Print without colours; so does the variable NO_COLOR" },
   debug: { type: "flag", describe: "Show stack traces" },
-  noAi: { type: "flag", describe: "Disable AI commands; so does the variable SVC_NO_AI=1" },
+  noAi: { type: "flag", describe: "Ask no language model: svc ai tells facts only; so does SVC_NO_AI=1" },
 } as const satisfies Options;
 
 /** Options of commands that are about a project. */
@@ -24,6 +24,26 @@ export const projectOptions = {
 export const pageOptions = {
   limit: { type: "integer", min: 1, max: 10_000, default: 50, describe: "How many to show" },
   cursor: { type: "text", describe: "Go on where the page before ended" },
+} as const satisfies Options;
+
+/** Options of commands whose facts a language model may be asked about. */
+export const aiOptions = {
+  ...projectOptions,
+  model: {
+    type: "text",
+    describe: "The language model or deployment to ask; unless given, the one the operator chose",
+  },
+  output: { type: "text", describe: "Write to this file too, which must not be there yet" },
+  showContext: { type: "flag", describe: "Print exactly what would be sent, and send nothing" },
+} as const satisfies Options;
+
+/** The same of commands about a customer. */
+export const customerAiOptions = {
+  ...aiOptions,
+  allow: {
+    type: "list",
+    describe: "A trait or property whose texts and dates may be sent too; may be given several times",
+  },
 } as const satisfies Options;
 
 export const yesOption = {

@@ -10,6 +10,8 @@ export type Style = ReturnType<typeof picocolors.createColors>;
 export interface OutOptions {
   json: boolean;
   noColor: boolean;
+  /** Whether it is to fit a file, whatever the terminal's width. */
+  isFile?: true;
 }
 
 /** A document whose JSON text is already there, exactly as it came. */
@@ -36,7 +38,7 @@ export class Out {
     this.json = options.json;
     this.style = picocolors.createColors(color && io.stdout.isTTY === true);
     this.errorStyle = picocolors.createColors(color && io.stderr.isTTY === true);
-    this.columns = io.stdout.isTTY === true ? (io.stdout.columns ?? 80) : Infinity;
+    this.columns = io.stdout.isTTY === true && options.isFile !== true ? (io.stdout.columns ?? 80) : Infinity;
     this.now = io.now();
     this.timeZone = io.timeZone;
   }
@@ -52,6 +54,16 @@ export class Out {
   secret(document: JsonText | { document: unknown }, text: () => string, lost: ShownOnce): void {
     this.#io.shownOnce = lost;
     this.result(document, text);
+  }
+
+  /** How the same looks in a file: without colours, however long its lines. */
+  forFile(): Out {
+    return new Out(this.#io, { json: false, noColor: true, isFile: true });
+  }
+
+  /** Writes a part of a line, or of several, to standard output. */
+  write(text: string): void {
+    this.#io.stdout.write(text);
   }
 
   /** Writes to standard output. */

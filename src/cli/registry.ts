@@ -2,6 +2,7 @@ import type { AnyCommand } from "./command.js";
 
 /** What commands are about; each has a folder of the same name with a file per verb. */
 export const nouns: Readonly<Record<string, string>> = {
+  ai: "Facts, and what a language model makes of them",
   auth: "Who you are to the service",
   config: "Versions of the deployed model",
   customers: "Customers and what was derived of them",
@@ -82,6 +83,28 @@ export const commands: readonly ListedCommand[] = [
     "completion <shell>",
     "Print a script that completes command lines in bash, zsh or fish",
     () => import("./commands/completion.js"),
+  ),
+  listed("ai model-success", "Draft a model from guided questions", () => import("./commands/ai/model-success.js")),
+  listed(
+    "ai suggest-events",
+    "Show which events are used, missing or unknown, and what to send next",
+    () => import("./commands/ai/suggest-events.js"),
+  ),
+  listed("ai explain-config", "Explain the local model", () => import("./commands/ai/explain-config.js")),
+  listed(
+    "ai debug-customer <customerId>",
+    "Diagnose a customer: state, history, runs of rules, and what is wrong",
+    () => import("./commands/ai/debug-customer.js"),
+  ),
+  listed(
+    "ai why-not-activated <customerId>",
+    "Show which conditions a customer lacks to be activated",
+    () => import("./commands/ai/why-not-activated.js"),
+  ),
+  listed(
+    "ai generate-instrumentation-plan",
+    "Write what to send from where, with examples for a framework",
+    () => import("./commands/ai/generate-instrumentation-plan.js"),
   ),
   listed("auth login", "Sign in at a browser", () => import("./commands/auth/login.js")),
   listed("auth status", "The same as svc whoami", () => import("./commands/whoami.js")),

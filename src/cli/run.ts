@@ -57,10 +57,17 @@ interface SharedValues {
   directory?: string;
   env?: string;
   project?: string;
+  noAi: boolean;
 }
 
 async function context(io: Io, out: Out, values: SharedValues, requestId: string): Promise<Context> {
   const { directory, env: environment, project } = values;
   const settings = new Settings(io, new SessionStore(await io.configDirectory()), { directory, environment, project });
-  return { io, out, settings, api: new Api(settings, requestId), registry: { commands, nouns } };
+  const aiForbiddenBy = values.noAi ? "--no-ai" : isSet(io.env["SVC_NO_AI"]) ? "SVC_NO_AI" : null;
+  return { io, out, settings, api: new Api(settings, requestId), aiForbiddenBy, registry: { commands, nouns } };
+}
+
+/** Whether a variable that is a switch is on: whoever sets it to anything but 0 means it. */
+function isSet(variable: string | undefined): boolean {
+  return variable !== undefined && !["", "0", "false"].includes(variable);
 }

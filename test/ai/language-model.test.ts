@@ -122,7 +122,7 @@ describe("fails in words of its own where the provider", () => {
       refuses(429, "insufficient_quota"),
       { kind: "rateLimited", retryAfter: null },
     ],
-    ["fails", refuses(500, "server_error"), { kind: "unavailable", message: "It answered 500." }],
+    ["fails", refuses(500, "server_error"), { kind: "unavailable", message: "Its server answered 500." }],
     [
       "answers a page",
       (_, response) => void response.writeHead(200, { "Content-Type": "text/html" }).end("<html>"),

@@ -170,7 +170,7 @@ test("the help says where to put it", async () => {
           --json       Print one JSON document, also for errors                                [boolean]
           --no-color   Print without colours; so does the variable NO_COLOR                    [boolean]
           --debug      Show stack traces                                                       [boolean]
-          --no-ai      Disable AI commands; so does the variable SVC_NO_AI=1                   [boolean]
+          --no-ai      Ask no language model: svc ai tells facts only; so does SVC_NO_AI=1     [boolean]
 
     Examples:
       source <(svc completion bash)                       To have it in every shell: a line of ~/.bashrc

@@ -25,6 +25,7 @@ describe("help", () => {
         svc diagnose            Check configuration and data for common problems; finding some is no
                                 failure
         svc completion <shell>  Print a script that completes command lines in bash, zsh or fish
+        svc ai                  Facts, and what a language model makes of them
         svc auth                Who you are to the service
         svc config              Versions of the deployed model
         svc customers           Customers and what was derived of them
@@ -46,7 +47,7 @@ describe("help", () => {
             --json       Print one JSON document, also for errors                                [boolean]
             --no-color   Print without colours; so does the variable NO_COLOR                    [boolean]
             --debug      Show stack traces                                                       [boolean]
-            --no-ai      Disable AI commands; so does the variable SVC_NO_AI=1                   [boolean]
+            --no-ai      Ask no language model: svc ai tells facts only; so does SVC_NO_AI=1     [boolean]
 
       Examples:
         svc init  Begin: a project, and a starter for its model
@@ -89,7 +90,7 @@ describe("help", () => {
             --json       Print one JSON document, also for errors                                [boolean]
             --no-color   Print without colours; so does the variable NO_COLOR                    [boolean]
             --debug      Show stack traces                                                       [boolean]
-            --no-ai      Disable AI commands; so does the variable SVC_NO_AI=1                   [boolean]
+            --no-ai      Ask no language model: svc ai tells facts only; so does SVC_NO_AI=1     [boolean]
 
       Examples:
         svc segments inspect power_users                    What it asks for, what its members are like,

@@ -32,6 +32,7 @@ describe("the pages", () => {
     "/docs/webhooks",
     "/docs/administration",
     "/docs/cli",
+    "/docs/ai",
     "/docs/walk",
     "/docs/recompute",
     "/docs/sql",

@@ -51,6 +51,12 @@ const GUIDES: readonly Page[] = [
     about: "signing in, what is printed and asked, every command with its options and examples",
   },
   {
+    name: "ai",
+    file: "ai.md",
+    title: "svc ai",
+    about: "facts about models and customers, what of them a language model gets, setting one up",
+  },
+  {
     name: "walk",
     file: "walk.md",
     title: "A walk with svc",

@@ -107,10 +107,12 @@ const EVENTS: readonly [customerId: string, daysAgo: number, event: string, prop
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-export async function startShop(): Promise<Shop> {
+/** @param variables of the service, besides those that it needs */
+export async function startShop(variables: Readonly<Record<string, string>> = {}): Promise<Shop> {
   const db = await createDatabase();
   const receiver = await startReceiver();
-  const service = await startServiceProcess(db.url, { SVC_SETTLE_SECONDS: "0", SVC_WEBHOOK_ALLOW_PRIVATE: "1" });
+  const needed = { SVC_SETTLE_SECONDS: "0", SVC_WEBHOOK_ALLOW_PRIVATE: "1" };
+  const service = await startServiceProcess(db.url, { ...needed, ...variables });
   const { url } = service;
   const token = newAccessToken();
   const document = await bootstrap(db.sql, "acme", "owner@acme.example", token.hash);

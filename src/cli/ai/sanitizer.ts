@@ -1,0 +1,96 @@
+import { createHmac } from "node:crypto";
+
+/** What stands for a value that is not sent. */
+export const WITHHELD = "(withheld)";
+
+/** Of a text that is sent because its name was allowed. */
+const TEXT_LENGTH_MAX = 500;
+/** Of an array, and of a document. */
+const ITEMS_MAX = 20;
+const MEMBERS_MAX = 50;
+const HASH_LENGTH = 12;
+/** Names of events and properties look so; what does not may be anything, such as an address or a sentence. */
+const NAME = /^[A-Za-z][A-Za-z0-9_.:-]{0,63}$/;
+
+export interface SanitizerOptions {
+  /** Makes identifiers unguessable: a secret that stays on this machine, or is known to the service anyway. */
+  key: string;
+  /** Texts that the model itself contains, such as the values of `oneOf`: they say nothing that the model does not. */
+  known: ReadonlySet<string>;
+  /** Names of traits and properties all values of which may be sent. */
+  allowed: ReadonlySet<string>;
+}
+
+/**
+ * Decides what of a customer may leave for a language model. Numbers, booleans and texts of the model pass; other texts, dates and whatever is
+ * nested do not, unless their name was allowed. Identifiers become names that mean nothing elsewhere, the same one for the same identifier.
+ */
+export class Sanitizer {
+  readonly #options: SanitizerOptions;
+  readonly #originals = new Map<string, string>();
+
+  constructor(options: SanitizerOptions) {
+    this.#options = options;
+  }
+
+  /** The value of a trait or property. */
+  value(name: string, value: unknown): unknown {
+    if (value === null || typeof value === "number" || typeof value === "boolean") return value;
+    if (Array.isArray(value)) {
+      return value.slice(0, ITEMS_MAX).map((one) => (Array.isArray(one) ? WITHHELD : this.value(name, one)));
+    }
+    if (typeof value !== "string") return WITHHELD;
+    if (this.#options.known.has(value)) return value;
+    return this.#options.allowed.has(name) ? value.slice(0, TEXT_LENGTH_MAX) : WITHHELD;
+  }
+
+  /** A value of which a condition's text says whose it is. */
+  valueIn(text: string, value: unknown): unknown {
+    const words = new Set(text.match(/[\w.:-]+/g));
+    return this.value([...this.#options.allowed].find((name) => words.has(name)) ?? "", value);
+  }
+
+  /** The values of traits or properties by their names. */
+  values(document: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    return Object.fromEntries(
+      Object.entries(document)
+        .slice(0, MEMBERS_MAX)
+        .map(([name, value]) => [this.name(name), this.value(name, value)]),
+    );
+  }
+
+  /** A name that somebody sent, such as that of an event which is not declared. */
+  name(name: string): string {
+    return this.#options.known.has(name) || this.#options.allowed.has(name) || NAME.test(name) ? name : WITHHELD;
+  }
+
+  /** An identifier as a name that means nothing elsewhere: `customer_1a2b3c4d5e6f`. */
+  id(kind: string, id: string): string {
+    const hash = createHmac("sha256", this.#options.key).update(`${kind}:${id}`).digest("hex").slice(0, HASH_LENGTH);
+    const name = `${kind}_${hash}`;
+    this.#originals.set(name, id);
+    return name;
+  }
+
+  /** The identifiers back in a text that has their names. */
+  restore(text: string): string {
+    if (this.#originals.size === 0) return text;
+    return text.replaceAll(
+      new RegExp(`[a-z]+_[0-9a-f]{${HASH_LENGTH}}`, "g"),
+      (name) => this.#originals.get(name) ?? name,
+    );
+  }
+}
+
+/** Every text that a document contains, names of members included. */
+export function textsIn(document: unknown, found = new Set<string>()): Set<string> {
+  if (typeof document === "string") found.add(document);
+  else if (Array.isArray(document)) for (const one of document) textsIn(one, found);
+  else if (typeof document === "object" && document !== null) {
+    for (const [name, value] of Object.entries(document)) {
+      found.add(name);
+      textsIn(value, found);
+    }
+  }
+  return found;
+}

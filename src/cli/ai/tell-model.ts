@@ -1,0 +1,72 @@
+import type { Context } from "../context.js";
+import { showDiagnostics } from "../diagnostics.js";
+import type { UserError } from "../errors.js";
+import { cancellable } from "../interruption.js";
+import { shellWord } from "../text.js";
+import { draftFor } from "./drafting.js";
+import type { Draft } from "./drafting.js";
+import { shown } from "./live-text.js";
+import { fileOf, isForbidden, noAnswer, noteEnding, showsContext, write } from "./tell.js";
+import type { AiValues } from "./tell.js";
+
+/** What a draft rests on. */
+interface Basis {
+  answers: Readonly<Record<string, unknown>>;
+  /** The model that these answers make by themselves. */
+  baseline: string;
+}
+
+/** Shows the model that answers make by themselves, then a language model's draft where there is one that compiles. The file gets the last of them. */
+export async function tellModel(context: Context, values: AiValues, basis: Basis): Promise<void> {
+  const { out } = context;
+  const { answers, baseline } = basis;
+  const sent = { ...basis };
+  if (showsContext(context, values, { task: "model-success", sent })) return;
+  const { bold } = out.style;
+  if (!out.json) out.print(`${bold("The model that your answers make")}\n\n${shown(baseline)}`);
+
+  const { draft, failure } = await draftIfAny(context, sent, values.model);
+  if (draft !== null && !out.json) out.print(draftInWords(context, draft));
+  const file = await fileOf(context, values.output);
+  if (file !== undefined) await write(file, draft?.source ?? baseline);
+  if (out.json) {
+    const problem = failure && { code: failure.code, message: failure.message, fix: failure.fix };
+    const document = {
+      task: "model-success",
+      facts: { answers, model: baseline },
+      answer: draft,
+      problem: problem ?? null,
+      output: file ?? null,
+    };
+    out.result({ document }, () => "");
+  } else if (file !== undefined) {
+    out.note(`Wrote ${draft === null ? "the model" : "the draft"} to ${shellWord(values.output!)}.`);
+  }
+  if (failure !== null) throw failure;
+}
+
+async function draftIfAny(
+  context: Context,
+  sent: Readonly<Record<string, unknown>>,
+  model: string | undefined,
+): Promise<{ draft: Draft | null; failure: UserError | null }> {
+  if (isForbidden(context)) return { draft: null, failure: null };
+  try {
+    const draft = await cancellable((stop) => draftFor(context, sent, model, stop));
+    noteEnding(context, draft);
+    return { draft, failure: null };
+  } catch (error) {
+    return { draft: null, failure: noAnswer(context, error).failure };
+  }
+}
+
+function draftInWords({ out }: Context, { source, notes, warnings }: Draft): string {
+  return [
+    out.style.bold("A language model's draft; it compiles, and whether it is right is yours to say:"),
+    shown(source).trimEnd(),
+    ...(warnings.length === 0 ? [] : [showDiagnostics(warnings, out.style).trimEnd()]),
+    ...(notes === "" ? [] : [shown(notes)]),
+  ]
+    .map((part, index) => (index === 0 ? `\n${part}` : part))
+    .join("\n\n");
+}

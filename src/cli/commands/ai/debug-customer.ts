@@ -1,0 +1,23 @@
+import { defineCommand } from "../../command.js";
+import { customerAiOptions } from "../../options.js";
+
+export default defineCommand({
+  args: { customerId: "The customer's id" },
+  options: customerAiOptions,
+  examples: [
+    [
+      "svc ai debug-customer cus_42",
+      "What is known of a customer, what is wrong, and a language model's reading of it",
+    ],
+    ["svc ai debug-customer cus_42 --show-context", "What would be sent: identifiers hashed, texts and dates withheld"],
+    ["svc ai debug-customer cus_42 --allow plan_name", "The same, with the values of one trait"],
+  ],
+  async handler(context, { customerId, allow, ...values }) {
+    const { readCustomer, sanitizerFor } = await import("../../ai/customer.js");
+    const { customerFacts } = await import("../../ai/customer-facts.js");
+    const { fileOf, tell } = await import("../../ai/tell.js");
+    await fileOf(context, values.output);
+    const record = await readCustomer(context, customerId);
+    await tell(context, values, customerFacts(record, sanitizerFor(context, record.snapshot, allow)));
+  },
+});

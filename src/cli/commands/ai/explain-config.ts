@@ -1,0 +1,26 @@
+import { defineCommand } from "../../command.js";
+import { aiOptions } from "../../options.js";
+
+export default defineCommand({
+  options: aiOptions,
+  examples: [
+    ["svc ai explain-config", "What the local model does, part by part, and a language model's explanation"],
+    ["svc ai explain-config --no-ai", "The facts alone; nothing is sent"],
+  ],
+  async handler(context, values) {
+    // Not above: the help of these commands must not wait for what they load.
+    const { compile } = await import("../../compile.js");
+    const { modelFacts, modelInWords } = await import("../../ai/model-facts.js");
+    const { fileOf, tell } = await import("../../ai/tell.js");
+    await fileOf(context, values.output);
+    const { snapshot, warnings } = await compile(context);
+    const document = { ...modelFacts(snapshot, warnings) };
+    // A model says nothing of customers: what its author wrote may be sent.
+    await tell(context, values, {
+      task: "explain-config",
+      document,
+      text: (out) => modelInWords(out, document),
+      sent: document,
+    });
+  },
+});

@@ -1,0 +1,49 @@
+import type { Framework } from "../../ai/instrumentation.js";
+import { defineCommand } from "../../command.js";
+import { aiOptions } from "../../options.js";
+
+/** As `FRAMEWORKS` of the plan, which is not loaded to know them. */
+const FRAMEWORKS = [
+  "node",
+  "express",
+  "fastify",
+  "koa",
+  "nextjs",
+  "python",
+  "django",
+  "flask",
+  "fastapi",
+] as const satisfies readonly Framework[];
+
+export default defineCommand({
+  options: {
+    framework: {
+      type: "text",
+      choices: FRAMEWORKS,
+      describe: "What the examples are for; unless given, what the directory's packages tell",
+    },
+    ...aiOptions,
+  },
+  examples: [
+    ["svc ai generate-instrumentation-plan --framework express --output plan.md", "The plan as a file, with examples"],
+    ["svc ai generate-instrumentation-plan --no-ai", "The plan alone, for the framework found here; nothing is sent"],
+  ],
+  async handler(context, { framework: named, ...values }) {
+    const { compile } = await import("../../compile.js");
+    const { detectFramework, instrumentationPlan } = await import("../../ai/instrumentation.js");
+    const { modelFacts } = await import("../../ai/model-facts.js");
+    const { shown } = await import("../../ai/live-text.js");
+    const { fileOf, tell } = await import("../../ai/tell.js");
+    await fileOf(context, values.output);
+    const { snapshot, warnings } = await compile(context);
+    const framework = named ?? (await detectFramework(context.settings.directory));
+    const plan = instrumentationPlan(snapshot, framework);
+    await tell(context, values, {
+      task: "generate-instrumentation-plan",
+      document: { framework, plan },
+      text: () => shown(plan),
+      markdown: plan,
+      sent: { framework, plan, model: modelFacts(snapshot, warnings) },
+    });
+  },
+});

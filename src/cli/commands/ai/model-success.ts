@@ -1,0 +1,36 @@
+import { defineCommand } from "../../command.js";
+import { aiOptions, yesOption } from "../../options.js";
+
+export default defineCommand({
+  options: {
+    product: {
+      type: "text",
+      describe: "What the product does, in a sentence; asked unless given, as are the following",
+    },
+    startEvent: { type: "text", describe: "The event that begins a customer's life" },
+    valueEvent: { type: "text", describe: "The event that shows value" },
+    valueCount: { type: "integer", min: 1, max: 1_000, describe: "How many of those make a customer activated" },
+    activationDays: { type: "integer", min: 1, max: 365, describe: "Within how many days" },
+    usageEvent: { type: "text", describe: "The event of regular use" },
+    atRiskDays: { type: "integer", min: 1, max: 365, describe: "Days without any event until a customer is at risk" },
+    churnedDays: { type: "integer", min: 1, max: 365, describe: "Further days until it is lost" },
+    ...aiOptions,
+    ...yesOption,
+  },
+  examples: [
+    ["svc ai model-success", "Asks eight questions and shows the model that they make, and a language model's draft"],
+    [
+      "svc ai model-success --value-event report_shared --yes --no-ai --output svc.config.ts",
+      "The same without questions and without a language model, as a file",
+    ],
+  ],
+  async handler(context, { yes, ...values }) {
+    const { settleAnswers } = await import("../../ai/success-questions.js");
+    const { successModel } = await import("../../ai/success-model.js");
+    const { tellModel } = await import("../../ai/tell-model.js");
+    const { fileOf } = await import("../../ai/tell.js");
+    await fileOf(context, values.output);
+    const answers = await settleAnswers(context, values, { yes });
+    await tellModel(context, values, { answers: { ...answers }, baseline: successModel(answers) });
+  },
+});

@@ -1,0 +1,23 @@
+import { defineCommand } from "../../command.js";
+import { aiOptions } from "../../options.js";
+
+export default defineCommand({
+  options: aiOptions,
+  examples: [
+    ["svc ai suggest-events --env live", "What the local model reads beside what came to live, and what to send next"],
+    ["svc ai suggest-events --no-ai --output coverage.md", "The facts alone, as a file"],
+  ],
+  async handler(context, values) {
+    const { compile } = await import("../../compile.js");
+    const { readArrivals } = await import("../../ai/arrivals.js");
+    const { coverageFacts } = await import("../../ai/coverage.js");
+    const { Sanitizer, textsIn } = await import("../../ai/sanitizer.js");
+    const { fileOf, tell } = await import("../../ai/tell.js");
+    await fileOf(context, values.output);
+    const { snapshot } = await compile(context);
+    const arrivals = await readArrivals(context, snapshot);
+    // No customer's values are among the facts, only names: of those that are no names, nothing is sent.
+    const sanitizer = new Sanitizer({ key: "", known: textsIn(snapshot), allowed: new Set() });
+    await tell(context, values, coverageFacts(snapshot, arrivals, sanitizer));
+  },
+});

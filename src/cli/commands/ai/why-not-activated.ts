@@ -1,0 +1,23 @@
+import { defineCommand } from "../../command.js";
+import { customerAiOptions } from "../../options.js";
+
+export default defineCommand({
+  args: { customerId: "The customer's id" },
+  options: {
+    ...customerAiOptions,
+    state: { type: "text", describe: "The lifecycle state in question; activated unless given" },
+  },
+  examples: [
+    ["svc ai why-not-activated cus_42", "What the customer still lacks, and a language model's advice"],
+    ["svc ai why-not-activated cus_42 --state engaged --no-ai", "The same of another state; nothing is sent"],
+  ],
+  async handler(context, { customerId, allow, state, ...values }) {
+    const { readCustomer, sanitizerFor } = await import("../../ai/customer.js");
+    const { activationFacts, targetState } = await import("../../ai/activation.js");
+    const { fileOf, tell } = await import("../../ai/tell.js");
+    await fileOf(context, values.output);
+    const record = await readCustomer(context, customerId);
+    const target = targetState(context, record.snapshot, state);
+    await tell(context, values, activationFacts(record, target, sanitizerFor(context, record.snapshot, allow)));
+  },
+});

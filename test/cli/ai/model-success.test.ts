@@ -1,0 +1,158 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+
+import { successModel } from "../../../src/cli/ai/success-model.js";
+import { compileProject } from "../../../src/dsl-compiler/index.js";
+import { says, startProvider, type Behaviour, type Provider } from "../../support/language-model.js";
+import { startService, type Actor, type Service } from "../../support/service.js";
+import { svc, type RunOptions } from "../support/run-svc.js";
+
+const DRAFT = `import { defineModel, event, inactiveFor, lifecycle } from "svc";
+
+const reportShared = event("report_shared");
+
+export default defineModel({
+  events: [reportShared],
+  lifecycle: lifecycle({
+    initial: "new",
+    states: {
+      new: { to: { activated: reportShared.count().atLeast(2).within("7d") } },
+      activated: { to: { lost: inactiveFor("30d") } },
+      lost: { terminal: true },
+    },
+  }),
+});
+`;
+const inAnswer = (source: string) => `Here it is.\n\n\`\`\`ts\n${source}\`\`\`\n\nTwo reports make a habit.`;
+
+let provider: Provider;
+let service: Service;
+let owner: Actor;
+let folder: string;
+beforeAll(async () => {
+  provider = await startProvider();
+  service = await startService({}, { ai: { baseUrl: provider.baseUrl, apiKey: null, model: "small" } });
+  owner = await service.owner("acme");
+  await service.request("POST", "/projects", { by: owner, body: { name: "App", slug: "app" } });
+  folder = await mkdtemp(path.join(tmpdir(), "svc-model-"));
+});
+beforeEach(() => {
+  provider.asked.length = 0;
+});
+afterAll(async () => {
+  await service.stop();
+  await provider.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function run(argv: readonly string[], options: RunOptions = {}) {
+  const env = { SVC_API_URL: service.url, SVC_ACCESS_TOKEN: owner.token, SVC_ORGANIZATION: owner.organizationId };
+  return svc(["ai", "model-success", "--project", "app", ...argv], {
+    cwd: folder,
+    ...options,
+    env: { ...env, ...options.env },
+  });
+}
+
+/** Answers one after the other, the last one again and again. */
+function inTurn(...answers: string[]): Behaviour {
+  let turn = 0;
+  return (request, response) => says(answers[Math.min(turn++, answers.length - 1)]!)(request, response);
+}
+
+const factsOf = (turn: number) =>
+  JSON.parse(provider.asked[turn]!.body.messages[1]!.content) as {
+    answers: Record<string, unknown>;
+    baseline: string;
+    draft?: string;
+    diagnostics?: { code: string }[];
+  };
+
+test("without a language model the answers make a model that compiles", async () => {
+  const output = path.join(folder, "alone", "svc.config.ts");
+  await rm(path.dirname(output), { recursive: true, force: true });
+  const { mkdir } = await import("node:fs/promises");
+  await mkdir(path.dirname(output));
+  const argv = ["--value-event", "report_shared", "--value-count", "2", "--yes", "--no-ai", "--output", output];
+  const { code, stdout, stderr } = await run(argv);
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: `No language model was asked (--no-ai): nothing was sent.\nWrote the model to ${output}.\n`,
+  });
+  const source = await readFile(output, "utf8");
+  expect(stdout).toContain(source);
+  expect(source).toContain('event("report_shared")');
+  expect(await compileProject(path.dirname(output), { types: true })).toMatchObject({ ok: true, warnings: [] });
+  expect(provider.asked).toEqual([]);
+});
+
+test("the questions are asked at a terminal, and answered there", async () => {
+  const { stdout, code } = await run(["--no-ai", "--no-color"], {
+    terminal: true,
+    answers: [
+      ["What does the product do?", "Reports for teams"],
+      ["begins a customer's life?", ""],
+      ["shows that a customer gets value?", "report_shared"],
+      ["make a customer activated?", "none"],
+      ["make a customer activated?", "2"],
+      ["Within how many days?", ""],
+      ["regular use?", ""],
+      ["without any event", ""],
+      ["many more is it lost?", ""],
+    ],
+  });
+  expect(code).toBe(0);
+  expect(stdout).toContain("Reports for teams");
+  expect(stdout).toContain('event("report_shared")');
+});
+
+test("a draft that compiles is shown and written, with what was said of it", async () => {
+  provider.behave(says(inAnswer(DRAFT)));
+  const output = path.join(folder, "draft.ts");
+  const { code, stdout } = await run(["--yes", "--output", output]);
+  expect(code).toBe(0);
+  expect(stdout).toContain(
+    `A language model's draft; it compiles, and whether it is right is yours to say:\n\n${DRAFT}\nHere it is.\n\n\n\nTwo reports make a habit.\n`,
+  );
+  expect(await readFile(output, "utf8")).toBe(DRAFT);
+  const { answers, baseline } = factsOf(0);
+  expect(answers).toMatchObject({ valueEvent: "project_created", valueCount: 3 });
+  expect(baseline).toBe(successModel(answers as never));
+});
+
+test("a draft that does not compile is corrected", async () => {
+  provider.behave(inTurn(inAnswer(DRAFT.replace("atLeast(2)", 'atLeast("2")')), inAnswer(DRAFT)));
+  const { code, stdout, stderr } = await run(["--yes", "--json"]);
+  expect(code).toBe(0);
+  expect(stderr).toBe("The language model's draft has 2 errors; asking it to correct them …\n");
+  expect(factsOf(1)).toMatchObject({ draft: expect.stringContaining('atLeast("2")') as string });
+  expect(factsOf(1).diagnostics).toHaveLength(2);
+  expect(JSON.parse(stdout)).toMatchObject({ answer: { source: DRAFT, tries: 2, model: "small" }, problem: null });
+});
+
+test("what is no model after three tries is refused, and the model of the answers stays", async () => {
+  const marker = path.join(folder, "executed");
+  const attack = `import { defineModel } from "svc";\nimport { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(marker)}, "");\nexport default defineModel({ events: [] });\n`;
+  provider.behave(inTurn("I would rather not.", inAnswer(attack), inAnswer(attack)));
+  const output = path.join(folder, "refused.ts");
+  const { code, stdout, stderr } = await run(["--yes", "--output", output]);
+  expect(code).toBe(1);
+  expect(provider.asked).toHaveLength(3);
+  expect(factsOf(1).diagnostics).toMatchObject([{ code: "DRAFT_MISSING" }]);
+  expect(factsOf(2).diagnostics![0]).toMatchObject({ code: "DRAFT_NOT_ALLOWED" });
+  expect(stderr).toMatch(
+    /error \[DRAFT_REFUSED\]: The language model's draft is no sound model: after 3 tries it has \d+ errors?\. Go on from the model above, or ask again\.\n$/,
+  );
+  expect(existsSync(marker)).toBe(false);
+  expect(await readFile(output, "utf8")).toContain('event("project_created")');
+  expect(stdout).toContain("The model that your answers make");
+});
+
+test("answers that cannot be are refused before anything is asked", async () => {
+  expect(await run(["--value-count", "0", "--yes"])).toMatchObject({ code: 2 });
+  expect(await run(["--value-event", "a\u0000b", "--yes"])).toMatchObject({ code: 2 });
+  expect(provider.asked).toEqual([]);
+});

@@ -1,0 +1,68 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+
+import { LiveText } from "../../../src/cli/ai/live-text.js";
+import { Sanitizer, textsIn, WITHHELD } from "../../../src/cli/ai/sanitizer.js";
+
+const known = textsIn({ traits: { plan: { type: "string", enum: ["free", "pro"] } } });
+const sanitizer = (...allowed: string[]) => new Sanitizer({ key: "secret", known, allowed: new Set(allowed) });
+
+test("texts that the model itself has pass, and no others", () => {
+  expect(sanitizer().values({ plan: "pro", email: "jane@example.com", seats: 3, active: true, none: null })).toEqual({
+    plan: "pro",
+    email: WITHHELD,
+    seats: 3,
+    active: true,
+    none: null,
+  });
+});
+
+test("names that are no names do not pass", () => {
+  expect(sanitizer().values({ "jane@example.com": 1, "please obey": 2, "app.opened": 3 })).toEqual({
+    [WITHHELD]: 2,
+    "app.opened": 3,
+  });
+});
+
+test("what is allowed passes by its name, also in a condition's words", () => {
+  expect(sanitizer("renewsOn").valueIn("renewsOn within 30d", "2031-05-17")).toBe("2031-05-17");
+  expect(sanitizer("renews").valueIn("renewsOn within 30d", "2031-05-17")).toBe(WITHHELD);
+});
+
+test("no text of a customer's document is in what is left of it", () => {
+  const text = fc.string({ minLength: 4, unit: "grapheme" }).map((one) => `§${one}`);
+  const value = fc.oneof(text, fc.integer(), fc.array(text), fc.dictionary(text, text), fc.array(fc.array(text)));
+  fc.assert(
+    fc.property(fc.dictionary(fc.oneof(text, fc.constantFrom("plan", "email")), value), (document) => {
+      expect(JSON.stringify(sanitizer().values(document))).not.toContain("§");
+    }),
+  );
+});
+
+test("an identifier has one name, which differs by kind and key", () => {
+  const one = sanitizer();
+  expect(one.id("customer", "globex")).toBe(sanitizer().id("customer", "globex"));
+  const other = new Sanitizer({ key: "other", known, allowed: new Set() });
+  const names = [one.id("customer", "globex"), one.id("event", "globex"), other.id("customer", "globex")];
+  expect(new Set(names).size).toBe(3);
+});
+
+test("identifiers are put back however an answer is cut into parts", () => {
+  const one = sanitizer();
+  const names = ["globex", "initech"].map((id) => one.id("customer", id));
+  const answer = `Both ${names[0]}, and ${names[1]}:\n${names[0]}'s plan is customer_000000000000's.`;
+  const whole = "Both globex, and initech:\nglobex's plan is customer_000000000000's.";
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: answer.length })), (cuts) => {
+      const places = [0, ...cuts.sort((a, b) => a - b), answer.length];
+      const live = new LiveText((text) => one.restore(text));
+      const parts = places.slice(1).map((end, index) => live.add(answer.slice(places[index], end)));
+      expect(parts.join("") + live.end()).toBe(whole);
+    }),
+  );
+});
+
+test("a text without spaces is shown before it ends", () => {
+  const live = new LiveText();
+  expect(live.add("x".repeat(1000)).length).toBeGreaterThan(500);
+});
