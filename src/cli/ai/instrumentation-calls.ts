@@ -93,7 +93,7 @@ function valueOf(field: Field, language: Language): string {
 }
 
 /** A text as JavaScript and Python write it; what cannot be seen, or changes the direction of what follows, as an escape. */
-export function quoted(text: string): string {
+function quoted(text: string): string {
   return JSON.stringify(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
       .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)

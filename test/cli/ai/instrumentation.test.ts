@@ -107,7 +107,7 @@ describe("a plan", () => {
   it("begins with the events on which most depends, and says what does", async () => {
     const plan = instrumentationPlan(await guide(), "node");
     expect([...plan.matchAll(/^### 3\.\d+ `(.*)`$/gm)].map(([, name]) => name)).toEqual([
-      ...["project_created", "invoice_paid", "signed_up", "login", "member_invited", "ticket_opened"],
+      ...["project_created", "signed_up", "invoice_paid", "login", "member_invited", "ticket_opened"],
     ]);
     expect(plan).toContain("- the segment `power_users`, which reads `seats`");
     expect(plan).toContain("- the lifecycle `trial → activated`");
@@ -183,8 +183,9 @@ ${calls.join("\n")}`;
     const server = await cannedServer({
       ...json({}),
       respond: ({ body }) => {
-        const { events } = JSON.parse(body) as { events: unknown[] };
-        return json({ accepted: events.length, eventIds: events.map((_, index) => String(index)) }, 202);
+        const { events } = JSON.parse(body) as { events: { type: string }[] };
+        const eventIds = events.filter(({ type }) => type === "track").map((_, index) => String(index));
+        return json({ accepted: events.length, rejected: 0, eventIds }, 202);
       },
     });
     return {
