@@ -129,6 +129,19 @@ client.close()`;
     expect(Math.max(...sizes())).toBe(40);
   });
 
+  it("tells of an operation without its place in the batch", async () => {
+    const said = { field: "events[1].timestamp", message: "`events[1].timestamp` is not a valid timestamp." };
+    const url = await start((request) => (request === 0 ? refusal(400, "VALIDATION_ERROR", said) : "pass"));
+    const program = `
+for key in ["0", "1"]: client.track("c", "e", timestamp="2026-02-30T10:00:00Z", idempotency_key=key)
+client.flush()
+show([(str(error), error.operation["idempotencyKey"]) for error in told])
+client.close()`;
+    const message = "VALIDATION_ERROR: timestamp: `timestamp` is not a valid timestamp.";
+    expect(await run(url, program)).toEqual([[[message, "1"]]]);
+    await front.stop();
+  });
+
   it("a full queue and a closed client take nothing, and what is left comes back", async () => {
     const url = await start((request) => (request < 1 ? refusal(401, "INVALID_API_KEY") : "stall"));
     const program = `

@@ -204,6 +204,15 @@ describe("an answer", () => {
     expect(read(quota)).toMatchObject({ kind: "stop", waitMs: 864_000_000, error: { code: "MONTHLY_QUOTA_EXCEEDED" } });
   });
 
+  it("tells of an operation without its place in the batch", () => {
+    const said = { field: "events[1].timestamp", message: "`events[1].timestamp` is not a valid timestamp." };
+    const refused = read(answer(400, error("VALIDATION_ERROR", said)));
+    expect(refused.kind === "refused" && refused.errors.get(1)).toMatchObject({
+      field: "timestamp",
+      message: "timestamp: `timestamp` is not a valid timestamp.",
+    });
+  });
+
   it("costs an operation only where the service names it", () => {
     const diagnostics = [
       { code: "UNKNOWN_PROPERTY", message: "One.", path: "events[0].properties.a" },

@@ -293,5 +293,6 @@ def _read(status, text, asked, batch):
         path = found.get("path") if isinstance(found, dict) else None
         place = re.match(r"events\[(\d{1,4})\]\.?(.*)", path, re.S) if isinstance(path, str) else None
         if place and int(place[1]) < len(batch):
-            refused.setdefault(int(place[1]), SvcError(found.get("code"), found.get("message"), status, place[2]))
+            said = str(found.get("message")).replace(f"events[{place[1]}].", "")
+            refused.setdefault(int(place[1]), SvcError(found.get("code"), said, status, place[2]))
     return ("refused", refused, 0) if refused else ("divide", error, 0)
