@@ -119,6 +119,7 @@ show(client.close())`;
       return body.length > 2_000 ? { status: 413, body: "<html>" } : "pass";
     });
     const program = `
+client.flush_interval = 3600
 for n in range(40): client.track("c", "e", idempotency_key="poison" if n == 13 else str(n))
 client.flush()
 show([(error.code, error.operation["idempotencyKey"]) for error in told])
