@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import { Administration } from "./lib/administration.mjs";
 import { readArguments, USAGE } from "./lib/arguments.mjs";
 import { readCheckpoint, SourceDigest, targetOf, writeCheckpoint } from "./lib/checkpoint.mjs";
+import { lock } from "./lib/lock.mjs";
 import { Mistake } from "./lib/mistake.mjs";
 import { readOperations } from "./lib/operations.mjs";
 import { count, Progress } from "./lib/progress.mjs";
@@ -71,6 +72,7 @@ async function check(options, toOperation, signal) {
 /** Sends what the checkpoint does not have yet. Returns what the source comes to. */
 async function backfill(options, toOperation, total, administration, signal) {
   const { source, target, checkpoint: file } = options;
+  await lock(file);
   const identity = { source: source.name, target: targetOf(target.url, target.apiKey) };
   const checkpoint = readCheckpoint(file, identity);
   const { rows: done, digest: doneDigest } = checkpoint;

@@ -1,7 +1,7 @@
 /**
  * Plays an example's data to `svc dev --clock`, as it happened:
  *
- *     npx tsx examples/tools/play.ts examples/saas/data.jsonl http://127.0.0.1:4401 2026-07-01T00:00:00Z
+ *     npx tsx examples/tools/play.ts examples/saas/data.jsonl http://127.0.0.1:4401 2026-05-01T00:00:00Z
  */
 import { readFile } from "node:fs/promises";
 import { requestsOf } from "./walk.js";

@@ -105,13 +105,14 @@ function refusedOperations(envelope: Envelope, status: number, operations: numbe
     const place = placeOf(each.path, operations);
     if (place === null) continue;
     const found = own.get(place.index) ?? [];
-    own.set(place.index, [...found, { ...each, path: place.within }]);
+    own.set(place.index, [...found, { ...each, path: place.within, message: ownWords(each.message, place.index) }]);
   }
   const errors = new Map<number, ClientError>();
   const first = field === null ? null : placeOf(field, operations);
   if (first !== null) {
-    const described = { ...envelope, field: first.within, diagnostics: own.get(first.index) ?? [] };
-    errors.set(first.index, errorOf(described, status));
+    const diagnostics = own.get(first.index) ?? [];
+    const message = envelope.message === null ? null : ownWords(envelope.message, first.index);
+    errors.set(first.index, errorOf({ ...envelope, message, field: first.within, diagnostics }, status));
   }
   for (const [index, [diagnostic, ...others]] of own) {
     if (errors.has(index) || diagnostic === undefined) continue;
@@ -120,6 +121,11 @@ function refusedOperations(envelope: Envelope, status: number, operations: numbe
     errors.set(index, errorOf(described, status));
   }
   return errors;
+}
+
+/** Whoever made one operation knows nothing of the batch, and of its place there. */
+function ownWords(message: string, index: number): string {
+  return message.replaceAll(`events[${index}].`, "");
 }
 
 /** Of `events[3].properties.amount`: 3, and `properties.amount`. */

@@ -40,6 +40,8 @@ export class Client<S extends Schema = AnySchema> {
   readonly #sender: Sender;
   readonly #waiters = new Set<Waiter>();
   readonly #groups = new Set<Group>();
+  /** Let in by `ready()`, and expected to queue an operation in this turn of the event loop. */
+  #expected = 0;
   readonly #stats = { waiting: 0, waitingBytes: 0, accepted: 0, refused: 0, dropped: 0, retries: 0 };
   /** Why nothing is taken, once it was told; null since something was. */
   #told: string | null = null;
@@ -121,18 +123,31 @@ export class Client<S extends Schema = AnySchema> {
   }
 
   /**
-   * Resolves once there is room in the queue for any operation: the back pressure of loops that make more than the service takes.
+   * Resolves once there is room in the queue for any operation, and keeps it for the caller until the end of this turn of the event loop: the back pressure of
+   * whatever makes more than the service takes, however many wait at once.
    *
    * @throws {ClientError} where the service takes nothing of ours, or the client was closed
    */
   async ready(): Promise<void> {
-    const { operations, bytes } = this.#settings.queue;
-    const hasRoom = () => this.#stats.waiting < operations && this.#stats.waitingBytes + OPERATION_BYTES_MAX <= bytes;
     if (this.#closing !== null) throw closed();
-    if (hasRoom()) return;
-    const { stopped } = this.#sender;
-    if (stopped !== null) throw stopped;
-    await this.#until(hasRoom);
+    while (!this.#hasRoom()) {
+      const { stopped } = this.#sender;
+      if (stopped !== null) throw stopped;
+      await this.#until(() => this.#hasRoom());
+    }
+    // Who was let in and queued nothing keeps nobody out.
+    if (this.#expected++ === 0) setImmediate(() => this.#expectNobody());
+  }
+
+  #hasRoom(): boolean {
+    const { operations, bytes } = this.#settings.queue;
+    const { waiting, waitingBytes } = this.#stats;
+    return waiting + this.#expected < operations && waitingBytes + (this.#expected + 1) * OPERATION_BYTES_MAX <= bytes;
+  }
+
+  #expectNobody(): void {
+    this.#expected = 0;
+    this.#wake();
   }
 
   /**
@@ -155,6 +170,7 @@ export class Client<S extends Schema = AnySchema> {
   }
 
   #enqueue(entry: Entry): boolean {
+    this.#expected = Math.max(0, this.#expected - 1);
     const { operations, bytes } = this.#settings.queue;
     const isFull = this.#stats.waiting >= operations || this.#stats.waitingBytes + entry.bytes > bytes;
     if (isFull || this.#closing !== null) {
@@ -181,6 +197,10 @@ export class Client<S extends Schema = AnySchema> {
       this.#stats.waitingBytes -= entry.bytes;
       if (error !== null) this.#settings.onError(error);
     }
+    this.#wake();
+  }
+
+  #wake(): void {
     for (const waiter of this.#waiters) if (waiter.isDone()) waiter.resolve();
   }
 

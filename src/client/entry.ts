@@ -36,9 +36,11 @@ export function trackEntry(given: unknown, at = ""): Entry {
     `"event":${idText(operation["event"], `${at}event`)}`,
   ];
   if (properties !== undefined) members.push(`"properties":${objectText(properties, `${at}properties`)}`);
-  const instant = timestamp ?? (idempotencyKey === undefined ? new Date() : undefined);
+  const instant = timestamp === undefined && idempotencyKey === undefined ? new Date() : timestamp;
   if (instant !== undefined) members.push(`"timestamp":${timestampText(instant, `${at}timestamp`)}`);
-  members.push(`"idempotencyKey":${idText(idempotencyKey ?? randomUUID(), `${at}idempotencyKey`)}`);
+  members.push(
+    `"idempotencyKey":${idText(idempotencyKey === undefined ? randomUUID() : idempotencyKey, `${at}idempotencyKey`)}`,
+  );
   return entry("track", members);
 }
 

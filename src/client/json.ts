@@ -7,6 +7,8 @@ const LEVELS_MAX = 100;
 /** U+0000, and halves of surrogate pairs: PostgreSQL keeps neither. */
 // eslint-disable-next-line no-control-regex
 const NO_TEXT = /[\u0000\p{Cs}]/u;
+/** Of these JSON.stringify writes `{}`, or a part: a promise is an `await` that is missing. */
+const NO_JSON = [Map, Set, WeakMap, WeakSet, Promise, Error, RegExp, ArrayBuffer, Number, String, Boolean];
 const PLAIN_NAME = /^[A-Za-z_$][\w$]*$/;
 
 /**
@@ -56,7 +58,7 @@ class Writer {
     if (this.#parents.has(value)) throw new InvalidOperationError(path, "is part of itself");
     if (this.#parents.size === LEVELS_MAX)
       throw new InvalidOperationError(this.root, `is nested more than ${LEVELS_MAX} levels deep`);
-    if (value instanceof Map || value instanceof Set)
+    if (NO_JSON.some((type) => value instanceof type))
       throw new InvalidOperationError(path, `is ${described(value)}, which JSON does not have`);
     this.#parents.add(value);
     const text = Array.isArray(value)

@@ -26,9 +26,9 @@ export interface ClientOptions {
    * Told what needs somebody: each operation that was refused or not queued (`error.operation`), and once what keeps the service from taking anything. A
    * warning of the process unless given, once for each code.
    */
-  onError?: (error: ClientError) => void;
+  onError?: (error: ClientError) => unknown;
   /** Told of each request that is sent again. A warning of the process at the fifth try unless given. */
-  onRetry?: (error: ClientError, attempt: Attempt) => void;
+  onRetry?: (error: ClientError, attempt: Attempt) => unknown;
 }
 
 export interface Attempt {
@@ -57,12 +57,29 @@ const BATCH_BYTES_MAX = 95 * MIB;
 const HOUR_MS = 3_600_000;
 const TRIES_UNTIL_WARNING = 5;
 
-/** @throws {TypeError} for what cannot be */
+const NAMES = [
+  ...[
+    "url",
+    "apiKey",
+    "queueOperations",
+    "queueBytes",
+    "batchOperations",
+    "batchBytes",
+    "flushIntervalMs",
+    "timeoutMs",
+  ],
+  ...["retryFirstMs", "retryLongestMs", "onError", "onRetry"],
+];
+
+/** @throws {TypeError} for what cannot be, and for an option that there is not */
 export function readOptions(options: ClientOptions): Settings {
+  const unknown = Object.keys(options).find((name) => !NAMES.includes(name));
+  if (unknown !== undefined) throw new TypeError(`there is no option ${unknown}; there are ${NAMES.join(", ")}`);
   const number = (name: keyof ClientOptions, otherwise: number, least: number, most: number): number => {
     const value: unknown = options[name] ?? otherwise;
     if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
-    throw new TypeError(`${name} must be a whole number from ${least} to ${most}, not ${String(value)}`);
+    const given = typeof value === "string" ? JSON.stringify(value) : String(value);
+    throw new TypeError(`${name} must be a whole number from ${least} to ${most}, not ${given}`);
   };
   const warn = warner();
   return {
@@ -121,13 +138,16 @@ function warner(): (code: string, message: string) => void {
   };
 }
 
-/** A caller's mistake must not end the sending: it is a warning. */
-function safely<Args extends unknown[]>(tell: (...args: Args) => void): (...args: Args) => void {
+/** A caller's mistake must not end the sending, and a promise that it rejects must not end the process: it is a warning. */
+function safely<Args extends unknown[]>(tell: (...args: Args) => unknown): (...args: Args) => void {
+  const failed = (error: unknown) => {
+    process.emitWarning(`a callback of the client failed: ${String(error)}`, { type: "SvcClient" });
+  };
   return (...args) => {
     try {
-      tell(...args);
+      Promise.resolve(tell(...args)).catch(failed);
     } catch (error) {
-      process.emitWarning(`a callback of the client failed: ${String(error)}`, { type: "SvcClient" });
+      failed(error);
     }
   };
 }

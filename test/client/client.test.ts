@@ -115,6 +115,9 @@ describe("sending", () => {
     expect(() => createClient({ ...options, batchOperations: 1_001 })).toThrow(
       new TypeError("batchOperations must be a whole number from 1 to 1000, not 1001"),
     );
+    expect(() => createClient({ ...options, flushInterval: 5 } as ClientOptions)).toThrow(
+      /^there is no option flushInterval; there are url, apiKey, /,
+    );
     expect(() => createClient({ ...options, queueBytes: 5 })).toThrow(/^queueBytes must be/);
     expect(() => createClient({ ...options, timeoutMs: NaN })).toThrow(/^timeoutMs must be/);
   });
@@ -315,6 +318,27 @@ describe("a full queue", () => {
     expect(errors).toEqual([]);
     expect(keys(memory.accepted)).toEqual(numbers(200));
   });
+
+  it.each([
+    ["by operations", { queueOperations: 10, batchOperations: 4 }, ""],
+    ["by bytes", { queueBytes: 1024 * 1024, batchBytes: 200_000 }, "x".repeat(60_000)],
+  ])(
+    "holds up many that wait for room at once, %s, and none that took no room keeps others out",
+    async (_, bounds, x) => {
+      const { client, memory, errors } = await start(undefined, { ...bounds, flushIntervalMs: 0 });
+      await Promise.all(
+        numbers(50).map(async (worker) => {
+          for (const key of numbers(4)) {
+            await client.ready();
+            if (key !== "2") client.track({ ...track(`${worker}/${key}`), properties: { x } });
+          }
+        }),
+      );
+      await client.flush();
+      expect(errors).toEqual([]);
+      expect(memory.accepted).toHaveLength(150);
+    },
+  );
 });
 
 describe("batch", () => {
@@ -446,5 +470,14 @@ describe("unless it is told otherwise", () => {
     await clumsy.flush();
     expect(keys(memory.accepted)).toEqual(["5"]);
     await vi.waitFor(() => expect(warnings.at(-1)?.message).toBe("a callback of the client failed: Error: mine"));
+    const slow = createClient({
+      ...{ url: front.url, apiKey: "k", ...QUICK },
+      onError: () => Promise.reject(new Error("mine, later")),
+    });
+    slow.track(track("6", "bad"));
+    await slow.flush();
+    await vi.waitFor(() =>
+      expect(warnings.at(-1)?.message).toBe("a callback of the client failed: Error: mine, later"),
+    );
   });
 });

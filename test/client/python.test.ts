@@ -54,7 +54,7 @@ describe("before a service in memory", () => {
 
   it("what may pass is sent again to the byte, and nothing overtakes it", async () => {
     const fates: Fate[] = [
-      ...(["loseRequest", "loseAnswer", "cutAnswer", "stall", "stallAfter", "stallBody"] as const),
+      ...(["loseRequest", "loseAnswer", "cutAnswer", "stall", "stallAfter", "stallBody", "drip"] as const),
       refusal(429, "RATE_LIMIT_EXCEEDED", {}, { "retry-after": "0" }),
       { status: 202, body: "<html>" },
       { status: 302, headers: { location: "http://127.0.0.1:1/" }, body: "" },
@@ -119,6 +119,7 @@ show(client.close())`;
       return body.length > 2_000 ? { status: 413, body: "<html>" } : "pass";
     });
     const program = `
+client.flush_interval = 3600
 for n in range(40): client.track("c", "e", idempotency_key="poison" if n == 13 else str(n))
 client.flush()
 show([(error.code, error.operation["idempotencyKey"]) for error in told])
@@ -127,6 +128,19 @@ client.close()`;
     await front.stop();
     expect(keys()).toEqual(Array.from({ length: 40 }, (_, n) => String(n)).filter((key) => key !== "13"));
     expect(Math.max(...sizes())).toBe(40);
+  });
+
+  it("tells of an operation without its place in the batch", async () => {
+    const said = { field: "events[1].timestamp", message: "`events[1].timestamp` is not a valid timestamp." };
+    const url = await start((request) => (request === 0 ? refusal(400, "VALIDATION_ERROR", said) : "pass"));
+    const program = `
+for key in ["0", "1"]: client.track("c", "e", timestamp="2026-02-30T10:00:00Z", idempotency_key=key)
+client.flush()
+show([(str(error), error.operation["idempotencyKey"]) for error in told])
+client.close()`;
+    const message = "VALIDATION_ERROR: timestamp: `timestamp` is not a valid timestamp.";
+    expect(await run(url, program)).toEqual([[[message, "1"]]]);
+    await front.stop();
   });
 
   it("a full queue and a closed client take nothing, and what is left comes back", async () => {
@@ -162,7 +176,7 @@ def why(*arguments, **named):
     except TypeError as error: return str(error)
 circle = {}
 circle["a"] = circle
-show([why("", "e"), why("c", None), why("c", "x" * 257), why("c", "e", [1]), why("c", "e", {"a": "x" * 65536}), why("c", "e", timestamp=datetime.datetime(2026, 3, 2))])
+show([why("", "e"), why("c", None), why("c", "x" * 257), why("c", "e", [1]), why("c", "e", {"a": "x" * 65536}), why("c", "e", timestamp=datetime.datetime(2026, 3, 2)), why("c", "e", timestamp=datetime.date(2026, 3, 2)), why("\\ud800", "e")])
 show([why("c", "e", {"a": value})[:26] for value in [float("nan"), b"1", circle["a"], "\\ud800", object()]])
 client.close()`;
     const [first, second] = await run("http://127.0.0.1:1", program);
@@ -172,10 +186,30 @@ client.close()`;
       expect.stringMatching(/^event must be a text of 1 to 256/),
       "properties must be a dict, not [1]",
       "properties is larger than 64 KiB as JSON",
-      "timestamp must have a timezone",
+      "timestamp must be a text in ISO 8601 or a datetime, with a timezone, not datetime.datetime(2026, 3, 2, 0, 0)",
+      "timestamp must be a text in ISO 8601 or a datetime, with a timezone, not datetime.date(2026, 3, 2)",
+      expect.stringMatching(/^properties cannot be sent: 'utf-8' codec/),
     ]);
     expect(second).toEqual(Array(5).fill("properties cannot be sent:"));
   });
+});
+
+it("an address, a key or an option that cannot be is refused where the client is made", async () => {
+  const program = `
+def why(url="https://svc.example.com/under", key="k", **options):
+    try: Client(url, key, **options)
+    except ValueError as error: return str(error)
+show([why(), why(url="http://[::1]:4400/", timeout=5, queue_operations=1)])
+show([why(url=url) for url in [None, "", "svc.example.com", "http://", "http://a b/", "http://\u00fc/", "http://u@h/", "http://h/?q"]] + [why(key=key) for key in [None, "", "a b"]])
+show([why(**{name: value}) for name, value in [("timeoutMs", 5), ("track", 1), ("batch_operations", 0), ("timeout", -1), ("queue_operations", 0.5)]])
+client.close()`;
+  const [good, addresses, options] = await run("http://127.0.0.1:1", program);
+  expect(good).toEqual([null, null]);
+  expect(addresses).toEqual(Array(11).fill("url must be the service's address, and api_key an API key of it"));
+  const refused = (option: string) => `${option}: there is no such option, or it must be more than 0`;
+  expect(options).toEqual(
+    ["timeoutMs=5", "track=1", "batch_operations=0", "timeout=-1", "queue_operations=0.5"].map(refused),
+  );
 });
 
 describe("before the service", () => {

@@ -107,6 +107,14 @@ describe("an operation is taken as it is now", () => {
     ["a function", track({ properties: { f: () => 1 } }), /^properties\.f is a function/],
     ["nothing in a list", track({ properties: { l: [undefined] } }), /^properties\.l\[0\] is undefined/],
     ["a Map", track({ properties: { m: new Map() } }), /^properties\.m is a Map/],
+    [
+      "a promise",
+      track({ properties: { p: Promise.resolve(1) } }),
+      /^properties\.p is a Promise, which JSON does not have$/,
+    ],
+    ["an error", track({ properties: { e: new TypeError("x") } }), /^properties\.e is a TypeError, which JSON/],
+    ["null as key", track({ idempotencyKey: null }), /^idempotencyKey must be a string, not null$/],
+    ["null as timestamp", track({ timestamp: null }), /^timestamp must be a Date, or a text in ISO 8601/],
     ["no date", track({ properties: { at: new Date(NaN) } }), /^properties\.at is no date$/],
     ["a circle", track({ properties: circle }), /^properties\.list\[1\] is part of itself$/],
     ["what is too deep", track({ properties: deep(101) }), /^properties is nested more than 100 levels deep$/],
@@ -194,6 +202,15 @@ describe("an answer", () => {
     for (const status of [408, 429, 500, 502, 599]) expect(read(answer(status, "")).kind).toBe("again");
     const quota = answer(429, error("MONTHLY_QUOTA_EXCEEDED"), "864000");
     expect(read(quota)).toMatchObject({ kind: "stop", waitMs: 864_000_000, error: { code: "MONTHLY_QUOTA_EXCEEDED" } });
+  });
+
+  it("tells of an operation without its place in the batch", () => {
+    const said = { field: "events[1].timestamp", message: "`events[1].timestamp` is not a valid timestamp." };
+    const refused = read(answer(400, error("VALIDATION_ERROR", said)));
+    expect(refused.kind === "refused" && refused.errors.get(1)).toMatchObject({
+      field: "timestamp",
+      message: "timestamp: `timestamp` is not a valid timestamp.",
+    });
   });
 
   it("costs an operation only where the service names it", () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { temporaryDirectory } from "../support/server.js";
 import type { ChildProcess } from "node:child_process";
 import { openGate, type Answer } from "./support/gate.js";
-import { backfill, beside } from "./support/program.js";
+import { backfill, beside, type Outcome } from "./support/program.js";
 import { openShop, ordersCsv, type Shop } from "./support/shop.js";
 
 let shop: Shop;
@@ -433,10 +433,40 @@ test.concurrent("a checkpoint of something else is refused, and a damaged one", 
   expect(await stderrOf("more.csv", ["--name", "orders.csv"])).toBe(rows);
   await writeFile(path.join(cwd, "orders.csv"), ordersCsv(4));
   expect(await stderrOf("orders.csv")).toBe(rows);
-  for (const damaged of [kept.slice(0, 40), "", "null", "{}"]) {
+  const changed = (change: object) => JSON.stringify({ ...(JSON.parse(kept) as object), ...change });
+  const parts = [{ rows: -1 }, { rejects: undefined }, { rejects: { file: "x" } }, { acceptedBefore: "1" }];
+  for (const damaged of [kept.slice(0, 40), "", "null", "{}", ...parts.map(changed)]) {
     await writeFile(path.join(cwd, "c.json"), damaged);
     expect(await stderrOf("orders.csv")).toBe(`backfill: c.json is no checkpoint, or a damaged one; ${again}\n`);
   }
+});
+
+test.concurrent("another run at the same time is refused; one that was killed keeps nobody out", async () => {
+  const cwd = await folder("twice", { "orders.csv": ordersCsv(5) });
+  const args = ["orders.csv", "--checkpoint", "c.json"];
+  let first: ChildProcess | undefined;
+  const refused: Outcome[] = [];
+  const gate = await openGate(shop.url, async (number, _, reply) => {
+    if (number === 1) {
+      refused.push(await backfill([args[0]!, "--checkpoint", `${cwd}/c.json`], { cwd: directory, env }));
+      refused.push(await backfill(args, { cwd, env }));
+      first!.kill("SIGKILL");
+    }
+    await reply({ status: 202, body: '{"accepted":5,"rejected":0,"eventIds":[]}' });
+  });
+  const env = { SVC_API_URL: gate.url, SVC_API_KEY: "svc_test_x" };
+  await writeFile(path.join(directory, "orders.csv"), ordersCsv(5));
+  expect((await backfill(args, { cwd, env, onStart: (child) => (first = child) })).code).toBe("SIGKILL");
+  const told = (file: string) => ({
+    stdout: "",
+    stderr: `backfill: another run has the checkpoint ${file}; wait for its end, or end it, or name another with --checkpoint where it is another backfill\n`,
+    code: 1,
+  });
+  expect(refused).toEqual([told(`${cwd}/c.json`), told("c.json")]);
+  const { stdout, code } = await backfill(args, { cwd, env });
+  gate.close();
+  expect({ stdout, code }).toEqual({ stdout: expect.stringMatching(/^Done: 5 rows\n/), code: 0 });
+  expect(gate.batches()).toBe(2);
 });
 
 /** Runs that end before anything is sent: the address leads nowhere. */
@@ -602,6 +632,8 @@ test.concurrent("a mapping that cannot be loaded is named, and a variable that i
     const { stderr } = await backfill(["a.csv"], { cwd, env: { ...NOWHERE, [name]: value } });
     expect(stderr).toBe(`backfill: set ${name}; see --help\n`);
   }
+  const torn = await backfill(["a.csv"], { cwd, env: { ...NOWHERE, SVC_API_KEY: "svc_test_secret\nrest" } });
+  expect(torn.stderr).toBe("backfill: SVC_API_KEY has a character that none of the service has\n");
   const wrong = await backfill(["a.csv"], { cwd, env: { ...NOWHERE, SVC_API_URL: "svc.example.com" } });
   expect(wrong.stderr).toBe("backfill: SVC_API_URL is no address: svc.example.com\n");
 });

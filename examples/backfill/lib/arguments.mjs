@@ -90,16 +90,27 @@ function parse(args) {
 function target(env, project) {
   const url = variable(env, "SVC_API_URL").replace(/\/+$/, "");
   if (!/^https?:\/\/./.test(url) || !URL.canParse(url)) throw new Mistake(`SVC_API_URL is no address: ${url}`);
-  const apiKey = variable(env, "SVC_API_KEY");
+  const apiKey = credential(env, "SVC_API_KEY");
   const environment = apiKey.startsWith("svc_live_") ? "live" : "test";
   if (project === null) return { url, apiKey, environment, admin: null };
-  const admin = { project, token: variable(env, "SVC_ACCESS_TOKEN"), organization: variable(env, "SVC_ORGANIZATION") };
+  const admin = {
+    project,
+    token: credential(env, "SVC_ACCESS_TOKEN"),
+    organization: variable(env, "SVC_ORGANIZATION"),
+  };
   return { url, apiKey, environment, admin };
 }
 
 function variable(env, name) {
   const value = env[name]?.trim() ?? "";
   if (value === "") throw new Mistake(`set ${name}; see --help`);
+  return value;
+}
+
+/** What no header can have would be told by fetch, with the secret in the message. */
+function credential(env, name) {
+  const value = variable(env, name);
+  if (!/^[\x21-\x7e]+$/.test(value)) throw new Mistake(`${name} has a character that none of the service has`);
   return value;
 }
 

@@ -40,11 +40,24 @@ function read(file) {
   }
   try {
     const found = JSON.parse(text);
-    if (found.format === FORMAT && Number.isInteger(found.rows) && typeof found.digest === "string") return found;
+    if (isCheckpoint(found)) return found;
   } catch {
     // Said below.
   }
   throw new Mistake(`${file} is no checkpoint, or a damaged one; ${BEGIN_AGAIN}`);
+}
+
+function isCheckpoint({ format, rows, digest, rejects, acceptedBefore }) {
+  const isRejects = (known) =>
+    typeof known.file === "string" && Number.isInteger(known.bytes) && Array.isArray(known.rows);
+  return (
+    format === FORMAT &&
+    Number.isInteger(rows) &&
+    rows >= 0 &&
+    typeof digest === "string" &&
+    (rejects === null || isRejects(rejects)) &&
+    (acceptedBefore === null || Number.isInteger(acceptedBefore))
+  );
 }
 
 /** Replaces the file: a crash leaves the one before or this one, whole and on the disk. */

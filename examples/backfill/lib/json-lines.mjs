@@ -21,9 +21,27 @@ async function* lines(chunks) {
   yield rest;
 }
 
+/** Texts and numbers of JSON. */
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+/** Before a number that is read as a text: no text of the service has this character. */
+const MARK = "\u0000";
+
+/**
+ * The same row, with whole numbers that JSON.parse would round as BigInt. They are ids most often, and two that are rounded to the same would become one
+ * customer, or one event.
+ */
+function exact(text, row) {
+  if (!/\d{16}/.test(text)) return row;
+  const isRounded = (token) => /^-?\d+$/.test(token) && !Number.isSafeInteger(Number(token));
+  const marked = text.replaceAll(TOKEN, (token) => (isRounded(token) ? JSON.stringify(MARK + token) : token));
+  return JSON.parse(marked, (_, value) =>
+    typeof value === "string" && /^\0-?\d+$/.test(value) ? BigInt(value.slice(MARK.length)) : value,
+  );
+}
+
 function parse(text) {
   try {
-    const row = JSON.parse(text);
+    const row = exact(text, JSON.parse(text));
     if (typeof row === "object" && row !== null && !Array.isArray(row)) return { row };
     return { problem: new RowProblem("is not a JSON object") };
   } catch (error) {

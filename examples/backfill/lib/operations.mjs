@@ -29,14 +29,30 @@ export async function* readOperations(source, toOperation, { anyOrder }) {
  */
 function check(operation) {
   if (operation === null) return null;
+  if (operation instanceof Promise)
+    throw new RowProblem("the mapping returned a promise; it must give the same at once, so it looks nothing up");
   if (typeof operation !== "object") throw new RowProblem("the mapping returned neither an operation nor null");
   const { type = "track", customerId, timestamp, idempotencyKey } = operation;
+  if (type !== "track" && type !== "identify")
+    throw new RowProblem(`type: ${JSON.stringify(type)} is neither "track" nor "identify"`);
   if (typeof customerId !== "string" || customerId === "") throw new RowProblem("customerId: is not a text, or empty");
+  JSON.stringify(operation, keepAll);
   if (type === "identify") return operation;
   if (!isInstant(timestamp)) throw new RowProblem(`timestamp: ${JSON.stringify(timestamp)} ${INSTANT_EXPECTED}`);
   if (typeof idempotencyKey !== "string" || idempotencyKey === "")
     throw new RowProblem("idempotencyKey: is not a text, or empty; make it of the row's primary key");
   return operation;
+}
+
+/** For JSON.stringify, which makes null of some values and an empty object of others. Only what is undefined is meant to be left out. */
+function keepAll(name, value) {
+  const isLost =
+    ["bigint", "function", "symbol"].includes(typeof value) ||
+    (typeof value === "number" && !Number.isFinite(value)) ||
+    [Map, Set, Promise].some((type) => value instanceof type);
+  if (!isLost) return value;
+  const fix = typeof value === "bigint" ? ": it has more digits than a number keeps, so send it as a text" : "";
+  throw new RowProblem(`${name}: ${String(value)} cannot be sent${fix}`);
 }
 
 /** A check that no event of a customer comes after a later one of the same customer. */

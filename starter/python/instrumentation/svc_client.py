@@ -5,7 +5,7 @@ nothing is lost but what was not sent when the process ended, nothing is counted
 The guide is docs/client.md of svc. Make one client a process, after it forked, and close() it at the end.
 """
 
-import datetime, http.client, json, logging, random, re, threading, time, urllib.error, urllib.request, uuid  # noqa: E401
+import datetime, http.client, json, logging, random, re, socket, threading, time, urllib.parse, uuid  # noqa: E401
 
 _log = logging.getLogger("svc")
 
@@ -28,11 +28,17 @@ class Client:
         """`on_error` is told of each operation that was refused or not queued (error.operation), and once of what
         keeps the service from taking any. It is called from the client's thread, which it must not wait for by batch()
         or flush(); unless given, it is logged."""
-        if not re.fullmatch(r"https?://[^?#@]+", url or "") or not re.fullmatch(r"[!-~]+", api_key or ""):
+        is_address = re.fullmatch(r"https?://([\w.-]+|\[[\w:]+\])(:\d{1,5})?(/[!$->A-~]*)?", url or "", re.A)
+        if not is_address or not re.fullmatch(r"[!-~]+", api_key or ""):
             raise ValueError("url must be the service's address, and api_key an API key of it")
         for name, value in options.items():
-            setattr(self, name, type(getattr(Client, name))(value))
-        self._url, self._api_key = url.rstrip("/") + "/v1/events/batch", api_key
+            known = getattr(Client, name, None)
+            if not isinstance(known, (int, float)) or not type(known)(value) > 0:
+                raise ValueError(f"{name}={value!r}: there is no such option, or it must be more than 0")
+            setattr(self, name, type(known)(value))
+        self._address, self._api_key = urllib.parse.urlsplit(url), api_key
+        secure = self._address.scheme == "https"
+        self._connection = http.client.HTTPSConnection if secure else http.client.HTTPConnection
         self._on_error = on_error or (lambda error: _log.error("%s", error))
         self._changed, self._end, self._thread = threading.Condition(), threading.Event(), None
         self._line, self._groups = [], []  # What is not answered yet, the oldest first; the calls of batch().
@@ -157,44 +163,52 @@ class Client:
         return kind, value
 
     def _post(self, body):
+        """The status (0 where no answer came), its text, and the seconds that it asks to wait."""
         headers = {"Authorization": f"Bearer {self._api_key}", "Content-Type": "application/json"}
+        connection = self._connection(self._address.netloc, timeout=self.timeout)
+        # The socket's own timeout begins anew with each byte: an answer that drips would never end.
+        end = threading.Timer(self.timeout, lambda: _cut(sock))
+        end.daemon = True
         try:
-            try:
-                answer = _opener.open(urllib.request.Request(self._url, body, headers), timeout=self.timeout)
-            except urllib.error.HTTPError as error:
-                answer = error
-            with answer:
-                text, asked = answer.read(16 * 1024 * 1024).decode(errors="replace"), answer.headers.get("Retry-After")
-                return answer.getcode(), text, int(asked) if re.fullmatch("[0-9]{1,9}", asked or "") else 0
+            connection.connect()
+            sock = connection.sock
+            end.start()
+            connection.request("POST", self._address.path.rstrip("/") + "/v1/events/batch", body, headers)
+            with connection.getresponse() as answer:
+                text, asked = answer.read(16 * 1024 * 1024).decode(errors="replace"), answer.getheader("Retry-After")
+                return answer.status, text, int(asked) if re.fullmatch("[0-9]{1,9}", asked or "") else 0
         except (OSError, ValueError, http.client.HTTPException) as error:
             return 0, f"no answer: {error}", 0
+        finally:
+            end.cancel()
+            connection.close()
 
     def _settle(self, batch, kind, value):
-        ids, errors, told = iter(value if kind == "accepted" else ()), value if kind == "refused" else {}, []
+        told = []
         with self._changed:
             if kind == "divide" and len(batch) == 1:
-                errors = {0: value}
+                kind, value = "refused", {0: value}
             elif kind == "divide":
                 self._at_most = len(batch) // 2
             elif kind == "accepted":
                 self._at_most = min(self.batch_operations, self._at_most * 2)
-            answered = [each for each in enumerate(batch) if kind == "accepted" or each[0] in errors]
-            for index, entry in answered:
-                group, error = entry["group"], errors.get(index)
+            ids, answered = iter(value if kind == "accepted" else ()), set()
+            for index, entry in enumerate(batch):
+                group, error = entry["group"], value.get(index) if kind == "refused" else None
+                if kind != "accepted" and not error:
+                    continue
+                answered.add(entry["number"])
+                event_id = [next(ids)] if entry["is_track"] and not error else []
                 if error:
                     error.operation = json.loads(entry["text"])
-                if group is None:
+                if group:
+                    group["missing"] -= 1
+                    group["ids"] += event_id
+                    group["refused"] += [(entry["index"], error)] if error else []
+                else:
                     self._held, self._held_bytes = self._held - 1, self._held_bytes - entry["size"]
                     told += [error] if error else []
-                else:
-                    group["missing"] -= 1
-                    group["ids"] += [next(ids)] if entry["is_track"] and not error else []
-                    group["refused"] += [(entry["index"], error)] if error else []
-                    continue
-                if entry["is_track"] and not error:
-                    next(ids)
-            numbers = {entry["number"] for _, entry in answered}
-            self._line = [entry for entry in self._line if entry["number"] not in numbers]
+            self._line = [entry for entry in self._line if entry["number"] not in answered]
             self._due = max(self._due, batch[-1]["number"])
             if kind == "stop":
                 told += [value] if value.code != self._told else []
@@ -212,14 +226,11 @@ class Client:
             _log.exception("on_error failed")
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect would take the key to an address that nobody gave."""
-
-    def redirect_request(self, *_arguments):
-        return None
-
-
-_opener = urllib.request.build_opener(_NoRedirect)
+def _cut(sock):
+    try:
+        sock.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass  # It has ended by itself.
 
 
 def _entry(operation):
@@ -229,10 +240,11 @@ def _entry(operation):
     if kind == "track" and "idempotencyKey" not in made:
         made.setdefault("timestamp", datetime.datetime.now(datetime.timezone.utc))
         made["idempotencyKey"] = str(uuid.uuid4())
-    if isinstance(made.get("timestamp"), datetime.datetime):
-        if made["timestamp"].tzinfo is None:
-            raise TypeError("timestamp must have a timezone")
-        made["timestamp"] = made["timestamp"].isoformat()
+    at = made.get("timestamp", "")
+    if isinstance(at, datetime.datetime) and at.tzinfo:
+        made["timestamp"] = at.isoformat()
+    elif not isinstance(at, str):
+        raise TypeError(f"timestamp must be a text in ISO 8601 or a datetime, with a timezone, not {at!r}")
     names, content = (["event", "idempotencyKey"], "properties") if kind == "track" else ([], "traits")
     for name in ["customerId", *names]:
         if not isinstance(made.get(name), str) or not 0 < len(made[name]) <= 256:
@@ -240,12 +252,13 @@ def _entry(operation):
     if not isinstance(made.get(content, {} if kind == "track" else None), dict):
         raise TypeError(f"{content} must be a dict, not {made.get(content)!r}")
     try:
-        text, size = (_json(made), len(_json(made.get(content, {})).encode()))
+        inner, text = (_json(value) for value in (made.get(content, {}), made))
+        inner_size, size = len(inner.encode()), len(text.encode())
     except (TypeError, ValueError, RecursionError) as error:
         raise TypeError(f"{content} cannot be sent: {error}") from error
-    if size > 65_536:
+    if inner_size > 65_536:
         raise TypeError(f"{content} is larger than 64 KiB as JSON")
-    return {"text": text, "size": len(text.encode()), "is_track": kind == "track"}
+    return {"text": text, "size": size, "is_track": kind == "track"}
 
 
 def _json(value):
@@ -280,5 +293,6 @@ def _read(status, text, asked, batch):
         path = found.get("path") if isinstance(found, dict) else None
         place = re.match(r"events\[(\d{1,4})\]\.?(.*)", path, re.S) if isinstance(path, str) else None
         if place and int(place[1]) < len(batch):
-            refused.setdefault(int(place[1]), SvcError(found.get("code"), found.get("message"), status, place[2]))
+            said = str(found.get("message")).replace(f"events[{place[1]}].", "")
+            refused.setdefault(int(place[1]), SvcError(found.get("code"), said, status, place[2]))
     return ("refused", refused, 0) if refused else ("divide", error, 0)

@@ -13,10 +13,11 @@ export interface Reply {
 export type Backend = (body: string, authorization: string) => Promise<Reply>;
 
 /**
- * What becomes of a request: it passes; it is lost before it gets there, or its answer is, whole or in the middle; it is never answered, or only its headers;
- * or something else answers in its place.
+ * What becomes of a request: it passes; it is lost before it gets there, or its answer is, whole or in the middle; it is never answered, or only its headers,
+ * or with spaces that never end; or something else answers in its place.
  */
-export type Fate = "pass" | "loseRequest" | "loseAnswer" | "cutAnswer" | "stall" | "stallAfter" | "stallBody" | Reply;
+export type Fate =
+  "pass" | "loseRequest" | "loseAnswer" | "cutAnswer" | "stall" | "stallAfter" | "stallBody" | "drip" | Reply;
 
 export interface Front {
   url: string;
@@ -41,6 +42,12 @@ export async function startFront(
     const reply = await backend(body, request.headers.authorization ?? "");
     if (fate === "stallAfter") return;
     if (fate === "loseAnswer") return void request.socket.destroy();
+    if (fate === "drip") {
+      response.writeHead(reply.status, { "content-type": "application/json" });
+      const timer = setInterval(() => response.write(" "), 20);
+      response.on("close", () => clearInterval(timer));
+      return;
+    }
     const length = { "content-length": String(Buffer.byteLength(reply.body)) };
     response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers, ...length });
     if (fate === "pass") return void response.end(reply.body);
