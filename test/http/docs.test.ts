@@ -26,6 +26,8 @@ describe("the pages", () => {
   const FILES = operations.filter(({ file }) => !file.endsWith(".md"));
   const PATHS = [
     "/docs",
+    "/docs/model",
+    "/docs/recipes",
     "/docs/ingestion",
     "/docs/client",
     "/docs/backfill",

@@ -15,6 +15,18 @@ export interface Page {
 
 const GUIDES: readonly Page[] = [
   {
+    name: "model",
+    file: "model.md",
+    title: "Writing a model",
+    about: "lifecycle, journeys, segments, health, signals and rules on one page",
+  },
+  {
+    name: "recipes",
+    file: "recipes.md",
+    title: "Recipes",
+    about: "questions of success teams, the smallest model that answers each, and what it does day by day",
+  },
+  {
     name: "ingestion",
     file: "ingestion.md",
     title: "Sending events",
