@@ -28,6 +28,7 @@ describe("the pages", () => {
     "/docs",
     "/docs/model",
     "/docs/recipes",
+    "/docs/dsl",
     "/docs/ingestion",
     "/docs/client",
     "/docs/backfill",

@@ -27,6 +27,12 @@ const GUIDES: readonly Page[] = [
     about: "questions of success teams, the smallest model that answers each, and what it does day by day",
   },
   {
+    name: "dsl",
+    file: "dsl.md",
+    title: "The language of models",
+    about: "every function with its declaration, limits, when conditions hold, what is said of mistakes",
+  },
+  {
     name: "ingestion",
     file: "ingestion.md",
     title: "Sending events",
