@@ -33,6 +33,7 @@ describe("the pages", () => {
     "/docs/client",
     "/docs/backfill",
     "/docs/webhooks",
+    "/docs/formats",
     "/docs/administration",
     "/docs/cli",
     "/docs/walk",

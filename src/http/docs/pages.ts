@@ -57,6 +57,12 @@ const GUIDES: readonly Page[] = [
     about: "what arrives, verifying it, repetitions, order, retries, rotation, resending",
   },
   {
+    name: "formats",
+    file: "formats.md",
+    title: "Data formats",
+    about: "operations, answers, states, snapshots, deliveries, ids, timestamps, numbers, member by member",
+  },
+  {
     name: "administration",
     file: "administration.md",
     title: "Administration",
