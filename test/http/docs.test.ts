@@ -38,6 +38,7 @@ describe("the pages", () => {
     "/docs/cli",
     "/docs/walk",
     "/docs/recompute",
+    "/docs/how-it-works",
     "/docs/sql",
     "/docs/sign-in",
     "/docs/deploy",

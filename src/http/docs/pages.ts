@@ -93,6 +93,12 @@ const GUIDES: readonly Page[] = [
     about: "how a command line gets a token, what it may do, how to end it",
   },
   {
+    name: "how-it-works",
+    file: "how-it-works.md",
+    title: "How it works",
+    about: "the life of an event, order and time, what is promised and what is not, where a process dies",
+  },
+  {
     name: "sql",
     file: "sql.md",
     title: "Asking in SQL",
