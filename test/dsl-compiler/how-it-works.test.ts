@@ -25,6 +25,11 @@ it("the story of docs/how-it-works.md goes as it is told", async () => {
   if (WRITE)
     await writeFile(PAGE, page.slice(0, story!.start) + rows.map(markdownOf).join("") + page.slice(story!.end));
   else expect(story!.rows).toEqual(rows);
+  // And what it says of a replay, which has the late event where it happened.
+  const looks = { sent: "", told: "", customer: "" };
+  const inOrder = ["03-01 09:00", "03-05 09:00"].map((at) => ({ ...looks, at, sent: "`login`" }));
+  const replayed = play(compiled, { ...story!, rows: [...inOrder, { ...looks, at: "03-20 09:00" }] });
+  expect(replayed.at(-1)!.told).toBe("`customer.at_risk` at 03-12 09:00");
 });
 
 it("each promise is held by a test that there is", () => {
