@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 /** The guide's blocks, in its order. */
-const [commands, ...queries] = [
+const [commands, chart, refreshed, role, beforeCitus, upCitus] = [
   ...readFileSync(path.join(ROOT, "docs/operations/packs.md"), "utf8").matchAll(
     /<!-- test\/db\/packs\.test\.ts [^\n]*\n\n```(?:bash|sql)\n([\s\S]*?)```/g,
   ),
@@ -115,6 +115,16 @@ it("refuses a pack that there is not, and commands that there are not", async ()
 });
 
 // What it does where there is Citus: test/db/citus/pack.test.ts.
+it("has a guide that prepares for the pack citus by what the program asks for", async () => {
+  expect(upCitus).toBe("node bin/svc-server.js packs up citus\n");
+  const { stderr } = await packs("up", "citus");
+  const [extension, mark] = beforeCitus!.trim().split("\n");
+  expect(stderr).toContain(`\`${extension!.replace(";", "")}\``);
+  const name = new URL(db.url).pathname.slice(1);
+  await db.sql.unsafe(mark!.replace("database svc", `database "${name}"`));
+  await db.sql.unsafe(`alter database "${name}" reset svc.citus_trial`);
+});
+
 it("refuses the pack citus on a server without Citus, and leaves the database as it was", async () => {
   const catalog = await describeCatalog(db.sql);
   expect(await packs("up", "citus")).toEqual({
@@ -170,10 +180,9 @@ describe("the pack reporting", () => {
   });
 
   it("answers the guide's statements", async () => {
-    const [chart, refreshed, role] = queries as [string, string, string];
-    await db.sql.unsafe(refreshed);
-    expect((await db.sql.unsafe(chart)).length).toBeGreaterThan(0);
-    await expect(db.sql.begin((tx) => tx.unsafe(`${role}; do $$ begin raise 'rolled back'; end $$`))).rejects.toThrow(
+    await db.sql.unsafe(refreshed!);
+    expect((await db.sql.unsafe(chart!)).length).toBeGreaterThan(0);
+    await expect(db.sql.begin((tx) => tx.unsafe(`${role!}; do $$ begin raise 'rolled back'; end $$`))).rejects.toThrow(
       "rolled back",
     );
   });

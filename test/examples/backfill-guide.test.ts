@@ -36,11 +36,11 @@ afterAll(async () => {
 });
 
 /** Runs a block as it stands there, with the values that it leaves open. */
-async function run(code: string) {
-  const script = code.replaceAll(/(SVC_\w+)=[^\s]+( {2,}#.*)?/g, (_, name: string) => `${name}=${env[name]}`);
+async function run(code: string, variables = env) {
+  const script = code.replaceAll(/(SVC_\w+)=[^\s]+( {2,}#.*)?/g, (_, name: string) => `${name}=${variables[name]}`);
   const bash = spawn("bash", ["-euo", "pipefail", "-c", script], {
     cwd: directory,
-    env: { PATH: process.env["PATH"], ...env, ...connection() },
+    env: { PATH: process.env["PATH"], ...variables, ...connection() },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const [stdout, stderr] = await Promise.all([text(bash.stdout), text(bash.stderr), once(bash, "close")]);
@@ -68,6 +68,28 @@ test("all of its commands are tried here", () => {
 test("its mapping is that of the example", async () => {
   const [, code] = /```js\n(export function toOperation.*?)```/s.exec(guide)!;
   expect(await readFile(path.join(EXAMPLE, "mapping.mjs"), "utf8")).toContain(code);
+});
+
+test("its mapping of customers is one that the example can work with", async () => {
+  const [, code] = /```js\n(export const toOperation.*?)```/s.exec(guide)!;
+  const mapping = path.join(directory, "customers.mjs");
+  await writeFile(mapping, `import { number, text } from "./lib/columns.mjs";\n${code}`);
+  const { toOperation } = (await import(mapping)) as { toOperation: (row: Record<string, string>) => unknown };
+  expect(toOperation({ id: "globex", plan: "pro", seats: "12" })).toEqual({
+    type: "identify",
+    customerId: "globex",
+    traits: { plan: "pro", seats: 12 },
+  });
+});
+
+test("the commands of examples/backfill/README.md check, send and help", async () => {
+  const readme = await readFile(path.join(EXAMPLE, "README.md"), "utf8");
+  const [, code] = /```sh\n(.*?)```/s.exec(readme)!;
+  const another = await shop.project("readme");
+  const script = code!.replaceAll(/(SVC_\w+)=\S+/g, (_, name: string) => `${name}=${another[name]}`);
+  const { stdout, stderr, code: exit } = await run(`cd "$(mktemp -d)"; cp -r '${EXAMPLE}'/. .\n${script}`, another);
+  expect({ stderr, exit }).toEqual({ stderr: "", exit: 0 });
+  expect(stdout).toMatch(/^orders\.csv can be sent: 8 rows$.*^Done: 8 rows$.*^node backfill\.mjs </ms);
 });
 
 test("its query sends what the file of the example has", async (context) => {

@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
 import path from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -8,7 +10,8 @@ import { compileProject } from "../../src/dsl-compiler/index.js";
 import { TestClock } from "../../src/local/clock.js";
 import { LocalEngine } from "../../src/local/engine.js";
 import { startLocalServer } from "../../src/local/server.js";
-import { EXAMPLES, readData } from "./support/examples.js";
+import { EXAMPLES, readData, readExpected } from "./support/examples.js";
+import { docBlocks } from "../support/doc-blocks.js";
 import { playLocally } from "./support/local.js";
 
 const DAY = 86_400_000;
@@ -82,3 +85,32 @@ it("play.ts sends the data to svc dev, which ends as the tests do", async () => 
   const { engine: own } = playLocally(compiled, data, example.end);
   expect(engine.customerIds.map((id) => engine.document(id))).toEqual(own.customerIds.map((id) => own.document(id)));
 });
+
+it("examples/README.md plays one as it says, and shows where a customer stands and why", async () => {
+  const root = path.resolve(import.meta.dirname, "../..");
+  const blocks = docBlocks(await readFile(path.join(root, "examples/README.md"), "utf8"));
+  const { code } = blocks.find(({ heldBy }) => heldBy.includes("test/examples/tools.test.ts"))!;
+  const port = String(await freePort());
+  const script = code
+    .replaceAll("4401", port)
+    // The tests build before; a person waits until the line about the address is there.
+    .replace(/^npm run .*\n/, "")
+    .replace(
+      /(svc\.js dev .*)&\n/,
+      `$1 --port ${port} > /dev/null &\ntrap 'kill %1' EXIT\ncurl -s --retry 20 --retry-connrefused --retry-delay 1 http://127.0.0.1:${port}/clock\n`,
+    );
+  const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", script], { cwd: root });
+  const example = EXAMPLES.find(({ name }) => name === "ecommerce")!;
+  const { customers } = await readExpected(example);
+  const stands = customers["vip-who-stops"]!.lifecycle.split(" ")[0]!;
+  expect(stdout).toContain(`"lifecycle":"${stands}"`);
+  expect(stdout).toContain('"flipsAt"');
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

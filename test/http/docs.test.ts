@@ -10,6 +10,8 @@ import { documentedErrors } from "../support/documented-errors.js";
 import { startService, type Service } from "../support/service.js";
 import { startIngest, type IngestFixture } from "./ingest/fixture.js";
 
+const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map((match) => match[1]!);
+
 describe("the pages", () => {
   let service: Service;
   beforeAll(async () => {
@@ -26,15 +28,20 @@ describe("the pages", () => {
   const FILES = operations.filter(({ file }) => !file.endsWith(".md"));
   const PATHS = [
     "/docs",
+    "/docs/model",
+    "/docs/recipes",
+    "/docs/dsl",
     "/docs/ingestion",
     "/docs/client",
     "/docs/backfill",
     "/docs/webhooks",
+    "/docs/formats",
     "/docs/administration",
     "/docs/cli",
     "/docs/ai",
     "/docs/walk",
     "/docs/recompute",
+    "/docs/how-it-works",
     "/docs/sql",
     "/docs/sign-in",
     "/docs/deploy",
@@ -43,7 +50,6 @@ describe("the pages", () => {
     "/docs/api",
     ...operations.filter(({ file }) => file.endsWith(".md")).map(({ pathname }) => pathname.replace(/\.md$/, "")),
   ];
-  const all = (html: string, pattern: RegExp) => [...html.matchAll(pattern)].map((match) => match[1]!);
 
   it.each(PATHS)("%s is a page of its own, in English, fit for a phone", async (path) => {
     const { status, headers, html } = await get(path);
@@ -172,11 +178,19 @@ describe("docs/ingestion.md", () => {
   }
 
   it("has commands that answer what stands below them, in the order of the page", async () => {
-    const blocks = [...guide.matchAll(/<!-- test\/http\/docs[^\n]*\n\n```bash\n(.*?)```\n\n```json\n(.*?)```/gs)];
+    const blocks = [
+      ...guide.matchAll(/<!-- test\/http\/docs[^\n]*\n\n```bash\n((?:(?!```).)*)```\n\n```json\n(.*?)```/gs),
+    ];
     expect(blocks.length).toBe(guide.match(/curl -s/g)?.length);
     const answers: string[] = [];
     for (const [, command] of blocks) answers.push(await run(command!));
     expect(comparable(answers)).toEqual(comparable(blocks.map(([, , answer]) => answer!)));
+  });
+
+  it("says of every variable that its commands use what it is", () => {
+    const [, block] = /<!-- test\/http\/docs[^\n]*variables[^\n]*\n\n```bash\n(.*?)```/s.exec(guide)!;
+    const used = all(guide, /(?:\$\{?|process\.env\.)(SVC_\w+)/g);
+    expect(all(block!, /^export (\w+)=\S+ +# \S/gm)).toEqual([...new Set(used)]);
   });
 
   describe("has a sender that", () => {

@@ -246,6 +246,18 @@ it("what is no HTTP is told with its status, code and request id", async () => {
   ]);
 });
 
+it("the guide's line is one of a batch", async () => {
+  const guide = await readFile(new URL("../../docs/operations/logs.md", import.meta.url), "utf8");
+  const [, shown] = /^```json\n(.*?)^```$/ms.exec(guide)!;
+  const events = [{ customerId: "c", event: "e" }];
+  await service.request("POST", "/v1/events/batch", { headers: authorized(), body: { events } });
+  const kinds = (line: Line) => Object.entries(line).map(([name, value]) => [name, typeof value]);
+  const [line] = lines as [Line];
+  const expected = JSON.parse(shown!) as Line;
+  expect(kinds(line).sort()).toEqual(kinds(expected).sort());
+  for (const name of ["level", "method", "route", "status", "msg"]) expect(line[name]).toBe(expected[name]);
+});
+
 it("every field of these lines is in the guide", async () => {
   const guide = await readFile(new URL("../../docs/operations/logs.md", import.meta.url), "utf8");
   const described = [...guide.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name!);

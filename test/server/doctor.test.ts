@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -6,6 +7,7 @@ import type { Examination } from "../../src/db/calls-operator.js";
 import { report } from "../../src/server/doctor.js";
 import { main } from "../../src/server/main.js";
 import { createEmptyDatabase } from "../support/database.js";
+import { docBlocks } from "../support/doc-blocks.js";
 import { temporaryDirectory } from "../support/server.js";
 import { startIngest, type IngestFixture } from "../http/ingest/fixture.js";
 
@@ -67,6 +69,19 @@ describe("svc-server doctor", () => {
       "webhooks disabled: 0; failing: 0",
       "",
     ]);
+  });
+
+  it("is called and asked as docs/operations/doctor.md says", async () => {
+    const page = docBlocks(readFileSync(new URL("../../docs/operations/doctor.md", import.meta.url), "utf8"));
+    const [call, answer, ...more] = page.filter(({ heldBy }) => heldBy.length > 0).map(({ code }) => code);
+    expect([call, more]).toEqual(["svc-server doctor\n", ["select * from svc_inspect.invariants();\n"]]);
+    const labels = (text: string) => text.split("\n").map((line) => line.replace(/[:;,] .*|\d+/g, ""));
+    expect(labels((await doctor()).stdout)).toEqual(labels(answer!));
+    const rows = await fixture.service.db.sql.begin(async (tx) => {
+      await tx`set local role svc_reader`;
+      return tx.unsafe(more[0]!);
+    });
+    expect([...rows]).toEqual([]);
   });
 
   it("tells what is wrong, where, and what to do, as text and as JSON, and changes nothing", async () => {

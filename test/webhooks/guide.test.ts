@@ -233,6 +233,30 @@ describe("docs/webhooks.md", () => {
     );
   });
 
+  it("has SQL that does the work once, and takes what is newer only", async () => {
+    const [handle, take] = [...webhooksGuide.matchAll(/^```sql\n(.*?)^```$/gms)].map(([, code]) => code!);
+    const [create, ...transaction] = handle!.split("\n\n");
+    await sql.unsafe(create!);
+    const connection = await sql.reserve();
+    const handled = async () => {
+      await connection.unsafe(transaction.join("\n"));
+      return (await connection`select id from handled_webhooks`).length;
+    };
+    expect([await handled(), await handled()]).toEqual([1, 1]);
+    connection.release();
+    await sql`drop table handled_webhooks`;
+
+    await sql`create table accounts (id text primary key, lifecycle text, lifecycle_sequence bigint)`;
+    const after = async (sequence: number) => {
+      await sql`truncate accounts`;
+      await sql`insert into accounts values ('globex', 'trial', ${sequence})`;
+      await sql.unsafe(take!);
+      return (await sql<{ lifecycle: string }[]>`select lifecycle from accounts`)[0]!.lifecycle;
+    };
+    expect([await after(655_359), await after(655_360), await after(655_361)]).toEqual(["activated", "trial", "trial"]);
+    await sql`drop table accounts`;
+  });
+
   it("has every type that the engine emits", () => {
     const folder = new URL("../../src/engine/", import.meta.url);
     const sources = readdirSync(folder).map((file) => readFileSync(new URL(file, folder), "utf8"));

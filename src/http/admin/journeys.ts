@@ -12,7 +12,10 @@ const steps = Type.Array(
     {
       stepId: Type.String(),
       completedAt: orNull(instant),
-      triggeredBy: orNull(Type.String(), "For example `event:order_placed`."),
+      triggeredBy: orNull(
+        Type.String(),
+        "The id of the event that completed it; `identify` or `timer` where none did.",
+      ),
       secondsFromStart: orNull(seconds),
       secondsFromPrevious: orNull(seconds, "Since the step completed before, or the start."),
     },

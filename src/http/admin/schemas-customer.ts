@@ -26,7 +26,9 @@ export const journeyProgress = exact(
       {
         additionalProperties: exact({
           completedAt: instant,
-          triggeredBy: Type.String({ description: "For example `event:order_placed`." }),
+          triggeredBy: Type.String({
+            description: "The id of the event that completed it; `identify` or `timer` where none did.",
+          }),
         }),
         description: "The completed steps by id.",
       },

@@ -15,6 +15,24 @@ export interface Page {
 
 const GUIDES: readonly Page[] = [
   {
+    name: "model",
+    file: "model.md",
+    title: "Writing a model",
+    about: "lifecycle, journeys, segments, health, signals and rules on one page",
+  },
+  {
+    name: "recipes",
+    file: "recipes.md",
+    title: "Recipes",
+    about: "questions of success teams, the smallest model that answers each, and what it does day by day",
+  },
+  {
+    name: "dsl",
+    file: "dsl.md",
+    title: "The language of models",
+    about: "every function with its declaration, limits, when conditions hold, what is said of mistakes",
+  },
+  {
     name: "ingestion",
     file: "ingestion.md",
     title: "Sending events",
@@ -37,6 +55,12 @@ const GUIDES: readonly Page[] = [
     file: "webhooks.md",
     title: "Receiving webhooks",
     about: "what arrives, verifying it, repetitions, order, retries, rotation, resending",
+  },
+  {
+    name: "formats",
+    file: "formats.md",
+    title: "Data formats",
+    about: "operations, answers, states, snapshots, deliveries, ids, timestamps, numbers, member by member",
   },
   {
     name: "administration",
@@ -73,6 +97,12 @@ const GUIDES: readonly Page[] = [
     file: "sign-in.md",
     title: "Signing in from a program",
     about: "how a command line gets a token, what it may do, how to end it",
+  },
+  {
+    name: "how-it-works",
+    file: "how-it-works.md",
+    title: "How it works",
+    about: "the life of an event, order and time, what is promised and what is not, where a process dies",
   },
   {
     name: "sql",

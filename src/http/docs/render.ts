@@ -3,8 +3,9 @@ import { Marked, Renderer, type Tokens } from "marked";
 /** A heading that is an error's code keeps it as its id, letter by letter: `error.docs` ends with it. */
 const CODE = /^[A-Z]+(?:_[A-Z]+)*$/;
 
-/** Where a page's link to a file leads, where that is a page as well. */
-export type AddressOf = (file: string) => string | undefined;
+/** Where a page's link to a file leads, where that is a page as well; null where it leads to a file that nobody is served: an example, a
+ * test. */
+export type AddressOf = (file: string) => string | null | undefined;
 
 /** Our pages' markdown as HTML: headings can be linked to, what is wide scrolls by itself and by keyboard, raw HTML is left out. */
 class PageRenderer extends Renderer {
@@ -31,6 +32,7 @@ class PageRenderer extends Renderer {
   override link(token: Tokens.Link): string {
     const [file = "", fragment] = token.href.split("#");
     const address = this.addressOf(file);
+    if (address === null) return this.parser.parseInline(token.tokens);
     return super.link(
       address === undefined ? token : { ...token, href: fragment === undefined ? address : `${address}#${fragment}` },
     );

@@ -57,6 +57,7 @@ async function render(name: string, pages: readonly Page[]): Promise<string> {
   ];
   const addressOf = (linked: string) => {
     const target = posix.join(posix.dirname(file), linked);
+    if (target.startsWith("../")) return null;
     const page = pages.find((other) => other.file === target);
     return page && `${root}docs/${page.name}`;
   };

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readConfig } from "../../../src/server/config.js";
 import { openHttp, type OpenHttp } from "../../../src/server/http-role.js";
@@ -93,8 +94,14 @@ describe.each([
     expect(await whileWorking(() => answer(path))).toEqual(OK);
   });
 
-  it("503 without a worker", async () => {
-    expectRefused(await get(path), 503, unready("worker", "No worker has shown a sign of life for 30 seconds."));
+  it("503 without a worker, as docs/operations/monitoring.md shows it", async () => {
+    const reply = await get(path);
+    expectRefused(reply, 503, unready("worker", "No worker has shown a sign of life for 30 seconds."));
+    const guide = readFileSync(new URL("../../../docs/operations/monitoring.md", import.meta.url), "utf8");
+    const [, shown] = /^```json\n(.*?)^```$/ms.exec(guide)!;
+    const { error } = JSON.parse(shown!.replace("https://svc.example.com/docs", DOCS_URL)) as { error: object };
+    const { requestId } = (reply.body as { error: { requestId: string } }).error;
+    expect(reply.body).toEqual({ error: { ...error, requestId } });
   });
 
   it("503 without a database", async () => {

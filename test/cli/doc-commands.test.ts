@@ -1,0 +1,68 @@
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import { expect, it, test } from "vitest";
+
+import { parse } from "../../src/cli/adapter.js";
+import { Settings } from "../../src/cli/settings.js";
+import { project } from "../dsl-compiler/project.js";
+import { docBlocks } from "../support/doc-blocks.js";
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+const blocksOf = (document: string, language: string) =>
+  docBlocks(readFileSync(path.join(ROOT, document), "utf8")).filter((block) => block.language === language);
+
+/** The command lines of `svc` as bash makes them of a block: with its quotes, its pipes and its comments. Nothing else is run. */
+async function commandLines(code: string): Promise<string[][]> {
+  const directory = await project({ "svc.config.ts": "", called: "" });
+  await mkdir(path.join(directory, ".config/fish/completions"), { recursive: true });
+  const script = `svc() { printf '%s\\n' "$@" "--end--" >> ${directory}/called; }; jq() { cat; }\n${code}`;
+  const env = { PATH: process.env["PATH"], HOME: directory };
+  await promisify(execFile)("bash", ["-c", script], { cwd: directory, env });
+  const lines = (await readFile(path.join(directory, "called"), "utf8")).split("--end--\n").slice(0, -1);
+  return lines.map((words) => words.split("\n").slice(0, -1));
+}
+
+// What a command does with it is tried by the tests of the command.
+test.each(["docs/cli.md", "starter/common/README.md"])(
+  "every command line of %s is one that svc understands",
+  async (document) => {
+    // What `svc init` fills in sends an event, in a language of the user's choice.
+    const code = blocksOf(document, "sh")
+      .map((block) => block.code.replace(/^\{\{SETUP\}\}.*$/m, ""))
+      .join("");
+    const lines = await commandLines(code);
+    expect(lines).toHaveLength(
+      code.match(/\bsvc (?=[a-z])/g)!.length - (code.match(/# .*\bsvc (?=[a-z])/g)?.length ?? 0),
+    );
+    for (const line of lines) {
+      const parsed = await parse(line, { width: 100, version: "0" });
+      expect([line, parsed.kind]).toEqual([line, "run"]);
+    }
+  },
+);
+
+it("the configuration file of docs/cli.md says what it seems to say", async () => {
+  const [{ code } = { code: "" }] = blocksOf("docs/cli.md", "json");
+  const cwd = await project({ ".kite/config.json": code });
+  const io = { cwd, env: { SVC_ACCESS_TOKEN: "x" } } as unknown as ConstructorParameters<typeof Settings>[0];
+  const settings = new Settings(io, undefined as never, {});
+  const { project: slug, environment, apiUrl } = settings;
+  const { organization } = settings.credentials();
+  expect({ project: slug, defaultEnvironment: environment, organization, apiUrl }).toEqual(JSON.parse(code));
+});
+
+test("the programs that README.md, docs/operations/faults.md and examples/README.md name are there", () => {
+  const { scripts } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as { scripts: object };
+  const commands = ["README.md", "docs/operations/faults.md", "examples/README.md"].flatMap((document) =>
+    blocksOf(document, "sh").flatMap(({ code }) => [...code.matchAll(/^npm (?:run )?(?:--silent )?([\w:]+)(.*)$/gm)]),
+  );
+  expect(commands.map(([, name]) => name).sort()).toEqual(["build:fast", "ci", "demo", "demo", "faults", "start"]);
+  expect(commands.filter(([, name]) => name !== "ci" && !(name! in scripts))).toEqual([]);
+  for (const [, , words] of commands) {
+    const files = [...words!.matchAll(/\s(examples\/\S+)/g)].map(([, file]) => file!);
+    expect(files.filter((file) => !existsSync(path.join(ROOT, file)))).toEqual([]);
+  }
+});

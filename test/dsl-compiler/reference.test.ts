@@ -1,0 +1,266 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import * as svc from "svc";
+import { describe, expect, it } from "vitest";
+
+import { compileProject, type CompileResult } from "../../src/dsl-compiler/index.js";
+import { ApiError } from "../../src/http/errors.js";
+import { TestClock } from "../../src/local/clock.js";
+import { LocalEngine, type LocalModel, type RequestOperation } from "../../src/local/engine.js";
+import { parseDuration } from "../../src/snapshot/duration.js";
+import { LIMITS } from "../../src/snapshot/limits.js";
+import { declarationsOf, exportsOf } from "./declarations.js";
+import { project } from "./project.js";
+
+const PAGE = fileURLToPath(new URL("../../docs/dsl.md", import.meta.url));
+// For whoever changes the language: REFERENCE=write npx vitest run test/dsl-compiler/reference.test.ts && npx prettier --write docs/dsl.md
+const WRITE = process.env["REFERENCE"] === "write";
+
+let page = await readFile(PAGE, "utf8");
+const exported = exportsOf();
+const [prelude = "", ...examples] = [
+  ...page.replace(/<!-- declarations: [^\n]* -->\n\n```ts\n.*?```/gs, "").matchAll(/^```ts\n(.*?)^```$/gms),
+].map(([, code]) => code!);
+
+/** Compares a part of the page with what it should be, or writes that there. */
+async function hold(part: string, expected: string): Promise<void> {
+  if (!WRITE) {
+    expect(plain(part)).toBe(plain(expected));
+    return;
+  }
+  page = page.replace(part, () => expected);
+  await writeFile(PAGE, page);
+}
+
+/** Without what the alignment of tables adds. */
+function plain(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => (line.startsWith("|") ? line.replace(/ +\|/g, " |").replace(/-+/g, "-") : line))
+    .join("\n")
+    .trim();
+}
+
+/** The rows below a heading of these columns, cell by cell, and where they stand. */
+function table(...heads: string[]): { text: string; rows: string[][] } {
+  const head = heads.map((name) => `\\| ${name.replace(/[()?."]/g, "\\$&")} +`).join("");
+  const found = new RegExp(`^${head}\\|\\n\\|[-| ]+\\|\\n((?:\\|.*\\n)+)`, "m").exec(page);
+  if (!found) throw new Error(`docs/dsl.md has no table of ${heads.join(", ")}`);
+  const text = found[1]!;
+  const rows = text.trimEnd().split("\n");
+  return {
+    text,
+    rows: rows.map((row) =>
+      row
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    ),
+  };
+}
+
+const rowOf = (cells: readonly string[]) => `| ${cells.join(" | ")} |\n`;
+const codeOf = (cell: string) => /^`(.*)`$/.exec(cell)![1]!;
+const codesOf = (cell: string) => [...cell.matchAll(/`(.*?)`/g)].map(([, code]) => code!);
+
+/** A model of the prelude and more: what is declared there joins the model, and anything else is a condition of a segment. */
+function moduleOf(code: string): string {
+  const declared = [...(prelude + code).matchAll(/^const (\w+) = (\w+)?/gm)].map(([, name, builder]) => ({
+    name: name!,
+    builder,
+  }));
+  const of = (builder: string) => declared.filter((one) => one.builder === builder).map(({ name }) => name);
+  const builders = ["event", "traits", "lifecycle", "journey", "segment", "health", "rule", "signal"];
+  const conditions = declared.filter(({ name, builder }) => !builders.includes(builder ?? "") && name !== "large");
+  const segments = conditions.map(({ name }, n) => `segment("example_${n}", { when: ${name} })`);
+  return `import { ${exported.values.join(", ")} } from "svc";
+${prelude}${code}
+export default defineModel({
+  strictSchema: true,
+  events: [${of("event").join(", ")}],
+  traits: customer,
+  lifecycle: ${of("lifecycle").at(-1)},
+  journeys: [${of("journey").join(", ")}],
+  segments: [${[...of("segment"), ...segments].join(", ")}],
+  health: ${of("health").at(-1)},
+  rules: [${of("rule").join(", ")}],
+  signals: [${of("signal").join(", ")}],
+});
+`;
+}
+
+async function compile(code: string): Promise<CompileResult> {
+  return compileProject(await project({ "svc.config.ts": moduleOf(code) }));
+}
+
+async function compiled(code: string): Promise<LocalModel> {
+  const result = await compile(code);
+  if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
+  return result;
+}
+
+describe("the names", () => {
+  it("every function of svc has a heading and its declaration below it", () => {
+    const words = (pattern: RegExp) => [...page.matchAll(pattern)].flatMap(([, names]) => names!.split(", "));
+    const headings = words(/^### ([a-z]\w*(?:, [a-z]\w*)*|ModelError)$/gm);
+    expect(headings.sort()).toEqual([...exported.values].sort());
+    const declared = words(/^<!-- declarations: (.*?) -->$/gm);
+    expect(exported.values.filter((name) => name !== "ModelError" && !declared.includes(name))).toEqual([]);
+    expect(new Set(declared).size).toBe(declared.length);
+  });
+
+  it("every type of svc is in the table of types", () => {
+    expect(
+      table("type", "what it is")
+        .rows.flatMap(([names]) => codesOf(names!))
+        .sort(),
+    ).toEqual([...exported.types].sort());
+  });
+
+  it("declarations are those of the sources", async () => {
+    const marks = [...page.matchAll(/<!-- declarations: (.*?) -->\n(?:\n```ts\n.*?```\n)?/gs)];
+    for (const [text, names] of marks) {
+      const declarations = names!.split(", ").map((name) => declarationsOf(name));
+      await hold(text, `<!-- declarations: ${names} -->\n\n\`\`\`ts\n${declarations.join("\n\n")}\n\`\`\`\n`);
+    }
+  });
+});
+
+describe("the examples", () => {
+  it("have the right types", async () => {
+    const modules = examples.map((code, n) => [`example-${n}.ts`, moduleOf(code)]);
+    const imports = modules.map(([, code], n) => (code === "" ? "" : `import "./example-${n}.js";\n`)).join("");
+    const config = `import { defineModel } from "svc";\n${imports}export default defineModel({});\n`;
+    const directory = await project({ "svc.config.ts": config, ...Object.fromEntries(modules) });
+    expect(await compileProject(directory, { types: true })).toMatchObject({ ok: true });
+  });
+
+  it("compile without a warning", async () => {
+    expect(examples.length).toBeGreaterThan(10);
+    for (const code of ["", ...examples]) expect(await compile(code), code).toMatchObject({ ok: true, warnings: [] });
+  });
+});
+
+describe("the tables", () => {
+  it("what a field can be asked", async () => {
+    const { text, rows } = table("declared", "property and latest value", "a trait also");
+    const fields: Record<string, svc.AnyField> = {
+      "string()": svc.string(),
+      'oneOf("a", "b")': svc.oneOf("a", "b"),
+      "number()": svc.number(),
+      "boolean()": svc.boolean(),
+      "date()": svc.date(),
+      "array(string())": svc.array(svc.string()),
+    };
+    const expected = rows.map(([declared]) => {
+      const field = fields[codeOf(declared!)]!;
+      const trait = Object.keys(svc.traits({ it: field }).it);
+      let property: string[] = [];
+      const asked = svc.event("e", { it: field });
+      asked.where((p) => {
+        property = Object.keys(p.it);
+        return p.it.exists();
+      });
+      expect(Object.keys(asked.latest("it")).filter((name) => !["within", "since"].includes(name))).toEqual(
+        expect.arrayContaining(property.filter((name) => name !== "within")),
+      );
+      const list = (names: string[]) => names.map((name) => `\`${name}\``).join(", ");
+      return rowOf([declared!, list(property), list(trait.filter((name) => !property.includes(name)))]);
+    });
+    await hold(text, expected.join(""));
+  });
+
+  it("what strictSchema makes of operations", async () => {
+    const model = await compiled("");
+    const { text, rows } = table("sent", "`strictSchema: true`", "`false`");
+    const expected = rows.map(([cell]) => {
+      const sent = JSON.parse(codeOf(cell!)) as object;
+      const operation = {
+        ...("traits" in sent ? { type: "identify" } : {}),
+        customerId: "globex",
+        ...sent,
+      } as RequestOperation;
+      return rowOf([cell!, ...[true, false].map((strictSchema) => outcome(model, strictSchema, operation))]);
+    });
+    await hold(text, expected.join(""));
+  });
+
+  it("how long durations are", () => {
+    const length = (text: string) => {
+      try {
+        return String(parseDuration(text));
+      } catch {
+        return "refused";
+      }
+    };
+    const { rows } = table("text", "length");
+    expect(rows).toEqual(rows.map(([text]) => [text, length(JSON.parse(codeOf(text!)) as string)]));
+  });
+
+  it("when conditions hold", async () => {
+    const { text, rows } = table("condition", "from", "until");
+    const code = rows.map(([cell], n) => `const row${n} = segment("row_${n}", { when: ${codeOf(cell!)} });\n`);
+    const model = await compiled(code.join(""));
+    const clock = TestClock.at("2026-03-01T09:00:00Z");
+    const engine = new LocalEngine(model, { clock, environment: "test", configVersion: null, settleMs: 30_000 });
+    const login = { customerId: "globex", event: "login", properties: { user: "ada" } };
+    engine.accept([login, { type: "identify", customerId: "globex", traits: { renewsOn: "2026-04-01" } }], "batch");
+    clock.moveTo(Date.parse("2027-03-01T09:00:00Z"));
+    engine.advance();
+    const instants = (type: string, segment: string) =>
+      engine
+        .timeline("globex")
+        .filter((entry) => entry.type === type && entry.metadata["segment"] === segment)
+        .map(({ at }) => at.slice(5, 16).replace("T", " "));
+    const expected = rows.map(([cell], n) => {
+      const [from, ...again] = instants("segment.entered", `row_${n}`);
+      const [until] = instants("segment.exited", `row_${n}`);
+      expect(again).toEqual([]);
+      return rowOf([cell!, from!, until ?? ""]);
+    });
+    await hold(text, expected.join(""));
+  });
+
+  it("the limits", async () => {
+    const { text, rows } = table("limit", "value", "of what");
+    expect(rows.flatMap(([names]) => codesOf(names!)).sort()).toEqual(Object.keys(LIMITS).sort());
+    const expected = rows.map(([names, , what]) => {
+      const values = new Set(codesOf(names!).map((name) => LIMITS[name as keyof typeof LIMITS]));
+      expect(values.size, names).toBe(1);
+      return rowOf([names!, [...values][0]!.toLocaleString("en"), what!]);
+    });
+    await hold(text, expected.join(""));
+  });
+
+  it("what is said of mistakes", async () => {
+    const { text, rows } = table("written", "code", "message");
+    const warnings = rows.length - 4;
+    const told = async (cell: string, index: number) => {
+      const code = codeOf(cell);
+      const result = await compile(`const ${code.includes("fond.has()") ? "fond" : "mistake"} = ${code};\n`);
+      const [first] = result.ok ? result.warnings : result.diagnostics;
+      expect([cell, first?.severity]).toEqual([cell, index < warnings ? "error" : "warning"]);
+      return rowOf([cell, `\`${first!.code}\``, first!.message.replaceAll("|", "\\|")]);
+    };
+    const expected: string[] = [];
+    // Two at a time: a compilation waits for a process of its own.
+    for (let n = 0; n < rows.length; n += 2) {
+      const pair = rows.slice(n, n + 2).map(([cell], index) => told(cell!, n + index));
+      expected.push(...(await Promise.all(pair)));
+    }
+    await hold(text, expected.join(""));
+  });
+});
+
+function outcome({ snapshot, hash }: LocalModel, strictSchema: boolean, operation: RequestOperation): string {
+  const clock = TestClock.at("2026-03-01T09:00:00Z");
+  const options = { clock, environment: "test", configVersion: null, settleMs: 30_000 };
+  const engine = new LocalEngine({ snapshot: { ...snapshot, strictSchema }, hash }, options);
+  try {
+    const { diagnostics } = engine.accept([operation], "batch");
+    return ["accepted", ...diagnostics.map(({ code }) => `counted as \`${code}\``)].join(", ");
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return `422 \`${error.code}\``;
+  }
+}

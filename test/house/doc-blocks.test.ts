@@ -1,0 +1,90 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { docBlocks } from "../support/doc-blocks.js";
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+
+const markdownIn = (folder: string) =>
+  readdirSync(path.join(ROOT, folder), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".md") && !file.includes("node_modules"))
+    .map((file) => path.posix.join(folder, file));
+
+const DOCUMENTS = ["README.md", ...markdownIn("docs"), ...markdownIn("examples"), ...markdownIn("starter")];
+
+/** Documents that say nothing of our tests, because `svc init` makes them the user's. */
+const HELD_ELSEWHERE: Readonly<Record<string, string>> = {
+  "starter/common/README.md": "test/cli/doc-commands.test.ts",
+};
+
+/** A test, and what it imports of the tests. */
+function sourceOf(test: string, seen = new Set<string>()): string {
+  if (seen.has(test)) return "";
+  seen.add(test);
+  const source = readFileSync(path.join(ROOT, test), "utf8");
+  const imported = [...source.matchAll(/from "(\.[^"]+)\.js"/g)]
+    .map(([, file]) => `${path.posix.join(path.posix.dirname(test), file!)}.ts`)
+    .filter((file) => file.startsWith("test/") && existsSync(path.join(ROOT, file)));
+  return source + imported.map((file) => sourceOf(file, seen)).join("");
+}
+
+/** Whether a test reads a document: it names its path or, where that is clear, the last part of it. */
+function reads(test: string, document: string): boolean {
+  const name = path.posix.basename(document);
+  return [document, ...(name === "README.md" && document !== name ? [] : [`"${name}"`])].some((text) =>
+    sourceOf(test).includes(text),
+  );
+}
+
+describe.each(DOCUMENTS)("%s", (document) => {
+  const blocks = docBlocks(readFileSync(path.join(ROOT, document), "utf8"));
+  const elsewhere = HELD_ELSEWHERE[document];
+  if (elsewhere !== undefined) for (const block of blocks) block.heldBy.push(elsewhere);
+  const tests = [...new Set(blocks.flatMap(({ heldBy }) => heldBy))];
+
+  // Blocks without a language, and those of text, are what somebody sees, not what somebody does.
+  it("says of every block which test runs it, or holds it otherwise", () => {
+    const unheld = blocks.filter(({ language, heldBy }) => !["", "text"].includes(language) && heldBy.length === 0);
+    const fix = "write above it <!-- test/… runs this block -->, or how else that test holds it";
+    expect(unheld.map(({ line, language }) => `${document}:${line} (${language}): ${fix}`)).toEqual([]);
+  });
+
+  it("names tests that there are and that read it", () => {
+    expect(tests.filter((test) => !existsSync(path.join(ROOT, test)))).toEqual([]);
+    expect(tests.filter((test) => !reads(test, document))).toEqual([]);
+  });
+});
+
+describe("a claim", () => {
+  const heldBy = (markdown: string) => docBlocks(markdown).map((block) => block.heldBy);
+  const bash = "```bash\ntrue\n```\n";
+
+  it("is on the block below it", () => {
+    expect(heldBy(`<!-- test/a.test.ts runs this block -->\n\n${bash}\n${bash}`)).toEqual([["test/a.test.ts"], []]);
+  });
+
+  it("is on the answer, too, where one is expected", () => {
+    const both = [["test/a.test.ts"], ["test/a.test.ts"], []];
+    expect(
+      heldBy(`<!-- test/a.test.ts runs this block and expects this answer -->\n\n${bash}\n${bash}\n${bash}`),
+    ).toEqual(both);
+  });
+
+  it("ends at the first text", () => {
+    expect(heldBy(`<!-- test/a.test.ts runs this block -->\n\nThen:\n\n${bash}`)).toEqual([[]]);
+  });
+
+  it("may be on a whole page, before and behind it", () => {
+    expect(heldBy(`${bash}\n<!-- test/a.test.ts runs every block of this page -->\n\n${bash}`)).toEqual([
+      ["test/a.test.ts"],
+      ["test/a.test.ts"],
+    ]);
+  });
+
+  it("in a list counts, and one in a block does not", () => {
+    expect(heldBy(`1. x\n\n   <!-- test/a.test.ts runs this block -->\n\n   \`\`\`sh\n   x\n   \`\`\`\n`)).toEqual([
+      ["test/a.test.ts"],
+    ]);
+    expect(heldBy(`\`\`\`md\n<!-- test/a.test.ts runs every block of this page -->\n\`\`\`\n`)).toEqual([[]]);
+  });
+});

@@ -1,0 +1,378 @@
+import { Ajv2020 } from "@redocly/ajv/dist/2020.js";
+import { readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { typesOf } from "../../src/cli/types-of.js";
+import { compileProject } from "../../src/dsl-compiler/index.js";
+import { TestClock } from "../../src/local/clock.js";
+import { LocalEngine, type LocalModel, type RequestOperation } from "../../src/local/engine.js";
+import type { Shape } from "../../src/snapshot/shape.js";
+import * as shapes from "../../src/snapshot/shapes.js";
+import { parseSnapshot } from "../../src/snapshot/validate.js";
+import { sign } from "../../src/webhooks/sign.js";
+import { project } from "../dsl-compiler/project.js";
+import { DOCS_URL, type Reply } from "../support/service.js";
+import { startIngest, type IngestFixture } from "./ingest/fixture.js";
+
+const PAGE = fileURLToPath(new URL("../../docs/formats.md", import.meta.url));
+// For whoever changes a format: FORMATS=write npx vitest run test/http/formats.test.ts && npx prettier --write docs/formats.md
+const WRITE = process.env["FORMATS"] === "write";
+
+interface Schema {
+  $ref?: string;
+  type?: string;
+  const?: unknown;
+  enum?: unknown[];
+  anyOf?: Schema[];
+  items?: Schema;
+  required?: string[];
+  properties?: Record<string, Schema>;
+  additionalProperties?: Schema | boolean;
+  description?: string;
+  format?: string;
+  pattern?: string;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+}
+
+let page = await readFile(PAGE, "utf8");
+let fixture: IngestFixture;
+let schemas: Record<string, Schema>;
+beforeAll(async () => {
+  fixture = await startIngest();
+  const { body } = await fixture.service.request("GET", "/openapi.json");
+  schemas = (body as { components: { schemas: Record<string, Schema> } }).components.schemas;
+});
+afterAll(() => fixture.service.stop());
+
+/** Compares a part of the page with what it should be, or writes that there. */
+async function hold(part: string, expected: string): Promise<void> {
+  if (WRITE) {
+    page = page.replace(part, () => expected);
+    await writeFile(PAGE, page);
+    return;
+  }
+  expect(plain(part)).toBe(plain(expected));
+}
+
+/** Without what the alignment of tables adds. */
+function plain(text: string): string {
+  const lines = text
+    .split("\n")
+    .map((line) => (line.startsWith("|") ? line.replace(/ +\|/g, " |").replace(/-+/g, "-") : line));
+  return lines.join("\n").trim();
+}
+
+const rowOf = (cells: readonly string[]) => `| ${cells.join(" | ")} |\n`;
+const codeOf = (cell: string) => /^`(.*)`$/.exec(cell)![1]!;
+const cellsOf = (row: string) =>
+  row
+    .split(/(?<!\\)\|/)
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+
+/** The rows below a heading of these columns, cell by cell, and where they stand. */
+function table(...heads: string[]): { text: string; rows: string[][] } {
+  const head = heads.map((name) => `\\| ${name} +`).join("");
+  const found = new RegExp(`^${head}\\|\\n\\|[-| ]+\\|\\n((?:\\|.*\\n)+)`, "m").exec(page);
+  if (!found) throw new Error(`docs/formats.md has no table of ${heads.join(", ")}`);
+  return { text: found[1]!, rows: found[1]!.trimEnd().split("\n").map(cellsOf) };
+}
+
+/** The blocks of a section, in their order. */
+function blocks(heading: string): { text: string; code: string }[] {
+  const section = page.split(/^(?=##+ )/m).find((text) => text.startsWith(`${heading}\n`));
+  if (section === undefined) throw new Error(`docs/formats.md has no section ${heading}`);
+  return [...section.matchAll(/^```\w+\n(.*?)\n^```$/gms)].map(([text, code]) => ({ text, code: code! }));
+}
+
+const json = (value: unknown) => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
+const jsonOf = (block: { code: string }) => JSON.parse(block.code) as unknown;
+
+/** Compares a block of JSON by what it says. */
+async function holdJson(block: { text: string; code: string }, expected: unknown): Promise<void> {
+  if (WRITE) return hold(block.text, json(expected));
+  expect(jsonOf(block)).toEqual(expected);
+}
+
+function expectValid(name: string, value: unknown): void {
+  const ajv = new Ajv2020({ validateFormats: false, keywords: ["components", "example"], strict: false });
+  const validate = ajv.compile({ $ref: `#/components/schemas/${name}`, components: { schemas } });
+  expect([validate(value), validate.errors]).toEqual([true, null]);
+}
+
+describe("the tables of", () => {
+  it("schemas are those of the OpenAPI document", async () => {
+    const marks = [...page.matchAll(/<!-- schema: (\w+)(?:\.(\w+))? -->\n(?:\n(?:\|.*\n)+)?/g)];
+    expect(marks.length).toBeGreaterThan(10);
+    for (const [text, name, member] of marks) {
+      const schema = member === undefined ? schemas[name!]! : schemas[name!]!.properties![member]!;
+      const former = new Map(
+        text
+          .split("\n")
+          .filter((line) => line.startsWith("| `"))
+          .map((line) => [cellsOf(line)[0]!, cellsOf(line)[2]!]),
+      );
+      const rows = Object.entries(schema.properties!).map(([key, value]) => {
+        const label = `\`${key}\`${schema.required?.includes(key) ? "" : "?"}`;
+        const meaning =
+          value.description === undefined || value.description === INSTANT
+            ? (former.get(label) ?? "")
+            : value.description;
+        if (!WRITE) expect([key, meaning]).not.toEqual([key, ""]);
+        return rowOf([label, typeText(value), meaning.replace(/(?<!\\)\|/g, "\\|")]);
+      });
+      const head = "| member | type | meaning |\n| - | - | - |\n";
+      await hold(
+        text,
+        `<!-- schema: ${name}${member === undefined ? "" : `.${member}`} -->\n\n${head}${rows.join("")}`,
+      );
+    }
+  });
+
+  it("snapshots are those of its shapes", async () => {
+    const single = /<!-- shape: SNAPSHOT -->\n(?:\n(?:\|.*\n)+)?/.exec(page)![0];
+    const row = ([name, type]: [string, string]) => rowOf([name, type]);
+    await hold(
+      single,
+      `<!-- shape: SNAPSHOT -->\n\n| member | type |\n| - | - |\n${membersOf(shapes.SNAPSHOT).map(row).join("")}`,
+    );
+    for (const [text, names] of page.matchAll(/<!-- shapes: ([A-Z_, ]+) -->\n(?:\n(?:\|.*\n)+)?/g)) {
+      const list = names!.split(", ");
+      const found = list.flatMap((name): [string, Shape][] => {
+        const value = (shapes as Record<string, unknown>)[name] as Shape | Record<string, Shape>;
+        return "Check" in value ? [[name.toLowerCase(), value as Shape]] : Object.entries(value);
+      });
+      const rows = found.map(([name, shape]) => {
+        const members = membersOf(shape).filter(([member]) => member !== "`kind`");
+        return rowOf([`\`${name}\``, members.map(([member, type]) => `${member} ${type}`).join("; ")]);
+      });
+      const head = `| ${list.length > 1 ? "object" : "kind"} | members |\n| - | - |\n`;
+      await hold(text, `<!-- shapes: ${names} -->\n\n${head}${rows.join("")}`);
+    }
+  });
+});
+
+describe("operations", () => {
+  it("are taken and answered as it says", async () => {
+    const [event, accepted] = blocks("### Track");
+    const [batch, answer] = blocks("### Batch");
+    expectValid("TrackOperation", jsonOf(event!));
+    expectValid("Batch", jsonOf(batch!));
+    const first = await fixture.post("/v1/events", jsonOf(event!));
+    const second = await fixture.post("/v1/events/batch", jsonOf(batch!));
+    expect([first.status, second.status]).toEqual([202, 202]);
+    expectValid("AcceptedEvent", first.body);
+    expectValid("AcceptedBatch", second.body);
+    await holdJson(accepted!, first.body);
+    await holdJson(answer!, second.body);
+  });
+
+  it("are refused as it says", async () => {
+    const [sent, answer] = blocks("## Refusals");
+    const { status, body } = await fixture.post("/v1/events/batch", jsonOf(sent!));
+    expect(status).toBe(400);
+    expectValid("Error", body);
+    const { error } = body as { error: Record<string, unknown> };
+    const docs = String(error["docs"]).replace(DOCS_URL, "https://svc.example.com/docs");
+    await holdJson(answer!, { error: { ...error, requestId: "req_5d0c2b6e4f1a4c7f9b3e8a7d6c5b4a39", docs } });
+  });
+
+  it("are the same under a key where it says so", async () => {
+    const { text, rows } = table("sent again", "answer");
+    const sections = page.slice(page.indexOf("## Idempotency keys"));
+    const original = /After `(\{.*?\})`, under/.exec(sections)![1]!;
+    const send = (operation: string) =>
+      fixture.post("/v1/events", operation.replace(/^\{/, '{"idempotencyKey": "formats", '));
+    const { body } = await send(original);
+    const expected: string[] = [];
+    for (const [cell] of rows) {
+      const { status, body: again } = await send(codeOf(cell!));
+      const known = (again as { eventId?: string }).eventId === (body as { eventId: string }).eventId;
+      expected.push(rowOf([cell!, known ? `${status}, the same event` : `${status} \`${codeIn(again)}\``]));
+    }
+    await hold(text, expected.join(""));
+  });
+
+  it("have timestamps that are read as it says", async () => {
+    const { text, rows } = table("sent", "answered");
+    const expected: string[] = [];
+    for (const [cell] of rows) {
+      const reply = await fixture.single({ customerId: "timed", event: "login", timestamp: codeOf(cell!) });
+      expected.push(rowOf([cell!, await keptOf(reply, "occurredAt")]));
+    }
+    await hold(text, expected.join(""));
+  });
+
+  it("have numbers that are kept as it says", async () => {
+    const { text, rows } = table("sent", "kept");
+    const expected: string[] = [];
+    for (const [cell] of rows) {
+      const reply = await fixture.post(
+        "/v1/events",
+        `{"customerId": "counted", "event": "n", "properties": {"n": ${codeOf(cell!)}}}`,
+      );
+      expected.push(rowOf([cell!, await keptOf(reply, "properties")]));
+    }
+    await hold(text, expected.join(""));
+  });
+});
+
+describe("a model", () => {
+  let model: LocalModel;
+  it("becomes the snapshot, which the service takes", async () => {
+    const [source, shown] = blocks("## A configuration");
+    const compiled = await compileProject(await project({ "svc.config.ts": source!.code }), { types: true });
+    expect(compiled).toMatchObject({ ok: true, warnings: [] });
+    if (compiled.ok) model = compiled;
+    await holdJson(shown!, model.snapshot);
+    if (!WRITE) expect(parseSnapshot(jsonOf(shown!))).toEqual({ ok: true, snapshot: model.snapshot });
+    await fixture.deploy(model.snapshot, "live");
+  });
+
+  it("becomes the types", async () => {
+    const [shown] = blocks("## Types for senders");
+    const types = typesOf(model.snapshot).trimEnd();
+    await hold(shown!.text, `\`\`\`ts\n${types}\n\`\`\``);
+  });
+
+  it("leads to the state", async () => {
+    const [shown] = blocks("## A customer's state");
+    const [event] = blocks("### Track");
+    const [batch] = blocks("### Batch");
+    const clock = TestClock.at("2026-03-02T10:00:00Z");
+    const engine = new LocalEngine(model, { clock, environment: "test", configVersion: "v1", settleMs: 30_000 });
+    engine.accept([jsonOf(event!) as RequestOperation], "single");
+    clock.moveTo(Date.parse("2026-03-03T10:00:00Z"));
+    engine.advance();
+    engine.accept((jsonOf(batch!) as { events: RequestOperation[] }).events, "batch");
+    const document: unknown = JSON.parse(JSON.stringify(engine.document("globex")));
+    expectValid("CustomerState", document);
+    const [run] = engine.document("globex")!.journeys;
+    const steps = schemas["JourneyProgress"]!.properties!["stepsData"]!.additionalProperties as Schema;
+    expect(run!.stepsData["second"]!.triggeredBy).toMatch(/^evt_/);
+    expect(steps.properties!["triggeredBy"]!.description).toMatch(/^The id of the event /);
+    await holdJson(shown!, document);
+  });
+});
+
+it("a body is signed as it says", async () => {
+  const [body] = blocks("## A webhook's request");
+  expectValid("DeliveryBody", jsonOf(body!));
+  const [text, secret, id, timestamp, before] =
+    /secret `(.*?)`, `webhook-id` `(.*?)`, `webhook-timestamp` `(.*?)`(.*?)`webhook-signature` is `v1,.*?`/s.exec(
+      page,
+    )!;
+  const signature = sign({ id: id!, timestamp: Number(timestamp), body: body!.code }, [secret!]);
+  await hold(
+    text,
+    `secret \`${secret}\`, \`webhook-id\` \`${id}\`, \`webhook-timestamp\` \`${timestamp}\`${before}\`webhook-signature\` is \`${signature}\``,
+  );
+});
+
+it("ids have the forms", async () => {
+  const { service, owner } = fixture;
+  const ask = (method: string, path: string, body?: object) => service.request(method, path, { by: owner, body });
+  await fixture.deploy({ lifecycle: { initial: "new", states: [{ name: "new", transitions: [] }] } });
+  const replies = [
+    await fixture.single({ customerId: "known", event: "login" }),
+    await ask("GET", "/whoami"),
+    await ask("GET", "/projects/app/api-keys"),
+    await ask("POST", "/organization/access-tokens", { name: "ci", role: "developer" }),
+    await ask("POST", "/organization/invitations", { email: "bob@example.com", role: "viewer" }),
+    await ask("POST", "/projects/app/webhooks", { url: "https://example.com/hooks", eventTypes: ["*"] }),
+    await ask("POST", "/projects/app/recomputes?env=test", { dryRun: true }),
+    await ask("POST", "/projects/app/previews?env=test", { snapshot: { formatVersion: 1 } }),
+  ];
+  const refusal: unknown = await (await fetch(`${service.url}/nowhere`)).json();
+  const text = JSON.stringify([...replies.map(({ body }) => body), refusal]);
+  const ids = [...text.matchAll(/"((?:[a-z]{3}_[0-9a-f]+|v\d+))"/g)].map(([, id]) => id!);
+  const forms = table("form", "of").rows.map(([cell]) => new RegExp(`^${codeOf(cell!)}$`));
+  expect(ids.filter((id) => forms.filter((form) => form.test(id)).length !== 1)).toEqual([]);
+  // Of what there is none of yet, the description has an example.
+  const examples = [
+    ...JSON.stringify((await ask("GET", "/openapi.json")).body).matchAll(/"([a-z]{3}_[0-9a-f]{8,}|v\d)"/g),
+  ];
+  const known = [...ids, ...examples.map(([, id]) => id!)];
+  expect(forms.filter((form) => !known.some((id) => form.test(id)))).toEqual([]);
+});
+
+it("lists are pages", async () => {
+  const [shown] = blocks("## Lists");
+  await fixture.single({ customerId: "listed", event: "login" });
+  const { body } = await fixture.service.request("GET", "/projects/app/events?limit=1", { by: fixture.owner });
+  const { data, nextCursor } = body as { data: Record<string, unknown>[]; nextCursor: string };
+  expectValid("Event", data[0]);
+  const same = {
+    id: "evt_0000000000000400",
+    occurredAt: "2026-03-02T10:00:00.000Z",
+    acceptedAt: "2026-03-02T10:00:00.000Z",
+  };
+  expect(nextCursor).toMatch(/./);
+  await holdJson(shown!, { data: [{ ...data[0], ...same }], nextCursor: "eyJ…" });
+});
+
+const INSTANT = "An instant: ISO 8601 in UTC with milliseconds.";
+
+/** A schema's type, in words. */
+function typeText(schema: Schema): string {
+  if (schema.$ref !== undefined) return schema.$ref.replace(/.*\//, "");
+  if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;
+  if (schema.enum) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(" or ");
+  if (schema.anyOf) return schema.anyOf.map(typeText).join(" or ");
+  const range = (from?: number, to?: number) =>
+    from === undefined && to === undefined
+      ? ""
+      : to === undefined
+        ? `, ${from} or more`
+        : `, ${from} to ${to.toLocaleString("en")}`;
+  switch (schema.type) {
+    case undefined:
+      return "any";
+    case "null":
+      return "null";
+    case "array":
+      return `list of ${schema.items?.anyOf ? `(${typeText(schema.items)})` : typeText(schema.items!)}${range(schema.minItems, schema.maxItems)}`;
+    case "string":
+      if (schema.format === "date-time")
+        return schema.description === INSTANT || schema.pattern !== undefined ? "instant" : "date-time";
+      if (schema.pattern !== undefined) return `text, \`${schema.pattern.replace(/\|/g, "\\|")}\``;
+      return `text${range(schema.minLength, schema.maxLength)}${schema.maxLength === undefined ? "" : " characters"}`;
+    case "object": {
+      const members = Object.keys(schema.properties ?? {});
+      if (members.length > 0) return `object: ${members.map((name) => `\`${name}\``).join(", ")}`;
+      const values = typeof schema.additionalProperties === "object" ? typeText(schema.additionalProperties) : "any";
+      return values === "any" ? "object" : `object of ${values}`;
+    }
+    default:
+      return `${schema.type}${range(schema.minimum, schema.maximum)}`;
+  }
+}
+
+/** The members of a node of snapshots. Members that are nodes of their own have no type there: they are checked where they are visited. */
+function membersOf(shape: Shape): [string, string][] {
+  const { properties, required = [] } = JSON.parse(JSON.stringify(shape.Type())) as Schema;
+  return Object.entries(properties!).map(([name, schema]) => {
+    const type = typeText(schema)
+      .replace(/^list of any/, "list of nodes")
+      .replace(/^any$/, "node");
+    return [`\`${name}\`${required.includes(name) ? "" : "?"}`, type];
+  });
+}
+
+const codeIn = (body: unknown) => (body as { error: { code: string } }).error.code;
+
+/** What is kept of an event that was taken; why it was refused. */
+async function keptOf({ status, body }: Reply, member: "occurredAt" | "properties"): Promise<string> {
+  if (status !== 202)
+    return `${status}: ${(body as { error: { reason?: string; message: string } }).error.reason ?? (body as { error: { message: string } }).error.message}`;
+  const { eventId } = body as { eventId: string };
+  const [row] = await fixture.service.db.sql<[{ occurredAt: string; properties: string }]>`
+    select svc.iso(occurred_at) as "occurredAt", properties ->> 'n' as properties
+    from svc_inspect.events where event_id = ${eventId}`;
+  return `\`${row[member]}\``;
+}

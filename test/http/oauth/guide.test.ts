@@ -1,0 +1,56 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { docBlocks } from "../../support/doc-blocks.js";
+import type { Actor } from "../../support/service.js";
+import { startOAuthService, type OAuthService } from "./fixture.js";
+
+const page = readFileSync(new URL("../../../docs/sign-in.md", import.meta.url), "utf8");
+
+let service: OAuthService;
+let owner: Actor;
+beforeAll(async () => {
+  service = await startOAuthService();
+  owner = await service.owner("acme");
+});
+afterAll(() => service.stop());
+
+/** Runs a block as it stands there. */
+async function run(code: string, env: Record<string, string> = {}): Promise<string> {
+  const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", code], {
+    env: { PATH: process.env["PATH"], SVC_API_URL: service.url, ...env },
+  });
+  return stdout;
+}
+
+/** An answer without what is another one each time. */
+const shape = (text: string) =>
+  JSON.parse(
+    text
+      .replaceAll(service.url, "https://svc.example.com")
+      .replaceAll(/(svc_[a-z]+_)([0-9a-f]{48}|[0-9a-f]{4}…)/g, "$1")
+      .replaceAll(/[A-Z]{4}-[A-Z]{4}/g, "code"),
+  ) as unknown;
+
+it("docs/sign-in.md signs a program in, and ends that again", async () => {
+  const [ask, asked, poll, signedIn, revoke, ...more] = docBlocks(page).map(({ code }) => code);
+  expect(more).toEqual([]);
+
+  const codes = await run(ask!);
+  expect(shape(codes)).toEqual(shape(asked!));
+  const { device_code: deviceCode, user_code: userCode } = JSON.parse(codes) as Record<string, string>;
+  const browser = await service.browser(owner);
+  await browser.get(`/device?user_code=${userCode!}`);
+  await browser.submit("/device", { user_code: userCode! });
+  await browser.submit("/device", { user_code: userCode!, decision: "approve" });
+
+  const token = await run(poll!, { DEVICE_CODE: deviceCode! });
+  expect(shape(token)).toEqual(shape(signedIn!));
+  const { access_token: accessToken } = JSON.parse(token) as { access_token: string };
+  const whoami = () =>
+    service.request("GET", "/whoami", { by: { ...owner, token: accessToken } }).then(({ status }) => status);
+  expect(await whoami()).toBe(200);
+  await run(revoke!, { SVC_ACCESS_TOKEN: accessToken });
+  expect(await whoami()).toBe(401);
+});

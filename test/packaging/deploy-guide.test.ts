@@ -1,0 +1,85 @@
+import { parseYaml } from "@redocly/openapi-core";
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { readConfig } from "../../src/server/config.js";
+import { createDatabase } from "../support/database.js";
+import { docBlocks } from "../support/doc-blocks.js";
+
+// What of docs/deploy.md needs a machine of its own: no container and no systemd runs here. What it names is there, and what it sets is understood.
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+const TEST = "test/packaging/deploy-guide.test.ts";
+const blocks = docBlocks(readFileSync(path.join(ROOT, "docs/deploy.md"), "utf8")).filter(({ heldBy }) =>
+  heldBy.includes(TEST),
+);
+const blockWith = (text: string) => blocks.find(({ code }) => code.includes(text))!.code;
+
+test("each of its blocks is one of these", () => {
+  expect(blocks.map(({ code }) => code.split("\n")[0])).toEqual([
+    "create role svc login createrole password '…';",
+    "docker compose up --build --detach",
+    "systemctl enable --now svc-http@4400 svc-http@4401 svc-worker@1 svc-worker@2",
+    "DATABASE_URL=postgres://svc:…@127.0.0.1:5432/svc",
+    "apt-get install pgbouncer",
+  ]);
+});
+
+test("its statements make a user and a database of that user's", async () => {
+  const db = await createDatabase();
+  const { sql } = db;
+  const name = `svc_guide_${randomBytes(6).toString("hex")}`;
+  try {
+    const statements = blockWith("create role").replaceAll("svc", name).trim().split("\n");
+    for (const statement of statements) await sql.unsafe(statement);
+    const [row] = await sql`
+      select r.rolcanlogin, r.rolcreaterole, pg_encoding_to_char(d.encoding) as encoding
+      from pg_database as d join pg_roles as r on r.oid = d.datdba where d.datname = ${name}`;
+    expect(row).toEqual({ rolcanlogin: true, rolcreaterole: true, encoding: "UTF8" });
+  } finally {
+    await sql.unsafe(`drop database if exists ${name}`);
+    await sql.unsafe(`drop role if exists ${name}`);
+    await db.drop();
+  }
+});
+
+test("its containers are services of compose.yaml, and svc-server understands what they are told", async () => {
+  const { services } = parseYaml(readFileSync(path.join(ROOT, "compose.yaml"), "utf8")) as { services: object };
+  const [, service, command] = /^docker compose run --rm (\S+) (.+)$/m.exec(blockWith("docker"))!;
+  expect(Object.keys(services)).toContain(service);
+  const [verb, ...options] = command!.split(" ");
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    path.join(ROOT, "bin/svc-server.js"),
+    verb!,
+    "--help",
+  ]);
+  for (const option of options.filter((word) => word.startsWith("--"))) expect(stdout).toContain(option);
+});
+
+test("its units are there", () => {
+  const units = [...blockWith("systemctl enable").matchAll(/ (svc-\w+@)\w+/g)].map(([, unit]) => unit!);
+  expect(units).toHaveLength(4);
+  expect(units.filter((unit) => !existsSync(path.join(ROOT, `deploy/systemd/${unit}.service`)))).toEqual([]);
+});
+
+test("its variables are those of the service", () => {
+  const lines = blockWith("SVC_POOLER_URL").trim().split("\n");
+  const env = Object.fromEntries(lines.map((line) => line.replaceAll("…", "x").split(/=(.*)/).slice(0, 2))) as object;
+  const { config } = readConfig({ ...env, SVC_SECRET: "of a test of the guide, long enough" });
+  expect(config).toMatchObject({
+    databaseUrl: env["DATABASE_URL" as never],
+    poolerUrl: env["SVC_POOLER_URL" as never],
+  });
+});
+
+test("its commands for PgBouncer are bash, and take files that there are", async () => {
+  const code = blockWith("apt-get install pgbouncer");
+  await promisify(execFile)("bash", ["-n", "-c", code]);
+  const files = [...code.matchAll(/\s(deploy\/\S+)/g)].map(([, file]) => file!);
+  expect(files).toEqual(["deploy/pgbouncer.ini"]);
+  const [, users] = /^auth_file = (\S+)$/m.exec(readFileSync(path.join(ROOT, files[0]!), "utf8"))!;
+  expect(code).toContain(users);
+});

@@ -1,0 +1,50 @@
+/** A fenced block of a document, and which tests the document says hold it. */
+export interface DocBlock {
+  /** Of its fence, from 1. */
+  line: number;
+  /** Empty where the fence names none. */
+  language: string;
+  code: string;
+  /** Paths of tests, `test/…`: of the comment above it, of the comment above the block whose answer it is, and of the whole page. */
+  heldBy: string[];
+}
+
+/** A comment that names a test: `<!-- test/x.test.ts runs this block -->`. */
+const CLAIM = /^<!-- (test\/[\w./-]+\.test\.ts)\b(.*) -->$/;
+/** Of a page, such as "runs every block of this page"; anything else is about the block below. */
+const OF_PAGE = /\bof this page\b/;
+/** Then the block after it is what is expected: "and expects this answer". */
+const WITH_ANSWER = /\b(expects|with) (this|such|what|the|a real)\b/;
+
+/** The blocks of a document in Markdown, also those in lists. */
+export function docBlocks(markdown: string): DocBlock[] {
+  const blocks: DocBlock[] = [];
+  const ofPage: string[] = [];
+  // The claim on what comes next: it ends at the first line of text.
+  let next: { test: string; withAnswer: boolean } | undefined;
+  let open: { block: DocBlock; fence: string } | undefined;
+  markdown.split("\n").forEach((text, index) => {
+    const line = text.trim();
+    if (open) {
+      if (line === open.fence) open = undefined;
+      else open.block.code += `${text}\n`;
+      return;
+    }
+    const fence = /^(`{3,})(\S*)/.exec(line);
+    const claim = CLAIM.exec(line);
+    if (fence) {
+      const block = { line: index + 1, language: fence[2]!, code: "", heldBy: next ? [next.test] : [] };
+      blocks.push(block);
+      open = { block, fence: fence[1]! };
+      next = next?.withAnswer === true ? { ...next, withAnswer: false } : undefined;
+    } else if (claim) {
+      const [, test, says] = claim;
+      if (OF_PAGE.test(says!)) ofPage.push(test!);
+      else next = { test: test!, withAnswer: WITH_ANSWER.test(says!) };
+    } else if (line !== "") {
+      next = undefined;
+    }
+  });
+  for (const block of blocks) block.heldBy.push(...ofPage);
+  return blocks;
+}
