@@ -26,6 +26,9 @@ describe("the pages", () => {
   const FILES = operations.filter(({ file }) => !file.endsWith(".md"));
   const PATHS = [
     "/docs",
+    "/docs/tutorial",
+    "/docs/local-development",
+    "/docs/ci",
     "/docs/ingestion",
     "/docs/client",
     "/docs/backfill",
