@@ -141,7 +141,7 @@ export function steadyOutput(output: string): string {
     KINDS.reduce((text, [example, pattern]) => text.replaceAll(pattern, example), output)
       .replaceAll(/\b((?:evt|emi)_)[0-9a-f]{16}/g, "$10000000000000400")
       .replaceAll(/\b[0-9a-f]{64}\b/g, "3f2a9c1b…")
-      .replaceAll(/(?<=\(|model |: )[0-9a-f]{12}(?=\)|<|$)/gm, "3f2a9c1b8d7e")
+      .replaceAll(/(?<=\(|model | {2})[0-9a-f]{12}(?=\)|<| {2}|$)/gm, "3f2a9c1b8d7e")
       // Instants of the machine's clock. Those of a clock that a guide sets are in 2024, and stay.
       .replaceAll(/\b(?!2024)\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d/g, "2026-03-02 10:00:00 +00:00")
       .replaceAll(/\b(?!2024)\d{4}-\d\d-\d\dT[\d:.]+Z/g, "2026-03-02T10:00:00.000Z")
