@@ -42,16 +42,19 @@ export class GuideTerminal {
     await Promise.race([through, ended]).catch((error: unknown) => {
       throw new Error(`${String(error)}:\n${block}\n${this.#news()}`);
     });
-    return this.#take().replace(DONE, "");
+    return this.#take();
   }
 
-  /** Answers what was printed since somebody looked last, once it satisfies, or what there is after ten seconds. */
+  /** Answers what was printed since somebody looked last, once it satisfies, or what there is after a minute. */
   async shown(satisfies: (printed: string) => boolean): Promise<string> {
     await vi
-      .waitFor(() => (satisfies(this.#news()) ? undefined : Promise.reject(new Error("not yet"))), {
-        timeout: 10_000,
-        interval: 20,
-      })
+      .waitFor(
+        () => (satisfies(this.#news().replaceAll(DONE, "")) ? undefined : Promise.reject(new Error("not yet"))),
+        {
+          timeout: 60_000,
+          interval: 20,
+        },
+      )
       .catch(() => undefined);
     return this.#take();
   }
@@ -71,6 +74,6 @@ export class GuideTerminal {
   #take(): string {
     const news = this.#news();
     this.#seen = this.#printed.length;
-    return news;
+    return news.replaceAll(DONE, "");
   }
 }
