@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFile, rm } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../support/free-port.js";
 import { temporaryDirectory } from "../support/server.js";
 import { keepLog } from "../support/run-log.js";
 
@@ -86,13 +86,4 @@ async function block(command: string): Promise<string> {
   const found = blocks.map(([, text]) => text!).find((text) => text.includes(command));
   if (found === undefined) throw new Error(`README.md has no block with ${command}`);
   return found;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

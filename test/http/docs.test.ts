@@ -28,6 +28,9 @@ describe("the pages", () => {
   const FILES = operations.filter(({ file }) => !file.endsWith(".md"));
   const PATHS = [
     "/docs",
+    "/docs/tutorial",
+    "/docs/local-development",
+    "/docs/ci",
     "/docs/model",
     "/docs/recipes",
     "/docs/dsl",

@@ -15,6 +15,12 @@ export interface Page {
 
 const GUIDES: readonly Page[] = [
   {
+    name: "tutorial",
+    file: "tutorial.md",
+    title: "From nothing to value in ten minutes",
+    about: "install, a model of your own, events, a signed webhook, a change with a preview, SQL",
+  },
+  {
     name: "model",
     file: "model.md",
     title: "Writing a model",
@@ -85,6 +91,18 @@ const GUIDES: readonly Page[] = [
     file: "walk.md",
     title: "A walk with svc",
     about: "a project from the empty folder to live and back, with what the commands print",
+  },
+  {
+    name: "local-development",
+    file: "local-development.md",
+    title: "Developing a model on your machine",
+    about: "the local engine, its clock, replays, reasons and errors, types, tests of your own",
+  },
+  {
+    name: "ci",
+    file: "ci.md",
+    title: "Deploying from CI",
+    about: "a preview in each pull request, a token for the program, test, live, and back",
   },
   {
     name: "recompute",

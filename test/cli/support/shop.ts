@@ -193,7 +193,7 @@ async function ingest(url: string, key: string): Promise<void> {
 }
 
 /** Waits until everything is evaluated, what is due has fired, and every webhook has what it wants. */
-export async function untilQuiet({ sql }: TestDatabase): Promise<void> {
+export async function untilQuiet({ sql }: Pick<TestDatabase, "sql">): Promise<void> {
   await vi.waitFor(
     async () => {
       const [left] = await sql<{ left: number }[]>`

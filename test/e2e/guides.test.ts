@@ -1,0 +1,156 @@
+import { mkdir, readFile, rm } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { bootstrap } from "../../src/db/calls-admin.js";
+import { newAccessToken } from "../../src/http/credentials.js";
+import { untilQuiet } from "../cli/support/shop.js";
+import { pack } from "../packaging/support/package.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { freePort } from "../support/free-port.js";
+import { playGuide, type Stage } from "../support/guide-play.js";
+import { GuideTerminal } from "../support/guide-terminals.js";
+import { temporaryDirectory } from "../support/server.js";
+import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
+
+// Guides for authors of models, played one after the other, with the package as the starter's workflow installs it, against one service.
+
+const DOCS = path.resolve(import.meta.dirname, "../../docs");
+
+let directory: string;
+let db: TestDatabase;
+let service: ServiceProcess;
+/** The line of the workflow by which svc was installed. */
+let installed: string;
+let stage: Stage;
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  const prefix = path.join(directory, "npm");
+  await mkdir(prefix);
+  const [database, packed] = await Promise.all([createDatabase(), pack(directory, { asBuilt: true })]);
+  db = database;
+  service = await startServiceProcess(db.url, { SVC_SETTLE_SECONDS: "0" });
+  const token = newAccessToken();
+  const { organizationId } = JSON.parse(await bootstrap(db.sql, "acme", "ada@example.com", token.hash)) as {
+    organizationId: string;
+  };
+  stage = {
+    directory,
+    env: {
+      PATH: `${path.join(prefix, "bin")}:${path.dirname(process.execPath)}:${process.env["PATH"]}`,
+      HOME: directory,
+      TZ: "UTC",
+      TMPDIR: process.env["TMPDIR"],
+      npm_config_prefix: prefix,
+      npm_config_prefer_offline: "true",
+      npm_config_cache: process.env["npm_config_cache"] ?? path.join(process.env["HOME"] ?? directory, ".npm"),
+      // The operator's, for svc-server.
+      DATABASE_URL: db.url,
+      SVC_API_URL: service.url,
+      SVC_ACCESS_TOKEN: token.text,
+      SVC_ORGANIZATION: organizationId,
+    },
+    ports: { 4400: new URL(service.url).port, 4401: String(await freePort()) },
+    untilQuiet: () => untilQuiet(db),
+  };
+  const { version } = JSON.parse(await readFile(path.join(DOCS, "../package.json"), "utf8")) as { version: string };
+  const workflow = await readFile(path.join(DOCS, "../starter/common/_github/workflows/svc.yml"), "utf8");
+  installed = linesOf(workflow).install.replace("{{VERSION}}", version);
+  await typed(installed, directory, { ...stage.env, SVC_PACKAGE: packed.file });
+});
+afterAll(async () => {
+  await service.stop();
+  await db.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** What a workflow runs: the line that each of its three jobs begins with, and what they do then but for GitHub's own program. */
+function linesOf(workflow: string) {
+  const lines = [...workflow.matchAll(/^ +(?:- )?run: (.*)$/gm)].map(([, line]) => line!);
+  const [install = ""] = lines.filter((line) => line.startsWith("npm install "));
+  expect(lines.filter((line) => line === install)).toHaveLength(3);
+  return { install, others: lines.filter((line) => line !== install && !line.startsWith("gh pr comment ")) };
+}
+
+/** What the guide shows, and what its blocks printed in place of that where it is not so. */
+async function played(name: string) {
+  const file = path.join(DOCS, name);
+  return { file, written: await playGuide(await readFile(file, "utf8"), stage) };
+}
+
+/** Runs a script in a shell of its own, and answers what it prints. */
+async function typed(script: string, where: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const terminal = new GuideTerminal(where, env);
+  try {
+    return await terminal.run(script);
+  } finally {
+    await terminal.interrupt();
+  }
+}
+
+const inShop = (script: string, env: NodeJS.ProcessEnv) => typed(script, path.join(directory, "shop"), env);
+
+// Recorded anew by `npx vitest run test/e2e/guides.test.ts -u`.
+test("docs/local-development.md shows what its commands print", { timeout: 170_000 }, async () => {
+  const { file, written } = await played("local-development.md");
+  await expect(written).toMatchFileSnapshot(file);
+});
+
+test("docs/ci.md shows what its commands print", { timeout: 120_000 }, async () => {
+  await inShop(CUSTOMERS, stage.env);
+  await untilQuiet(db);
+  const { file, written } = await played("ci.md");
+  await expect(written).toMatchFileSnapshot(file);
+});
+
+test("the starter's workflow runs where docs/ci.md says", { timeout: 120_000 }, async () => {
+  const { install, others } = linesOf(await readFile(path.join(directory, "shop/.github/workflows/svc.yml"), "utf8"));
+  // The project's has the line by which svc was installed, for its version.
+  expect(install).toBe(installed);
+  const guide = await readFile(path.join(DOCS, "ci.md"), "utf8");
+  const named = others.map((line) => line.replace(/ > .*/, ""));
+  expect(named.filter((line) => !guide.includes(`\`${line}\``))).toEqual([]);
+  await inShop(
+    `sed -i.before 's/"too_many_seats"/"outgrowing"/; s/atLeast(5)/atLeast(20)/' model/segments.ts`,
+    stage.env,
+  );
+  // The program's own token; which organization it is of, .kite/config.json says.
+  const { SVC_ORGANIZATION: _, ...env } = stage.env;
+  const token = "svc-server tokens create --organization acme --label CI --role developer --json";
+  const { accessToken } = JSON.parse(await inShop(token, stage.env)) as { accessToken: string };
+  const runner = {
+    ...env,
+    SVC_ACCESS_TOKEN: accessToken,
+    RUNNER_TEMP: directory,
+    GITHUB_ACTIONS: "true",
+    GITHUB_REPOSITORY: "acme/shop",
+    GITHUB_SHA: "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c",
+    GITHUB_REF: "refs/heads/main",
+    GITHUB_WORKFLOW: "svc",
+    GITHUB_RUN_ID: "42",
+  };
+  const printed: string[] = [];
+  for (const line of others) printed.push(await inShop(line, runner));
+  expect(printed[0]).toContain("The model is valid");
+  expect(await readFile(path.join(directory, "preview.md"), "utf8")).toContain(
+    "### What this model would change in test",
+  );
+  expect(printed.at(-1)).toMatch(/^Deployed v\d+ to test of shop/);
+  const [{ provenance }] = await db.sql<[{ provenance: unknown }]>`
+    select provenance from svc_inspect.config_versions order by created_at desc limit 1`;
+  expect(provenance).toEqual({
+    repository: "acme/shop",
+    commit: runner.GITHUB_SHA,
+    ref: "refs/heads/main",
+    workflow: "svc",
+    run: "42",
+  });
+});
+
+/** Some in test, so that a preview has something to say. */
+const CUSTOMERS = `
+export SVC_API_KEY=$(svc keys create --name seed --yes --json | node -p 'JSON.parse(require("fs").readFileSync(0)).secret')
+curl -s "$SVC_API_URL/v1/events/batch" -H "Authorization: Bearer $SVC_API_KEY" -H "Content-Type: application/json" -d '{"events": [
+  {"type": "identify", "customerId": "globex", "traits": {"plan": "starter", "seats": 12}},
+  {"type": "identify", "customerId": "initech", "traits": {"plan": "starter", "seats": 6}},
+  {"type": "identify", "customerId": "umbrella", "traits": {"plan": "pro", "seats": 40}}
+]}'`;
