@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import path from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -13,6 +12,7 @@ import { startLocalServer } from "../../src/local/server.js";
 import { EXAMPLES, readData, readExpected } from "./support/examples.js";
 import { docBlocks } from "../support/doc-blocks.js";
 import { playLocally } from "./support/local.js";
+import { freePort } from "../support/free-port.js";
 
 const DAY = 86_400_000;
 const BEGIN = "2026-01-05T09:00:00.000Z";
@@ -106,11 +106,3 @@ it("examples/README.md plays one as it says, and shows where a customer stands a
   expect(stdout).toContain(`"lifecycle":"${stands}"`);
   expect(stdout).toContain('"flipsAt"');
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

@@ -2,13 +2,13 @@ import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { cp, rm, writeFile } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { INSTALL_MS_MAX, installed } from "../support/debian.js";
 import { temporaryDirectory } from "../support/server.js";
 import { METRICS_TOKEN, startObserved, type Observed } from "./support/observed.js";
+import { freePort } from "../support/free-port.js";
 
 const OPERATIONS = path.resolve(import.meta.dirname, "../../docs/operations");
 const read = (file: string) => readFileSync(path.join(OPERATIONS, file), "utf8");
@@ -162,14 +162,6 @@ describe("Prometheus", () => {
       .replace("svc-1.internal:4400", new URL(observed.http.address).host)
       .replace(/, svc-2\.internal:4400/, "")
       .replace("/etc/prometheus/svc-token", path.join(directory, "token"))}`;
-  }
-
-  async function freePort(): Promise<number> {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
   }
 
   const ask = async <T>(request: string): Promise<T> => {

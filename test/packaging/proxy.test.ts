@@ -10,7 +10,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { serverAccount } from "../../src/db/embedded/account.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { INSTALL_MS_MAX, installed } from "../support/debian.js";
-import { freePort } from "../support/pgbouncer.js";
+import { freePort } from "../support/free-port.js";
 import { temporaryDirectory } from "../support/server.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
 import { blocksOf } from "./support/guide.js";

@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chown, readFile, rm, writeFile } from "node:fs/promises";
-import { connect, createServer, type AddressInfo } from "node:net";
+import { connect } from "node:net";
 import path from "node:path";
 import { vi } from "vitest";
 import { serverAccount } from "../../src/db/embedded/account.js";
 import { installed } from "./debian.js";
 import { temporaryDirectory } from "./server.js";
+import { freePort } from "./free-port.js";
 
 const PROGRAM = "/usr/sbin/pgbouncer";
 const CONFIGURATION = new URL("../../deploy/pgbouncer.ini", import.meta.url);
@@ -81,16 +82,6 @@ export async function startPgBouncer(
     urlOf: (user) => `postgres://${user}:${users[user] ?? ""}@127.0.0.1:${port}/${name}`,
     stop,
   };
-}
-
-/** A port of 127.0.0.1 on which nothing listens. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 async function reach(port: number): Promise<void> {

@@ -1,22 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
 import path from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { createEmptyDatabase } from "../../support/database.js";
+import { freePort } from "../../support/free-port.js";
 
 const program = path.resolve(import.meta.dirname, "../../../bin/svc-server.js");
 /** Whoever migrates holds it (src/db/migrate.ts). */
 const MIGRATE_LOCK = "7205759403793";
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 it("| `GET /startupz` | startup completed; returns 503 otherwise |: the process, while it waits to migrate its database", async () => {
   const db = await createEmptyDatabase();
