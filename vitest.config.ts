@@ -25,6 +25,8 @@ const LONG = [
   "test/engine/aggregates.test.ts",
   "test/db/embedded.test.ts",
   "test/e2e/recompute.test.ts",
+  "test/e2e/guides.test.ts",
+  "test/e2e/tutorial.test.ts",
   "test/client/guide.test.ts",
   "test/examples/backfill.test.ts",
   "test/examples/backfill-guide.test.ts",
