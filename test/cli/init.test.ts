@@ -55,6 +55,7 @@ async function run(argv: readonly string[], options: RunOptions = {}) {
       .replaceAll(service.url, "<service>")
       .replaceAll(owner.organizationId, "<org>")
       .replaceAll(options.cwd ?? "<none>", "<cwd>")
+      .replaceAll(ROOT, "<package>")
       .replaceAll(/(svc_(?:test|live)_)[0-9a-f]{48}/g, "$1<key>");
   return { code, stdout: shown(stdout), stderr: shown(stderr) };
 }
@@ -82,7 +83,7 @@ async function initialized(stack: string): Promise<{ directory: string; slug: st
   const argv = ["init", "--yes", "--json", "--name", "The Starter", "--slug", slug, "--stack", stack];
   const { code, stdout } = await svc(argv, { cwd: directory, env: { ...session, SVC_API_URL: service.url } });
   expect(code, stdout).toBe(0);
-  // As `npm link svc` does.
+  // As `npm install` of the folder does.
   await mkdir(path.join(directory, "node_modules"));
   await symlink(ROOT, path.join(directory, "node_modules", "svc"));
   return { directory, slug, keys: (JSON.parse(stdout) as { keys: { test: string } }).keys };
@@ -107,7 +108,7 @@ describe("a new project", () => {
           cd new/shop
           svc validate --strict
           svc deploy --env test
-          npm link svc
+          npm install --no-save <package>
           SVC_API_KEY=<the test key> node instrumentation/track.mjs
           svc customers inspect cus_example --env test
         ",

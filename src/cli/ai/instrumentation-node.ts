@@ -15,7 +15,7 @@ export interface Setup {
 }
 
 const INSTALL =
-  "The client is `svc/client`, a part of the package `svc`; it needs nothing but Node.js 20. `npm link svc` makes the package known where the command `svc` is installed; elsewhere, install the package file that your deployment of svc is made of.";
+  'The client is `svc/client`, a part of the package `svc`; it needs nothing but Node.js 20. `npm install --no-save "$(npm root --global)/svc"` makes the package known where the command `svc` is installed globally; elsewhere, install the package file that your deployment of svc is made of.';
 
 const CLIENT = `import { createClient } from "svc/client";
 

@@ -115,14 +115,14 @@ function nextInWords(
   { io, out }: Context,
   directory: string,
   files: number,
-  example: { setup: readonly string[]; run: string },
+  example: { setupHere: readonly string[]; run: string },
 ): string {
   const relative = path.relative(io.cwd, directory);
   const next = [
     ...(relative === "" ? [] : [`cd ${shellWord(relative)}`]),
     "svc validate --strict",
     "svc deploy --env test",
-    ...example.setup,
+    ...example.setupHere,
     `SVC_API_KEY=<the test key> ${example.run}`,
     "svc customers inspect cus_example --env test",
   ];

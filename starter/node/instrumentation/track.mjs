@@ -2,7 +2,7 @@
 //
 //   SVC_API_KEY=svc_test_… node instrumentation/track.mjs
 //
-// The client is that of the package svc, which `npm link svc` makes known here; it needs nothing but Node.js. The key may write
+// The client is that of the package svc, which README.md says how to make known here; it needs nothing but Node.js. The key may write
 // events, so keep it on servers.
 import { createClient } from "svc/client";
 
