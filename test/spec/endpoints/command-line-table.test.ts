@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "../../../src/cli/adapter.js";
 
-// Section "Command-line client `svc`", the table of commands: each with every argument and option that it names, and what it has without them. The AI
-// commands are not there yet. What the commands do is in the other files.
+// Section "Command-line client `svc`", the table of commands: each with every argument and option that it names, and what it has
+// without them. What the commands do is in the other files.
 
 async function valuesOf(line: string): Promise<Readonly<Record<string, unknown>>> {
   const parsed = await parse(line.split(" "), { width: 100, version: "0" });
@@ -63,6 +63,13 @@ describe("| Command | Options and behavior |", () => {
       { customer: "c", all: false, dryRun: true, yes: true, noWait: true, env: "live" },
     ],
     ["recompute --all --yes", { all: true, yes: true }],
+    ["ai model-success --model m", { model: "m" }],
+    ["ai suggest-events --model m", { model: "m" }],
+    ["ai explain-config --model m", { model: "m" }],
+    ["ai debug-customer c --model m", { customerId: "c", model: "m" }],
+    ["ai why-not-activated c --model m", { customerId: "c", model: "m" }],
+    ["ai generate-instrumentation-plan --output p --model m", { output: "p", model: "m" }],
+    ["ai explain-config", { model: undefined, output: undefined }],
     ["--debug whoami", { debug: true }],
     ["--no-ai whoami", { noAi: true }],
   ])("svc %s", async (line, values) => {
