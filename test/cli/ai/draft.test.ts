@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import ts from "typescript";
-import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, test, vi } from "vitest";
 
 import { compileDraft, draftIn, draftMistakes } from "../../../src/cli/ai/draft.js";
 import { IMPORTED, MEMBERS } from "../../../src/cli/ai/draft-language.js";
@@ -95,9 +95,15 @@ describe("draftIn", () => {
 
 describe("what is a model", () => {
   it("is compiled, and its directory is removed", async () => {
-    const before = (await readdir(os.tmpdir())).filter((name) => name.startsWith("svc-draft-"));
-    expect(await compileDraft(draft())).toMatchObject({ ok: true, warnings: [] });
-    expect((await readdir(os.tmpdir())).filter((name) => name.startsWith("svc-draft-"))).toEqual(before);
+    const own = await mkdtemp(path.join(os.tmpdir(), "svc-draft-test-"));
+    vi.stubEnv("TMPDIR", own);
+    try {
+      expect(await compileDraft(draft())).toMatchObject({ ok: true, warnings: [] });
+      expect(await readdir(own)).toEqual([]);
+    } finally {
+      vi.unstubAllEnvs();
+      await rm(own, { recursive: true });
+    }
   });
 
   it("has the mistakes that the compiler finds", async () => {

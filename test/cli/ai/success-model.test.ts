@@ -71,7 +71,7 @@ describe("successModel", () => {
         const events = new Set([given.startEvent, given.valueEvent, given.usageEvent]);
         if (result.ok) expect(Object.keys(result.snapshot.events).sort()).toEqual([...events].sort());
       }),
-      { numRuns: 15 },
+      { numRuns: 6 },
     );
   });
 
