@@ -83,12 +83,14 @@ export class LanguageModel {
       const chunks = await client.chat.completions.create(body, { signal: AbortSignal.any([signal, late.signal]) });
       let ending: Ending | undefined;
       let length = 0;
+      let isBlank = true;
       for await (const chunk of chunks) {
         clearTimeout(silence);
         silence = giveUp(partMsMax, "said nothing for");
         const { text, finishReason, usage } = read(chunk);
         if (text !== "") {
           length += text.length;
+          isBlank &&= text.trim() === "";
           if (length > TEXT_LENGTH_MAX) throw new LanguageModelError("unavailable", "Its answer has no end.");
           yield { kind: "text", text };
         }
@@ -98,7 +100,7 @@ export class LanguageModel {
       signal.throwIfAborted();
       late.signal.throwIfAborted();
       if (ending === undefined) throw new LanguageModelError("unavailable", "Its answer broke off.");
-      if (length === 0 && ending.finishReason === "stop")
+      if (isBlank && ending.finishReason === "stop")
         throw new LanguageModelError("unavailable", "Its answer is empty.");
       yield { kind: "end", ...ending };
     } catch (error) {
