@@ -31,7 +31,8 @@ export interface Ending {
   usage: { promptTokens: number; completionTokens: number } | null;
 }
 
-export type Part = { kind: "text"; text: string } | ({ kind: "end" } & Ending);
+/** `working` where the provider shows that it is at work, and says nothing yet, as models do that think before they speak. */
+export type Part = { kind: "text"; text: string } | { kind: "working" } | ({ kind: "end" } & Ending);
 
 const PART_MS_MAX = 45_000;
 const ANSWER_MS_MAX = 180_000;
@@ -93,7 +94,7 @@ export class LanguageModel {
           isBlank &&= text.trim() === "";
           if (length > TEXT_LENGTH_MAX) throw new LanguageModelError("unavailable", "Its answer has no end.");
           yield { kind: "text", text };
-        }
+        } else if (finishReason === null && usage === null) yield { kind: "working" };
         if (finishReason !== null) ending = { model: asked, finishReason, usage: null };
         if (ending !== undefined && usage !== null) ending.usage = usage;
       }
