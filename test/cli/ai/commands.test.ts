@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -229,6 +229,22 @@ test("--output writes facts and answer to a file, which must not be there", asyn
     stderr: `error [FILE_EXISTS]: ${file} is there already. Name another file, or remove it.\n`,
   });
   expect(await readFile(file, "utf8")).toBe("mine");
+  expect(provider.asked).toEqual([]);
+});
+
+test("facts that are too long are told, and not sent", async () => {
+  const cwd = path.join(folder, "large");
+  const events = Array.from({ length: 900 }, (_, index) => `event("e${index}_${"x".repeat(100)}", { a: number() })`);
+  await mkdir(path.join(cwd, ".kite"), { recursive: true });
+  await copyFile(path.join(shop.directory, ".kite/config.json"), path.join(cwd, ".kite/config.json"));
+  const model = `import { defineModel, event, number } from "svc";\nexport default defineModel({ events: [${events.join(",\n")}] });\n`;
+  await writeFile(path.join(cwd, "svc.config.ts"), model);
+  const { code, stdout, stderr } = await shop.run(["ai", "explain-config"], { cwd });
+  expect(code).toBe(1);
+  expect(stdout).toContain("The model has 900 events");
+  expect(stderr).toMatch(
+    /^error \[FACTS_TOO_LARGE\]: The facts have \d+ bytes; at most 262144 go to a language model, so/,
+  );
   expect(provider.asked).toEqual([]);
 });
 
