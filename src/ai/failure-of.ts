@@ -24,12 +24,18 @@ export function failureOf(error: unknown): LanguageModelError {
     case 413:
       return new LanguageModelError("unavailable", "The facts are too long for it.", null, error);
     case 429:
-      return new LanguageModelError("rateLimited", "It takes no more requests for now.", retryAfterOf(headers), error);
+      return rateLimited(retryAfterOf(headers), error);
   }
   if (code === "context_length_exceeded") {
     return new LanguageModelError("unavailable", "The facts are too long for it.", null, error);
   }
   return new LanguageModelError("unavailable", `Its server answered ${status}.`, null, error);
+}
+
+/** The seconds stand in the words as well: whoever reads them does not see the header. */
+function rateLimited(retryAfter: number | null, cause: unknown): LanguageModelError {
+  const until = retryAfter === null ? "for now" : `for ${retryAfter} seconds`;
+  return new LanguageModelError("rateLimited", `It takes no more requests ${until}.`, retryAfter, cause);
 }
 
 /** A failure of ours that came back wrapped. */

@@ -31,7 +31,8 @@ export interface Ending {
   usage: { promptTokens: number; completionTokens: number } | null;
 }
 
-export type Part = { kind: "text"; text: string } | ({ kind: "end" } & Ending);
+/** `working` where the provider shows that it is at work, and says nothing yet, as models do that think before they speak. */
+export type Part = { kind: "text"; text: string } | { kind: "working" } | ({ kind: "end" } & Ending);
 
 const PART_MS_MAX = 45_000;
 const ANSWER_MS_MAX = 180_000;
@@ -83,22 +84,24 @@ export class LanguageModel {
       const chunks = await client.chat.completions.create(body, { signal: AbortSignal.any([signal, late.signal]) });
       let ending: Ending | undefined;
       let length = 0;
+      let isBlank = true;
       for await (const chunk of chunks) {
         clearTimeout(silence);
         silence = giveUp(partMsMax, "said nothing for");
         const { text, finishReason, usage } = read(chunk);
         if (text !== "") {
           length += text.length;
+          isBlank &&= text.trim() === "";
           if (length > TEXT_LENGTH_MAX) throw new LanguageModelError("unavailable", "Its answer has no end.");
           yield { kind: "text", text };
-        }
+        } else if (finishReason === null && usage === null) yield { kind: "working" };
         if (finishReason !== null) ending = { model: asked, finishReason, usage: null };
         if (ending !== undefined && usage !== null) ending.usage = usage;
       }
       signal.throwIfAborted();
       late.signal.throwIfAborted();
       if (ending === undefined) throw new LanguageModelError("unavailable", "Its answer broke off.");
-      if (length === 0 && ending.finishReason === "stop")
+      if (isBlank && ending.finishReason === "stop")
         throw new LanguageModelError("unavailable", "Its answer is empty.");
       yield { kind: "end", ...ending };
     } catch (error) {

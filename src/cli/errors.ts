@@ -25,6 +25,7 @@ export type LocalCode =
   | "NOTHING_DEPLOYED"
   | "STATE_NOT_FOUND"
   | "DRAFT_REFUSED"
+  | "FACTS_TOO_LARGE"
   | "PORT_TAKEN"
   | "DEAD_LETTER"
   | "STOPPED_WAITING"

@@ -66,7 +66,7 @@ export function activationFacts(record: CustomerRecord, target: string, sanitize
     text: (out) => inWords(out, record, { ...about, ways }),
     sent: {
       ...about,
-      ...sentState(state, sanitizer),
+      ...sentState(record, sanitizer),
       unavailable: explanation.unavailable?.code ?? null,
       ways: ways.map(({ states, next, then }) => ({
         states,

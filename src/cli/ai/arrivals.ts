@@ -65,7 +65,7 @@ async function arrivals({ api, settings }: Context, snapshot: Snapshot): Promise
   return {
     environment: env,
     lastAt: Object.fromEntries(lastAt),
-    undeclared: undeclaredIn(diagnostics.data.data).filter((name) => !(name in snapshot.events)),
+    undeclared: undeclaredIn(diagnostics.data.data).filter((name) => !Object.hasOwn(snapshot.events, name)),
     violations: violations.data.data,
   };
 

@@ -1,11 +1,15 @@
 import type { Context } from "../context.js";
 import { refusal, unexpected, unreachable } from "../api.js";
 import { UserError } from "../errors.js";
+import type { LocalCode } from "../errors.js";
 import { messagesOf } from "../server-sent.js";
 import type { Facts } from "./facts.js";
 
 /** The service says something at least that often, or ends the answer. */
 const SILENT_MS_MAX = 60_000;
+
+/** What the service takes of a question. */
+const QUESTION_BYTES_MAX = 256 * 1024;
 
 /** How an answer ended, as the service tells it. */
 export interface Ending {
@@ -29,7 +33,7 @@ export function bodyOf({ task, facts, model }: Question): string {
  * Asks the service's language model, and gives what it says as it says it.
  *
  * @returns how it ended
- * @throws {UserError} what the service refuses with, and where the answer breaks off
+ * @throws {UserError} FACTS_TOO_LARGE, and nothing is sent; what the service refuses with, and where the answer breaks off
  */
 export async function* ask(
   { api, settings }: Context,
@@ -40,7 +44,7 @@ export async function* ask(
   const silence = new AbortController();
   const signal = AbortSignal.any([stop, silence.signal]);
   const query = { env: environment };
-  const request = { type: "text/event-stream", signal, body: bodyOf(question) };
+  const request = { type: "text/event-stream", signal, body: fitting(bodyOf(question)) };
   try {
     const chunks = await api.stream(api.projectPath("ai", "answers"), query, request);
     const silent = () => silence.abort(new Error(`nothing came for ${SILENT_MS_MAX / 1000} seconds`));
@@ -55,4 +59,14 @@ export async function* ask(
     throw error instanceof UserError ? error : unreachable(apiUrl, error);
   }
   throw unreachable(apiUrl, new Error("the answer broke off"));
+}
+
+function fitting(body: string): string {
+  const bytes = Buffer.byteLength(body);
+  if (bytes <= QUESTION_BYTES_MAX) return body;
+  throw new UserError(
+    "FACTS_TOO_LARGE" satisfies LocalCode,
+    `the facts have ${bytes} bytes; at most ${QUESTION_BYTES_MAX} go to a language model, so nothing was sent`,
+    "read the facts themselves, which are whole; --no-ai asks for them alone",
+  );
 }

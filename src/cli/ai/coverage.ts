@@ -26,14 +26,14 @@ export function coverageFacts(snapshot: Snapshot, arrivals: Arrivals | UserError
       ...(known && { lastAt: known.lastAt[event] ?? null }),
     }))
     .sort((a, b) => b.readBy.length - a.readBy.length);
-  const plan = planFor(snapshot, events, known);
+  const sentArrivals = known && sentOf(known, sanitizer);
   const unknown = arrivals instanceof UserError ? arrivals.message : null;
   const document = {
     events,
     undeclared: known?.undeclared ?? null,
     violations: known?.violations ?? null,
     arrivalsUnknown: unknown,
-    plan,
+    plan: planFor(snapshot, events, known),
   };
   return {
     task: "suggest-events",
@@ -42,22 +42,25 @@ export function coverageFacts(snapshot: Snapshot, arrivals: Arrivals | UserError
     sent: {
       model: modelFacts(snapshot, []),
       events,
-      undeclared: known && known.undeclared.map((name) => sanitizer.name(name)),
-      violations:
-        known &&
-        known.violations.map(({ configVersion, event, code, path, operations }) => ({
-          configVersion,
-          event: event === null ? null : sanitizer.name(event),
-          code,
-          path: sanitizer.name(path),
-          operations,
-        })),
-      plan: planFor(
-        snapshot,
-        events,
-        known && { ...known, undeclared: known.undeclared.map((name) => sanitizer.name(name)) },
-      ),
+      undeclared: sentArrivals?.undeclared ?? null,
+      violations: sentArrivals?.violations ?? null,
+      plan: planFor(snapshot, events, sentArrivals),
     },
+  };
+}
+
+/** What came in, as it may be sent: names that are none may be anything. */
+function sentOf(arrivals: Arrivals, sanitizer: Sanitizer): Arrivals {
+  return {
+    ...arrivals,
+    undeclared: arrivals.undeclared.map((name) => sanitizer.name(name)),
+    violations: arrivals.violations.map(({ configVersion, event, code, path, operations }) => ({
+      configVersion,
+      event: event === null ? null : sanitizer.name(event),
+      code,
+      path: sanitizer.name(path),
+      operations,
+    })),
   };
 }
 

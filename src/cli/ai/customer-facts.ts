@@ -1,5 +1,5 @@
+import type { Snapshot } from "../../snapshot/types.js";
 import { stateInWords } from "../customer-state.js";
-import type { CustomerState } from "../customer-state.js";
 import type { Out } from "../out.js";
 import { table } from "../table.js";
 import { localTime, printable } from "../text.js";
@@ -23,7 +23,7 @@ export function customerFacts(record: CustomerRecord, sanitizer: Sanitizer): Fac
     text: (out) => inWords(out, record, findings),
     sent: fitting({
       findings,
-      ...sentState(state, sanitizer),
+      ...sentState(record, sanitizer),
       backlog: {
         pending: backlog.pending,
         ahead: backlog.ahead,
@@ -62,7 +62,10 @@ export function customerFacts(record: CustomerRecord, sanitizer: Sanitizer): Fac
 }
 
 /** A customer's state as it may be sent. */
-export function sentState(state: CustomerState, sanitizer: Sanitizer): { customer: string; state: object } {
+export function sentState(
+  { state, snapshot }: CustomerRecord,
+  sanitizer: Sanitizer,
+): { customer: string; state: object } {
   const { customerId, environment, createdAt, lastEventAt, evaluatedThrough, configVersion, traits, nextDueAt } = state;
   return {
     customer: sanitizer.id("customer", customerId),
@@ -78,10 +81,16 @@ export function sentState(state: CustomerState, sanitizer: Sanitizer): { custome
       health: state.health,
       journeys: state.journeys,
       signals: state.signals.map(({ signalId, severity }) => ({ signal: signalId, severity })),
-      nextDueAt,
+      // What is due next may be due at such a date.
+      ...(hasWithheldDate(snapshot, sanitizer) ? {} : { nextDueAt }),
       traits: sanitizer.values(traits),
     },
   };
+}
+
+/** Whether the model has a trait that is a date, and may not be sent. */
+function hasWithheldDate(snapshot: Snapshot | null, sanitizer: Sanitizer): boolean {
+  return Object.entries(snapshot?.traits ?? {}).some(([name, { type }]) => type === "date" && !sanitizer.allows(name));
 }
 
 /** Leaves out the oldest entries of the lists until it is short enough. */

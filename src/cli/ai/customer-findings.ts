@@ -47,7 +47,7 @@ export function findingsOf({ state, backlog, explanation, snapshot, events, rule
 }
 
 function isUndeclared(snapshot: Snapshot | null, event: string): boolean {
-  return snapshot !== null && !(event in snapshot.events);
+  return snapshot !== null && !Object.hasOwn(snapshot.events, event);
 }
 
 function isLate({ occurredAt, acceptedAt }: AcceptedEvent): boolean {

@@ -20,19 +20,26 @@ const BYTES_MAX = 65_536;
 /** What is told of one draft: nobody reads more. */
 const MISTAKES_MAX = 20;
 
-/**
- * The first block of TypeScript (```ts) in an answer, with a line break at its end; null where there is none, where it does not end, or
- * where it is larger than 64 KiB.
- */
-export function draftIn(text: string): string | null {
+/** A draft as it stands in an answer. */
+export interface DraftInAnswer {
+  /** With a line break at its end. */
+  source: string;
+  /** What stands around it. */
+  notes: string;
+}
+
+/** The first block of TypeScript (```ts) in an answer; null where there is none, where it does not end, or where it is larger than 64 KiB. */
+export function draftIn(text: string): DraftInAnswer | null {
   const lines = text.split(/\r?\n/);
   const first = lines.findIndex((line) => /^ {0,3}`{3,}(ts|typescript)\b/i.test(line));
   if (first < 0) return null;
   const fence = /`{3,}/.exec(lines[first]!)![0];
   const length = lines.slice(first + 1).findIndex((line) => line.trim().startsWith(fence) && /^`+$/.test(line.trim()));
   if (length < 0) return null;
-  const draft = `${lines.slice(first + 1, first + 1 + length).join("\n")}\n`;
-  return Buffer.byteLength(draft) > BYTES_MAX ? null : draft;
+  const end = first + 1 + length;
+  const source = `${lines.slice(first + 1, end).join("\n")}\n`;
+  if (Buffer.byteLength(source) > BYTES_MAX) return null;
+  return { source, notes: [...lines.slice(0, first), "", ...lines.slice(end + 1)].join("\n").trim() };
 }
 
 /**
@@ -62,15 +69,17 @@ export async function draftMistakes(source: string): Promise<Diagnostic[]> {
 /**
  * Compiles a draft as a project of that one file, with types, in a directory of its own that is removed afterwards. A draft with mistakes
  * of `draftMistakes` is not run: those are the diagnostics then.
+ *
+ * @param signal ends what takes longest, the check of types
  */
-export async function compileDraft(source: string): Promise<CompileResult> {
+export async function compileDraft(source: string, signal?: AbortSignal): Promise<CompileResult> {
   const diagnostics = await draftMistakes(source);
   if (diagnostics.length > 0) return { ok: false, diagnostics };
   const directory = await mkdtemp(path.join(os.tmpdir(), "svc-draft-"));
   try {
     await writeFile(path.join(directory, CONFIG), source, { mode: 0o600 });
     // A model that is described alone prints nothing.
-    return await compileProject(directory, { types: true, onOutput: () => undefined });
+    return await compileProject(directory, { types: true, onOutput: () => undefined, ...(signal && { signal }) });
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

@@ -45,16 +45,16 @@ export async function draftFor(
   let facts = sent;
   for (let tries = 1; ; tries++) {
     const { text, ending } = await answerTo(context, facts, model, stop);
-    const source = draftIn(text);
-    const result = source === null ? { ok: false as const, diagnostics: [NO_DRAFT] } : await compileDraft(source);
-    if (result.ok) {
-      return { ...ending, source: source!, notes: withoutBlock(text), warnings: result.warnings, tries };
-    }
+    const draft = draftIn(text);
+    const result =
+      draft === null ? { ok: false as const, diagnostics: [NO_DRAFT] } : await compileDraft(draft.source, stop);
+    stop.throwIfAborted();
+    if (result.ok) return { ...ending, ...draft!, warnings: result.warnings, tries };
     const { diagnostics } = result;
     const errors = countDiagnostics(diagnostics);
     if (tries === TRIES_MAX) throw refused(diagnostics, errors);
     out.note(`The language model's draft has ${errors}; asking it to correct them …`);
-    facts = { ...sent, draft: source ?? "", diagnostics: diagnostics.map(toldOf) };
+    facts = { ...sent, draft: draft?.source ?? "", diagnostics: diagnostics.map(toldOf) };
   }
 }
 
@@ -83,9 +83,4 @@ function refused(diagnostics: readonly Diagnostic[], errors: string): UserError 
     "go on from the model above, or ask again",
     { diagnostics },
   );
-}
-
-/** What stands around the first block. */
-function withoutBlock(text: string): string {
-  return text.replace(/^ {0,3}(`{3,})(?:ts|typescript)\b[^\n]*\n[^]*?^ {0,3}\1`*[ \t]*$/im, "").trim();
 }

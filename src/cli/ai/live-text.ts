@@ -1,8 +1,11 @@
 import { printable } from "../text.js";
 
-/** Longer than any identifier's name: a text without spaces is not held back for ever. */
+/** A text without spaces is not held back for ever. */
 const HELD_MAX = 200;
+/** Longer than any name that stands for an identifier, so that none is cut. */
 const KEPT = 64;
+/** The first half of a line break, or of a character. */
+const HALF = /[\r\uD800-\uDBFF]$/;
 
 /**
  * Makes the parts of a language model's answer fit to be shown as they come: what a terminal would obey is shown as an escape, and identifiers
@@ -18,10 +21,10 @@ export class LiveText {
 
   /** What may be shown now. */
   add(part: string): string {
-    this.#held += part;
-    const space = this.#held.search(/\s\S*$/);
+    this.#held = this.#restore(this.#held + part);
+    const space = this.#held.search(/[^\S\r][\S\r]*$/);
     const end = space >= 0 ? space + 1 : this.#held.length > HELD_MAX ? this.#held.length - KEPT : 0;
-    return this.#take(end);
+    return this.#take(HALF.test(this.#held.slice(0, end)) ? end - 1 : end);
   }
 
   /** The rest. */
@@ -32,7 +35,7 @@ export class LiveText {
   #take(end: number): string {
     const text = this.#held.slice(0, end);
     this.#held = this.#held.slice(end);
-    return shown(this.#restore(text));
+    return shown(text);
   }
 }
 

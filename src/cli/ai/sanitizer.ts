@@ -44,10 +44,25 @@ export class Sanitizer {
     return this.#options.allowed.has(name) ? value.slice(0, TEXT_LENGTH_MAX) : WITHHELD;
   }
 
-  /** A value of which a condition's text says whose it is. */
+  /** A value of which a condition's text says whose it is: `plan is "pro"`, `latest of note of "login" exists`. */
   valueIn(text: string, value: unknown): unknown {
-    const words = new Set(text.match(/[\w.:-]+/g));
-    return this.value([...this.#options.allowed].find((name) => words.has(name)) ?? "", value);
+    return this.value(this.#allowedIn(text) ?? "", value);
+  }
+
+  /** Whether all values of what a condition's text is about may be sent. */
+  allowsIn(text: string): boolean {
+    return this.#allowedIn(text) !== undefined;
+  }
+
+  /** Whether all values of a name may be sent. */
+  allows(name: string): boolean {
+    return this.#options.allowed.has(name);
+  }
+
+  /** The text begins with whose value it is about; the same word behind that, as in `owner is "note"`, says nothing. */
+  #allowedIn(text: string): string | undefined {
+    const about = text.replace(/^latest of /, "");
+    return [...this.#options.allowed].find((name) => about === name || about.startsWith(`${name} `));
   }
 
   /** The values of traits or properties by their names. */

@@ -22,6 +22,8 @@ const COMPUTED = new Set([
   "health",
   "healthBand",
 ]);
+/** Kinds that time alone makes true at a date of the customer's own, or a known span before or after it. */
+const OF_DATES = new Set(["traitDateWithin", "traitDatePassed"]);
 /** What is to be added to a number, which says nothing of a text. */
 const AMOUNT = /^(less|more) than -?[\d.]+$/;
 
@@ -39,8 +41,14 @@ export function sentExplanation(sanitizer: Sanitizer, explanation: Explanation):
           ...(isAmount ? { missing } : {}),
         }
       : { kind, conditions: conditions.map((part) => sentExplanation(sanitizer, part)) }),
-    ...(flipsAt === null ? {} : { flipsAt }),
+    ...(flipsAt === null || tellsDate(sanitizer, explanation) ? {} : { flipsAt }),
   };
+}
+
+/** Whether when it flips would tell a date that may not be sent. */
+function tellsDate(sanitizer: Sanitizer, { kind, text, conditions }: Explanation): boolean {
+  if (conditions !== undefined) return conditions.some((part) => tellsDate(sanitizer, part));
+  return OF_DATES.has(kind) && !sanitizer.allowsIn(text);
 }
 
 /** Why a customer stands where it does, as it may be sent. */

@@ -2,11 +2,11 @@ import type { Context } from "../context.js";
 import { showDiagnostics } from "../diagnostics.js";
 import type { UserError } from "../errors.js";
 import { cancellable } from "../interruption.js";
-import { shellWord } from "../text.js";
+import { conclude } from "./conclude.js";
 import { draftFor } from "./drafting.js";
 import type { Draft } from "./drafting.js";
 import { shown } from "./live-text.js";
-import { fileOf, isForbidden, noAnswer, noteEnding, showsContext, write } from "./tell.js";
+import { isForbidden, noAnswer, noteEnding, showsContext } from "./tell.js";
 import type { AiValues } from "./tell.js";
 
 /** What a draft rests on. */
@@ -27,22 +27,14 @@ export async function tellModel(context: Context, values: AiValues, basis: Basis
 
   const { draft, failure } = await draftIfAny(context, sent, values.model);
   if (draft !== null && !out.json) out.print(draftInWords(context, draft));
-  const file = await fileOf(context, values.output);
-  if (file !== undefined) await write(file, draft?.source ?? baseline);
-  if (out.json) {
-    const problem = failure && { code: failure.code, message: failure.message, fix: failure.fix };
-    const document = {
-      task: "model-success",
-      facts: { answers, model: baseline },
-      answer: draft,
-      problem: problem ?? null,
-      output: file ?? null,
-    };
-    out.result({ document }, () => "");
-  } else if (file !== undefined) {
-    out.note(`Wrote ${draft === null ? "the model" : "the draft"} to ${shellWord(values.output!)}.`);
-  }
-  if (failure !== null) throw failure;
+  await conclude(context, values.output, {
+    task: "model-success",
+    facts: { answers, model: baseline },
+    answer: draft,
+    failure,
+    page: () => draft?.source ?? baseline,
+    written: draft === null ? "the model" : "the draft",
+  });
 }
 
 async function draftIfAny(

@@ -1,12 +1,9 @@
-import path from "node:path";
-
 import type { Context } from "../context.js";
 import { UserError } from "../errors.js";
 import { cancellable } from "../interruption.js";
-import { shellWord } from "../text.js";
-import { createFile, refuseExisting } from "../write-file.js";
 import { ask, bodyOf } from "./ask.js";
 import type { Ending } from "./ask.js";
+import { conclude } from "./conclude.js";
 import type { Facts } from "./facts.js";
 import { LiveText } from "./live-text.js";
 
@@ -22,34 +19,18 @@ export interface Answer extends Ending {
   text: string;
 }
 
-/** Refuses a file that is there already, before any work is done. Returns its absolute path. */
-export async function fileOf({ io }: Context, output: string | undefined): Promise<string | undefined> {
-  if (output === undefined) return undefined;
-  const file = path.resolve(io.cwd, output);
-  await refuseExisting(file);
-  return file;
-}
-
 /**
  * Tells facts, then what a language model says of them. The facts are there first and whatever happens: a language model that fails is a
  * failure of the command, but takes none of them away.
  */
 export async function tell(context: Context, values: AiValues, facts: Facts): Promise<void> {
   const { out } = context;
-  const file = await fileOf(context, values.output);
   if (showsContext(context, values, facts)) return;
   const { task, document } = facts;
   if (!out.json) out.print(facts.text(out));
   const { answer, failure } = await answerIfAny(context, values, facts);
-  if (file !== undefined) await write(file, page(context, facts, answer));
-  if (out.json) {
-    const problem = failure && { code: failure.code, message: failure.message, fix: failure.fix };
-    out.result(
-      { document: { task, facts: document, answer, problem: problem ?? null, output: file ?? null } },
-      () => "",
-    );
-  } else if (file !== undefined) out.note(`Wrote it to ${shellWord(values.output!)}.`);
-  if (failure !== null) throw failure;
+  const toldPage = () => page(context, facts, answer);
+  await conclude(context, values.output, { task, facts: document, answer, failure, page: toldPage, written: "it" });
 }
 
 /** Prints exactly what would be sent where that is asked for, and says whether it was. */
@@ -73,9 +54,11 @@ async function answerIfAny(
   const live = new LiveText(facts.restore);
   let text = "";
   const show = (part: string): void => {
-    if (part === "") return;
-    if (!out.json) out.write(text === "" ? `\n${out.style.bold(HEADING)}\n\n${part.trimStart()}` : part);
-    text += part;
+    // What stands before the first word is not worth a heading.
+    const more = text === "" ? part.trimStart() : part;
+    if (more === "") return;
+    if (!out.json) out.write(text === "" ? `\n${out.style.bold(HEADING)}\n\n${more}` : more);
+    text += more;
   };
   try {
     const ending = await cancellable(async (stop) => {
@@ -129,13 +112,4 @@ function page({ out }: Context, { task, text, markdown }: Facts, answer: Answer 
 function fenced(text: string): string {
   const fence = "`".repeat(Math.max(3, ...(text.match(/`+/g) ?? []).map(({ length }) => length + 1)));
   return `${fence}text\n${text}\n${fence}`;
-}
-
-/** Writes a file that was not there. */
-export function write(file: string, text: string): Promise<void> {
-  return createFile(file, partsOf(text));
-}
-
-async function* partsOf(text: string): AsyncGenerator<Uint8Array> {
-  yield await Promise.resolve(Buffer.from(text));
 }

@@ -13,7 +13,7 @@ const RETRY_AFTER = 30;
 const PIECE = 4096;
 
 /**
- * The body of a `text/event-stream` with the parts of an answer: `text` for each, then `end`, or `error` with the envelope where it breaks off. The
+ * The body of a `text/event-stream` with the parts of an answer: `text` for each, a comment while the model thinks, then `end`, or `error` with the envelope where it breaks off. The
  * first part is awaited before anything is answered, so that a question that gets no answer is refused as any other request.
  *
  * @param ask begins to ask; the signal ends it, when the client leaves
@@ -50,21 +50,32 @@ async function* frames(
   try {
     for (let next = first; !next.done; next = await parts.next()) yield* frame(next.value);
   } catch (error) {
-    if (!gone.aborted) yield `event: error\ndata: ${JSON.stringify(envelopeOf(ctx, asApiError(error, undefined)))}\n\n`;
+    if (!gone.aborted) yield event("error", envelopeOf(ctx, asApiError(error, undefined)));
   } finally {
     // Where the reader left, nobody else ends the asking.
     await parts.return(undefined);
   }
 }
 
-function* frame({ kind, ...data }: Part): Generator<string> {
-  if (!("text" in data)) {
-    yield `event: ${kind}\ndata: ${JSON.stringify(data)}\n\n`;
-    return;
+function* frame(part: Part): Generator<string> {
+  switch (part.kind) {
+    case "text":
+      for (let from = 0; from < part.text.length; from += PIECE)
+        yield event("text", { text: part.text.slice(from, from + PIECE) });
+      return;
+    case "working":
+      // A comment, so that neither the client nor a proxy takes the silence for a dead connection.
+      yield ": working\n\n";
+      return;
+    case "end": {
+      const { kind, ...ending } = part;
+      yield event(kind, ending);
+    }
   }
-  for (let from = 0; from < data.text.length; from += PIECE) {
-    yield `event: ${kind}\ndata: ${JSON.stringify({ text: data.text.slice(from, from + PIECE) })}\n\n`;
-  }
+}
+
+function event(name: string, data: object): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
 function asApiError(error: unknown, model: string | undefined): unknown {

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -232,12 +232,59 @@ test("--output writes facts and answer to a file, which must not be there", asyn
   expect(provider.asked).toEqual([]);
 });
 
+test("facts that are too long are told, and not sent", async () => {
+  const cwd = path.join(folder, "large");
+  const events = Array.from({ length: 900 }, (_, index) => `event("e${index}_${"x".repeat(100)}", { a: number() })`);
+  await mkdir(path.join(cwd, ".kite"), { recursive: true });
+  await copyFile(path.join(shop.directory, ".kite/config.json"), path.join(cwd, ".kite/config.json"));
+  const model = `import { defineModel, event, number } from "svc";\nexport default defineModel({ events: [${events.join(",\n")}] });\n`;
+  await writeFile(path.join(cwd, "svc.config.ts"), model);
+  const { code, stdout, stderr } = await shop.run(["ai", "explain-config"], { cwd });
+  expect(code).toBe(1);
+  expect(stdout).toContain("The model has 900 events");
+  expect(stderr).toMatch(
+    /^error \[FACTS_TOO_LARGE\]: The facts have \d+ bytes; at most 262144 go to a language model, so/,
+  );
+  expect(provider.asked).toEqual([]);
+});
+
+test("Ctrl+C amid an answer leaves no file", async () => {
+  provider.behave((_, response) => {
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    response.write(chunk("Half of it, and then"));
+  });
+  const file = path.join(folder, "cancelled.md");
+  // The first only: a second one would end these tests.
+  let isInterrupted = false;
+  const onStdout = (text: string) => {
+    if (isInterrupted || !text.includes("Half of")) return;
+    isInterrupted = true;
+    process.kill(process.pid, "SIGINT");
+  };
+  const result = await shop.run(["ai", "explain-config", "--output", file], { onStdout });
+  expect(result).toMatchObject({ code: 1, stderr: "error [CANCELLED]: Cancelled, nothing was changed.\n" });
+  expect(result.stdout).toContain("Lifecycle\n");
+  await expect(readFile(file)).rejects.toMatchObject({ code: "ENOENT" });
+});
+
+test("a file that cannot be written takes the answer from no program", async () => {
+  const file = path.join(folder, "absent", "why.md");
+  const { code, stdout, stderr } = await ai("explain-config", "--json", "--output", file);
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    answer: { text: ANSWER },
+    problem: { code: "FILE_NOT_WRITTEN" },
+    output: null,
+  });
+  expect(stderr).toContain("[FILE_NOT_WRITTEN]");
+});
+
 describe("the facts are told, and a line says what went wrong, where the provider", () => {
   test.each([
     [
       "takes no more requests",
-      refuses(429, "rate_limit_exceeded"),
-      "error [AI_RATE_LIMITED]: The language model takes no more requests for now. It takes no more requests for now. Ask again after the number of seconds in Retry-After.\n",
+      refuses(429, "rate_limit_exceeded", { "Retry-After": "17" }),
+      "error [AI_RATE_LIMITED]: The language model takes no more requests for now. It takes no more requests for 17 seconds. Ask again after the number of seconds in Retry-After.\n",
     ],
     [
       "fails",
@@ -247,6 +294,11 @@ describe("the facts are told, and a line says what went wrong, where the provide
     [
       "answers nonsense",
       says(""),
+      "error [AI_UNAVAILABLE]: The language model did not answer. Its answer is empty. Ask again later; if it goes on, the operator of this service finds the cause in its log.\n",
+    ],
+    [
+      "answers blanks",
+      says(" \n\n \n"),
       "error [AI_UNAVAILABLE]: The language model did not answer. Its answer is empty. Ask again later; if it goes on, the operator of this service finds the cause in its log.\n",
     ],
     [
@@ -286,7 +338,11 @@ describe("the facts are told, and a line says what went wrong, where the provide
     expect(JSON.parse(stdout)).toMatchObject({
       facts: { lifecycle: { initial: "new" } },
       answer: null,
-      problem: { code: "AI_UNAVAILABLE", message: "The language model did not answer." },
+      problem: {
+        code: "AI_UNAVAILABLE",
+        message: "The language model did not answer.",
+        reason: "Its server answered 500.",
+      },
     });
     expect(stderr).toContain("[AI_UNAVAILABLE]");
   });

@@ -85,7 +85,13 @@ describe("draftIn", () => {
     ["none that is too large", `\`\`\`ts\n${"a".repeat(65_536)}\n\`\`\``, null],
     ["one that is as large as may be", `\`\`\`ts\n${"a".repeat(65_535)}\n\`\`\``, `${"a".repeat(65_535)}\n`],
   ])("takes %s", (_, text, expected) => {
-    expect(draftIn(text)).toBe(expected);
+    expect(draftIn(text)?.source ?? null).toBe(expected);
+  });
+
+  it("leaves what stands around it, also where the block is indented", () => {
+    expect(draftIn("Here:\n  ```ts\n  const a = 1;\n     ```\nIt is short.\n```ts\nconst b = 2;\n```\n")?.notes).toBe(
+      "Here:\n\nIt is short.\n```ts\nconst b = 2;\n```",
+    );
   });
 
   it("goes through an answer of many megabytes that opens blocks and ends none", () => {

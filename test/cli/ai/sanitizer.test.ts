@@ -66,3 +66,14 @@ test("a text without spaces is shown before it ends", () => {
   const live = new LiveText();
   expect(live.add("x".repeat(1000)).length).toBeGreaterThan(500);
 });
+
+test("a text without spaces has its identifiers and characters whole, and ends of lines are one, however it is cut", () => {
+  const one = sanitizer();
+  const name = one.id("customer", "globex");
+  const answer = `${`${name}🙂`.repeat(40)}\r\nx\r\n`;
+  for (const size of [1, 5, 97, 201, 220]) {
+    const live = new LiveText((text) => one.restore(text));
+    const parts = answer.match(new RegExp(`[^]{1,${size}}`, "g"))!.map((part) => live.add(part));
+    expect(parts.join("") + live.end()).toBe(`${"globex🙂".repeat(40)}\nx\n`);
+  }
+});

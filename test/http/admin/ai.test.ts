@@ -87,6 +87,23 @@ it("keeps a text whole that looks like the protocol, or is long", async () => {
   expect(all.filter(({ event }) => event === "end")).toHaveLength(1);
 });
 
+it("says that the model is at work before it says anything", async () => {
+  let goOn = () => {};
+  const waits = new Promise<void>((resolve) => (goOn = resolve));
+  provider.behave(async (_, response) => {
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    response.write(chunk(null, null, { choices: [{ index: 0, delta: { reasoning: "Hm." }, finish_reason: null }] }));
+    await waits;
+    response.end(chunk("It stands well.") + chunk(null, "stop"));
+  });
+  const response = await open();
+  const [ours, theirs] = response.body!.tee();
+  const { value } = await ours.getReader().read();
+  expect(Buffer.from(value).toString()).toBe(": working\n\n");
+  goOn();
+  expect(textOf(await messages(new Response(theirs, response)))).toBe("It stands well.");
+});
+
 it("asks the model that is named, and tells the one that is not there from a failure", async () => {
   await messages(await open({ ...QUESTION, model: "gpt-5:large" }));
   expect(provider.asked[0]!.body.model).toBe("gpt-5:large");
@@ -157,7 +174,7 @@ describe("refuses", () => {
     expect(response.headers.get("Retry-After")).toBe("17");
     expect(await response.json()).toEqual(
       envelope("AI_RATE_LIMITED", "The language model takes no more requests for now.", {
-        reason: "It takes no more requests for now.",
+        reason: "It takes no more requests for 17 seconds.",
         fix: "Ask again after the number of seconds in Retry-After.",
       }),
     );

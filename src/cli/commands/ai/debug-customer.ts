@@ -15,8 +15,9 @@ export default defineCommand({
   async handler(context, { customerId, allow, ...values }) {
     const { readCustomer, sanitizerFor } = await import("../../ai/customer.js");
     const { customerFacts } = await import("../../ai/customer-facts.js");
-    const { fileOf, tell } = await import("../../ai/tell.js");
-    await fileOf(context, values.output);
+    const { refuseOutput } = await import("../../ai/conclude.js");
+    const { tell } = await import("../../ai/tell.js");
+    await refuseOutput(context, values.output);
     const record = await readCustomer(context, customerId);
     await tell(context, values, customerFacts(record, sanitizerFor(context, record.snapshot, allow)));
   },

@@ -11,8 +11,9 @@ export default defineCommand({
     // Not above: the help of these commands must not wait for what they load.
     const { compile } = await import("../../compile.js");
     const { modelFacts, modelInWords } = await import("../../ai/model-facts.js");
-    const { fileOf, tell } = await import("../../ai/tell.js");
-    await fileOf(context, values.output);
+    const { refuseOutput } = await import("../../ai/conclude.js");
+    const { tell } = await import("../../ai/tell.js");
+    await refuseOutput(context, values.output);
     const { snapshot, warnings } = await compile(context);
     const document = { ...modelFacts(snapshot, warnings) };
     // A model says nothing of customers: what its author wrote may be sent.

@@ -33,8 +33,9 @@ export default defineCommand({
     const { detectFramework, instrumentationPlan } = await import("../../ai/instrumentation.js");
     const { modelFacts } = await import("../../ai/model-facts.js");
     const { shown } = await import("../../ai/live-text.js");
-    const { fileOf, tell } = await import("../../ai/tell.js");
-    await fileOf(context, values.output);
+    const { refuseOutput } = await import("../../ai/conclude.js");
+    const { tell } = await import("../../ai/tell.js");
+    await refuseOutput(context, values.output);
     const { snapshot, warnings } = await compile(context);
     const framework = named ?? (await detectFramework(context.settings.directory));
     const plan = instrumentationPlan(snapshot, framework);

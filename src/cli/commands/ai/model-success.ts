@@ -28,8 +28,8 @@ export default defineCommand({
     const { settleAnswers } = await import("../../ai/success-questions.js");
     const { successModel } = await import("../../ai/success-model.js");
     const { tellModel } = await import("../../ai/tell-model.js");
-    const { fileOf } = await import("../../ai/tell.js");
-    await fileOf(context, values.output);
+    const { refuseOutput } = await import("../../ai/conclude.js");
+    await refuseOutput(context, values.output);
     const answers = await settleAnswers(context, values, { yes });
     await tellModel(context, values, { answers: { ...answers }, baseline: successModel(answers) });
   },

@@ -12,8 +12,9 @@ export default defineCommand({
     const { readArrivals } = await import("../../ai/arrivals.js");
     const { coverageFacts } = await import("../../ai/coverage.js");
     const { Sanitizer, textsIn } = await import("../../ai/sanitizer.js");
-    const { fileOf, tell } = await import("../../ai/tell.js");
-    await fileOf(context, values.output);
+    const { refuseOutput } = await import("../../ai/conclude.js");
+    const { tell } = await import("../../ai/tell.js");
+    await refuseOutput(context, values.output);
     const { snapshot } = await compile(context);
     const arrivals = await readArrivals(context, snapshot);
     // No customer's values are among the facts, only names: of those that are no names, nothing is sent.

@@ -14,8 +14,9 @@ export default defineCommand({
   async handler(context, { customerId, allow, state, ...values }) {
     const { readCustomer, sanitizerFor } = await import("../../ai/customer.js");
     const { activationFacts, targetState } = await import("../../ai/activation.js");
-    const { fileOf, tell } = await import("../../ai/tell.js");
-    await fileOf(context, values.output);
+    const { refuseOutput } = await import("../../ai/conclude.js");
+    const { tell } = await import("../../ai/tell.js");
+    await refuseOutput(context, values.output);
     const record = await readCustomer(context, customerId);
     const target = targetState(context, record.snapshot, state);
     await tell(context, values, activationFacts(record, target, sanitizerFor(context, record.snapshot, allow)));
