@@ -6,6 +6,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 
+import { setupOf } from "../../src/cli/starter/files.js";
 import { compileProject } from "../../src/dsl-compiler/index.js";
 import type { Actor, Service } from "../support/service.js";
 import { startService } from "../support/service.js";
@@ -55,6 +56,7 @@ async function run(argv: readonly string[], options: RunOptions = {}) {
       .replaceAll(service.url, "<service>")
       .replaceAll(owner.organizationId, "<org>")
       .replaceAll(options.cwd ?? "<none>", "<cwd>")
+      .replaceAll(ROOT, "<svc>")
       .replaceAll(/(svc_(?:test|live)_)[0-9a-f]{48}/g, "$1<key>");
   return { code, stdout: shown(stdout), stderr: shown(stderr) };
 }
@@ -107,7 +109,7 @@ describe("a new project", () => {
           cd new/shop
           svc validate --strict
           svc deploy --env test
-          npm link svc
+          npm install --no-save <svc>
           SVC_API_KEY=<the test key> node instrumentation/track.mjs
           svc customers inspect cus_example --env test
         ",
@@ -122,6 +124,13 @@ describe("a new project", () => {
       apiUrl: service.url,
     });
     expect(await readFile(path.join(directory, "README.md"), "utf8")).toMatch(/^# Größe & Co\n\n.*`grosse-co`/);
+  });
+
+  test("what makes the package known never fetches the one of the public registry", () => {
+    // Where svc is installed, npm has it; where it runs in a checkout, npm need not know of it.
+    expect(setupOf("node", "/usr/lib/node_modules/svc")).toEqual(["npm link svc"]);
+    expect(setupOf("node", "/home/ada/my svc")).toEqual(["npm install --no-save '/home/ada/my svc'"]);
+    expect(setupOf("python", "/home/ada/svc")).toEqual([]);
   });
 
   test("as JSON it is one document", async () => {

@@ -66,6 +66,7 @@ function steady(output: string): string {
   return output
     .replaceAll(service.url, "http://127.0.0.1:4400")
     .replaceAll(directory, "~")
+    .replaceAll(path.resolve(PROGRAM, "../.."), "~/svc")
     .replaceAll(/\b((?:org|tok|usr|key|whk|rec|prv)_)[0-9a-f]{16,}/g, "$15f0c2a9e7b1d4c3a5f0c")
     .replaceAll(/\b((?:evt|emi)_)[0-9a-f]{16}/g, "$10000000000000400")
     .replaceAll(/\b(svc_(?:test|live|token)_)[0-9a-f]+/g, "$1…")

@@ -39,7 +39,7 @@ export default defineCommand({
     const { StarterFolder } = await import("../starter/folder.js");
     const { SignalTrap } = await import("../starter/signals.js");
     const { checkWanted, settle } = await import("../starter/questions.js");
-    const { EXAMPLES, starterFiles } = await import("../starter/files.js");
+    const { EXAMPLES, setupOf, starterFiles } = await import("../starter/files.js");
     const { version } = await import("../version.js");
 
     checkWanted(said);
@@ -75,7 +75,11 @@ export default defineCommand({
       folder.refuseOccupied();
       // From here to the last file nothing comes in between: what follows the answer happens at once, and signals wait for its end.
       trap.handle = () => undefined;
-      const next = (): string => nextInWords(context, directory, files.size, EXAMPLES[stack]);
+      const next = (): string =>
+        nextInWords(context, directory, files.size, [
+          ...setupOf(stack),
+          `SVC_API_KEY=<the test key> ${EXAMPLES[stack].run}`,
+        ]);
       if (existing) {
         isCreated = true;
         folder.finish();
@@ -111,19 +115,13 @@ async function nameOfProject({ api }: Context, slug: string): Promise<string> {
   return (await api.get<{ name: string }>(`/projects/${slug}`, ["name"])).data.name;
 }
 
-function nextInWords(
-  { io, out }: Context,
-  directory: string,
-  files: number,
-  example: { setup: readonly string[]; run: string },
-): string {
+function nextInWords({ io, out }: Context, directory: string, files: number, example: readonly string[]): string {
   const relative = path.relative(io.cwd, directory);
   const next = [
     ...(relative === "" ? [] : [`cd ${shellWord(relative)}`]),
     "svc validate --strict",
     "svc deploy --env test",
-    ...example.setup,
-    `SVC_API_KEY=<the test key> ${example.run}`,
+    ...example,
     "svc customers inspect cus_example --env test",
   ];
   return [

@@ -3,6 +3,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 import type { Environment } from "../settings.js";
+import { shellWord } from "../text.js";
 
 export const STACKS = ["node", "python"] as const;
 export type Stack = (typeof STACKS)[number];
@@ -23,14 +24,27 @@ export interface Starter {
   version: string;
 }
 
-/** How the example of each stack is run, and what must be done once before. */
+/** How the example of each stack is run, and what must be done once before where svc is installed. */
 export const EXAMPLES: Readonly<Record<Stack, { file: string; setup: readonly string[]; run: string }>> = {
   node: { file: "instrumentation/track.mjs", setup: ["npm link svc"], run: "node instrumentation/track.mjs" },
   python: { file: "instrumentation/track.py", setup: [], run: "python3 instrumentation/track.py" },
 };
 
-/** The folder of this package's templates: one that all starters have, and one per stack. The same from the sources and as built. */
-const TEMPLATES = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../../../starter");
+/** The folder of this package. The same from the sources and as built. */
+const PACKAGE = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../../..");
+
+/** The folder of its templates: one that all starters have, and one per stack. */
+const TEMPLATES = path.join(PACKAGE, "starter");
+
+/**
+ * What is typed in a project's folder once before the example of a stack, with the package in `root`. In a checkout that nobody has
+ * installed `npm link svc` would fetch another package, the one that has this name in the public registry.
+ */
+export function setupOf(stack: Stack, root: string = PACKAGE): readonly string[] {
+  const { setup } = EXAMPLES[stack];
+  const isInstalled = path.basename(path.dirname(root)) === "node_modules";
+  return isInstalled || setup.length === 0 ? setup : [`npm install --no-save ${shellWord(root)}`];
+}
 
 /** The files of a starter, by their paths with forward slashes, in the order of these. */
 export async function starterFiles(starter: Starter): Promise<ReadonlyMap<string, string>> {
