@@ -136,7 +136,7 @@ class Examples {
 }
 
 /** What is different in each run is given the look of an example. */
-export function steadyOutput(output: string): string {
+function steadyOutput(output: string): string {
   return (
     KINDS.reduce((text, [example, pattern]) => text.replaceAll(pattern, example), output)
       .replaceAll(/\b((?:evt|emi)_)[0-9a-f]{16}/g, "$10000000000000400")
