@@ -17,7 +17,11 @@ const bundleName = (specifier) => `packages/${specifier.replaceAll("/", "-")}`;
 
 const inputs = await hashOfInputs();
 if (await isBuilt(inputs)) process.exit();
-const { build } = await import("esbuild");
+const { build } = await import("esbuild").catch((error) => {
+  if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
+  console.error("error: the packages are not installed; run: npm ci");
+  process.exit(1);
+});
 
 /** Leaves imports as they are, but for those of bundled packages. */
 const transpileOnly = {

@@ -7,6 +7,7 @@ import { build } from "esbuild";
 
 import type { Diagnostic, Location, Range } from "./diagnostic.js";
 import { diagnostic } from "./diagnostic.js";
+import { fixFor } from "./fixes.js";
 
 /** The author's modules, the language and the runner as one module, which needs nothing but Node.js. */
 export interface Bundle {
@@ -109,7 +110,9 @@ function sourceDiagnostic({ id, text, location, pluginName }: Message): Diagnost
   const code = pluginName === AUTHORED ? "NOT_UTF8" : codeOf(id, text);
   const severity = id.startsWith("error:") || code === "DUPLICATE_KEY" ? "error" : "warning";
   const place = location ? placeOf(location) : undefined;
-  return diagnostic(severity, code, text.charAt(0).toLowerCase() + text.slice(1), place);
+  const isTwice = /^Multiple exports with the same name |has already been declared$/.test(text);
+  const fix = fixFor(isTwice ? "DUPLICATE_KEY" : code);
+  return diagnostic(severity, code, text.charAt(0).toLowerCase() + text.slice(1), place, fix);
 }
 
 function circularFiles({ inputs }: Metafile): Set<string> {

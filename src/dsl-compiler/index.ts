@@ -47,7 +47,7 @@ const TIME_LIMIT_MS = 10_000;
 export async function compileProject(directory: string, options: CompileOptions = {}): Promise<CompileResult> {
   const folder = path.resolve(directory);
   if (!statSync(path.join(folder, CONFIG), { throwIfNoEntry: false })?.isFile()) {
-    const fix = "run the command in a project's folder, or make a project first";
+    const fix = "run the command in a project's folder, or make a project: svc init";
     const message = `there is no ${CONFIG} in ${folder}`;
     return { ok: false, diagnostics: [diagnostic("error", "CONFIG_MISSING", message, undefined, fix)] };
   }

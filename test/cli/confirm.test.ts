@@ -208,7 +208,7 @@ describe("diagnostics", () => {
     expect(code).toBe(1);
     expect(stderr.replaceAll(cwd, "<directory>")).toMatchInlineSnapshot(`
       "error CONFIG_MISSING there is no svc.config.ts in <directory>
-        fix: run the command in a project's folder, or make a project first
+        fix: run the command in a project's folder, or make a project: svc init
       error [CONFIG_INVALID]: The model has 1 error.
       "
     `);

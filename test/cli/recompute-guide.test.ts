@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const lines = [...block("bash"), ...block("yaml")]
+const lines = block("bash")
   .flatMap((code) => [...code.matchAll(/\bsvc ((?:deploy|recompute)[^\n>]*)/g)])
   .map(([, line]) => line!.trim());
 

@@ -113,7 +113,7 @@ test("a folder without svc.config.ts is told", async () => {
         code: "CONFIG_MISSING",
         severity: "error",
         message: `there is no svc.config.ts in ${directory}`,
-        fix: "run the command in a project's folder, or make a project first",
+        fix: "run the command in a project's folder, or make a project: svc init",
       },
     ],
   });

@@ -177,6 +177,21 @@ test("an error of syntax does not hide the errors of types in other files", asyn
   ]);
 });
 
+test("a name that is exported or declared twice is told at both places, with what to do", async () => {
+  const fix = "remove one of the two, or give it another name";
+  const twice = `export { event } from "svc";\n`;
+  expect(await told({ "svc.config.ts": `import "./a.js";\n`, "a.ts": twice + twice })).toEqual([
+    `a.ts:1:10-15 TYPE_ERROR: there are two "event" in this file; ${fix}`,
+    `a.ts:2:10-15 SYNTAX_ERROR: multiple exports with the same name "event"; ${fix}`,
+  ]);
+  expect(await told({ "svc.config.ts": `const a = 1;\nconst a = 2;\n` })).toEqual([
+    `svc.config.ts:1:7-8 TYPE_ERROR: there are two "a" in this file; ${fix}`,
+    expect.stringMatching(
+      /^svc\.config\.ts:2:7-\d+ .*"a".*; remove one of the two, or give it another name$/,
+    ) as string,
+  ]);
+});
+
 test("every file with an error of syntax is told", async () => {
   expect(
     await told({

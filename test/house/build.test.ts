@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 
 // scripts/build.js, over a few sources in a folder of its own.
 
@@ -52,6 +52,19 @@ test("what is built follows the sources, and is left alone while they stay as th
 
   await rm(path.join(directory, "src/two.ts"));
   expect(await build()).toEqual(all.slice(0, 2));
+});
+
+test("a checkout without its packages is told what to do, in one line", async () => {
+  const bare = await mkdtemp(path.join(os.tmpdir(), "svc-build-bare-"));
+  onTestFinished(() => rm(bare, { recursive: true }));
+  for (const folder of ["scripts", "src"])
+    await cp(path.join(directory, folder), path.join(bare, folder), { recursive: true });
+  await cp(path.join(directory, "package.json"), path.join(bare, "package.json"));
+  const building = promisify(execFile)(process.execPath, [path.join(bare, "scripts/build.js")]);
+  await expect(building).rejects.toMatchObject({
+    code: 1,
+    stderr: "error: the packages are not installed; run: npm ci\n",
+  });
 });
 
 test("what a process is bundled of finds its files as it does by itself", async () => {

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { FixtureProject, repository, type Outcome } from "./support/project.js";
@@ -151,4 +152,14 @@ test("the command fails where there is a violation, and only there", async () =>
   const { code, stdout } = await cruise({ ...files, "src/engine/one.ts": use("../db/two.js") }, "err");
   expect(stdout).toContain("error arrows-of-engine: src/engine/one.ts → src/db/two.ts");
   expect(code).toBe(1);
+});
+
+test("package.json says of every package with a script of its own whether npm runs it", async () => {
+  // npm warns newcomers of those that are not decided on, and will leave them out.
+  const read = async (file: string) => JSON.parse(await readFile(path.join(repository, file), "utf8")) as object;
+  const { allowScripts } = (await read("package.json")) as { allowScripts: Record<string, boolean> };
+  const { packages } = (await read("package-lock.json")) as { packages: Record<string, { hasInstallScript?: true }> };
+  const scripted = Object.keys(packages).filter((at) => at !== "" && packages[at]!.hasInstallScript);
+  const names = new Set(scripted.map((at) => at.slice(at.lastIndexOf("node_modules/") + "node_modules/".length)));
+  expect(Object.keys(allowScripts).toSorted()).toEqual([...names].toSorted());
 });

@@ -5,10 +5,11 @@ import { docBlocks } from "../support/doc-blocks.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 
-const markdownIn = (folder: string) =>
+const filesIn = (folder: string, ending: string) =>
   readdirSync(path.join(ROOT, folder), { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".md") && !file.includes("node_modules"))
+    .filter((file) => file.endsWith(ending) && !file.includes("node_modules"))
     .map((file) => path.posix.join(folder, file));
+const markdownIn = (folder: string) => filesIn(folder, ".md");
 
 const DOCUMENTS = ["README.md", ...markdownIn("docs"), ...markdownIn("examples"), ...markdownIn("starter")];
 
@@ -53,6 +54,28 @@ describe.each(DOCUMENTS)("%s", (document) => {
     expect(tests.filter((test) => !existsSync(path.join(ROOT, test)))).toEqual([]);
     expect(tests.filter((test) => !reads(test, document))).toEqual([]);
   });
+});
+
+it("has nobody fetch the package that has our name in the public registry", () => {
+  const fetched = /\bnpx svc(?=\s|$)|\bnpm (?:install|i|add|exec)(?: -\S+)* svc(?:@\S*)?(?=\s|$)/;
+  const files = [
+    ...DOCUMENTS,
+    ...filesIn("starter", ".yml"),
+    ...filesIn("starter", ".ts"),
+    ...filesIn("starter", ".mjs"),
+  ];
+  const lines = files.flatMap((file) =>
+    readFileSync(path.join(ROOT, file), "utf8")
+      .split("\n")
+      .map((text, index) => ({ text, at: `${file}:${index + 1}` })),
+  );
+  expect(lines.filter(({ text }) => fetched.test(text)).map(({ at }) => at)).toEqual([]);
+  expect(["npx svc deploy", "npm install --global svc", "npm i svc@latest"].every((text) => fetched.test(text))).toBe(
+    true,
+  );
+  expect(
+    ["npm link svc", "npm install --global ./svc-0.1.0.tgz", "npx svc-server"].some((text) => fetched.test(text)),
+  ).toBe(false);
 });
 
 describe("a claim", () => {

@@ -4,6 +4,7 @@ import { nearest } from "../../snapshot/nearest.js";
 import { quote } from "../../snapshot/problem.js";
 import type { Diagnostic } from "../diagnostic.js";
 import { diagnostic } from "../diagnostic.js";
+import { fixFor } from "../fixes.js";
 import { rangeOf } from "./range.js";
 import { remedy } from "./remedies.js";
 import { choicesOf, cut, inWords, nameOf } from "./words.js";
@@ -78,6 +79,10 @@ function say(number: number, text: string): Said {
       return { code: "MODULE_NOT_FOUND", message: `could not resolve ${quoted(text, 0)}` };
     case 1117: // An object literal cannot have multiple properties with the same name.
       return { code: "DUPLICATE_KEY", message: "the object has two members of this name" };
+    case 2300: // Duplicate identifier 'x'.
+    case 2323: // Cannot redeclare exported variable 'x'.
+    case 2451: // Cannot redeclare block-scoped variable 'x'.
+      return { message: `there are two ${quoted(text, 0)} in this file`, fix: fixFor("DUPLICATE_KEY") };
     case 2322: // Type 'S' is not assignable to type 'T'.
     case 2345: // Argument of type 'S' is not assignable to parameter of type 'T'.
     case 2820: // Type 'S' is not assignable to type 'T'. Did you mean 'y'?

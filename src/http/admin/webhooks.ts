@@ -11,6 +11,9 @@ import { adminRoute, type AdminDeps } from "./route.js";
 import { createdWebhook, rotatedWebhook, webhook, webhookDetail, webhookList, webhookTest } from "./schemas-webhook.js";
 
 const MAX_CONCURRENCY = 10;
+/** What to do where an address is refused for what it reaches. */
+const PUBLIC =
+  "Give an address that the internet reaches; for receivers on your own machine, start the service with SVC_WEBHOOK_ALLOW_PRIVATE=1.";
 const TEST_TYPE = "webhook.test";
 
 /** What a webhook is set to, member by member. */
@@ -240,7 +243,14 @@ function checkSettings(
   { allowPrivateWebhooks }: AdminDeps,
 ): void {
   const problem = url === undefined ? null : checkUrl(url, { allowPrivate: allowPrivateWebhooks });
-  if (problem !== null) throw new ApiError(400, "VALIDATION_ERROR", { message: problem, field: "url" });
+  if (problem !== null) {
+    const isPrivate = checkUrl(url!, { allowPrivate: true }) === null;
+    throw new ApiError(400, "VALIDATION_ERROR", {
+      message: problem,
+      field: "url",
+      ...(isPrivate ? { fix: PUBLIC } : {}),
+    });
+  }
   if (typeof maxEventAge === "string" && !isDuration(maxEventAge)) {
     throw new ApiError(400, "VALIDATION_ERROR", {
       message: "`maxEventAge` is too long.",

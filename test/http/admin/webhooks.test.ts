@@ -71,9 +71,18 @@ describe("POST /projects/:project/webhooks", () => {
   });
 
   it.each([
-    ["ftp://example.com", "The URL must begin with https:// or http://."],
     ["http://127.0.0.1/hook", "Webhooks are not delivered to 127.0.0.1 (loopback)."],
     ["http://169.254.169.254/latest/meta-data", "Webhooks are not delivered to 169.254.169.254 (linkLocal)."],
+  ])("refuses the address %s, and says how to develop on one's own machine", async (url, message) => {
+    const reply = await create({ url, eventTypes: ["*"] });
+    expect(reply.status).toBe(400);
+    const fix =
+      "Give an address that the internet reaches; for receivers on your own machine, start the service with SVC_WEBHOOK_ALLOW_PRIVATE=1.";
+    expect(reply.body).toEqual(envelope("VALIDATION_ERROR", message, { field: "url", fix }));
+  });
+
+  it.each([
+    ["ftp://example.com", "The URL must begin with https:// or http://."],
     ["nowhere", "This is not a URL; write it in full, for example https://example.com/webhooks."],
   ])("refuses the address %s", async (url, message) => {
     const reply = await create({ url, eventTypes: ["*"] });
