@@ -6,6 +6,9 @@ import { vi } from "vitest";
 /** Printed by the shell when a block is through. */
 const DONE = "\u0001done\u0001";
 
+/** What does not end by Ctrl+C in this time is killed: what is missing then is told by the comparison of what was printed. */
+const ENDING_MS_MAX = 30_000;
+
 /** A shell that is typed into, as a reader's is: where it was and what it defined holds for the next block. */
 export class GuideTerminal {
   readonly #bash: ChildProcessWithoutNullStreams;
@@ -45,25 +48,26 @@ export class GuideTerminal {
     return this.#take();
   }
 
-  /** Answers what was printed since somebody looked last, once it satisfies, or what there is after a minute. */
+  /** Answers what was printed since somebody looked last, once it satisfies, or what there is after a minute, or where nothing more can come. */
   async shown(satisfies: (printed: string) => boolean): Promise<string> {
-    await vi
-      .waitFor(
-        () => (satisfies(this.#news().replaceAll(DONE, "")) ? undefined : Promise.reject(new Error("not yet"))),
-        {
-          timeout: 60_000,
-          interval: 20,
-        },
-      )
-      .catch(() => undefined);
+    const satisfied = vi.waitFor(
+      () => (satisfies(this.#news().replaceAll(DONE, "")) ? undefined : Promise.reject(new Error("not yet"))),
+      { timeout: 60_000, interval: 20 },
+    );
+    await Promise.race([satisfied.catch(() => undefined), this.#ended]);
     return this.#take();
   }
 
   /** As Ctrl+C does it: all that runs there is interrupted, and the terminal is closed. Answers all that was ever printed there. */
   async interrupt(): Promise<string> {
-    if (this.#bash.exitCode === null && this.#bash.signalCode === null) process.kill(-this.#bash.pid!, "SIGINT");
+    const kill = (signal: NodeJS.Signals): void => {
+      if (this.#bash.exitCode === null && this.#bash.signalCode === null) process.kill(-this.#bash.pid!, signal);
+    };
+    kill("SIGINT");
     this.#bash.stdin.end();
+    const overdue = setTimeout(() => kill("SIGKILL"), ENDING_MS_MAX);
     await this.#ended;
+    clearTimeout(overdue);
     return this.#printed;
   }
 

@@ -29,8 +29,12 @@ export async function openAnswer(
   const leave = () => gone.abort(new ClientGoneError("the client left before the answer's end"));
   if (socket.destroyed) leave();
   // Of an answer that waits behind another on its connection, `res` does not tell.
-  res.once("close", leave);
   socket.once("close", leave);
+  // Whole or not; the connection may serve many more.
+  res.once("close", () => {
+    socket.off("close", leave);
+    leave();
+  });
   const parts = ask(gone.signal);
   const first = await parts.next().catch((error: unknown) => {
     throw asApiError(error, model);

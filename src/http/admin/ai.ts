@@ -10,6 +10,9 @@ import { jsonObject } from "./schemas-common.js";
 /** Some 60,000 tokens: what most models take, and more than a person reads. */
 const FACT_BYTES_MAX = 256 * KIB;
 
+/** Twice as deep as the deepest condition of a model, which is told level by level. */
+const FACT_DEPTH_MAX = 90;
+
 const question = Type.Object(
   {
     task: Type.Enum([...TASKS], { description: "What to do with the facts: the command of `svc ai` that found them." }),
@@ -34,7 +37,7 @@ export const askLanguageModel = adminRoute({
   path: "/projects/:project/ai/answers",
   summary: "Ask the language model about facts; its answer as server-sent events",
   query: environmentQuery,
-  body: { schema: question, bytesMax: FACT_BYTES_MAX },
+  body: { schema: question, bytesMax: FACT_BYTES_MAX, depthMax: FACT_DEPTH_MAX },
   type: "text/event-stream",
   scarce: true,
   answers: {

@@ -10,6 +10,7 @@ import { findBadLiteral } from "../../operations/literals.js";
 import { parseJson, readJsonText } from "../body.js";
 import { bearerToken, hashCredential } from "../credentials.js";
 import { ApiError } from "../errors.js";
+import { exceededLimit } from "../json-limits.js";
 import type { Declaration } from "../openapi/administrative.js";
 import type { Route } from "../route.js";
 import { emptyObject } from "./parameters.js";
@@ -63,9 +64,16 @@ export interface Answer {
   type?: string;
 }
 
+interface BodyShape<Body extends TSchema> {
+  schema: Body;
+  bytesMax: number;
+  /** How deep it may nest, where its schema takes whatever there is. */
+  depthMax?: number;
+}
+
 interface AdminRoute<Query extends TObject, Body extends TSchema> extends Declaration {
   query?: Query;
-  body?: { schema: Body; bytesMax: number };
+  body?: BodyShape<Body>;
   /**
    * What it takes is scarce, so that nobody waits for it who may not have it: authorized first, as is whatever has a body. It has places of
    * its own, and waits for them in none of the others'.
@@ -140,12 +148,15 @@ function readQuery<Query extends TObject>(ctx: Context, query: Shape<Query>): St
 
 async function readBody<Body extends TSchema>(
   ctx: Context,
-  { schema, bytesMax }: { schema: Body; bytesMax: number },
+  { schema, bytesMax, depthMax = Infinity }: BodyShape<Body>,
   body: Shape<Body>,
 ): Promise<Static<Body>> {
   // Where nothing has to be said, nothing may be sent.
   if (!needsMembers(schema) && hasNoBody(ctx.req)) return body.check({});
   const text = await readJsonText(ctx, bytesMax);
+  if (exceededLimit(text, { depthMax, containersMax: Infinity }) !== null) {
+    throw new ApiError(400, "VALIDATION_ERROR", { reason: `The body nests deeper than ${depthMax} levels.` });
+  }
   const value = parseJson(text);
   const bad = findBadLiteral(text);
   if (bad) {

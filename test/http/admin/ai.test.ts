@@ -1,3 +1,7 @@
+import { once } from "node:events";
+import { Agent, request as post, type IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { text } from "node:stream/consumers";
 import { createParser } from "eventsource-parser";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { instructionsFor, TASKS } from "../../../src/ai/tasks.js";
@@ -29,17 +33,22 @@ interface Message {
   data: unknown;
 }
 
+/** The owner's. */
+function headersOf(): Record<string, string> {
+  const { owner } = fixture;
+  return {
+    "Content-Type": "application/json",
+    "X-Request-ID": "req",
+    Authorization: `Bearer ${owner.token}`,
+    "X-Svc-Organization": owner.organizationId,
+  };
+}
+
 /** Asks as the owner, and gives the response with its body unread. */
 function open(body: object = QUESTION, signal?: AbortSignal): Promise<Response> {
-  const { service, owner } = fixture;
-  return fetch(service.url + PATH, {
+  return fetch(fixture.service.url + PATH, {
     method: "POST",
-    headers: {
-      "Content-Type": "application/json",
-      "X-Request-ID": "req",
-      Authorization: `Bearer ${owner.token}`,
-      "X-Svc-Organization": owner.organizationId,
-    },
+    headers: headersOf(),
     body: JSON.stringify(body),
     ...(signal && { signal }),
   });
@@ -248,6 +257,29 @@ it("lets an organization ask four questions at once, and gives the places back",
   goOn();
   for (const response of await Promise.all(first)) expect(textOf(await messages(response))).toBe("Yes.");
   expect(textOf(await messages(await open()))).toBe("Yes.");
+});
+
+it("leaves nothing behind on a connection that serves many questions", async () => {
+  const connections = new Set<Socket>();
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => warnings.push(warning);
+  process.on("warning", onWarning);
+  try {
+    for (let turn = 0; turn < 12; turn++) {
+      provider.behave(turn % 2 === 0 ? says("Yes.") : refuses(500, "server_error"));
+      const request = post(fixture.service.url + PATH, { method: "POST", agent, headers: headersOf() });
+      request.once("socket", (socket) => connections.add(socket));
+      request.end(JSON.stringify(QUESTION));
+      const [response] = (await once(request, "response")) as [IncomingMessage];
+      await text(response);
+    }
+    expect(connections.size).toBe(1);
+    expect(warnings).toEqual([]);
+  } finally {
+    process.off("warning", onWarning);
+    agent.destroy();
+  }
 });
 
 it("says where no language model is set up", async () => {
