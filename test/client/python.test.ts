@@ -134,6 +134,7 @@ client.close()`;
     const said = { field: "events[1].timestamp", message: "`events[1].timestamp` is not a valid timestamp." };
     const url = await start((request) => (request === 0 ? refusal(400, "VALIDATION_ERROR", said) : "pass"));
     const program = `
+client.flush_interval = 3600
 for key in ["0", "1"]: client.track("c", "e", timestamp="2026-02-30T10:00:00Z", idempotency_key=key)
 client.flush()
 show([(str(error), error.operation["idempotencyKey"]) for error in told])
