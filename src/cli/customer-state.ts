@@ -22,6 +22,22 @@ export interface CustomerState {
   nextDueAt: string | null;
 }
 
+/** What happened to a customer's state. */
+export interface Emission {
+  at: string;
+  type: string;
+  source: string;
+  metadata: Record<string, unknown>;
+  cause: { type: string; id: string | null };
+}
+
+/** What waits for a customer's evaluation, and why the customer was set aside. */
+export interface Backlog {
+  pending: number;
+  ahead: number;
+  setAside: { at: string; error: string } | null;
+}
+
 /** A customer's state for people: one fact a line, instants in the local zone and as a distance from now; traits as they were written, with all digits. */
 export function stateInWords(out: Out, { data: state, text }: Answer<CustomerState>): string {
   const { bold, dim, cyan } = out.style;

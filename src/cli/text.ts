@@ -2,7 +2,7 @@
  * Control characters, those that change the direction of text, and those that show nothing: printed as they are, they could rewrite what a
  * terminal shows, or make two names look like one. Joiners (U+200C, U+200D) stay: words of some languages, and emoji, are written with them.
  */
-const UNPRINTABLE =
+export const UNPRINTABLE =
   // eslint-disable-next-line no-control-regex
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g;
 

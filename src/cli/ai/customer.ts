@@ -1,22 +1,13 @@
 import type { Snapshot } from "../../snapshot/types.js";
 import type { Answer } from "../api.js";
 import type { Context } from "../context.js";
-import type { CustomerState } from "../customer-state.js";
+import type { Backlog, CustomerState, Emission } from "../customer-state.js";
 import { explanationOf } from "../explained.js";
 import type { CustomerExplanation } from "../explained.js";
 import { readList } from "../list.js";
 import type { RuleRun } from "../rule-runs.js";
 import { activeVersion, getVersion } from "../versions.js";
 import { Sanitizer, textsIn } from "./sanitizer.js";
-
-/** What happened to a customer's state. */
-export interface Emission {
-  at: string;
-  type: string;
-  source: string;
-  metadata: Record<string, unknown>;
-  cause: { type: string; id: string | null };
-}
 
 /** An event as it was accepted. */
 export interface AcceptedEvent {
@@ -26,13 +17,6 @@ export interface AcceptedEvent {
   occurredAt: string;
   acceptedAt: string;
   status: string;
-}
-
-/** What waits for a customer's evaluation, and why the customer was set aside. */
-export interface Backlog {
-  pending: number;
-  ahead: number;
-  setAside: { at: string; error: string } | null;
 }
 
 /** All that is read of a customer; the lists are the latest, the newest last. */

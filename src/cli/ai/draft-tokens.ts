@@ -1,8 +1,11 @@
 import type { SyntaxKind } from "typescript";
 
-import { UNPRINTABLE_IN_SOURCE } from "./draft-characters.js";
+import { UNPRINTABLE } from "../text.js";
 import type { Found, Ts } from "./draft-language.js";
 import { DEPTH_MAX, LANGUAGE_ONLY } from "./draft-language.js";
+
+/** What cannot be shown, but for tabs and the ends of lines. */
+const NOT_IN_SOURCE = new RegExp(`(?!\\t|\\r?\\n)${UNPRINTABLE.source}`, "g");
 
 /** Words to compilers: they would leave mistakes untold, or have other files read. */
 const INSTRUCTION = /^\/\/\/|^\/[/*][#@]|@ts-|^#!/;
@@ -52,7 +55,7 @@ export function tooDeep(start: number, end: number): Found {
 
 /** Characters that show nothing, or reorder what is shown: what people read must be what is compiled. */
 function characterMistakes(source: string): Found[] {
-  return [...source.matchAll(UNPRINTABLE_IN_SOURCE)].map(({ index, 0: character }) => ({
+  return [...source.matchAll(NOT_IN_SOURCE)].map(({ index, 0: character }) => ({
     start: index,
     end: index + character.length,
     code: "DRAFT_NOT_ALLOWED",

@@ -1,4 +1,5 @@
 import type { Snapshot } from "../../snapshot/types.js";
+import { plural } from "../text.js";
 import type { EventUse, ReadingPart, TraitUse } from "./event-uses.js";
 import { eventUses, traitUses } from "./event-uses.js";
 import type { Language } from "./instrumentation-calls.js";
@@ -8,6 +9,7 @@ import { isNode } from "./instrumentation-frameworks.js";
 import type { Setup } from "./instrumentation-node.js";
 import { NODE_SETUPS } from "./instrumentation-node.js";
 import { PYTHON_SETUPS } from "./instrumentation-python.js";
+import { block, code } from "./markdown.js";
 
 export { detectFramework, FRAMEWORKS } from "./instrumentation-frameworks.js";
 export type { Framework } from "./instrumentation-frameworks.js";
@@ -66,8 +68,7 @@ function byImportance(snapshot: Snapshot): Ranked[] {
 }
 
 function introduction({ events, traits, strictSchema }: Snapshot): string {
-  const [ofEvents, ofTraits] = [Object.keys(events).length, Object.keys(traits).length];
-  const counted = `${ofEvents} ${ofEvents === 1 ? "event" : "events"} and ${ofTraits} ${ofTraits === 1 ? "trait" : "traits"}`;
+  const counted = `${plural(Object.keys(events).length, "event")} and ${plural(Object.keys(traits).length, "trait")}`;
   const others = strictSchema
     ? "It is strict: what is not declared, or does not fit, is refused."
     : "It is not strict: what is not declared is accepted as well, and counted as a violation.";
@@ -146,21 +147,4 @@ svc customers inspect <customer> --env test         # where it stands now, and w
     ),
     "Then the same with the live key. History from before can be sent by `batch`, with the same keys and timestamps.",
   ];
-}
-
-/** A text as code within a line, whatever it holds. */
-function code(text: string): string {
-  const shown = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
-  const fence = "`".repeat(longestRun(shown) + 1);
-  return shown.startsWith("`") || shown.endsWith("`") ? `${fence} ${shown} ${fence}` : `${fence}${shown}${fence}`;
-}
-
-/** A block of code, whatever it holds. */
-function block(language: string, text: string): string {
-  const fence = "`".repeat(Math.max(3, longestRun(text) + 1));
-  return `${fence}${language}\n${text}${fence}`;
-}
-
-function longestRun(text: string): number {
-  return Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
 }

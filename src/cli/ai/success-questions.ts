@@ -1,7 +1,8 @@
 import { ask, asks } from "../confirm.js";
 import type { Context } from "../context.js";
 import { UsageError } from "../errors.js";
-import { UNPRINTABLE_IN_SOURCE } from "./draft-characters.js";
+import { optionName } from "../names.js";
+import { UNPRINTABLE } from "../text.js";
 
 /** What a model of success is made of. */
 export interface SuccessAnswers {
@@ -67,7 +68,7 @@ export async function settleAnswers(context: Context, said: Said, { yes }: { yes
   for (const { option, check } of QUESTIONS) {
     const given = said[option];
     const mistake = given === undefined ? undefined : check(String(given).trim());
-    if (mistake !== undefined) throw new UsageError(`${optionOf(option)} is ${JSON.stringify(given)}`, mistake);
+    if (mistake !== undefined) throw new UsageError(`--${optionName(option)} is ${JSON.stringify(given)}`, mistake);
   }
   const isAsked = asks(context, yes);
   const answers: Partial<Record<SuccessOption, string | number>> = {};
@@ -89,11 +90,6 @@ async function answer({ io, out }: Context, { label, default: otherwise, check }
     if (mistake === undefined) return value;
     out.note(mistake);
   }
-}
-
-/** `--value-event` */
-function optionOf(option: SuccessOption): string {
-  return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 function text(option: "product", label: string, otherwise: string): Question {
@@ -125,6 +121,6 @@ function number(option: SuccessOption, label: string, otherwise: number, most: n
 
 /** Whether it is text that people read as it stands, of a length in characters. */
 function isText(said: string, most: number): boolean {
-  const isWhole = !/\p{Surrogate}/u.test(said) && said.search(UNPRINTABLE_IN_SOURCE) < 0 && !/[\t\n]/.test(said);
+  const isWhole = !/\p{Surrogate}/u.test(said) && said.search(UNPRINTABLE) < 0;
   return isWhole && said.trim() === said && said !== "" && said.length <= most;
 }

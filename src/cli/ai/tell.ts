@@ -6,6 +6,7 @@ import type { Ending } from "./ask.js";
 import { conclude } from "./conclude.js";
 import type { Facts } from "./facts.js";
 import { LiveText } from "./live-text.js";
+import { block } from "./markdown.js";
 
 /** What every command of `svc ai` is told. */
 export interface AiValues {
@@ -103,13 +104,8 @@ export function noteEnding({ out }: Context, { finishReason }: Ending): void {
 
 /** Facts and answer as a page of Markdown. */
 function page({ out }: Context, { task, text, markdown }: Facts, answer: Answer | null): string {
-  const facts = markdown?.trimEnd() ?? `# svc ai ${task}\n\n## Facts\n\n${fenced(text(out.forFile()).trimEnd())}`;
+  const facts =
+    markdown?.trimEnd() ?? `# svc ai ${task}\n\n## Facts\n\n${block("text", `${text(out.forFile()).trimEnd()}\n`)}`;
   const said = answer === null ? [] : [`## What ${answer.model} makes of it`, answer.text];
   return `${[facts, ...said].join("\n\n")}\n`;
-}
-
-/** A text as a block of Markdown, which nothing in it ends. */
-function fenced(text: string): string {
-  const fence = "`".repeat(Math.max(3, ...(text.match(/`+/g) ?? []).map(({ length }) => length + 1)));
-  return `${fence}text\n${text}\n${fence}`;
 }

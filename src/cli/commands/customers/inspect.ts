@@ -1,18 +1,11 @@
 import { defineCommand } from "../../command.js";
 import { stateInWords } from "../../customer-state.js";
-import type { CustomerState } from "../../customer-state.js";
+import type { Backlog, CustomerState } from "../../customer-state.js";
 import { explanationIfAny, explanationOf } from "../../explained.js";
 import { objectText } from "../../json-text.js";
 import { projectOptions } from "../../options.js";
 import type { Out } from "../../out.js";
 import { localTime, number, printable } from "../../text.js";
-
-/** What waits for a customer's evaluation, and why the customer was set aside. */
-interface Backlog {
-  pending: number;
-  ahead: number;
-  setAside: { at: string; error: string } | null;
-}
 
 export default defineCommand({
   args: { customerId: "The customer's id" },

@@ -1,15 +1,8 @@
 import { defineCommand } from "../../command.js";
+import type { Emission } from "../../customer-state.js";
 import { page, readList } from "../../list.js";
 import { pageOptions, projectOptions } from "../../options.js";
 import { localTime } from "../../text.js";
-
-interface Emission {
-  at: string;
-  type: string;
-  source: string;
-  metadata: Record<string, unknown>;
-  cause: { type: string; id: string | null };
-}
 
 export default defineCommand({
   args: { customerId: "The customer's id" },
