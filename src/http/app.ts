@@ -18,6 +18,7 @@ import { logRequests } from "./request-log.js";
 import { requireHost } from "./require-host.js";
 import type { Route } from "./route.js";
 import { setSecurityHeaders } from "./security-headers.js";
+import { discardUnread } from "./unread-body.js";
 import { refuseUnmatched } from "./unmatched.js";
 
 export interface AppDeps {
@@ -94,6 +95,7 @@ function createBareApp({ log, docsUrl, metrics }: BareDeps): Koa {
   app.use(assignRequestId);
   app.use(logRequests(log));
   app.use(setSecurityHeaders);
+  app.use(discardUnread);
   app.use(handleErrors(docsUrl));
   app.use(requireHost);
   // Failures while an answer is being sent; everything else was handled above.

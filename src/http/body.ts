@@ -4,16 +4,11 @@ import { createGunzip } from "node:zlib";
 import type { Context } from "koa";
 import { heldBody, type HeldBody } from "./body-budget.js";
 import { ApiError } from "./errors.js";
-import { askForBody, bodyIsHeldBack } from "./expect-continue.js";
+import { askForBody } from "./expect-continue.js";
 import { exceededLimit } from "./json-limits.js";
 import { findSyntaxError } from "./json-syntax.js";
 
 const UTF_8 = /^utf-?8$/i;
-const MIB = 1024 * 1024;
-
-/** What is read and thrown away of a body that is too large, so that a client that is still sending finds our answer. */
-const DISCARDED_BYTES_MAX = 64 * MIB;
-const DISCARDING_MS_MAX = 5_000;
 
 /** Far deeper than any request that is accepted, more than people send, and little enough for the parser. */
 const LIMITS = { depthMax: 10_000, containersMax: 4_000_000 };
@@ -56,8 +51,6 @@ export async function readText(ctx: Context, kind: TextKind, bytesMax: number): 
     return decode(await readBytes(ctx, { gzip, kind, bytesMax, held: heldBody(ctx) }), kind);
   } catch (error) {
     heldBody(ctx)?.drop();
-    // Only what was not touched yet is discarded by Node.js itself; a rest would block the connection.
-    if (error instanceof ApiError) await discardRest(ctx);
     throw error;
   }
 }
@@ -163,27 +156,6 @@ async function gunzip(request: IncomingMessage, limits: Limits): Promise<Buffer>
     // Errors of what is still inside concern nobody any more.
     gunzipped.on("error", () => undefined).destroy();
   }
-}
-
-/** Resolves when the client has sent everything, or so much or so slowly that the connection is better closed. */
-async function discardRest(ctx: Context): Promise<void> {
-  const request = ctx.req;
-  if (request.readableEnded || request.destroyed || bodyIsHeldBack(request)) return;
-  await new Promise<void>((resolve) => {
-    const late = setTimeout(resolve, DISCARDING_MS_MAX);
-    const end = (): void => {
-      clearTimeout(late);
-      resolve();
-    };
-    let length = 0;
-    request.on("data", (chunk: Buffer) => {
-      length += chunk.length;
-      if (length > DISCARDED_BYTES_MAX) end();
-    });
-    for (const event of ["end", "error", "close"] as const) request.once(event, end);
-    request.resume();
-  });
-  if (!request.complete) ctx.set("Connection", "close");
 }
 
 function decode(bytes: Buffer, kind: TextKind): string {

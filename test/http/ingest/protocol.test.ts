@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { envelope } from "../../support/service.js";
 import { expectRefusal, startIngest, taken, type IngestFixture } from "./fixture.js";
+import { openConnection } from "./raw-connection.js";
 
 let fixture: IngestFixture;
 beforeAll(async () => {
@@ -243,6 +244,20 @@ it("the key selects the environment, whatever else the request says", async () =
   const { eventId } = reply.body as { eventId: string };
   const rows = await fixture.service.db.sql`select environment from svc_inspect.events where event_id = ${eventId}`;
   expect(rows.map((row) => ({ ...row }))).toEqual([{ environment: "live" }]);
+});
+
+it.each([
+  ["a key that is not known", "/v1/events/batch", 401, "INVALID_API_KEY"],
+  ["an address that is none", "/v1/nothing", 404, "NOT_FOUND"],
+])("%s is answered before the connection of who still sends a large body is closed", async (_, path, status, code) => {
+  const connection = openConnection(fixture.service.url);
+  const lines = [`POST ${path} HTTP/1.1`, "Host: svc", `Authorization: Bearer ${UNKNOWN_KEY}`, "Connection: close"];
+  connection.write([...lines, "Content-Type: application/json", "Content-Length: 20000000", "", ""].join("\r\n"));
+  connection.write(" ".repeat(20_000_000));
+  const answers = await connection.closed;
+  expect(answers).toMatchObject([{ status, headers: { connection: "close" }, body: { error: { code } } }]);
+  expect(connection.socket.bytesWritten).toBeGreaterThan(20_000_000);
+  expect(connection.socket.errored).toBeNull();
 });
 
 describe("X-Request-ID", () => {
