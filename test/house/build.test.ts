@@ -22,6 +22,8 @@ beforeAll(async () => {
   await write("where.ts", "export const where: string = import.meta.url;\n");
   await write("server/main.ts", 'import { where } from "../where.js";\nconsole.log(where);\n');
   await write("server/worker-thread.ts", "export {};\n");
+  await mkdir(path.join(directory, "src/dsl-compiler/types"), { recursive: true });
+  await write("dsl-compiler/types/worker.ts", "export {};\n");
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 

@@ -1,7 +1,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
-import type { CompilerHost, SourceFile } from "typescript";
+import type typescript from "typescript";
 
 import type { CompileResult, Diagnostic } from "../../dsl-compiler/index.js";
 import { compileProject } from "../../dsl-compiler/index.js";
@@ -47,7 +48,7 @@ export function draftIn(text: string): DraftInAnswer | null {
  * is made of the model language alone. The diagnostics have the form of the compiler's, with codes `DRAFT_NOT_ALLOWED`,
  * `DRAFT_TOO_LARGE`, `DRAFT_TOO_DEEP` and `SYNTAX_ERROR`.
  */
-export async function draftMistakes(source: string): Promise<Diagnostic[]> {
+export function draftMistakes(source: string): Diagnostic[] {
   const bytes = Buffer.byteLength(source);
   if (bytes > BYTES_MAX) {
     const message = `the draft has ${bytes} bytes; at most ${BYTES_MAX} are read`;
@@ -55,7 +56,7 @@ export async function draftMistakes(source: string): Promise<Diagnostic[]> {
       { code: "DRAFT_TOO_LARGE", severity: "error", message, file: CONFIG, line: 1, column: 1, fix: "shorten it" },
     ];
   }
-  const found = (await foundIn(source)).sort((a, b) => a.start - b.start || a.end - b.end);
+  const found = foundIn(source).sort((a, b) => a.start - b.start || a.end - b.end);
   const lines = source.split(/\r?\n/);
   return found.slice(0, MISTAKES_MAX).map(({ start, end, code, message, fix }) => {
     const [line, column] = placeIn(source, start);
@@ -73,7 +74,7 @@ export async function draftMistakes(source: string): Promise<Diagnostic[]> {
  * @param signal ends what takes longest, the check of types
  */
 export async function compileDraft(source: string, signal?: AbortSignal): Promise<CompileResult> {
-  const diagnostics = await draftMistakes(source);
+  const diagnostics = draftMistakes(source);
   if (diagnostics.length > 0) return { ok: false, diagnostics };
   const directory = await mkdtemp(path.join(os.tmpdir(), "svc-draft-"));
   try {
@@ -85,8 +86,9 @@ export async function compileDraft(source: string, signal?: AbortSignal): Promis
   }
 }
 
-async function foundIn(source: string): Promise<Found[]> {
-  const { default: ts } = await import("typescript");
+function foundIn(source: string): Found[] {
+  // Importing it would read its nine megabytes twice more.
+  const ts = createRequire(import.meta.url)("typescript") as typeof typescript;
   const words = tokenMistakes(ts, source);
   if (words.length > 0) return words;
   try {
@@ -111,7 +113,7 @@ async function foundIn(source: string): Promise<Found[]> {
 }
 
 /** A program of one file that is in memory, and of nothing else. */
-function hostOf(file: SourceFile): CompilerHost {
+function hostOf(file: typescript.SourceFile): typescript.CompilerHost {
   return {
     getSourceFile: (name) => (name === CONFIG ? file : undefined),
     fileExists: (name) => name === CONFIG,

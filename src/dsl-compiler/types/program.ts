@@ -61,6 +61,8 @@ function hostOf(options: ts.CompilerOptions, sources: string): ts.CompilerHost {
   );
   return {
     ...host,
+    // Comments of TypeScript's own declarations are for editors, and take a tenth of the time.
+    jsDocParsingMode: ts.JSDocParsingMode.ParseForTypeErrors,
     fileExists: (file) => file === AMBIENT_FILE || host.fileExists(file),
     readFile: (file) => (file === AMBIENT_FILE ? AMBIENT : host.readFile(file)),
     getSourceFile: (file, version, ...rest) => {

@@ -36,8 +36,8 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const trace = () => `process.getBuiltinModule("fs").writeFileSync(${JSON.stringify(marker)}, "")`;
 
 /** What is told of a text, in one line each. */
-const told = async (source: string) =>
-  (await draftMistakes(source)).map(({ code, line, column, message, fix }) => {
+const told = (source: string) =>
+  draftMistakes(source).map(({ code, line, column, message, fix }) => {
     expect(fix).toEqual(expect.any(String));
     return `${line}:${column} ${code}: ${message}`;
   });
@@ -125,7 +125,7 @@ describe("what is a model", () => {
     ...EXAMPLES.map((name) => [`the example ${name}`, () => inOneFile(name)] as [string, () => Promise<string>]),
   ])("%s is accepted", async (_, source) => {
     const text = await source();
-    expect(await told(text)).toEqual([]);
+    expect(told(text)).toEqual([]);
     expect(await compileDraft(text)).toMatchObject({ ok: true });
   });
 
@@ -146,7 +146,7 @@ describe("what is a model", () => {
   ])("may have %s", async (name, parts) => {
     const later =
       name === "a part that is declared later" ? 'const later = segment("l", { when: login.never() });\n' : "";
-    expect(await told(draft(parts).replace("export default", `${later}export default`))).toEqual([]);
+    expect(told(draft(parts).replace("export default", `${later}export default`))).toEqual([]);
   });
 });
 
@@ -335,11 +335,11 @@ describe("what is more than a model", () => {
     ["an assignment of exports", draft().replace("export default", "export =")],
     ["a promise of a model", draft().replace("export default", "export default await")],
   ])("%s is refused", async (_, source) => {
-    expect(await told(source)).not.toEqual([]);
+    expect(told(source)).not.toEqual([]);
   });
 
   it("is told with its place, the line and what to do", async () => {
-    expect(await draftMistakes(draft({ statement: "const a = globalThis.process.exit();" }))).toEqual([
+    expect(draftMistakes(draft({ statement: "const a = globalThis.process.exit();" }))).toEqual([
       {
         code: "DRAFT_NOT_ALLOWED",
         severity: "error",
@@ -356,7 +356,7 @@ describe("what is more than a model", () => {
   });
 
   it("is told twenty times at most", async () => {
-    expect(await told("?\n".repeat(1_000))).toHaveLength(20);
+    expect(told("?\n".repeat(1_000))).toHaveLength(20);
   });
 });
 
@@ -375,16 +375,14 @@ describe("what is too much", () => {
     ["ten megabytes", `"${"x".repeat(10_000_000)}"`, /^1:1 DRAFT_TOO_LARGE/],
     ["a list of many", `[${"1,".repeat(30_000)}]`, /^$/],
   ])("%s", async (_, value, expected) => {
-    const mistakes = await told(draft({ statement: `const a = ${value};` }));
+    const mistakes = told(draft({ statement: `const a = ${value};` }));
     expect(mistakes[0] ?? "").toMatch(expected);
   });
 
   it("names that double what they stand for", async () => {
     const doubling = Array.from({ length: 40 }, (_, n) => `const a${n + 1} = all(a${n}, a${n});`).join("\n");
     const source = draft({ statement: `const a0 = login.happened();\n${doubling}`, condition: "a40" });
-    expect(await told(source)).toEqual([
-      expect.stringMatching(/^46:1 DRAFT_TOO_LARGE: .* adds up to more than 100000/),
-    ]);
+    expect(told(source)).toEqual([expect.stringMatching(/^46:1 DRAFT_TOO_LARGE: .* adds up to more than 100000/)]);
   });
 
   it("not names of parts, however often they are named", async () => {
@@ -395,6 +393,6 @@ describe("what is too much", () => {
       "[active]",
       "[active, wide]",
     );
-    expect(await told(source)).toEqual([]);
+    expect(told(source)).toEqual([]);
   });
 });

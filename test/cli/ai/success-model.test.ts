@@ -79,7 +79,7 @@ describe("successModel", () => {
     await fc.assert(
       fc.asyncProperty(answers, async (given) => {
         const source = successModel(given);
-        expect(await draftMistakes(source)).toEqual([]);
+        expect(draftMistakes(source)).toEqual([]);
         expect(source).not.toMatch(/@ts-/);
         // The width of letters of other scripts is another than their number.
         if (/^[\x20-\x7e]*$/.test(source.replaceAll("\n", "")))
