@@ -29,7 +29,7 @@ it(
     const stop = new AbortController().signal;
 
     const result = await runFaults(
-      { data: [], operations: 8_000, refused, senders: 4, batch: 25, strikes: 20, seed: 1 },
+      { data: [], operations: 5_600, refused, senders: 4, batch: 25, strikes: FAULTS.length, seed: 1 },
       { output, stop },
     );
 
@@ -37,24 +37,24 @@ it(
     const expected = FAULTS.map(({ name }) => name).filter((name) => !missing.includes(name));
     // What needs a disk of its own is told of, where there can be none.
     expect(missing.filter((fault) => fault !== "disk full")).toEqual([]);
-    expect(result.strikes.map(({ fault }) => fault)).toEqual([...expected, ...expected].slice(0, 20));
+    expect(result.strikes.map(({ fault }) => fault)).toEqual([...expected, ...expected].slice(0, FAULTS.length));
     for (const { findings } of result.strikes)
       expect(findings).toEqual({ lost: 0, doubled: 0, violated: 0, different: 0, examples: [] });
     expect(result.answersLost).toBeGreaterThan(0);
     expect(result.refused?.events).toBe(20);
     const figures = result.verification.figures.map(({ what, sent, stored }) => [what, sent, stored]);
     expect(figures).toEqual([
-      ["operations, and those acknowledged", "8000", "8000"],
-      ["events", "7790", "7790"],
-      ["idempotency keys", "7790", "7790"],
-      ["event ids, all different", "7790", "7790"],
-      ["events that count as usage", "7790", "7790"],
-      ["trait updates, all different", "210", "210"],
-      ["customers", "320", "320"],
-      ['executions of a rule on "line_cancelled"', "157", "157"],
+      ["operations, and those acknowledged", "5600", "5600"],
+      ["events", "5469", "5469"],
+      ["idempotency keys", "5469", "5469"],
+      ["event ids, all different", "5469", "5469"],
+      ["events that count as usage", "5469", "5469"],
+      ["trait updates, all different", "131", "131"],
+      ["customers", "224", "224"],
+      ['executions of a rule on "line_cancelled"', "106", "106"],
       ["operations that wait for evaluation", "0", "0"],
-      ['sum of "quantity", in decimals', "184160", "184160"],
-      ['sum of "unitPrice", in decimals', "77742.55", "77742.55"],
+      ['sum of "quantity", in decimals', "128072", "128072"],
+      ['sum of "unitPrice", in decimals', "54737.74", "54737.74"],
       ["emissions, and those received", expect.stringMatching(/^\d{4}$/), expect.stringMatching(/^\d{4}$/)],
     ]);
     for (const [what, sent, stored] of figures) expect([what, stored]).toEqual([what, sent]);

@@ -27,7 +27,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const T0 = Date.UTC(2026, 0, 1);
-const numRuns = Number(process.env["SVC_PROPERTY_RUNS"] ?? 150);
+const numRuns = Number(process.env["SVC_PROPERTY_RUNS"] ?? 100);
 
 type Measured = Extract<Condition, { kind: "aggregate" | "distinct" | "latest" | "daysSince" | "sequence" | "count" }>;
 
