@@ -5,11 +5,17 @@ import { promisify } from "node:util";
 /** Long enough for a slow mirror. */
 export const INSTALL_MS_MAX = 600_000;
 
-/** Null once a program is there, else why it is not. Installs Debian's packages where we may. */
-export async function installed(executable: string, packages: readonly string[]): Promise<string | null> {
-  if (await exists(executable)) return null;
+/** Null once programs, or folders, are there, else why they are not. Installs Debian's packages where we may. */
+export async function installed(
+  needed: string | readonly string[],
+  packages: readonly string[],
+): Promise<string | null> {
+  const files = [needed].flat();
+  const present = await Promise.all(files.map(exists));
+  const missing = files.find((_, index) => !present[index]);
+  if (missing === undefined) return null;
   if (process.getuid?.() !== 0 || !(await exists("/usr/bin/apt-get"))) {
-    return `there is no ${executable}, and only root can install it, by apt-get`;
+    return `there is no ${missing}, and only root can install it, by apt-get`;
   }
   const options = { timeout: INSTALL_MS_MAX, env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } };
   try {
