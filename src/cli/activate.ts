@@ -2,12 +2,13 @@ import { changesInWords, countChanges } from "./config-diff.js";
 import { confirmation } from "./confirm.js";
 import type { Context } from "./context.js";
 import { showDiagnostics } from "./diagnostics.js";
-import { asWarnings } from "./warnings.js";
 import { UserError } from "./errors.js";
+import { customersKeepTheirState } from "./keep-state.js";
 import { outcomeOf } from "./outcome.js";
 import type { Environment } from "./settings.js";
 import { summary } from "./summary.js";
 import { activeVersion, getDiff, getVersion } from "./versions.js";
+import { asWarnings } from "./warnings.js";
 
 export interface Activation {
   verb: "promote" | "rollback";
@@ -23,6 +24,7 @@ interface Activated {
   environment: string;
   /** False where it was the active one already. */
   activated: boolean;
+  hasCustomers: boolean;
   /** Data that was stranded, as it was forced. */
   warnings: unknown[];
 }
@@ -68,12 +70,8 @@ export async function activate(context: Context, activation: Activation): Promis
   out.result(answer, () => {
     if (!data.activated) return `${version} is active in ${environment} of ${project} already; nothing was changed.`;
     const instead = active === null ? "" : `, instead of ${active}`;
-    return [
-      `${version} is active in ${environment} of ${project} now${instead} (${data.hash.slice(0, 12)}).`,
-      "Customers keep the state that they have until something happens to them, or they are recomputed:",
-      `  svc recompute --all --dry-run --env ${environment}   what that would change`,
-      `  svc recompute --all --env ${environment}             do it`,
-    ].join("\n");
+    const done = `${version} is active in ${environment} of ${project} now${instead} (${data.hash.slice(0, 12)}).`;
+    return data.hasCustomers ? `${done}\n${customersKeepTheirState(environment)}` : done;
   });
 }
 

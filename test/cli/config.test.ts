@@ -219,9 +219,6 @@ describe("svc config promote", () => {
 
       ",
         "stdout": "v1 is active in live of shop now (<hash>).
-      Customers keep the state that they have until something happens to them, or they are recomputed:
-        svc recompute --all --dry-run --env live   what that would change
-        svc recompute --all --env live             do it
       ",
       }
     `);
@@ -254,9 +251,6 @@ describe("svc config promote", () => {
       {
         "code": 0,
         "stdout": "v2 is active in live of shop now, instead of v1 (<hash>).
-      Customers keep the state that they have until something happens to them, or they are recomputed:
-        svc recompute --all --dry-run --env live   what that would change
-        svc recompute --all --env live             do it
       ",
       }
     `);
@@ -278,7 +272,7 @@ describe("svc config promote", () => {
     expect({ code, stdout }).toMatchInlineSnapshot(`
       {
         "code": 0,
-        "stdout": "{"version" : "v1", "hash" : "<hash>", "environment" : "live", "activated" : true, "warnings" : []}
+        "stdout": "{"version" : "v1", "hash" : "<hash>", "environment" : "live", "activated" : true, "warnings" : [], "hasCustomers" : false}
       ",
       }
     `);
@@ -349,7 +343,10 @@ describe("svc config rollback", () => {
     `);
   });
 
-  test("--yes suffices, in live too, and it says how to recompute", async () => {
+  test("--yes suffices, in live too, and where there are customers it says how to recompute", async () => {
+    const environment = await environmentId(service.db.sql, "shop", "live");
+    await service.db.sql`
+      insert into svc.customers (environment_id, customer_id, created_at) values (${environment}, 'globex', now())`;
     expect(await run(rollback("v2", "--env", "live", "--yes"))).toMatchInlineSnapshot(`
       {
         "code": 0,
@@ -374,7 +371,7 @@ describe("svc config rollback", () => {
     expect({ code, stdout }).toMatchInlineSnapshot(`
       {
         "code": 0,
-        "stdout": "{"version" : "v1", "hash" : "<hash>", "environment" : "test", "activated" : true, "warnings" : []}
+        "stdout": "{"version" : "v1", "hash" : "<hash>", "environment" : "test", "activated" : true, "warnings" : [], "hasCustomers" : false}
       ",
       }
     `);

@@ -20,7 +20,9 @@ const stdoutOf = async (argv: string[], options?: RunOptions) => {
 
 describe("svc customers inspect", () => {
   test("tells where a customer stands, and why", async () => {
-    expect(await stdoutOf(["customers", "inspect", "initech"])).toMatchInlineSnapshot(`
+    const shown = await stdoutOf(["customers", "inspect", "initech"]);
+    // Health is scored at 06:58 UTC for this customer: before that time of the day it is half an hour less than 40 days.
+    expect(shown.replace("(in 39 days)", "(in 40 days)")).toMatchInlineSnapshot(`
       "initech in test
 
       Lifecycle          trial since <time> (21 days ago)

@@ -34,7 +34,7 @@ function answer({ method, url }: Seen): Canned {
   if (url.includes("/promote")) return json({ ...ACTIVATED, version: "v2", environment: "live" });
   return json({ ...ACTIVATED, version: "v2", environment: "live", created: true }, 201);
 }
-const ACTIVATED = { hash: "0123456789abcdef", activated: true, warnings: [] };
+const ACTIVATED = { hash: "0123456789abcdef", activated: true, hasCustomers: true, warnings: [] };
 
 let missing: string | null;
 let directory: string;
@@ -166,6 +166,9 @@ test("a deploy to live says what it is at while that takes, and asks for the wor
     "Deploy 1 event, 1 segment to live of project shop at <service>?
     Type live to go on: live
     Deployed v2 to live of shop: 1 event, 1 segment (0123456789ab).
+    Customers keep the state that they have until something happens to them, or they are recomputed:
+      svc recompute --all --dry-run --env live   what that would change
+      svc recompute --all --env live             do it
     exit 0"
   `);
   expect(changes()).toEqual(["/projects/shop/config-versions?env=live"]);

@@ -57,7 +57,8 @@ begin
     'hash', _hash,
     'environment', activate_former_version.environment_name,
     'activated', _activated,
-    'warnings', _warnings
+    'warnings', _warnings,
+    'hasCustomers', exists (select from svc.customers as c where c.environment_id = _environment.environment_id)
   );
 end;
 $$;

@@ -55,7 +55,8 @@ begin
     'environment', deploy_config.environment_name,
     'activated', not _active,
     'created', not _active,
-    'warnings', _warnings
+    'warnings', _warnings,
+    'hasCustomers', exists (select from svc.customers as c where c.environment_id = _environment.environment_id)
   );
 end;
 $$;

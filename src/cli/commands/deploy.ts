@@ -2,13 +2,14 @@ import { defineCommand } from "../command.js";
 import { compile, warningsBlock } from "../compile.js";
 import { confirmation } from "../confirm.js";
 import { showDiagnostics } from "../diagnostics.js";
-import { asWarnings } from "../warnings.js";
 import { UsageError } from "../errors.js";
 import { cancellable } from "../interruption.js";
+import { customersKeepTheirState } from "../keep-state.js";
 import { projectOptions, yesOption } from "../options.js";
 import { outcomeOf } from "../outcome.js";
 import { provenance } from "../provenance.js";
 import { summary } from "../summary.js";
+import { asWarnings } from "../warnings.js";
 import { working } from "../working.js";
 
 interface Deployed {
@@ -17,6 +18,7 @@ interface Deployed {
   environment: string;
   activated: boolean;
   created: boolean;
+  hasCustomers: boolean;
   /** Data that was stranded, as it was forced. */
   warnings: unknown[];
 }
@@ -80,12 +82,13 @@ export default defineCommand({
         api.post<Deployed>(path, body, ["version", "created", "warnings"], { env: environment }, signal),
       ),
     );
-    const { version, hash, created, warnings: stranded } = answer.data;
+    const { version, hash, created, hasCustomers, warnings: stranded } = answer.data;
     if (stranded.length > 0) out.note(showDiagnostics(asWarnings(stranded), out.errorStyle));
-    out.result(answer, () =>
-      created
-        ? `Deployed ${version} to ${environment} of ${project}: ${summary(snapshot)} (${hash.slice(0, 12)}).`
-        : `${version} is active in ${environment} of ${project} already and is the same model; nothing was deployed.`,
-    );
+    out.result(answer, () => {
+      if (!created)
+        return `${version} is active in ${environment} of ${project} already and is the same model; nothing was deployed.`;
+      const done = `Deployed ${version} to ${environment} of ${project}: ${summary(snapshot)} (${hash.slice(0, 12)}).`;
+      return hasCustomers ? `${done}\n${customersKeepTheirState(environment)}` : done;
+    });
   },
 });

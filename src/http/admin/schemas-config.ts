@@ -23,6 +23,10 @@ const activation = {
   hash,
   environment: environmentName,
   activated: Type.Boolean({ description: "Whether this made it the active one; false where it was already." }),
+  hasCustomers: Type.Boolean({
+    description:
+      "Whether the environment has customers; they stay as they were derived until something happens or a recompute.",
+  }),
 };
 
 export const deployed = exact({ ...activation, created: Type.Boolean(), warnings }, { title: "DeployedVersion" });

@@ -67,6 +67,7 @@ describe("POST /projects/:project/config-versions/:version/promote", () => {
       hash: hashOf("a"),
       environment: "live",
       activated: true,
+      hasCustomers: false,
       warnings: [],
     });
     expect((await project.get("")).body).toMatchObject({
@@ -85,6 +86,7 @@ describe("POST /projects/:project/config-versions/:version/promote", () => {
       hash: hashOf("a"),
       environment: "live",
       activated: false,
+      hasCustomers: false,
       warnings: [],
     });
     expect(await written()).toEqual(before);
@@ -169,6 +171,7 @@ describe("POST /projects/:project/config-versions/:version/rollback", () => {
       hash: hashOf("a"),
       environment: "test",
       activated: true,
+      hasCustomers: false,
       warnings: [],
     });
     expect((await project.deploy(named("c"))).body).toMatchObject({ version: "v3", created: true });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hashSnapshot } from "../../../src/snapshot/canonical.js";
-import { envelope, snapshot, startService, type Actor, type Service } from "../../support/service.js";
+import { envelope, environmentId, snapshot, startService, type Actor, type Service } from "../../support/service.js";
 
 let service: Service;
 let owner: Actor;
@@ -36,6 +36,7 @@ describe("POST /projects/:project/config-versions", () => {
       hash,
       environment: "test",
       activated: true,
+      hasCustomers: false,
       created: true,
       warnings: [],
     });
@@ -57,6 +58,15 @@ describe("POST /projects/:project/config-versions", () => {
     });
   });
 
+  it("says whether the environment has customers, whose state stays as it is", async () => {
+    const { deploy } = await project("peopled");
+    const environment = await environmentId(service.db.sql, "peopled", "live");
+    await service.db.sql`
+      insert into svc.customers (environment_id, customer_id, created_at) values (${environment}, 'globex', now())`;
+    expect((await deploy("test", { snapshot: snapshot() })).body).toMatchObject({ hasCustomers: false });
+    expect((await deploy("live", { snapshot: snapshot() })).body).toMatchObject({ hasCustomers: true });
+  });
+
   it("says that what is active already is active, and creates nothing", async () => {
     const { deploy, list } = await project("twice");
     await deploy("test", { snapshot: snapshot() });
@@ -67,6 +77,7 @@ describe("POST /projects/:project/config-versions", () => {
       hash: hashSnapshot(snapshot()),
       environment: "test",
       activated: false,
+      hasCustomers: false,
       created: false,
       warnings: [],
     });

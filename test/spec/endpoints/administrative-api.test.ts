@@ -40,7 +40,10 @@ describe("Covers …", () => {
     const hash = hashSnapshot(snapshot);
     expect(await answer("POST", "/projects/app/config-versions?env=live", { snapshot })).toEqual({
       status: 201,
-      body: { version: "v1", hash, environment: "live", activated: true, created: true, warnings: [] },
+      body: {
+        ...{ version: "v1", hash, environment: "live", activated: true, created: true, hasCustomers: false },
+        warnings: [],
+      },
     });
     expect(await answer("GET", "/projects/app/config-versions")).toEqual({
       status: 200,

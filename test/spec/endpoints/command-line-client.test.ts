@@ -429,6 +429,7 @@ describe("| `svc deploy` | validates and deploys local configuration as a new im
         hash: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
         environment: "test",
         activated: true,
+        hasCustomers: false,
         created: true,
         warnings: [],
       },
