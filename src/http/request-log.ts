@@ -18,7 +18,7 @@ interface Logged {
 const QUIET_ROUTES: ReadonlySet<string> = new Set(["/livez", "/startupz", "/readyz", "/health", "/metrics"]);
 
 /**
- * Writes one line for each request: at `info` unless it failed by our fault (`error`) or for want of the database (`warn`), at `debug` for
+ * Writes one line for each request: at `info` unless it failed by our fault (`error`) or for want of what it needs, as the database (`warn`), at `debug` for
  * a probe that succeeded. It names the route's pattern and never the path, the query or anything of a body: those tell who a customer is.
  * The line is there before its client has the answer, but for a body that is a stream, whose line follows its end.
  */
@@ -86,7 +86,7 @@ function writeLine(log: Logger, plain: Logger, ctx: Context, ms: number): void {
     else if (QUIET_ROUTES.has(fields.route ?? "") && fields.status < 400)
       plain.debug(fields, "the request was answered");
     else plain.info(fields, fields.status < 400 ? "the request was answered" : "the request was refused");
-  } else if (failure.status === 503) {
+  } else if (failure.status > 500) {
     const { reason } = failure.detail;
     log.warn({ ...fields, reason, err: failure.cause }, "the request could not be served");
   } else if (failure.status >= 500) log.error({ ...fields, err: failure.cause ?? failure }, "the request failed");

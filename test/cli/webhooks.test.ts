@@ -40,6 +40,33 @@ describe("svc webhooks create and list", () => {
     `);
   });
 
+  test("a type that the active model never emits is told of before the question", async () => {
+    const types = [
+      "segment.entred",
+      "segmnt.*",
+      "customer.departed",
+      "plan.reviewed",
+      "customer.trial",
+      "health.*",
+      "*",
+    ];
+    const argv = ["webhooks", "create", "--url", "https://crm.example/hook"];
+    const given = types.flatMap((type) => ["--event-type", type]);
+    const { code, stderr } = await shop.run([...argv, ...given], { ...plain, input: "n\n" });
+    expect(code).toBe(1);
+    expect(stderr.split("\n").filter((line) => line.startsWith("warning"))).toEqual([
+      "warning: v1, active in test, emits nothing of the type segment.entred; did you mean segment.entered?",
+      "warning: v1, active in test, emits nothing of the type segmnt.*",
+      "warning: v1, active in test, emits nothing of the type customer.departed",
+      "warning: v1, active in test, emits nothing of the type plan.reviewed",
+    ]);
+    const change = ["webhooks", "update", id, "--event-type", "signal.rised"];
+    const changed = await shop.run(change, { ...plain, input: "n\n" });
+    expect(changed.stderr.split("\n")[0]).toBe(
+      "warning: v1, active in test, emits nothing of the type signal.rised; did you mean signal.raised?",
+    );
+  });
+
   test("what no limit can be is refused before anything is sent", async () => {
     const url = ["--url", "https://crm.example/hook", "--yes"];
     expect(await webhooks("create", ...url, "--max-event-age", "long")).toMatchInlineSnapshot(`

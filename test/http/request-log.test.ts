@@ -23,7 +23,8 @@ let service: Service;
 let ada: Actor;
 let key: string;
 beforeAll(async () => {
-  service = await startService({ log });
+  // Nobody answers there.
+  service = await startService({ log }, { ai: { baseUrl: "http://127.0.0.1:1/v1", apiKey: null, model: "none" } });
   ada = await service.owner("acme");
   const { body } = await service.request("POST", "/projects", { by: ada, body: { name: "App", slug: "app" } });
   key = (body as { keys: { test: string } }).keys.test;
@@ -135,6 +136,21 @@ it("a request that cannot be served is one warning with the reason", async () =>
       level: "warn",
       status: 503,
       code: "SERVICE_UNAVAILABLE",
+      msg: "the request could not be served",
+    }),
+  ]);
+});
+
+it("a provider of language models that is away is one warning too", async () => {
+  const body = { task: "explain-config", facts: {} };
+  await service.request("POST", "/projects/app/ai/answers", { by: ada, body });
+  expect(lines).toEqual([
+    expect.objectContaining({
+      level: "warn",
+      route: "/projects/:project/ai/answers",
+      status: 502,
+      code: "AI_UNAVAILABLE",
+      reason: "It cannot be reached, or its answer broke off.",
       msg: "the request could not be served",
     }),
   ]);

@@ -1,7 +1,8 @@
 import { defineCommand } from "../../command.js";
 import { confirmation } from "../../confirm.js";
-import { projectOptions, yesOption } from "../../options.js";
+import { noteUnknownTypes } from "../../emission-types.js";
 import { fields } from "../../fields.js";
+import { projectOptions, yesOption } from "../../options.js";
 import { outcomeOf } from "../../outcome.js";
 import { printable, shellWord } from "../../text.js";
 import { limitOptions, readLimits, settingsInWords, WEBHOOK_MEMBERS } from "../../webhooks.js";
@@ -32,6 +33,7 @@ export default defineCommand({
     const body = { url, eventTypes, ...readLimits(limits) };
     settings.credentials();
     const confirm = await confirmation(context, { action: "creating a webhook", yes });
+    await noteUnknownTypes(context, eventTypes);
     const types = printable(eventTypes.join(", "));
     await confirm(
       `Send ${types} in ${environment} of project ${project} at ${apiUrl} to ${printable(url)} from now on?`,

@@ -1,5 +1,6 @@
 import { defineCommand } from "../../command.js";
 import { confirmation } from "../../confirm.js";
+import { noteUnknownTypes } from "../../emission-types.js";
 import { UsageError } from "../../errors.js";
 import { fields } from "../../fields.js";
 import { projectOptions, yesOption } from "../../options.js";
@@ -50,6 +51,7 @@ export default defineCommand({
     settings.credentials();
     const path = api.projectPath("webhooks", webhookId);
     const confirm = await confirmation(context, { action: "changing a webhook", yes });
+    await noteUnknownTypes(context, eventType);
     if (!yes) {
       const webhook = await getWebhook(context, webhookId);
       const { disabled: _disabled, ...changed } = changes;
