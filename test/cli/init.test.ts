@@ -469,7 +469,7 @@ test("an editor finds no mistake in it, with its own tsconfig.json", async () =>
   await mkdir(language, { recursive: true });
   await writeFile(path.join(language, "package.json"), '{ "name": "svc", "types": "src/dsl/index.ts" }');
   await symlink(path.join(ROOT, "src"), path.join(language, "src"));
-  const tsc = path.join(ROOT, "node_modules/typescript/bin/tsc");
+  const tsc = path.join(ROOT, "node_modules/typescript-7/bin/tsc");
   const { stdout } = await promisify(execFile)(process.execPath, [tsc, "--project", directory]).catch(
     (error: unknown) => error as { stdout: string },
   );

@@ -191,7 +191,7 @@ async function checked(files: Record<string, string>, types: string[] = []): Pro
     }),
     ...files,
   });
-  const tsc = path.join(ROOT, "node_modules/typescript/bin/tsc");
+  const tsc = path.join(ROOT, "node_modules/typescript-7/bin/tsc");
   const { stdout: messages } = await promisify(execFile)(process.execPath, [tsc, "--project", cwd]).catch(
     (error: unknown) => error as { stdout: string },
   );

@@ -110,7 +110,7 @@ it("is checked by the types of the model", async () => {
       },
     }),
   });
-  const tsc = path.join(ROOT, "node_modules/typescript/bin/tsc");
+  const tsc = path.join(ROOT, "node_modules/typescript-7/bin/tsc");
   const checked = await promisify(execFile)(process.execPath, [tsc, "--project", cwd]).catch(
     (error: unknown) => error as { stdout: string },
   );

@@ -123,7 +123,7 @@ ${calls.join("\n")}`;
       const directory = await project(files);
       // Types of packages are looked for beside the files.
       await symlink(path.join(ROOT, "node_modules"), path.join(directory, "node_modules"));
-      const tsc = path.join(ROOT, "node_modules/typescript/bin/tsc");
+      const tsc = path.join(ROOT, "node_modules/typescript-7/bin/tsc");
       const checked = await promisify(execFile)(process.execPath, [tsc, "--project", directory]).catch(
         (error: unknown) => error as { stdout: string },
       );
