@@ -18,9 +18,9 @@ interface Logged {
 const QUIET_ROUTES: ReadonlySet<string> = new Set(["/livez", "/startupz", "/readyz", "/health", "/metrics"]);
 
 /**
- * Writes one line for each request: at `info` unless it failed by our fault (`error`) or for want of what it needs, as the database (`warn`), at `debug` for
- * a probe that succeeded. It names the route's pattern and never the path, the query or anything of a body: those tell who a customer is.
- * The line is there before its client has the answer, but for a body that is a stream, whose line follows its end.
+ * Writes one line for each request: at `info` unless it failed by our fault (`error`) or for want of what it needs, as the database
+ * (`warn`), at `debug` for a probe that succeeded. It names the route's pattern and never the path, the query or anything of a body: those
+ * tell who a customer is. The line is there before its client has the answer, but for a body that is a stream, whose line follows its end.
  */
 export function logRequests(log: Logger): Middleware {
   // The fields below are ours and hold no secret: looking through them for names of secrets would cost several times what the line costs.
