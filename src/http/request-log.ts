@@ -67,8 +67,9 @@ function loggedOf({ state }: Context): Logged {
 
 function writeLine(log: Logger, plain: Logger, ctx: Context, ms: number): void {
   const { operations, ...logged } = loggedOf(ctx);
-  const midway = logged.clientGone ? refusedMidway(ctx.req) : undefined;
-  const failure = logged.failure ?? midway;
+  // This is what the client was told, whatever we were about to answer. Our own fault is one all the same.
+  const midway = refusedMidway(ctx.req);
+  const failure = isOurs(logged.failure) ? logged.failure : (midway ?? logged.failure);
   const clientGone = (midway === undefined && (logged.clientGone || ctx.req.socket.destroyed)) || undefined;
   const fields = {
     requestId: ctx.state["requestId"] as string,
@@ -92,6 +93,10 @@ function writeLine(log: Logger, plain: Logger, ctx: Context, ms: number): void {
   } else if (failure.status >= 500) log.error({ ...fields, err: failure.cause ?? failure }, "the request failed");
   // Without its cause, which may quote what was sent.
   else plain.info(fields, "the request was refused");
+}
+
+function isOurs(failure: ApiError | undefined): boolean {
+  return failure !== undefined && failure.status >= 500;
 }
 
 /** The pattern of the route that took the request; undefined where none did. */

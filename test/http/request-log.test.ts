@@ -1,6 +1,7 @@
 import { Socket } from "node:net";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { createLogger } from "../../src/server/log.js";
@@ -12,8 +13,8 @@ let lines: Line[] = [];
 /** The fields of all lines. */
 const seen = new Set<string>();
 const log = createLogger("debug", {
-  write: (text) => {
-    const line = JSON.parse(text) as Line;
+  write: (written) => {
+    const line = JSON.parse(written) as Line;
     // What Koa says of a connection that breaks is no line of a request.
     if (line["msg"] !== "an answer could not be sent") lines.push(line);
   },
@@ -211,6 +212,38 @@ it("a request that ends before its body is one line, with what its client was to
     expect.objectContaining({ requestId: "req", route: "/v1/events", status: 400, code: "VALIDATION_ERROR" }),
   ]);
 });
+
+it.each([
+  ["refused", "POST /v1/events", { route: "/v1/events" }],
+  ["served", "GET /livez", { route: "/livez" }],
+])(
+  "a request that was %s while its body still came is told as its client was: it was no HTTP in the end",
+  async (_, line, more) => {
+    const socket = new Socket().connect(Number(new URL(service.url).port), "127.0.0.1");
+    const answer = text(socket);
+    const head = [
+      `${line} HTTP/1.1`,
+      "Host: x",
+      "Connection: close",
+      "Transfer-Encoding: chunked",
+      "X-Request-ID: req",
+    ];
+    socket.write(`${head.join("\r\n")}\r\n\r\n1\r\nx\r\nno length\r\n`);
+    expect(await answer).toMatch(/^HTTP\/1\.1 400 /);
+    await vi.waitFor(() => expect(lines).toHaveLength(1));
+    expect(lines).toEqual([
+      {
+        ...common,
+        ...more,
+        level: "info",
+        method: line.split(" ")[0],
+        status: 400,
+        code: "VALIDATION_ERROR",
+        msg: "the request was refused",
+      },
+    ]);
+  },
+);
 
 it("a stream's line follows its end", async () => {
   const abort = new AbortController();
