@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Context, Next } from "koa";
 import { bodyIsHeldBack } from "./expect-continue.js";
+import { isStopping } from "./server.js";
 
 const MIB = 1024 * 1024;
 const DISCARDED_BYTES_MAX = 128 * MIB;
@@ -20,7 +21,7 @@ export async function discardUnread(ctx: Context, next: Next): Promise<void> {
 /** Node.js itself discards a body that nobody began to read, but only where the connection stays open. */
 function isInTheWay(request: IncomingMessage): boolean {
   if (request.destroyed || request.readableEnded || bodyIsHeldBack(request)) return false;
-  return request.readableDidRead || (!request.complete && closesAfterwards(request));
+  return request.readableDidRead || (!request.complete && (closesAfterwards(request) || isStopping(request)));
 }
 
 function closesAfterwards({ headers, httpVersion }: IncomingMessage): boolean {
