@@ -1,8 +1,11 @@
 import { nearest } from "../snapshot/nearest.js";
 import type { Snapshot } from "../snapshot/types.js";
 import type { Context } from "./context.js";
+import { UserError } from "./errors.js";
+import type { LocalCode } from "./errors.js";
 import { printable } from "./text.js";
 import { activeVersion, getVersion } from "./versions.js";
+import type { Version } from "./versions.js";
 
 /** The types of what a model emits, as docs/webhooks.md lists them. */
 export function emissionTypes({ lifecycle, journeys, segments, health, signals, rules }: Snapshot): Set<string> {
@@ -22,13 +25,17 @@ export function emissionTypes({ lifecycle, journeys, segments, health, signals, 
   ]);
 }
 
-/** Tells of each pattern that stands for nothing the active model emits: a later one may, but mostly it is misspelt. */
+/**
+ * Tells of each pattern that stands for nothing the active model emits: a later one may, but mostly it is misspelt. Where that model cannot
+ * be read nothing is told.
+ * @throws {UserError} where the service cannot be reached, or takes the credentials for nobody's
+ */
 export async function noteUnknownTypes(context: Context, patterns: readonly string[]): Promise<void> {
   const { out, settings } = context;
   if (patterns.every((pattern) => pattern === "*")) return;
-  const version = await activeVersion(context, settings.environment);
-  if (version === null) return;
-  const types = emissionTypes((await getVersion(context, version)).snapshot);
+  const active = await activeModel(context);
+  if (active === null) return;
+  const types = emissionTypes(active.snapshot);
   for (const pattern of patterns) {
     const isKnown = pattern.endsWith("*")
       ? [...types].some((type) => type.startsWith(pattern.slice(0, -1)))
@@ -37,8 +44,22 @@ export async function noteUnknownTypes(context: Context, patterns: readonly stri
     const meant = meantType(pattern, types);
     const hint = meant === undefined ? "" : `; did you mean ${printable(meant)}?`;
     out.note(
-      `warning: ${version}, active in ${settings.environment}, emits nothing of the type ${printable(pattern)}${hint}`,
+      `warning: ${active.version}, active in ${settings.environment}, emits nothing of the type ${printable(pattern)}${hint}`,
     );
+  }
+}
+
+/** What keeps a model from being read, and nothing else from being done. */
+const UNREADABLE: readonly string[] = ["UNEXPECTED_ANSWER" satisfies LocalCode, "FORBIDDEN", "INTERNAL_ERROR"];
+
+/** Null where none is active, or it cannot be read. */
+async function activeModel(context: Context): Promise<Version | null> {
+  try {
+    const version = await activeVersion(context, context.settings.environment);
+    return version === null ? null : await getVersion(context, version);
+  } catch (error) {
+    if (error instanceof UserError && UNREADABLE.includes(error.code)) return null;
+    throw error;
   }
 }
 

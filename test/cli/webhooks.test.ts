@@ -67,6 +67,26 @@ describe("svc webhooks create and list", () => {
     );
   });
 
+  test.each([
+    ["is newer than this program", json({ version: "v7", hash: "h", active: ["test"], snapshot: { format: 99 } })],
+    ["may not be read", json({ error: { code: "FORBIDDEN", message: "Not yours.", requestId: "r" } }, 403)],
+    ["the service fails to read", json({ error: { code: "INTERNAL_ERROR", message: "Failed.", requestId: "r" } }, 500)],
+  ])("a model that %s only costs the advice about types", async (_, model) => {
+    const limits = { maxEventAge: null, maxConcurrency: 10, maxPerSecond: null };
+    const webhook = { id: "whk_1", url: "https://crm.example/hook", eventTypes: ["customer.*"], ...limits };
+    const { url, seen } = await cannedServer({
+      ...json({ data: [{ version: "v7" }], nextCursor: null }),
+      respond: ({ method, url: path }) => {
+        if (method === "POST") return json({ ...webhook, secret: "whsec_1" }, 201);
+        return path.includes("/config-versions/") ? model : json({ data: [{ version: "v7" }], nextCursor: null });
+      },
+    });
+    const argv = ["webhooks", "create", "--url", webhook.url, "--event-type", "customer.*", "--yes", "--json"];
+    const { code, stderr } = await shop.run(argv, { env: { SVC_API_URL: url } });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(seen.map(({ method }) => method)).toEqual(["GET", "GET", "POST"]);
+  });
+
   test("what no limit can be is refused before anything is sent", async () => {
     const url = ["--url", "https://crm.example/hook", "--yes"];
     expect(await webhooks("create", ...url, "--max-event-age", "long")).toMatchInlineSnapshot(`
