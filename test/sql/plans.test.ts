@@ -8,6 +8,7 @@ import * as webhooks from "../../src/db/calls-webhooks.js";
 import { connect } from "../../src/db/connect.js";
 import { newAccessToken, newApiKey } from "../../src/http/credentials.js";
 import { parseDuration } from "../../src/snapshot/duration.js";
+import { EMPTY_SNAPSHOT } from "../../src/snapshot/types.js";
 import { createDatabase, rolledBack, type TestDatabase } from "../support/database.js";
 import { populate } from "../support/population.js";
 
@@ -435,6 +436,19 @@ describe("an erasure", () => {
     const { scanned, buffers } = await cost(() =>
       rolledBack(sql, (tx) => tx`select svc.delete_customer(${row.id}, 'customer-000130')`),
     );
+    expect(scanned).toEqual([]);
+    expect(buffers).toBeLessThanOrEqual(FEW);
+  });
+});
+
+describe("a deployment", () => {
+  it("finds by index that its environment has no customers, also once PostgreSQL has made one plan for all environments", async () => {
+    const live = { project: "app", environment: "live" } as const;
+    const version = { snapshot: JSON.stringify(EMPTY_SNAPSHOT), hash: "empty", provenance: null };
+    const deploy = () => rolledBack(sql, (tx) => calls.deployConfig(tx, by, live, version));
+    // It makes one after five that are each environment's own.
+    for (let n = 0; n < 6; n++) expect(JSON.parse(await deploy())).toMatchObject({ hasCustomers: false });
+    const { scanned, buffers } = await cost(deploy);
     expect(scanned).toEqual([]);
     expect(buffers).toBeLessThanOrEqual(FEW);
   });

@@ -58,7 +58,7 @@ begin
     'environment', activate_former_version.environment_name,
     'activated', _activated,
     'warnings', _warnings,
-    'hasCustomers', exists (select from svc.customers as c where c.environment_id = _environment.environment_id)
+    'hasCustomers', svc.has_customers(_environment.environment_id)
   );
 end;
 $$;

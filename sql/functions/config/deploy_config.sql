@@ -56,7 +56,7 @@ begin
     'activated', not _active,
     'created', not _active,
     'warnings', _warnings,
-    'hasCustomers', exists (select from svc.customers as c where c.environment_id = _environment.environment_id)
+    'hasCustomers', svc.has_customers(_environment.environment_id)
   );
 end;
 $$;
