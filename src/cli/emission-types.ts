@@ -28,7 +28,7 @@ export function emissionTypes({ lifecycle, journeys, segments, health, signals, 
 /**
  * Tells of each pattern that stands for nothing the active model emits: a later one may, but mostly it is misspelt. Where that model cannot
  * be read nothing is told.
- * @throws {UserError} where the service cannot be reached, or takes the credentials for nobody's
+ * @throws {UserError} where the service does not say which model is active: it would not do what follows either
  */
 export async function noteUnknownTypes(context: Context, patterns: readonly string[]): Promise<void> {
   const { out, settings } = context;
@@ -54,9 +54,10 @@ const UNREADABLE: readonly string[] = ["UNEXPECTED_ANSWER" satisfies LocalCode, 
 
 /** Null where none is active, or it cannot be read. */
 async function activeModel(context: Context): Promise<Version | null> {
+  const version = await activeVersion(context, context.settings.environment);
+  if (version === null) return null;
   try {
-    const version = await activeVersion(context, context.settings.environment);
-    return version === null ? null : await getVersion(context, version);
+    return await getVersion(context, version);
   } catch (error) {
     if (error instanceof UserError && UNREADABLE.includes(error.code)) return null;
     throw error;
