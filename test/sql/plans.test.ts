@@ -445,7 +445,7 @@ describe("a deployment", () => {
   it("finds by index that its environment has no customers, also once PostgreSQL has made one plan for all environments", async () => {
     const live = { project: "app", environment: "live" } as const;
     const version = { snapshot: JSON.stringify(EMPTY_SNAPSHOT), hash: "empty", provenance: null };
-    const deploy = () => rolledBack(sql, (tx) => calls.deployConfig(tx, by, live, version));
+    const deploy = () => rolledBack(sql, (tx) => calls.deployConfig(tx as unknown as Sql, by, live, version));
     // It makes one after five that are each environment's own.
     for (let n = 0; n < 6; n++) expect(JSON.parse(await deploy())).toMatchObject({ hasCustomers: false });
     const { scanned, buffers } = await cost(deploy);
