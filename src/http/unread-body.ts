@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context, Next } from "koa";
 import { bodyIsHeldBack } from "./expect-continue.js";
 import { isStopping } from "./server.js";
@@ -13,20 +13,15 @@ const DISCARDING_MS_MAX = 5_000;
  */
 export async function discardUnread(ctx: Context, next: Next): Promise<void> {
   await next();
-  if (!isInTheWay(ctx.req)) return;
+  if (!isInTheWay(ctx.req, ctx.res)) return;
   await discard(ctx.req);
   if (!ctx.req.complete) ctx.set("Connection", "close");
 }
 
 /** Node.js itself discards a body that nobody began to read, but only where the connection stays open. */
-function isInTheWay(request: IncomingMessage): boolean {
+function isInTheWay(request: IncomingMessage, { shouldKeepAlive }: ServerResponse): boolean {
   if (request.destroyed || request.readableEnded || bodyIsHeldBack(request)) return false;
-  return request.readableDidRead || (!request.complete && (closesAfterwards(request) || isStopping(request)));
-}
-
-function closesAfterwards({ headers, httpVersion }: IncomingMessage): boolean {
-  const connection = headers.connection?.toLowerCase() ?? "";
-  return httpVersion === "1.0" ? !connection.includes("keep-alive") : connection.includes("close");
+  return request.readableDidRead || (!request.complete && (!shouldKeepAlive || isStopping(request)));
 }
 
 /** Resolves when the client has sent everything, or so much or so slowly that the connection is better closed. */

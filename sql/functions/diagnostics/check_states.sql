@@ -47,7 +47,7 @@ begin atomic
     and not exists (
       select from svc.customers as c where c.environment_id = check_states.environment_id and c.lifecycle = s.state
     )
-  having count(*) > 0 and exists (select from svc.customers as c where c.environment_id = check_states.environment_id);
+  having count(*) > 0 and svc.has_customers(check_states.environment_id);
 end;
 
 comment on function svc.check_states(integer, text, integer, integer) is 'Diagnostics: lifecycle states that nobody reached.';
