@@ -1,5 +1,6 @@
 import { requireMemoryOf } from "./customer.js";
 import { evaluateAt, evaluateTimer, evaluateTrack, invalidate } from "./evaluation.js";
+import { UNBOUNDED, type Budget } from "./budget.js";
 import { jsonEquals, setMember } from "./json.js";
 import type { Model } from "./model.js";
 import { isAhead, isLateTrack } from "./settle.js";
@@ -13,12 +14,18 @@ export interface EvaluateOptions {
   timers: "fire" | "hold";
   /** The customer's evaluated events, as far as they are at hand. */
   history?: HistorySource;
+  /** Unbounded unless given. */
+  budget?: Budget;
 }
 
 export interface Evaluated {
   state: CustomerState;
   /** What happened, in order. */
   effects: Effect[];
+  /** How many of the operations had their turn. Where the budget was spent before, hand the others in again; there may be none. */
+  taken: number;
+  /** Whether the budget sufficed. Where it did not, call again, with the operations that are left and those deferred. */
+  isDone: boolean;
   /** Events that lay too far ahead when they were accepted and whose instant has not come: hand them in again. */
   deferred: TrackOperation[];
 }
@@ -44,41 +51,51 @@ export function evaluate(
   options: EvaluateOptions,
 ): Evaluated {
   requireMemoryOf(model, state);
-  const customer = new Working(model, state, options.history);
-  for (const operation of operations) {
-    if (operation.kind === "identify") takeIdentify(customer, operation);
-    else takeTrack(customer, operation);
-  }
-  if (options.timers === "fire") evaluateDue(customer, options.now, "all");
+  const customer = new Working(model, state, options.history, options.budget ?? UNBOUNDED);
+  let taken = 0;
+  while (taken < operations.length && take(customer, operations[taken]!)) taken++;
+  const isDone =
+    taken === operations.length && (options.timers === "hold" || evaluateDue(customer, options.now, "all"));
   return {
     state: customer.toState(nextDue(customer)),
     effects: customer.effects,
+    taken,
+    isDone,
     deferred: customer.waiting.slice().sort((a, b) => a.seq - b.seq),
   };
 }
 
-function takeTrack(customer: Working, operation: TrackOperation): void {
-  noteTrack(customer, operation);
-  if (isAhead(operation)) {
-    wait(customer, operation);
-    return;
-  }
-  const instant = Math.max(customer.clock, operation.occurredAt);
-  if (nextDue(customer) <= instant) evaluateDue(customer, instant, "all");
-  evaluateTrack(customer, operation);
+/** Evaluates an operation and what is due before it; false where the budget is spent before the operation's turn. */
+function take(customer: Working, operation: Operation): boolean {
+  return operation.kind === "identify" ? takeIdentify(customer, operation) : takeTrack(customer, operation);
 }
 
-function takeIdentify(customer: Working, operation: IdentifyOperation): void {
+function takeTrack(customer: Working, operation: TrackOperation): boolean {
+  if (isAhead(operation)) {
+    noteTrack(customer, operation);
+    wait(customer, operation);
+    return true;
+  }
+  const instant = Math.max(customer.clock, operation.occurredAt);
+  if (nextDue(customer) <= instant && !evaluateDue(customer, instant, "all")) return false;
+  if (!customer.mayGoOn()) return false;
+  noteTrack(customer, operation);
+  evaluateTrack(customer, operation);
+  return true;
+}
+
+function takeIdentify(customer: Working, operation: IdentifyOperation): boolean {
   const { acceptedAt } = operation;
   // At the head of a backfill and within one, the clock stays in the past for the history that follows. What is due at the
   // clock is evaluated even so, before the traits change: a tick at that instant could have done it.
   const isBackfill = customer.lastTrack === null || isLateTrack(customer.lastTrack);
   const through = isBackfill ? Math.min(acceptedAt, customer.clock) : acceptedAt;
-  evaluateDue(customer, through, through < acceptedAt ? "all" : "timers");
-  if (!mergeTraits(customer, operation)) return;
+  if (!evaluateDue(customer, through, through < acceptedAt ? "all" : "timers")) return false;
+  if (!mergeTraits(customer, operation)) return true;
   customer.traitsChangedAt = acceptedAt;
   invalidate(customer);
   addPendingIdentify(customer.traitsDueAt, Math.max(acceptedAt, customer.clock));
+  return true;
 }
 
 /** Merges traits by key, null removing one, and tells whether any changed. */
@@ -121,17 +138,19 @@ function wait({ waiting }: Working, operation: TrackOperation): void {
  *
  * @param at what to evaluate at the last instant itself: at an identify's own only timers, since it joins the identifies
  *   that are pending then, and operations come after it
+ * @returns false where the budget was spent before
  */
-export function evaluateDue(customer: Working, through: number, at: "all" | "timers"): void {
+export function evaluateDue(customer: Working, through: number, at: "all" | "timers"): boolean {
   for (;;) {
     const timer = timerDue(customer);
     const identify = customer.traitsDueAt[0] ?? Infinity;
     const operation = operationDue(customer);
     const other = Math.min(identify, operation);
-    if (timer <= through && timer <= other) {
+    const isTimer = timer <= through && timer <= other;
+    if (!isTimer && (other > through || (other === through && at === "timers"))) return true;
+    if (!customer.mayGoOn()) return false;
+    if (isTimer) {
       evaluateTimer(customer, timer);
-    } else if (other > through || (other === through && at === "timers")) {
-      return;
     } else if (identify <= operation) {
       customer.traitsDueAt.shift();
       evaluateAt(customer, identify, "identify");

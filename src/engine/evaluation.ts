@@ -22,6 +22,7 @@ export function evaluateAt(
   customer.clock = instant;
   customer.causeKind = causeKind;
   customer.operation = operation;
+  if (causeKind !== "timer") customer.movesByTime = 0;
   if (customer.firstEvaluatedAt === Infinity) customer.firstEvaluatedAt = instant;
   customer.awaitsEvaluation = false;
   if (causeKind === "identify") customer.mark(model.traitRuleItems);

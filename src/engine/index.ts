@@ -2,6 +2,7 @@
  * The engine: a pure function from a compiled model, a customer's state and operations to a new state and effects. No
  * clock, no I/O; callers hand in time and data.
  */
+export type { Budget } from "./budget.js";
 export { corrections, untoldExpirations, type JourneySpan } from "./corrections.js";
 export { newCustomer, rebuildMemory } from "./customer.js";
 export { journeyProgress, stateDocument, type JourneyProgress, type StateDocument } from "./document.js";
@@ -11,7 +12,7 @@ export { HistoryNeeded } from "./history.js";
 export { causeId, emissionId, eventId } from "./ids.js";
 export { compileModel, type Model } from "./model.js";
 export { firstLater, isLater } from "./order.js";
-export { replay, replayPart, type ReplayInput, type ReplayPart } from "./replay.js";
+export { replay, replayPart, type Replayed, type ReplayInput, type ReplayPart } from "./replay.js";
 export { heldUntil, timersMayFire } from "./settle.js";
 export type {
   Cause,

@@ -96,12 +96,13 @@ class CompiledJourney {
   #maybeStart(customer: Working): boolean {
     const before = customer.journeys[this.#index];
     if (!this.#mayStart(before) || !this.#start.test(customer)) return false;
-    if (customer.journeyStartedIn[this.#index] === customer.evaluation) {
-      // Once per evaluation; the next one tries again, whatever it concerns.
+    if (customer.journeyStartedIn[this.#index] === customer.evaluation || customer.restsUntilOperation) {
+      // Once per evaluation, and by time alone not for ever; the next one tries again, whatever it concerns.
       customer.blockedItems.push(customer.model.journeyItems[this.#index]!);
       return false;
     }
     customer.journeyStartedIn[this.#index] = customer.evaluation;
+    customer.noteMove();
     this.#change(customer, {
       run: (before?.run ?? 0) + 1,
       status: "active",

@@ -45,7 +45,7 @@ function runLifecycle(customer: Working, initial: string, states: ReadonlyMap<st
     const next = transitions?.find(({ when }) => when.test(customer));
     if (next === undefined) return changed;
     const from = customer.state!;
-    if (wasHeld(customer, next.to)) {
+    if (wasHeld(customer, next.to) || customer.restsUntilOperation) {
       customer.blockedItems.push(customer.model.lifecycleItem);
       customer.push({ kind: "blocked", from, to: next.to });
       return changed;

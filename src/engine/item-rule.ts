@@ -26,6 +26,8 @@ export function compileRuleItem(rule: Rule, index: number, compiler: ConditionCo
   // Consulted at the trigger only, so its changes by time alone make nothing due.
   const when = rule.when === undefined ? null : compiler.compile(rule.when, []);
   const rests = compileRest(rule, index);
+  // A signal that clears itself may be raised again by its own end, for ever.
+  const raises = rule.then.kind === "raiseSignal";
   const act = compileAction(rule, context);
   const action = actionRecord(rule.then);
   const keepsPass = rule.cooldown !== undefined || rule.once === true;
@@ -39,10 +41,11 @@ export function compileRuleItem(rule: Rule, index: number, compiler: ConditionCo
     run(customer) {
       if (customer.ruleRanIn[index] === customer.evaluation || !triggered(customer)) return false;
       customer.ruleRanIn[index] = customer.evaluation;
-      const outcome = decide(customer, when, rests);
+      const outcome = decide(customer, when, (of) => rests(of) || (raises && of.restsUntilOperation));
       log(customer, outcome.result, outcome.conditions, outcome.error);
       if (outcome.result !== "pass") return false;
       if (keepsPass) customer.setPassed(index);
+      if (raises) customer.noteMove();
       return act(customer);
     },
     nextChange: () => Infinity,

@@ -1,3 +1,4 @@
+import { UNBOUNDED, type Budget } from "./budget.js";
 import { newCustomer } from "./customer.js";
 import { evaluateDue, nextDue } from "./evaluate.js";
 import { evaluateAt, evaluateTrack, invalidate } from "./evaluation.js";
@@ -30,6 +31,17 @@ export interface ReplayPart {
   through: number | null;
   /** The events of the parts before, as far as they are at hand. */
   history?: HistorySource;
+  /** Unbounded unless given. */
+  budget?: Budget;
+}
+
+export interface Replayed {
+  state: CustomerState;
+  effects: Effect[];
+  /** How many of the events were evaluated. */
+  taken: number;
+  /** Whether the budget sufficed. Where it did not, the next part begins with the events that are left. */
+  isDone: boolean;
 }
 
 /**
@@ -43,7 +55,8 @@ export function replay(
   model: Model,
   { events, through, ...input }: ReplayInput & { events: Iterable<TrackedEvent>; through: number },
 ): { state: CustomerState; effects: Effect[] } {
-  return replayPart(model, input, { state: null, events, through });
+  const { state, effects } = replayPart(model, input, { state: null, events, through });
+  return { state, effects };
 }
 
 /**
@@ -54,16 +67,26 @@ export function replay(
 export function replayPart(
   model: Model,
   input: ReplayInput,
-  { state, events, through, history }: ReplayPart,
-): { state: CustomerState; effects: Effect[] } {
-  const customer = new Working(model, state ?? zero(input), history);
+  { state, events, through, history, budget = UNBOUNDED }: ReplayPart,
+): Replayed {
+  const customer = new Working(model, state ?? zero(input), history, budget);
+  let taken = 0;
+  let isDone = true;
   for (const event of events) {
-    if (customer.isNew) begin(customer, input, event.occurredAt);
-    evaluateDue(customer, event.occurredAt, "all");
-    evaluateTrack(customer, event);
+    isDone = take(customer, input, event);
+    if (!isDone) break;
+    taken++;
   }
-  if (through !== null) end(customer, input, through);
-  return { state: customer.toState(nextDue(customer)), effects: customer.effects };
+  if (isDone && through !== null) isDone = end(customer, input, through);
+  return { state: customer.toState(nextDue(customer)), effects: customer.effects, taken, isDone };
+}
+
+/** Evaluates what is due before an event, and the event; false where the budget was spent before that. */
+function take(customer: Working, input: ReplayInput, event: TrackedEvent): boolean {
+  if (customer.isNew) begin(customer, input, event.occurredAt);
+  if (!evaluateDue(customer, event.occurredAt, "all") || !customer.mayGoOn()) return false;
+  evaluateTrack(customer, event);
+  return true;
 }
 
 function zero({ customerId, createdAt, traits, traitsChangedAt, lastTrack }: ReplayInput): CustomerState {
@@ -80,11 +103,11 @@ function begin(customer: Working, input: ReplayInput, firstEventAt: number): voi
   else evaluateAt(customer, at, "timer");
 }
 
-function end(customer: Working, input: ReplayInput, through: number): void {
+function end(customer: Working, input: ReplayInput, through: number): boolean {
   if (customer.isNew) begin(customer, input, Infinity);
   if (input.lastEventAt !== null && input.lastEventAt > customer.lastEventAt) {
     customer.lastEventAt = input.lastEventAt;
     invalidate(customer);
   }
-  evaluateDue(customer, through, "all");
+  return evaluateDue(customer, through, "all");
 }

@@ -130,6 +130,8 @@ export interface CustomerState {
   memory: ConditionMemory;
   /** The earliest instant after the clock at which a condition changes by time alone. */
   timerDueAt: number | null;
+  /** How often time alone has moved the customer on since its last operation (see `MOVES_BY_TIME_MAX`); absent for never. */
+  movesByTime?: number;
   /** The earliest instant at which anything is to be evaluated without a new operation. */
   nextDueAt: number | null;
 }
@@ -144,7 +146,7 @@ export type EmissionSource = "lifecycle" | "journey" | "segment" | "health" | "r
 
 export type Effect = { at: number; cause: Cause } & (
   | { kind: "transition"; from: string | null; to: string }
-  /** A transition that was not taken, because its state had been held at this instant already. */
+  /** A transition that was not taken: its state had been held at this instant already, or time alone has moved the customer on too often. */
   | { kind: "blocked"; from: string; to: string }
   | { kind: "segmentEntered"; segment: string }
   | { kind: "segmentExited"; segment: string; enteredAt: number }

@@ -6,6 +6,7 @@ import {
   type Boundary,
   type JourneyBoundaries,
 } from "./boundary.js";
+import { MOVES_BY_TIME_MAX, UNBOUNDED, type Budget } from "./budget.js";
 import type { Model } from "./model.js";
 import { openAggregates, saveAggregates, type WorkingAggregate } from "./aggregates.js";
 import { member, merged } from "./records.js";
@@ -47,6 +48,8 @@ export class Working {
   traitsChangedAt: number | null;
   traitsDueAt: number[];
   timerDueAt: number;
+  /** How often time alone has moved the customer on since its last operation. */
+  movesByTime: number;
 
   state: string | null;
   /** When the lifecycle state was entered, and what counts since then. */
@@ -90,6 +93,8 @@ export class Working {
   heldIn = 0;
   /** The items that the present evaluation held back, because they had changed in it already. */
   blockedItems: number[] = [];
+  /** Whether an instant was evaluated: one is, whatever the budget. */
+  private hasBegun = false;
   /** By position: the last evaluation in which it happened. */
   readonly journeyStartedIn: number[] = [];
   readonly segmentEnteredIn: number[] = [];
@@ -110,6 +115,7 @@ export class Working {
     readonly model: Model,
     private readonly origin: CustomerState,
     readonly history: HistorySource = () => undefined,
+    private readonly budget: Budget = UNBOUNDED,
   ) {
     this.customerId = origin.customerId;
     this.clock = origin.evaluatedThrough ?? -Infinity;
@@ -120,6 +126,7 @@ export class Working {
     this.traitsChangedAt = origin.traitsChangedAt;
     this.traitsDueAt = origin.traitsDueAt.slice();
     this.timerDueAt = origin.timerDueAt ?? Infinity;
+    this.movesByTime = origin.movesByTime ?? 0;
     const { lifecycle } = origin;
     this.state = lifecycle?.state ?? null;
     this.enteredAt = lifecycle?.enteredAt ?? Infinity;
@@ -143,6 +150,23 @@ export class Working {
   /** Whether the customer was ever evaluated. */
   get isNew(): boolean {
     return this.clock === -Infinity;
+  }
+
+  /** Whether one more instant may be evaluated. */
+  mayGoOn(): boolean {
+    if (this.hasBegun) return this.budget(this.effects);
+    this.hasBegun = true;
+    return true;
+  }
+
+  /** Whether time alone may not move the customer on any more before its next operation. */
+  get restsUntilOperation(): boolean {
+    return this.causeKind === "timer" && this.movesByTime >= MOVES_BY_TIME_MAX;
+  }
+
+  /** Takes down that the present evaluation moved the customer on. */
+  noteMove(): void {
+    if (this.causeKind === "timer") this.movesByTime++;
   }
 
   /** Puts an event into the memory of the conditions that read it, and marks those. */
@@ -173,6 +197,7 @@ export class Working {
   }
 
   enterState(state: string): void {
+    this.noteMove();
     this.state = state;
     this.enteredAt = this.clock;
     this.stateBoundary = boundaryAt(this.clock, this.operationOrder());
@@ -263,6 +288,7 @@ export class Working {
         aggregates: saveAggregates(this),
       },
       timerDueAt: finite(this.timerDueAt),
+      ...(this.movesByTime > 0 ? { movesByTime: this.movesByTime } : {}),
       nextDueAt: finite(nextDueAt),
     };
   }

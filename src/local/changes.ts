@@ -20,7 +20,7 @@ function inWords(effect: Effect): string | null {
     case "transition":
       return effect.from === null ? `created as ${effect.to}` : `${effect.from} → ${effect.to}`;
     case "blocked":
-      return `${effect.from} → ${effect.to} blocked: it was in that state at this instant already`;
+      return `${effect.from} → ${effect.to} blocked: it was in that state at this instant already, or time alone has moved it too often`;
     case "segmentEntered":
       return `segment ${effect.segment} entered`;
     case "segmentExited":

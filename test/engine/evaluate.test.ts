@@ -71,7 +71,7 @@ describe("evaluate", () => {
     const model = modelOf({ segments: { s: inactiveFor("3d") } });
     const { state } = fold(model, [track(1, "a", "01-01")]);
     const ticked = evaluate(model, state, [], { now: at("01-03"), timers: "fire" });
-    expect(ticked).toEqual({ state, effects: [], deferred: [] });
+    expect(ticked).toEqual({ state, effects: [], deferred: [], taken: 0, isDone: true });
   });
 
   it("evaluates what is due before an operation also where timers are held, and nothing after it", () => {

@@ -5,8 +5,10 @@ import {
   HistoryNeeded,
   newCustomer,
   rebuildMemory,
+  type Budget,
   type CustomerState,
   type Effect,
+  type Evaluated,
   type HistoryPage,
   type HistoryRequest,
   type HistorySource,
@@ -44,25 +46,33 @@ export class Run {
   deferred: TrackOperation[] = [];
   /** What the engine asked of the history so far. */
   readonly requests: HistoryRequest[] = [];
+  /** How many calls of the engine it took, those repeated for want of history not counted. */
+  calls = 0;
   private readonly taken: TrackOperation[] = [];
 
-  /** @param history whether all the history asked for is at hand, or fetched in small pages while the call is repeated */
+  /**
+   * @param history whether all the history asked for is at hand, or fetched in small pages while the call is repeated
+   * @param budget for each call; where it does not suffice, the call is followed by another with what is left
+   */
   constructor(
     private model: Model,
     private readonly history: "whole" | "pages" = "whole",
     customer: { customerId: string; createdAt: number } = { customerId: "c1", createdAt: 0 },
+    private readonly budget: () => Budget = () => () => true,
   ) {
     this.state = newCustomer(customer.customerId, customer.createdAt);
   }
 
   take(operations: readonly Operation[], options: Parameters<typeof evaluate>[3] = { now: 0, timers: "hold" }): void {
-    const evaluated = this.evaluated();
-    this.taken.push(...operations.filter((operation) => operation.kind === "track"));
-    this.call(operations, options, evaluated);
+    for (let left = operations; ;) {
+      const { taken, isDone } = this.call(left, options);
+      if (isDone) return;
+      left = left.slice(taken);
+    }
   }
 
   tick(now: number): void {
-    this.call([], { now, timers: "fire" }, this.evaluated());
+    this.take([], { now, timers: "fire" });
   }
 
   changeVersion(model: Model): void {
@@ -76,19 +86,20 @@ export class Run {
     return this.taken.filter(({ seq }) => !ahead.has(seq)).sort((a, b) => a.occurredAt - b.occurredAt || a.seq - b.seq);
   }
 
-  private call(
-    operations: readonly Operation[],
-    options: Parameters<typeof evaluate>[3],
-    evaluated: TrackOperation[],
-  ): void {
+  private call(operations: readonly Operation[], options: Parameters<typeof evaluate>[3]): Evaluated {
+    const evaluated = this.evaluated();
     const state = freeze(JSON.parse(JSON.stringify(this.state)) as CustomerState);
     const given = freeze([...this.deferred, ...operations]);
     const result = withHistory(evaluated, this.history, this.requests, (history) =>
-      evaluate(this.model, state, given, { ...options, history }),
+      evaluate(this.model, state, given, { ...options, history, budget: this.budget() }),
     );
+    const taken = result.taken - this.deferred.length;
+    this.taken.push(...operations.slice(0, taken).filter((operation) => operation.kind === "track"));
     this.state = result.state;
     this.deferred = result.deferred;
     this.effects.push(...result.effects);
+    this.calls++;
+    return { ...result, taken };
   }
 }
 

@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+
+import type { TrackOperation } from "../../src/engine/index.js";
+import { happened, inState, journeyIs, modelOf, not, type Parts } from "./support/builders.js";
+import { Run } from "./support/runner.js";
+
+const MINUTE = 60_000;
+const YEAR = 365 * 24 * 60 * MINUTE;
+/** What docs/model.md promises. */
+const MOVES_MAX = 1_000;
+
+const CIRCLE: Parts["states"] = { a: [["b", inState("1m")]], b: [["a", inState("1m")]] };
+
+describe("what time alone brings about between two operations", () => {
+  it("ends after a thousand transitions, each at its instant, and the next is reported as blocked", () => {
+    const run = new Run(modelOf({ states: CIRCLE }));
+    run.take([track(1, 0)]);
+    run.tick(2_000 * YEAR);
+    const moved = run.effects.filter(({ kind }) => kind === "transition").slice(1);
+    expect(moved).toHaveLength(MOVES_MAX);
+    expect(moved.at(-1)).toMatchObject({ from: "b", to: "a", at: MOVES_MAX * MINUTE, cause: { kind: "timer" } });
+    expect(run.effects.at(-1)).toMatchObject({ kind: "blocked", from: "a", to: "b", at: (MOVES_MAX + 1) * MINUTE });
+    expect(run.state.nextDueAt).toBeNull();
+  });
+
+  it("goes on after the next operation, which finds what was blocked", () => {
+    const run = new Run(modelOf({ states: CIRCLE }));
+    run.take([track(1, 0)]);
+    run.tick(YEAR);
+    run.take([track(2, YEAR)]);
+    const { state } = run;
+    expect(state.lifecycle).toMatchObject({ state: "b", enteredAt: YEAR });
+    run.tick(YEAR + 10 * MINUTE);
+    expect(run.state.lifecycle).toMatchObject({ state: "b", enteredAt: YEAR + 10 * MINUTE });
+  });
+
+  it("ends after a thousand runs of a journey that starts itself again", () => {
+    const run = new Run(
+      modelOf({
+        journeys: {
+          again: {
+            start: not(journeyIs("again", "active")),
+            steps: [["pay", happened("paid")]],
+            expiresAfter: "15m",
+            repeat: true,
+          },
+        },
+      }),
+    );
+    run.take([track(1, 0)]);
+    run.tick(YEAR);
+    // The first was started by the operation.
+    expect(run.state.journeys["again"]).toMatchObject({ run: MOVES_MAX + 1, status: "expired" });
+    expect(run.state.nextDueAt).toBeNull();
+  });
+
+  it("ends after a thousand raises of a signal whose end raises it again", () => {
+    const run = new Run(
+      modelOf({
+        signals: { bell: { for: "1m" } },
+        rules: {
+          ring: { on: { kind: "event", of: { event: "seen" } }, then: { kind: "raiseSignal", signal: "bell" } },
+          again: { on: { kind: "signalCleared", signal: "bell" }, then: { kind: "raiseSignal", signal: "bell" } },
+        },
+      }),
+    );
+    run.take([track(1, 0)]);
+    run.tick(YEAR);
+    expect(run.effects.filter(({ kind }) => kind === "signalRaised")).toHaveLength(MOVES_MAX + 1);
+    expect(run.effects.filter(({ kind }) => kind === "ruleExecuted").at(-1)).toMatchObject({
+      rule: "again",
+      result: "skip",
+    });
+    expect(run.state.nextDueAt).toBeNull();
+  });
+});
+
+function track(seq: number, occurredAt: number): TrackOperation {
+  return {
+    kind: "track",
+    seq,
+    eventId: `evt_${seq}`,
+    event: "seen",
+    properties: {},
+    occurredAt,
+    acceptedAt: occurredAt,
+  };
+}
