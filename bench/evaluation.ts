@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { pino } from "pino";
 import { ingestBatch } from "../src/db/calls-ingest.js";
-import { evaluateEnvironment } from "../src/tasks/evaluate.js";
+import { evaluateEnvironment } from "../src/tasks/evaluate/evaluate-environment.js";
 import { Models } from "../src/evaluation/models.js";
 import type { BenchDatabase } from "./lib/database.js";
 import { nextEvents } from "./lib/events.js";
@@ -25,7 +25,9 @@ export async function benchEvaluation(
     const ingestRate = await rateOf(batches * BATCH, async () => {
       for (const body of bodies) await ingestBatch(sql, { keyHash, batchId: randomUUID(), repeated: false }, body);
     });
-    const evaluationRate = await rateOf(batches * BATCH, () => evaluateEnvironment(dependencies, environmentId));
+    const evaluationRate = await rateOf(batches * BATCH, async () => {
+      await evaluateEnvironment(dependencies, environmentId);
+    });
     if (round === 0) continue;
     ingested.push(ingestRate);
     evaluated.push(evaluationRate);

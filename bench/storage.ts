@@ -7,7 +7,7 @@ import { ingestBatch } from "../src/db/calls-ingest.js";
 import { Models } from "../src/evaluation/models.js";
 import { canonicalJson, hashSnapshot } from "../src/snapshot/canonical.js";
 import type { Snapshot } from "../src/snapshot/types.js";
-import { evaluateEnvironment } from "../src/tasks/evaluate.js";
+import { evaluateEnvironment } from "../src/tasks/evaluate/evaluate-environment.js";
 import { nextBodies } from "./ingest/bodies.js";
 import type { BenchDatabase } from "./lib/database.js";
 import { SNAPSHOT } from "./lib/events.js";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { pino } from "pino";
 import { connect } from "../../src/db/connect.js";
 import { Models } from "../../src/evaluation/models.js";
-import { evaluateEnvironment } from "../../src/tasks/evaluate.js";
+import { evaluateEnvironment } from "../../src/tasks/evaluate/evaluate-environment.js";
 import { startApp, startWorker } from "../lib/children.js";
 import type { BenchDatabase, BenchServer } from "../lib/database.js";
 import { nextEvents } from "../lib/events.js";

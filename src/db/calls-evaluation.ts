@@ -18,9 +18,15 @@ export interface CustomerInput {
 }
 
 export interface EvaluationInput {
+  /** Two others evaluate the environment: nobody was taken. The other members but `customers` are missing then. */
+  busy?: true;
   /** The database's clock, the only one that evaluation knows (ms). */
   now: number;
   settled: boolean;
+  /** An evaluation of the environment ended without an outcome: nothing may be evaluated but in a trial. */
+  suspected: boolean;
+  /** To how many webhooks an emission may go. */
+  webhooks: number;
   /** Of the transaction that holds the customers; null where none were taken. */
   transactionId: string | null;
   projectId: number;
@@ -174,6 +180,50 @@ export async function tick(sql: Sql, workerId: string, settleSeconds: number): P
   const [row] = await sql<[{ asked: number }]>`
     select svc_api.tick(${workerId}, make_interval(secs => ${settleSeconds})) as asked`;
   return row.asked;
+}
+
+/** Says that an evaluation of an environment ended without an outcome. */
+export async function suspectEnvironment(sql: Sql, environmentId: number, reason: string): Promise<void> {
+  await sql`select svc_api.suspect_environment(${environmentId}, ${reason})`;
+}
+
+/** Who tries an evaluation that may end its worker. */
+export interface Trial {
+  environmentId: number;
+  workerId: string;
+}
+
+/**
+ * Begins the trial of a chunk, at most as large as `full`: smaller where the one before had no end. Null where nothing is suspected any more,
+ * or another worker is at it. `suspended` is the customer that was found to be at fault and is set aside now.
+ */
+export async function beginTrial(
+  sql: Sql,
+  { environmentId, workerId }: Trial,
+  full: ChunkLimits,
+): Promise<(ChunkLimits & { suspended: string | null }) | null> {
+  const [row] = await sql<[{ trial: (ChunkLimits & { suspended: string | null }) | null }]>`
+    select svc_api.begin_trial(${environmentId}, ${workerId}, ${full.customers}, ${full.operations}) as trial`;
+  return row.trial;
+}
+
+/** Writes down who is in the chunk of a trial, before anything is done with them; or, of one that failed, why. */
+export async function nameTrial(
+  sql: Sql,
+  { environmentId, workerId }: Trial,
+  { customerIds = null, reason = null }: { customerIds?: string[] | null; reason?: string | null },
+): Promise<void> {
+  await sql`select svc_api.name_trial(${environmentId}, ${workerId}, ${customerIds}::text[], ${reason})`;
+}
+
+/** Says that a trial succeeded. */
+export async function endTrial(sql: Sql, { environmentId, workerId }: Trial, full: ChunkLimits): Promise<void> {
+  await sql`select svc_api.end_trial(${environmentId}, ${workerId}, ${full.customers}, ${full.operations})`;
+}
+
+/** Says that a worker has ended without stopping: its jobs are free for others. */
+export async function buryWorker(sql: Sql, workerId: string): Promise<void> {
+  await sql`select svc_api.bury_worker(${workerId})`;
 }
 
 /** Says that a worker has stopped, which readiness would else believe alive for half a minute. */

@@ -28,17 +28,37 @@ export function newCustomer(customerId: string, createdAt: number): CustomerStat
 }
 
 /**
- * The customer with condition memory for another model, folded from the retained events that were evaluated before; what
- * was derived under the former model survives, and so does the instant at which the customer is due next.
- *
- * @param history the evaluated events that are retained, in order of occurrence and acceptance
+ * Gives a customer condition memory for another model, folded from the retained events that were evaluated before. What was derived under the
+ * former model survives, and so does the instant at which the customer is due next.
  */
+export class MemoryRebuild {
+  readonly #customer: Working;
+  readonly #nextDueAt: number;
+
+  constructor(model: Model, state: CustomerState) {
+    const { movesByTime: _, ...kept } = state;
+    const forgotten = { model: null, awaitsEvaluation: state.firstEvaluatedAt !== null, streams: [], aggregates: [] };
+    // When a component of the former version's health would have changed says nothing about this version's, nor does how often time alone
+    // has moved the customer.
+    this.#customer = new Working(model, { ...kept, healthChangesAt: null, memory: forgotten });
+    this.#nextDueAt = state.nextDueAt ?? Infinity;
+  }
+
+  /** Takes the next of the evaluated events that are retained, in order of occurrence and acceptance. */
+  add(event: HistoryEvent): void {
+    this.#customer.record(event);
+  }
+
+  end(): CustomerState {
+    return this.#customer.toState(this.#nextDueAt);
+  }
+}
+
+/** The same where the whole history is at hand. */
 export function rebuildMemory(model: Model, state: CustomerState, history: Iterable<HistoryEvent>): CustomerState {
-  const forgotten = { model: null, awaitsEvaluation: state.firstEvaluatedAt !== null, streams: [], aggregates: [] };
-  // When a component of the former version's health would have changed says nothing about this version's.
-  const customer = new Working(model, { ...state, healthChangesAt: null, memory: forgotten });
-  for (const event of history) customer.record(event);
-  return customer.toState(state.nextDueAt ?? Infinity);
+  const rebuild = new MemoryRebuild(model, state);
+  for (const event of history) rebuild.add(event);
+  return rebuild.end();
 }
 
 /** @throws {Error} if a customer's memory is that of another model */

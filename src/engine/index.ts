@@ -4,7 +4,7 @@
  */
 export type { Budget } from "./budget.js";
 export { corrections, untoldExpirations, type JourneySpan } from "./corrections.js";
-export { newCustomer, rebuildMemory } from "./customer.js";
+export { MemoryRebuild, newCustomer, rebuildMemory } from "./customer.js";
 export { journeyProgress, stateDocument, type JourneyProgress, type StateDocument } from "./document.js";
 export { evaluate, type Evaluated, type EvaluateOptions } from "./evaluate.js";
 export { explain, explainHealth, type CustomerExplanation, type Explained, type ExplainOptions } from "./explain.js";

@@ -4,7 +4,7 @@ import { WorkerCounters } from "../metrics/worker-counters.js";
 import { startCounterFlush } from "../tasks/counter-flush.js";
 import { startDeliverer } from "../tasks/deliver.js";
 import { startRecomputer } from "../tasks/recompute/recomputer.js";
-import { startWorker, type RunningWorker } from "../tasks/worker.js";
+import { startWorker, type RunningWorker, type WorkerOptions } from "../tasks/worker.js";
 
 /** Plain data, so that it can be handed to a thread. */
 export interface WorkerRoleOptions {
@@ -22,7 +22,11 @@ export interface WorkerRoleOptions {
 const CONCURRENCY = 4;
 
 /** Everything a worker process does: evaluation jobs, the tick, recomputes, and webhook deliveries. */
-export async function runWorkerRole(options: WorkerRoleOptions, logger: Logger): Promise<RunningWorker> {
+export async function runWorkerRole(
+  options: WorkerRoleOptions,
+  logger: Logger,
+  succession: Pick<WorkerOptions, "formerWorkerId" | "onIdentified"> = {},
+): Promise<RunningWorker> {
   const connection = {
     ...(options.useRoles ? { role: "svc_worker" } : {}),
     // A chunk with a long history takes its time.
@@ -54,6 +58,7 @@ export async function runWorkerRole(options: WorkerRoleOptions, logger: Logger):
     onRecompute: () => recomputer.wake(),
     logger,
     counters,
+    ...succession,
     onStalled: (error) => {
       logger.fatal({ err: error }, "the worker is stuck and ends, to be started again");
       process.exit(1);

@@ -12,8 +12,18 @@ const PAUSE_MS_MAX = 10_000;
 /** A thread that worked for so long had started well; its end has nothing to do with those before. */
 const SETTLED_MS = 60_000;
 
+export interface WorkerThreadData {
+  logLevel: string;
+  /** Under which the thread before this one was known, where that ended by itself. */
+  formerWorkerId: string | undefined;
+}
+
+export type WorkerThreadMessage = { kind: "ready" } | { kind: "identified"; workerId: string };
+
 interface Thread {
   worker: Worker;
+  /** Under which it is known to others, once it is. */
+  workerId: () => string | undefined;
   /** Resolves with whether it ever said that it is ready. */
   started: Promise<boolean>;
   /** Resolves when it is gone. */
@@ -32,14 +42,14 @@ export async function startWorkerThread(
   logLevel: string,
   logger: Logger,
 ): Promise<RunningWorker> {
-  const launch = () => launchThread(options, logLevel, logger);
+  const launch = (former?: Thread) => launchThread(options, { logLevel, formerWorkerId: former?.workerId() }, logger);
   let thread = launch();
   await options;
   // The database was there a moment ago; it may die just now, too.
   for (let starts = 1; !(await thread.started); starts += 1) {
     if (starts === STARTS_MAX) throw new StartError("the worker did not start; the log says why");
     await delay(FIRST_PAUSE_MS * starts);
-    thread = launch();
+    thread = launch(thread);
   }
   const stopping = new AbortController();
   const isStopping = () => stopping.signal.aborted;
@@ -52,7 +62,7 @@ export async function startWorkerThread(
       logger.error({ pauseMs }, "the worker ended by itself and is started again");
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       if (isStopping()) return;
-      thread = launch();
+      thread = launch(thread);
     }
   };
   const kept = keep();
@@ -66,14 +76,20 @@ export async function startWorkerThread(
   };
 }
 
-function launchThread(options: Promise<WorkerRoleOptions>, logLevel: string, logger: Logger): Thread {
-  const worker = new Worker(new URL("./worker-thread.js", import.meta.url), { workerData: { logLevel } });
+function launchThread(options: Promise<WorkerRoleOptions>, workerData: WorkerThreadData, logger: Logger): Thread {
+  const worker = new Worker(new URL("./worker-thread.js", import.meta.url), { workerData });
   void options.then(
     (known) => worker.postMessage(known),
     () => worker.terminate(),
   );
   worker.on("error", (error) => logger.error({ err: error }, "the worker failed"));
   const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
-  const ready = new Promise<boolean>((resolve) => worker.once("message", () => resolve(true)));
-  return { worker, started: Promise.race([ready, ended.then(() => false)]), ended };
+  let workerId = workerData.formerWorkerId;
+  const ready = new Promise<boolean>((resolve) => {
+    worker.on("message", (message: WorkerThreadMessage) => {
+      if (message.kind === "ready") resolve(true);
+      else workerId = message.workerId;
+    });
+  });
+  return { worker, workerId: () => workerId, started: Promise.race([ready, ended.then(() => false)]), ended };
 }

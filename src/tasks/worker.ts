@@ -4,14 +4,14 @@ import { Logger as GraphileLogger, run, type Runner, type WorkerEvents } from "g
 import pg from "pg";
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
-import { signOff, tick } from "../db/calls-evaluation.js";
+import { buryWorker, signOff, tick } from "../db/calls-evaluation.js";
 import { sweepWebhooks } from "../db/calls-deliveries.js";
 import { sweepRecomputes } from "../db/calls-recompute.js";
 import { sweepIam } from "../db/calls-sign-in.js";
 import { Models } from "../evaluation/models.js";
 import type { WorkerCounters } from "../metrics/worker-counters.js";
 import { JOBS, TICKS } from "../metrics/worker-metrics.js";
-import { evaluateEnvironment } from "./evaluate.js";
+import { EvaluationTurns } from "./evaluate/turns.js";
 import { sweepRetention } from "./retention.js";
 
 export interface WorkerOptions {
@@ -28,6 +28,10 @@ export interface WorkerOptions {
   logger: Logger;
   /** Jobs, ticks and what was evaluated are counted here. */
   counters?: WorkerCounters;
+  /** The worker before this one, where that ended without stopping. */
+  formerWorkerId?: string | undefined;
+  /** Told the id of this one before it does anything. */
+  onIdentified?: (workerId: string) => void;
   /** Told, once, when a tick has had no answer for `silenceMsMax`: the process had better be started again. */
   onStalled: (error: Error) => void;
   /** Two minutes unless given. */
@@ -57,9 +61,6 @@ const SWEPT_ROWS = 5_000;
 /** Results of recomputes that one call removes; they are wide. */
 const SWEPT_RESULTS = 1_000;
 
-/** A job that evaluated this many chunks goes to the end of the queue, so that a long backlog does not keep other environments waiting. */
-const CHUNKS_PER_JOB = 20;
-
 /** Starts the job runner and the tick of this process. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { sql, logger, settleSeconds } = options;
@@ -70,9 +71,16 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const events: WorkerEvents = new EventEmitter();
   // graphile-worker locks jobs in the name of its pool, so that is whose heartbeat the tick writes.
   const poolId = new Promise<string>((resolve) => {
-    events.once("pool:create", ({ workerPool }) => resolve(workerPool.id));
+    events.once("pool:create", ({ workerPool }) => {
+      options.onIdentified?.(workerPool.id);
+      resolve(workerPool.id);
+    });
   });
   if (options.counters !== undefined) countJobs(events, options.counters);
+  const turns = poolId.then(
+    (workerId) =>
+      new EvaluationTurns({ sql, models, settleSeconds, logger, ...counted }, { workerId, isStopping: () => stopping }),
+  );
   const pool = new pg.Pool({
     connectionString: options.databaseUrl,
     max: options.concurrency + 2,
@@ -88,6 +96,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     for (let swept = -1; swept !== 0 && !stopping; rows += swept) swept = await sweep();
     return rows;
   };
+  // Before jobs are taken: what it was evaluating may be what ended it.
+  if (options.formerWorkerId !== undefined) await buryWorker(sql, options.formerWorkerId);
   const runner: Runner = await run({
     pgPool: pool,
     concurrency: options.concurrency,
@@ -117,12 +127,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         const isSomething = swept.operations + swept.keys + swept.logs > 0;
         logger[isSomething ? "info" : "debug"](swept, "what is older than it is kept was removed");
       },
-      evaluate: async (payload, { addJob }) => {
+      evaluate: async (payload, { job, addJob }) => {
         const { environmentId } = payload as { environmentId: number };
-        let chunks = 0;
-        const goesOn = () => chunks++ < CHUNKS_PER_JOB && !stopping;
-        await evaluateEnvironment({ sql, models, settleSeconds, logger, ...counted }, environmentId, goesOn);
-        if (stopping || chunks > CHUNKS_PER_JOB) await addJob("evaluate", { environmentId });
+        await (await turns).take({ environmentId, isRetry: job.attempts > 1, addJob });
       },
     },
   });

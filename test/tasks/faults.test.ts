@@ -130,7 +130,7 @@ it("timers of a customer wait for its operations, also where a chunk ends before
   });
 });
 
-it("one operation of a customer may come to more emissions than an outbox row holds", async () => {
+it("what a customer comes to is written in parts, each a transaction, and none of it is left out", async () => {
   const segments = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`s${i}`, trait("plan", "eq", "pro")]));
   environment = await TestEnvironment.create(db.sql, snapshotOf({ segments }));
   const changes = Array.from({ length: 700 }, (_, i) => [
@@ -141,6 +141,35 @@ it("one operation of a customer may come to more emissions than an outbox row ho
   await environment.evaluate({ at: AT });
   expect(await environment.setAside()).toEqual([]);
   expect(await environment.emissions()).toHaveLength(70_000);
+  const batches = await db.sql<{ emissions: number }[]>`
+    select b.emissions from svc.emission_batches as b where environment_id = ${environment.environmentId}`;
+  expect(batches.length).toBeGreaterThan(1);
+});
+
+it("one transaction may write more emissions than an outbox row holds", async () => {
+  await environment.ingest([{ customer: "c", at: AT, event: "login" }]);
+  const emission = {
+    customerId: "c",
+    type: "t",
+    source: "rule",
+    metadata: {},
+    at: 0,
+    causeType: "timer",
+    causeId: null,
+  } as const;
+  await db.sql.begin(async (tx) => {
+    const input = await beginEvaluation(
+      tx,
+      environment.environmentId,
+      { customers: 1, operations: 1 },
+      0,
+      Date.parse(AT),
+    );
+    await applyEvaluation(tx, environment.environmentId, input, {
+      ...NOTHING,
+      emissions: Array.from({ length: 70_000 }, () => emission),
+    });
+  });
   const batches = await db.sql<{ emissions: number }[]>`
     select b.emissions from svc.emission_batches as b
     where environment_id = ${environment.environmentId}

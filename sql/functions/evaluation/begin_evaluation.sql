@@ -1,10 +1,10 @@
 -- Takes customers of an environment for evaluation: those with the oldest waiting operations, then those with due timers. Answers
--- {now (ms), version, hash, settled, transactionId, customers: […]} with everything the engine needs, in the transaction that
--- apply_evaluation ends.
--- instant is the time to evaluate at: null for the present.
--- Locks the customers' rows, in id order, passing over those another worker holds: that worker looks at the inbox once more after it
--- commits, or the tick does where a recompute held them. Customers that are new are inserted; a worker that inserts the same ones waits.
--- The operations are read in a later statement than the lock, so what was committed meanwhile is seen.
+-- {now (ms), version, hash, settled, suspected, webhooks, transactionId, customers: […]}, all that the engine needs, in the transaction
+-- that apply_evaluation ends; {busy: true, customers: []} where two others evaluate the environment. Of a suspected one nothing may be
+-- evaluated but in a trial (begin_trial). instant is the time to evaluate at: null for the present.
+-- Locks a slot and the customers' rows, in id order, passing over those another worker holds: that worker looks at the inbox once more
+-- after it commits, or the tick does where a recompute held them. New customers are inserted by the first slot's holder only, so that
+-- nobody waits. The operations are read in a later statement than the lock, so what was committed meanwhile is seen.
 create or replace function svc_api.begin_evaluation(
   environment_id integer, customer_limit integer, operation_limit integer, settle interval, instant timestamptz
 )
@@ -26,7 +26,12 @@ declare
   _locked text[] := '{}';
   _due text[];
   _set_aside text[];
+  _slot constant smallint := svc.take_evaluation_slot(begin_evaluation.environment_id);
 begin
+  if _slot is null then
+    return json_build_object('busy', true, 'customers', '[]'::json);
+  end if;
+
   loop
     -- More than one chunk takes, because other workers may hold the first of them.
     select array_agg(w.customer_id), max(w.rows_read) into _waiting, _read
@@ -62,7 +67,7 @@ begin
       limit begin_evaluation.customer_limit
     ) as l;
 
-    if cardinality(_locked) < begin_evaluation.customer_limit then
+    if _slot = 1 and cardinality(_locked) < begin_evaluation.customer_limit then
       -- What this transaction inserts, it holds.
       _locked := _locked || array(
         select svc.insert_customers(
@@ -78,7 +83,7 @@ begin
       where i.environment_id = begin_evaluation.environment_id and i.customer_id = any(_set_aside) and i.not_before is null;
     end if;
 
-    exit when _locked <> '{}';
+    exit when _locked <> '{}' or _slot = 2;
     -- Others may wait behind those that are set aside, or held for long by who has more waiting than was read: a recompute of one customer.
     if _set_aside is null then
       exit when _read < _limit;
@@ -86,7 +91,7 @@ begin
     end if;
   end loop;
 
-  -- Only now: inserting may have waited for another worker.
+  -- Only now: inserting may have waited for an erasure.
   _now := coalesce(begin_evaluation.instant, date_trunc('milliseconds', clock_timestamp()));
 
   -- While late events come in, the timers of the customers they belong to wait.

@@ -1,7 +1,8 @@
 -- Everything the engine needs about customers that were locked: their state, so many of the waiting operations of each, and whether more
--- of them wait. An operation is [seq, accepted (ms), event or null for an identify, payload, occurred (ms)].
--- Operations that lay ahead are read five minutes early, because an event may occur as much after its acceptance and must find those
--- before it evaluated.
+-- of them wait. Where that would have more than eight megabytes there are fewer customers, and of each fewer operations, but at least one:
+-- the others wait for the next call. webhooks is to how many an emission may go. An operation is [seq, accepted (ms), event or null for an
+-- identify, payload, occurred (ms)]. Operations that lay ahead are read five minutes early, because an event may occur as much after its
+-- acceptance and must find those before it evaluated.
 -- Raises nothing, locks nothing.
 create or replace function svc.evaluation_input(
   environment_id integer, customer_ids text[], operations_each integer, instant timestamptz, settled boolean
@@ -11,7 +12,26 @@ language sql
 stable
 set search_path = ''
 as $$
-  with inputs as (
+  with stored as (
+    select
+      c.*,
+      sum(c.bytes) over (order by c.customer_id) - c.bytes as bytes_before
+    from (
+      select
+        k.customer_id, k.created_at, k.traits, k.state, k.generation,
+        -- What is stored compressed may be a hundred times as long; only that is unpacked to be measured.
+        coalesce(case when pg_column_compression(k.state) is null then pg_column_size(k.state) else octet_length(k.state::text) end, 0)
+        + case when pg_column_compression(k.traits) is null then pg_column_size(k.traits) else octet_length(k.traits::text) end as bytes
+      from unnest(evaluation_input.customer_ids) as w (customer_id)
+      cross join lateral (
+        select c.customer_id, c.created_at, c.traits, c.state, c.generation
+        from svc.customers as c
+        where c.environment_id = evaluation_input.environment_id and c.customer_id = w.customer_id
+        limit 1
+      ) as k
+    ) as c
+  ),
+  inputs as (
     select
       c.customer_id,
       json_build_object(
@@ -23,61 +43,79 @@ as $$
         'operations', coalesce(o.list, '[]'),
         'more', coalesce(o.more, false)
       ) as input
-    from unnest(evaluation_input.customer_ids) as w (customer_id)
-    cross join lateral (
-      select k.customer_id, k.created_at, k.traits, k.state, k.generation
-      from svc.customers as k
-      where k.environment_id = evaluation_input.environment_id and k.customer_id = w.customer_id
-      limit 1
-    ) as c
+    from stored as c
     cross join lateral (
       select
-        bool_or(p.position > evaluation_input.operations_each) as more,
+        bool_or(not p.taken) as more,
         json_agg(
           json_build_array(
             p.seq,
-            floor(extract(epoch from coalesce(e.accepted_at, t.accepted_at)) * 1000)::bigint,
-            e.event,
-            coalesce(e.properties, t.traits),
-            floor(extract(epoch from e.occurred_at) * 1000)::bigint
+            floor(extract(epoch from p.accepted_at) * 1000)::bigint,
+            p.event,
+            p.payload,
+            floor(extract(epoch from p.occurred_at) * 1000)::bigint
           ) order by p.seq
-        ) filter (where p.position <= evaluation_input.operations_each) as list
+        ) filter (where p.taken) as list
       from (
-        (
-          select i.seq, row_number() over (order by i.seq) as position
-          from svc.inbox as i
-          where i.environment_id = evaluation_input.environment_id
-            and i.customer_id = w.customer_id
-            -- Is null, said so that only the primary key serves: the index of what is ready has no customer to search by.
-            and coalesce(i.not_before, '-infinity') = '-infinity'
-          order by i.seq
-          -- One past the limit tells that there are more.
-          limit evaluation_input.operations_each + 1
-        )
-        union all
-        select i.seq, 0
-        from svc.inbox as i
-        where i.environment_id = evaluation_input.environment_id
-          and i.customer_id = w.customer_id
-          and i.not_before <= evaluation_input.instant + interval '5 minutes'
+        select
+          i.seq, e.event, e.occurred_at, coalesce(e.accepted_at, t.accepted_at) as accepted_at, d.payload,
+          -- Those that lay ahead are all taken: the engine is to know what comes before what.
+          i.position <= 1
+            or i.position <= evaluation_input.operations_each
+            and sum(d.bytes) filter (where i.position > 0) over (order by i.seq) <= 8000000 / cardinality(evaluation_input.customer_ids)
+            as taken
+        from (
+          (
+            select k.seq, row_number() over (order by k.seq) as position
+            from svc.inbox as k
+            where k.environment_id = evaluation_input.environment_id
+              and k.customer_id = c.customer_id
+              -- Is null, said so that only the primary key serves: the index of what is ready has no customer to search by.
+              and coalesce(k.not_before, '-infinity') = '-infinity'
+            order by k.seq
+            -- One past the limit tells that there are more.
+            limit evaluation_input.operations_each + 1
+          )
+          union all
+          select k.seq, 0
+          from svc.inbox as k
+          where k.environment_id = evaluation_input.environment_id
+            and k.customer_id = c.customer_id
+            and k.not_before <= evaluation_input.instant + interval '5 minutes'
+        ) as i
+        left join lateral (
+          select k.accepted_at, k.event, k.properties, k.occurred_at
+          from svc.events as k
+          where k.environment_id = evaluation_input.environment_id and k.event_seq = i.seq
+          limit 1
+        ) as e on true
+        left join lateral (
+          select k.accepted_at, k.traits
+          from svc.trait_updates as k
+          where k.environment_id = evaluation_input.environment_id and k.operation_seq = i.seq and e.event is null
+          limit 1
+        ) as t on true
+        cross join lateral (
+          select
+            f.payload,
+            case when pg_column_compression(f.payload) is null then pg_column_size(f.payload) else octet_length(f.payload::text) end
+          from (select coalesce(e.properties, t.traits)) as f (payload)
+        ) as d (payload, bytes)
       ) as p
-      left join lateral (
-        select k.accepted_at, k.event, k.properties, k.occurred_at
-        from svc.events as k
-        where k.environment_id = evaluation_input.environment_id and k.event_seq = p.seq
-        limit 1
-      ) as e on true
-      left join lateral (
-        select k.accepted_at, k.traits
-        from svc.trait_updates as k
-        where k.environment_id = evaluation_input.environment_id and k.operation_seq = p.seq and e.event is null
-        limit 1
-      ) as t on true
     ) as o
+    where c.bytes_before <= 8000000
   )
   select json_build_object(
     'now', floor(extract(epoch from evaluation_input.instant) * 1000)::bigint,
     'settled', evaluation_input.settled,
+    'suspected', exists (
+      select from svc.suspect_environments as s where s.environment_id = evaluation_input.environment_id
+    ),
+    'webhooks', (
+      select count(*)
+      from svc.webhooks as h
+      where h.environment_id = evaluation_input.environment_id and h.disabled_at is null and h.deleted_at is null
+    ),
     'transactionId', pg_current_xact_id_if_assigned()::text,
     'projectId', v.project_id,
     'version', v.active_version,

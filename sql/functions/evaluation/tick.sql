@@ -30,7 +30,7 @@ begin
     and j.locked_at < now() - interval '30 seconds'
     and not exists (select 1 from svc.workers as w where w.worker_id = j.locked_by);
   if _silent is not null then
-    perform graphile_worker.force_unlock_workers(_silent);
+    perform svc.unlock_workers(_silent);
   end if;
 
   -- One index probe per environment and kind of work; the order keeps the first from reading all that wait.

@@ -5,9 +5,11 @@ import {
   type CustomerState,
   type HistorySource,
   type Model,
+  type Replayed,
   type ReplayInput,
   type TrackedEvent,
 } from "../../engine/index.js";
+import { WorkBudget } from "../work-budget.js";
 import { RebuiltRows } from "./rebuilt-rows.js";
 
 /** The replay of one customer under one model, part by part. */
@@ -24,20 +26,29 @@ export class CustomerReplay {
   }
 
   /**
-   * Goes on with the next events.
+   * Goes on with the next events, as far as a budget goes.
    *
    * @param through with the last of them: the final instant
+   * @returns how many of the events were taken, and whether that is all there was to do
    * @throws {HistoryNeeded} where earlier events are needed that are not at hand; nothing has changed then
    */
-  part(events: readonly TrackedEvent[], through: number | null, history?: HistorySource): void {
-    const { state, effects } = replayPart(this.model, this.input, {
-      state: this.#state,
-      events,
-      through,
-      ...(history === undefined ? {} : { history }),
-    });
+  part(
+    events: readonly TrackedEvent[],
+    through: number | null,
+    history?: HistorySource,
+  ): Pick<Replayed, "taken" | "isDone"> {
+    const { state, effects, taken, isDone } = new WorkBudget().spend((budget) =>
+      replayPart(this.model, this.input, {
+        state: this.#state,
+        events,
+        through,
+        budget,
+        ...(history === undefined ? {} : { history }),
+      }),
+    );
     this.#state = state;
     this.rows.add(effects);
+    return { taken, isDone };
   }
 
   /** Where the replay stands. */

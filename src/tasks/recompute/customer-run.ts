@@ -54,28 +54,43 @@ export class CustomerRun {
     return this.#active === null;
   }
 
-  /** Goes through the whole history at once. */
-  whole(events: readonly TrackedEvent[], executions: readonly ExecutionKey[]): void {
-    this.#replay.part(events, this.#through);
-    this.#active?.part(events, this.#through);
+  /** Goes through the whole history at once; false where that is too much for once, and this run of no more use. */
+  whole(events: readonly TrackedEvent[], executions: readonly ExecutionKey[]): boolean {
+    if (!this.#replay.part(events, this.#through).isDone) return false;
+    if (this.#active !== null && !this.#active.part(events, this.#through).isDone) return false;
     if (this.readsLog) this.#added.present(executions);
+    return true;
   }
 
   /**
    * Goes on with the next events of a long history.
    *
-   * @param past has the events that were gone through, where the engine asks for them
-   * @returns the replay's rows for the logs, and the instant before which all of its runs of rules are known
+   * @param past has the events that were gone through, where the engine asks for them: those of the replay, and of the active model's
+   * @param onLogs takes, again and again, the replay's rows for the logs, and the instant before which all of its runs of rules are known
    */
   async part(
     events: readonly TrackedEvent[],
     isLast: boolean,
-    past: PastEvents,
-  ): Promise<{ logs: Logs; knownBefore: number }> {
+    past: { replayed: PastEvents; active: PastEvents },
+    onLogs: (logs: Logs, knownBefore: number) => Promise<void>,
+  ): Promise<void> {
     const through = isLast ? this.#through : null;
-    await past.during((source) => this.#replay.part(events, through, source));
-    if (this.#active !== null) await past.during((source) => this.#active!.part(events, through, source));
-    return { logs: this.#takeLogs(), knownBefore: isLast ? Infinity : events.at(-1)!.occurredAt };
+    const goThrough = async (replay: CustomerReplay, seen: PastEvents, onSlice: () => Promise<void>): Promise<void> => {
+      for (let left = events; ;) {
+        const { taken, isDone } = await seen.during((source) => replay.part(left, through, source));
+        seen.passed(left.slice(0, taken));
+        if (isDone) return;
+        left = left.slice(taken);
+        await onSlice();
+      }
+    };
+    const active = this.#active;
+    // The runs of two replays are compared where both have come.
+    await goThrough(this.#replay, past.replayed, () =>
+      onLogs(this.#takeLogs(), active === null ? (this.#replay.state.evaluatedThrough ?? -Infinity) : -Infinity),
+    );
+    if (active !== null) await goThrough(active, past.active, () => onLogs(this.#takeLogs(), -Infinity));
+    await onLogs(this.#takeLogs(), isLast ? Infinity : events.at(-1)!.occurredAt);
   }
 
   get executions(): ExecutionsAdded {
@@ -87,7 +102,7 @@ export class CustomerRun {
     return this.#finish().compared;
   }
 
-  /** What is to be written of the customer, but for the logs' rows that `part` returned. */
+  /** What is to be written of the customer, but for the logs' rows that `part` handed over. */
   applied(): AppliedCustomer {
     const { logs, emissions, compared } = this.#finish();
     return {

@@ -59,16 +59,17 @@ export class JobCustomers {
   }
 
   /**
-   * The replay of a customer whose history is at hand; null where nothing of it was ever evaluated.
+   * The replay of a customer whose history is at hand; null where nothing of it was ever evaluated, `long` where it is not to be gone through
+   * at once.
    *
    * @throws {CustomerFailed}
    */
-  whole(customer: RecomputeCustomer): CustomerRun | null {
+  whole(customer: RecomputeCustomer): CustomerRun | null | "long" {
     if (customer.state === null) return null;
+    if (customer.moreEvents || customer.moreExecutions) return "long";
     try {
       const run = new CustomerRun(this.job, this.models, customer);
-      run.whole(eventsOf(customer.events), customer.executions ?? []);
-      return run;
+      return run.whole(eventsOf(customer.events), customer.executions ?? []) ? run : "long";
     } catch (error) {
       throw new CustomerFailed(customer.customerId, error);
     }
@@ -83,7 +84,8 @@ export class JobCustomers {
   async anew(tx: TransactionSql, customerId: string, onLogs: OnLogs): Promise<CustomerRun | null> {
     const [customer] = await readRecomputeChunk(tx, { ...this.job, customerId }, this.#request(null, 1));
     if (customer === undefined) return null;
-    if (!isLong(customer)) return this.whole(customer);
+    const whole = this.whole(customer);
+    if (whole !== "long") return whole;
     try {
       const run = new CustomerRun(this.job, this.models, customer);
       await replayLong(tx, this.job, run, this.#request(null, 1), onLogs);
@@ -114,9 +116,4 @@ export class JobCustomers {
       bytes: CHUNK.bytes,
     };
   }
-}
-
-/** Whether a customer's history is not to be replayed at once. */
-export function isLong({ moreEvents, moreExecutions }: RecomputeCustomer): boolean {
-  return moreEvents || moreExecutions;
 }

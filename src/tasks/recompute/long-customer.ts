@@ -26,7 +26,8 @@ export async function replayLong(
   onLogs: (logs: Pick<EffectRows, "transitions" | "ruleExecutions">) => Promise<void>,
 ): Promise<void> {
   const { customer } = run;
-  const past = new PastEvents(tx, job.environmentId, customer.customerId);
+  const pastEvents = () => new PastEvents(tx, job.environmentId, customer.customerId);
+  const past = { replayed: pastEvents(), active: pastEvents() };
   const log = new PresentLog(tx, job, run);
   let end: Parameters<typeof readRecomputeEvents>[3] = { lastAt: null, lastSeq: null };
   let held: TrackedEvent[] = [];
@@ -40,11 +41,11 @@ export async function replayLong(
     const cut = isLast ? events.length : events.findIndex(({ occurredAt }) => occurredAt === events.at(-1)!.occurredAt);
     held = events.splice(cut);
     if (events.length === 0 && !isLast) continue;
-    const { logs, knownBefore } = await run.part(events, isLast, past);
-    past.passed(events);
-    await log.settle(knownBefore);
-    await onLogs(logs);
-    await nextTurn();
+    await run.part(events, isLast, past, async (logs, knownBefore) => {
+      await log.settle(knownBefore);
+      await onLogs(logs);
+      await nextTurn();
+    });
   }
 }
 

@@ -29,15 +29,14 @@ export class PastEvents {
   }
 
   /** Does a part of a replay, again each time that something is fetched for it. */
-  async during(work: (source: HistorySource) => void): Promise<void> {
+  async during<T>(work: (source: HistorySource) => T): Promise<T> {
     const source: HistorySource = (request) => {
       const bounded = this.#bounded(request);
       return bounded === null ? { events: [], complete: true } : this.#atHand.source(bounded);
     };
     for (;;) {
       try {
-        work(source);
-        return;
+        return work(source);
       } catch (error) {
         if (!(error instanceof HistoryNeeded)) throw error;
         await this.#fetch(error.requests);

@@ -6,7 +6,7 @@ import {
   type ResultCounts,
 } from "../../db/calls-recompute.js";
 import { addCounts, noCounts } from "./difference.js";
-import { isLong, type JobCustomers } from "./job-customers.js";
+import type { JobCustomers } from "./job-customers.js";
 import type { Outlet, Prepared } from "./outlet.js";
 
 interface Found extends Prepared {
@@ -27,9 +27,8 @@ export class RecordOutlet implements Outlet<Found> {
 
   async prepare(customer: RecomputeCustomer): Promise<Found> {
     const { customerId } = customer;
-    const run = isLong(customer)
-      ? await this.customers.onSnapshot(customerId, this.onPart)
-      : this.customers.whole(customer);
+    const whole = this.customers.whole(customer);
+    const run = whole === "long" ? await this.customers.onSnapshot(customerId, this.onPart) : whole;
     if (run === null) return { customerId, bytes: 0, counts: noCounts(), json: null };
     const { counts, difference, weight } = run.compared();
     const json = difference === null ? null : JSON.stringify({ customerId, weight, difference });

@@ -10,7 +10,7 @@ import {
 } from "../../db/calls-recompute.js";
 import { inTransaction } from "../../db/transaction.js";
 import { CustomerFailed, isOfCustomer } from "./failures.js";
-import { isLong, type JobCustomers } from "./job-customers.js";
+import type { JobCustomers } from "./job-customers.js";
 import type { Outlet, Prepared } from "./outlet.js";
 
 interface Ready extends Prepared {
@@ -41,9 +41,10 @@ export class WriteOutlet implements Outlet<Writable> {
 
   #prepared(customer: RecomputeCustomer): Writable {
     const { customerId } = customer;
-    if (isLong(customer)) return { customerId, bytes: 0, kind: "long" };
     try {
-      const json = JSON.stringify(this.customers.whole(customer)?.applied() ?? { customerId });
+      const run = this.customers.whole(customer);
+      if (run === "long") return { customerId, bytes: 0, kind: "long" };
+      const json = JSON.stringify(run?.applied() ?? { customerId });
       return { customerId, bytes: json.length, kind: "ready", json };
     } catch (error) {
       return { customerId, bytes: 0, kind: "failed", error };

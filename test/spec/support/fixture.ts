@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { expect } from "vitest";
 import type { AppDeps } from "../../../src/http/app.js";
 import type { StateDocument } from "../../../src/engine/index.js";
-import { evaluateEnvironment } from "../../../src/tasks/evaluate.js";
+import { evaluateEnvironment } from "../../../src/tasks/evaluate/evaluate-environment.js";
 import { Models } from "../../../src/evaluation/models.js";
 import { startIngest, type IngestFixture } from "../../http/ingest/fixture.js";
 import { environmentId, type Reply, type RequestOptions, type ServiceOptions } from "../../support/service.js";

@@ -14,7 +14,7 @@ import { ingestBatch } from "../../../src/db/calls-ingest.js";
 import type { StateDocument } from "../../../src/engine/index.js";
 import { canonicalJson, hashSnapshot } from "../../../src/snapshot/canonical.js";
 import type { Field, Snapshot } from "../../../src/snapshot/types.js";
-import { evaluateEnvironment } from "../../../src/tasks/evaluate.js";
+import { evaluateEnvironment } from "../../../src/tasks/evaluate/evaluate-environment.js";
 import { Models } from "../../../src/evaluation/models.js";
 import { runLog } from "../../support/run-log.js";
 
@@ -169,7 +169,7 @@ export class TestEnvironment {
     return seqs;
   }
 
-  evaluate(options: EvaluateOptions = {}): Promise<void> {
+  async evaluate(options: EvaluateOptions = {}): Promise<void> {
     const { at, settleSeconds = 30, limits, goesOn } = options;
     const dependencies = {
       sql: this.sql,
@@ -179,7 +179,7 @@ export class TestEnvironment {
       ...(at === undefined ? {} : { at: Date.parse(at) }),
       ...(limits === undefined ? {} : { limits }),
     };
-    return evaluateEnvironment(dependencies, this.environmentId, goesOn);
+    await evaluateEnvironment(dependencies, this.environmentId, goesOn);
   }
 
   /** Releases a customer that was set aside, or all of them; answers how many there were. */

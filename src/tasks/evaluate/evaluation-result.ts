@@ -1,16 +1,17 @@
-import type { CustomerInput, EvaluationInput, EvaluationResult, OperationRow } from "../db/calls-evaluation.js";
+import type { CustomerInput, EvaluationInput, EvaluationResult, OperationRow } from "../../db/calls-evaluation.js";
 import {
   evaluate,
   eventId,
   timersMayFire,
+  type Budget,
   type CustomerState,
   type HistorySource,
   type Model,
   type Operation,
   type TrackOperation,
-} from "../engine/index.js";
-import { customerColumns } from "./customer-row.js";
-import { addEffects, noEffectRows } from "./effect-rows.js";
+} from "../../engine/index.js";
+import { customerColumns } from "../customer-row.js";
+import { addEffects, noEffectRows } from "../effect-rows.js";
 
 /** Runs the engine for the customers of a chunk and collects what is to be written back, table by table. */
 export class EvaluationBuilder {
@@ -30,22 +31,25 @@ export class EvaluationBuilder {
   }
 
   /**
-   * Evaluates one customer; where the engine throws, nothing of it is in the result.
+   * Evaluates one customer, as far as the budget goes; where the engine throws, nothing of it is in the result.
    *
    * @throws {HistoryNeeded} where history is needed that is not at hand: call it again from the same state when it is
    */
-  add(customer: CustomerInput, before: CustomerState, history?: HistorySource): void {
+  add(customer: CustomerInput, before: CustomerState, budget: Budget, history?: HistorySource): void {
     const operations = customer.operations.map(operationOf);
     const { now } = this.#input;
     // Operations that were not read come before what is due after them.
     const fire = !customer.more && timersMayFire(before, operations, this.#input);
-    const { state, effects, deferred } = evaluate(this.#model, before, operations, {
+    const { state, effects, deferred, taken } = evaluate(this.#model, before, operations, {
       now,
       timers: fire ? "fire" : "hold",
+      budget,
       ...(history === undefined ? {} : { history }),
     });
     this.#result.customers.push({ ...customerColumns(state), createdAt: state.createdAt });
-    this.#addOperations(state, operations, deferred);
+    // What is over is asked for by the chunk; the rest stays in the inbox.
+    budget(effects);
+    this.#addOperations(state, operations.slice(0, taken), deferred);
     addEffects(this.#result, customer, effects);
   }
 

@@ -1,0 +1,16 @@
+-- Takes down that a worker has ended without stopping, as whoever started it knows at once: its jobs are free for others.
+-- Raises nothing. Locks the worker's row of svc.workers, and its jobs.
+create or replace function svc_api.bury_worker(worker_id text)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+begin
+  delete from svc.workers as w where w.worker_id = bury_worker.worker_id;
+  perform svc.unlock_workers(array[bury_worker.worker_id]);
+end;
+$$;
+
+comment on function svc_api.bury_worker(text) is 'Takes down that a worker has ended without stopping.';

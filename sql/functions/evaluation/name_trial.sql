@@ -1,0 +1,17 @@
+-- Writes down who is in the chunk of a trial, before anything is done with them; or, of one that failed, why.
+-- Raises nothing. Locks the environment's row of svc.suspect_environments.
+create or replace function svc_api.name_trial(environment_id integer, worker_id text, customer_ids text[], reason text)
+returns void
+language sql
+volatile
+security definer
+set search_path = ''
+begin atomic
+update svc.suspect_environments as s
+set
+  customer_ids = coalesce(name_trial.customer_ids, s.customer_ids),
+  reason = coalesce(left(name_trial.reason, 2000), s.reason)
+where s.environment_id = name_trial.environment_id and s.tried_by = name_trial.worker_id;
+end;
+
+comment on function svc_api.name_trial(integer, text, text[], text) is 'Writes down who is in the chunk of a trial, or why it failed.';

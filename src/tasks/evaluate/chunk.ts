@@ -1,0 +1,182 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Sql, TransactionSql } from "postgres";
+import {
+  applyEvaluation,
+  beginEvaluation,
+  loadSnapshot,
+  setAsideCustomer,
+  type ChunkLimits,
+  type CustomerInput,
+  type EvaluationInput,
+  type EvaluationResult,
+} from "../../db/calls-evaluation.js";
+import { inTransaction } from "../../db/transaction.js";
+import { HistoryNeeded } from "../../engine/index.js";
+import { HistoryAtHand } from "../../evaluation/history-at-hand.js";
+import type { Models } from "../../evaluation/models.js";
+import { stateOf } from "../../evaluation/stored-state.js";
+import type { WorkerCounters } from "../../metrics/worker-counters.js";
+import { EVALUATED, EVALUATION_DELAY } from "../../metrics/worker-metrics.js";
+import { WorkBudget } from "../work-budget.js";
+import { EvaluationBuilder } from "./evaluation-result.js";
+import { fetchHistory, rebuildMemories, type Waiting } from "./histories.js";
+
+export interface ChunkDependencies {
+  sql: Sql;
+  models: Models;
+  settleSeconds: number;
+  logger: Logger;
+  /** What was evaluated is counted here. */
+  counters?: WorkerCounters;
+  /** The instant to evaluate at (ms); the database's clock unless given. */
+  at?: number;
+}
+
+export interface ChunkOptions {
+  limits: ChunkLimits;
+  /** The chunk is a trial: told who was taken before anything is done with them. Otherwise nothing of a suspected environment is done. */
+  onTaken?: (customerIds: string[]) => Promise<void>;
+}
+
+/** Of synchronous work, before whatever else the thread does gets its turn. */
+const TURN_MS = 10;
+
+/** A customer to evaluate, and what history was fetched for it. */
+type Candidate = Pick<Waiting, "customer" | "state"> & Partial<Pick<Waiting, "history">>;
+
+/** Ends the transaction of a chunk that may be evaluated in a trial only. */
+class Suspected extends Error {}
+
+/** One transaction: take customers, evaluate them as far as a budget goes, write everything back. */
+export class Chunk {
+  /** Who was taken; known also where the transaction failed. */
+  customerIds: string[] = [];
+  /** How many of them had their turn before the budget was spent. */
+  reached = 0;
+  /** What is committed with the chunk, and when it was read, by the process's clock. */
+  #evaluated: { input: EvaluationInput; result: EvaluationResult; readAt: number } | null = null;
+  readonly #failed = new Map<string, unknown>();
+  /** Whose evaluation needs history that is not at hand yet. */
+  #waiting: Waiting[] = [];
+  #turnBegan = performance.now();
+
+  constructor(
+    private readonly dependencies: ChunkDependencies,
+    private readonly environmentId: number,
+    private readonly options: ChunkOptions,
+  ) {}
+
+  /** Answers `busy` where two others evaluate the environment, `suspected` where it may be evaluated in a trial only. */
+  async run(): Promise<"done" | "busy" | "suspected"> {
+    const { sql, settleSeconds, at } = this.dependencies;
+    const { limits, onTaken } = this.options;
+    const evaluating = inTransaction(sql, "isolation level read committed", async (tx) => {
+      const input = await beginEvaluation(tx, this.environmentId, limits, settleSeconds, at ?? null);
+      if (input.busy) return "busy";
+      this.customerIds = input.customers.map((customer) => customer.customerId);
+      if (input.customers.length === 0) return "done";
+      if (input.suspected && onTaken === undefined) throw new Suspected();
+      await onTaken?.(this.customerIds);
+      await this.#evaluate(tx, input);
+      return "done";
+    });
+    const outcome = await evaluating.catch((error: unknown) => {
+      if (error instanceof Suspected) return "suspected" as const;
+      throw error;
+    });
+    this.#count();
+    return outcome;
+  }
+
+  /** After the commit. Of two clocks only the database's tells when something was accepted; the process's tells how long the chunk took. */
+  #count(): void {
+    const { counters } = this.dependencies;
+    if (counters === undefined || this.#evaluated === null) return;
+    const { input, result, readAt } = this.#evaluated;
+    const committedAt = input.now + (performance.now() - readAt);
+    const consumed = new Map(result.consumed.map(({ customerId, seqs }) => [customerId, new Set(seqs)]));
+    let evaluated = 0;
+    for (const { customerId, operations } of input.customers) {
+      const seqs = consumed.get(customerId);
+      evaluated += seqs?.size ?? 0;
+      for (const [seq, acceptedAt, , , occurredAt] of operations) {
+        if (seqs?.has(seq) !== true) continue;
+        counters.observe(EVALUATION_DELAY, Math.max(0, committedAt - Math.max(acceptedAt, occurredAt ?? 0)) / 1000);
+      }
+    }
+    if (evaluated > 0) counters.count(EVALUATED, [], evaluated);
+  }
+
+  async #evaluate(tx: TransactionSql, input: EvaluationInput): Promise<void> {
+    const readAt = performance.now();
+    const model = await this.dependencies.models.get(input, (version) => loadSnapshot(tx, input.projectId, version));
+    const builder = new EvaluationBuilder(model, input);
+    const budget = new WorkBudget(input.webhooks);
+
+    // Condition memory that another version left behind is rebuilt from retained events.
+    const outdated: CustomerInput[] = [];
+    for (const customer of input.customers) {
+      if (budget.isSpent) break;
+      this.reached++;
+      await this.#attempt(customer, () => {
+        const state = stateOf(customer);
+        if (customer.state !== null && state.memory.model !== model.hash) outdated.push(customer);
+        else this.#add(builder, budget, { customer, state });
+      });
+    }
+    for await (const rebuilt of rebuildMemories(tx, this.environmentId, model, outdated)) {
+      const { customer } = rebuilt;
+      await this.#attempt(customer, () => this.#add(builder, budget, { customer, state: rebuilt.state() }));
+      if (budget.isSpent) break;
+    }
+    while (this.#waiting.length > 0) {
+      const waiting = this.#waiting;
+      this.#waiting = [];
+      await fetchHistory(tx, this.environmentId, waiting);
+      for (const one of waiting) await this.#attempt(one.customer, () => this.#add(builder, budget, one));
+    }
+
+    for (const [customerId, error] of this.#failed) {
+      await setAside(tx, this.environmentId, customerId, error, this.dependencies.logger);
+    }
+    const result = builder.result();
+    await applyEvaluation(tx, this.environmentId, input, result);
+    this.#evaluated = { input, result, readAt };
+  }
+
+  /** Evaluates a customer, from the state that it had before and with what history is at hand, or lets it wait for more of it. */
+  #add(builder: EvaluationBuilder, budget: WorkBudget, { customer, state, history }: Candidate): void {
+    try {
+      budget.spend((share) => {
+        builder.add(customer, state, share, history?.source);
+      });
+    } catch (error) {
+      if (!(error instanceof HistoryNeeded)) throw error;
+      this.#waiting.push({ customer, state, history: history ?? new HistoryAtHand(), requests: error.requests });
+    }
+  }
+
+  /** The engine is pure: what it throws for a customer now, it would throw every time. So the customer is set aside at once. */
+  async #attempt({ customerId }: CustomerInput, evaluate: () => void): Promise<void> {
+    try {
+      evaluate();
+    } catch (error) {
+      this.#failed.set(customerId, error);
+    }
+    if (performance.now() - this.#turnBegan < TURN_MS) return;
+    await nextTurn();
+    this.#turnBegan = performance.now();
+  }
+}
+
+export async function setAside(
+  sql: Sql | TransactionSql,
+  environmentId: number,
+  customerId: string,
+  error: unknown,
+  logger: Logger,
+): Promise<void> {
+  logger.error({ err: error, environmentId }, "a customer was set aside, because its evaluation failed");
+  await setAsideCustomer(sql, environmentId, customerId, String(error));
+}

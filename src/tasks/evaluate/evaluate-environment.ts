@@ -1,0 +1,69 @@
+import type { ChunkLimits } from "../../db/calls-evaluation.js";
+import { Chunk, setAside, type ChunkDependencies } from "./chunk.js";
+
+export interface EvaluateDependencies extends ChunkDependencies {
+  limits?: ChunkLimits;
+}
+
+/** What a chunk takes, where nothing is known of it. */
+export const CHUNK_LIMITS: ChunkLimits = { customers: 500, operations: 5_000 };
+
+/**
+ * How it ended: nothing waits or is due; `goesOn` said no; two others evaluate the environment; or one of its evaluations ended without an
+ * outcome, so that the next one is to be a trial.
+ */
+export type EnvironmentOutcome = "idle" | "stopped" | "busy" | "suspected";
+
+/**
+ * Evaluates an environment until nothing of it waits or is due, or until `goesOn`, asked before each chunk that is not a second try,
+ * says no. Each chunk of customers is one transaction, so a crash anywhere leaves whole chunks behind. The last look finds nothing to
+ * do: what was committed while the chunk before ran is seen by it.
+ *
+ * A chunk that cannot be read or written back is bisected: it is tried again with half as many customers and operations, until one
+ * operation of one customer is at fault, which is set aside with its error. Faults of the database itself go to the job, which is retried.
+ */
+export async function evaluateEnvironment(
+  dependencies: EvaluateDependencies,
+  environmentId: number,
+  goesOn: () => boolean = () => true,
+): Promise<EnvironmentOutcome> {
+  const { sql, logger, limits: full = CHUNK_LIMITS } = dependencies;
+  let limits = full;
+  let tryAgain = false;
+  while (tryAgain || goesOn()) {
+    tryAgain = false;
+    const chunk = new Chunk(dependencies, environmentId, { limits });
+    try {
+      const outcome = await chunk.run();
+      if (outcome !== "done") return outcome;
+      if (chunk.customerIds.length === 0) return "idle";
+      // Where the budget was spent before all had their turn, as many are taken as had it.
+      const customers = chunk.reached < chunk.customerIds.length ? chunk.reached : limits.customers * 2;
+      limits = smaller(full, { customers, operations: limits.operations * 2 });
+    } catch (error) {
+      if (!isDataFault(error)) throw error;
+      tryAgain = true;
+      if (limits.customers > 1 || limits.operations > 1) {
+        limits = { customers: half(chunk.customerIds.length || limits.customers), operations: half(limits.operations) };
+        continue;
+      }
+      const [customerId] = chunk.customerIds;
+      if (customerId === undefined) throw error; // nobody is known to be at fault
+      await setAside(sql, environmentId, customerId, error, logger);
+    }
+  }
+  return "stopped";
+}
+
+function smaller(a: ChunkLimits, b: ChunkLimits): ChunkLimits {
+  return { customers: Math.min(a.customers, b.customers), operations: Math.min(a.operations, b.operations) };
+}
+
+function half(limit: number): number {
+  return Math.max(1, Math.floor(limit / 2));
+}
+
+/** SQLSTATE classes that the data of one customer can cause: data exceptions, violated constraints, program limits. */
+function isDataFault(error: unknown): boolean {
+  return /^(22|23|54)...$/.test((error as { code?: string }).code ?? "");
+}

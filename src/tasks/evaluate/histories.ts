@@ -1,0 +1,110 @@
+import type { TransactionSql } from "postgres";
+import type { CustomerInput } from "../../db/calls-evaluation.js";
+import { loadHistory, loadHistoryPages } from "../../db/calls-history.js";
+import {
+  MemoryRebuild,
+  type CustomerState,
+  type HistoryEvent,
+  type HistoryRequest,
+  type Model,
+} from "../../engine/index.js";
+import { stateOf } from "../../evaluation/stored-state.js";
+import type { HistoryAtHand } from "../../evaluation/history-at-hand.js";
+
+/** A customer whose evaluation needs history that is not at hand. */
+export interface Waiting {
+  customer: CustomerInput;
+  /** From which it is evaluated again. */
+  state: CustomerState;
+  history: HistoryAtHand;
+  requests: readonly HistoryRequest[];
+}
+
+/** How many events an answer to a request of the engine holds. */
+const PAGE_EVENTS_MAX = 1_000;
+const PAGE_EVENTS_MIN = 50;
+/** The answers of one call share this many, so that memory is bounded. */
+const CALL_EVENTS_MAX = 50_000;
+
+/**
+ * Each of these customers with condition memory for a model, rebuilt from its evaluated events, of which no more are held than happened in a
+ * millisecond. What fails for a customer is thrown by its `state`.
+ */
+export async function* rebuildMemories(
+  tx: TransactionSql,
+  environmentId: number,
+  model: Model,
+  customers: readonly CustomerInput[],
+): AsyncGenerator<Rebuilt> {
+  if (customers.length === 0) return;
+  const remaining = new Map(customers.map((customer) => [customer.customerId, customer]));
+  let current: Rebuilt | undefined;
+  for await (const row of loadHistory(tx, environmentId, [...remaining.keys()], eventsOf(model))) {
+    if (current?.customer.customerId !== row.customerId) {
+      if (current) yield current;
+      const customer = remaining.get(row.customerId);
+      if (!customer) throw new Error("the database answered the history of a customer that was not asked for");
+      remaining.delete(row.customerId);
+      current = new Rebuilt(model, customer);
+    }
+    current.add(row);
+  }
+  if (current) yield current;
+  for (const customer of remaining.values()) yield new Rebuilt(model, customer);
+}
+
+/** A customer whose condition memory is being rebuilt. The database orders by microseconds, the engine by milliseconds and acceptance. */
+class Rebuilt {
+  #memory: MemoryRebuild | null = null;
+  #millisecond: HistoryEvent[] = [];
+  #failure: { error: unknown } | null = null;
+
+  constructor(
+    private readonly model: Model,
+    readonly customer: CustomerInput,
+  ) {}
+
+  add(event: HistoryEvent): void {
+    if (this.#millisecond.length > 0 && this.#millisecond[0]!.occurredAt !== event.occurredAt) this.#flush();
+    this.#millisecond.push(event);
+  }
+
+  /** The customer as it is to be evaluated. */
+  state(): CustomerState {
+    this.#flush();
+    if (this.#failure !== null) throw this.#failure.error;
+    return this.#memory!.end();
+  }
+
+  #flush(): void {
+    const events = this.#millisecond.sort((a, b) => a.seq - b.seq);
+    this.#millisecond = [];
+    if (this.#failure !== null) return;
+    try {
+      this.#memory ??= new MemoryRebuild(this.model, stateOf(this.customer));
+      for (const event of events) this.#memory.add(event);
+    } catch (error) {
+      this.#failure = { error };
+    }
+  }
+}
+
+/** Fetches what customers wait for, or the beginning of it, in one call. */
+export async function fetchHistory(
+  tx: TransactionSql,
+  environmentId: number,
+  waiting: readonly Waiting[],
+): Promise<void> {
+  const asked = waiting.flatMap(({ customer: { customerId }, history, requests }) =>
+    requests.map((request) => ({ customerId, history, request })),
+  );
+  const share = Math.floor(CALL_EVENTS_MAX / asked.length);
+  const pageSize = Math.min(PAGE_EVENTS_MAX, Math.max(PAGE_EVENTS_MIN, share));
+  const pages = await loadHistoryPages(tx, environmentId, asked, pageSize);
+  for (const [position, { history, request }] of asked.entries()) history.add(request, pages[position]!);
+}
+
+/** The names of the events that a model remembers anything of. */
+function eventsOf({ registry: { streams, aggregates } }: Model): string[] {
+  return [...new Set([...streams.map(({ event }) => event), ...aggregates.flatMap(({ events }) => events)])];
+}

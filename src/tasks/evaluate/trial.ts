@@ -1,0 +1,35 @@
+import { beginTrial, endTrial, nameTrial } from "../../db/calls-evaluation.js";
+import { Chunk, type ChunkDependencies } from "./chunk.js";
+import { CHUNK_LIMITS } from "./evaluate-environment.js";
+
+/**
+ * Evaluates one chunk of a suspected environment. It is written down before it is tried, so that where it ends the worker, or has no end, the
+ * next trial is smaller, until the customer at fault is found and set aside.
+ *
+ * @returns whether there was something to try: another worker may be at it
+ */
+export async function tryEvaluation(
+  dependencies: ChunkDependencies,
+  environmentId: number,
+  workerId: string,
+): Promise<boolean> {
+  const { sql, logger } = dependencies;
+  const trial = { environmentId, workerId };
+  const begun = await beginTrial(sql, trial, CHUNK_LIMITS);
+  if (begun === null) return false;
+  if (begun.suspended !== null) {
+    logger.error({ environmentId }, "a customer was set aside, because its evaluation has no end");
+  }
+  const chunk = new Chunk(dependencies, environmentId, {
+    limits: begun,
+    onTaken: (customerIds) => nameTrial(sql, trial, { customerIds }),
+  });
+  try {
+    await chunk.run();
+  } catch (error) {
+    await nameTrial(sql, trial, { reason: String(error) });
+    throw error;
+  }
+  await endTrial(sql, trial, CHUNK_LIMITS);
+  return true;
+}

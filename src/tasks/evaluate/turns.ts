@@ -1,0 +1,97 @@
+import type { AddJobFunction } from "graphile-worker";
+import { suspectEnvironment } from "../../db/calls-evaluation.js";
+import type { ChunkDependencies } from "./chunk.js";
+import { CHUNK_LIMITS, evaluateEnvironment, type EnvironmentOutcome } from "./evaluate-environment.js";
+import { tryEvaluation } from "./trial.js";
+
+export interface TurnsOptions {
+  /** The id under which this worker's heartbeats and locks are known. */
+  workerId: string;
+  isStopping: () => boolean;
+}
+
+interface Job {
+  environmentId: number;
+  /** An attempt at the job had no end, or failed. */
+  isRetry: boolean;
+  addJob: AddJobFunction;
+}
+
+/** How long an environment has its turn; what is left goes behind the others. */
+const TURN_MS = 300;
+/** Chunks are smaller where others have their turns at the same time. */
+const SHARED_LIMITS = { customers: 100, operations: 1_000 };
+/** After those that have little to do, which come with priority 0. */
+const BACKLOG_PRIORITY = 10;
+/** When to look again for what came while others were at it. */
+const BUSY_MS = 100;
+
+/**
+ * The turns of environments in this worker. One environment has one at a time, and a second one where no other environment has any; jobs that
+ * come meanwhile are dropped, because who has the turn looks again at its end.
+ */
+export class EvaluationTurns {
+  /** By environment: how many of its turns are under way. */
+  readonly #underWay = new Map<number, number>();
+  readonly #lookAgain = new Set<number>();
+
+  constructor(
+    private readonly dependencies: ChunkDependencies,
+    private readonly options: TurnsOptions,
+  ) {}
+
+  async take({ environmentId, isRetry, addJob }: Job): Promise<void> {
+    if (isRetry) {
+      await suspectEnvironment(this.dependencies.sql, environmentId, "An evaluation of this environment failed.");
+    }
+    const underWay = this.#underWay.get(environmentId) ?? 0;
+    if (underWay >= (this.#underWay.size === 1 ? 2 : 1)) {
+      this.#lookAgain.add(environmentId);
+      return;
+    }
+    this.#underWay.set(environmentId, underWay + 1);
+    let outcome: EnvironmentOutcome;
+    try {
+      outcome = await this.#turn(environmentId);
+    } finally {
+      this.#leave(environmentId);
+    }
+    if (outcome === "stopped") await addJob("evaluate", { environmentId }, { priority: BACKLOG_PRIORITY });
+    if (outcome === "busy") {
+      await addJob(
+        "evaluate",
+        { environmentId },
+        {
+          runAt: new Date(Date.now() + BUSY_MS),
+          jobKey: `evaluate:${environmentId}`,
+          jobKeyMode: "preserve_run_at",
+        },
+      );
+    }
+  }
+
+  async #turn(environmentId: number): Promise<EnvironmentOutcome> {
+    const endsAt = performance.now() + TURN_MS;
+    const goesOn = () => performance.now() < endsAt && !this.options.isStopping();
+    for (;;) {
+      this.#lookAgain.delete(environmentId);
+      const limits = this.#underWay.size === 1 ? CHUNK_LIMITS : SHARED_LIMITS;
+      const outcome = await evaluateEnvironment({ ...this.dependencies, limits }, environmentId, goesOn);
+      if (outcome === "suspected") return this.#try(environmentId);
+      if (outcome !== "idle" || !this.#lookAgain.has(environmentId)) return outcome;
+    }
+  }
+
+  /** One trial at a time: what is tried beside another could be what fails that. */
+  async #try(environmentId: number): Promise<EnvironmentOutcome> {
+    if (this.#underWay.get(environmentId) !== 1) return "idle";
+    const isTried = await tryEvaluation(this.dependencies, environmentId, this.options.workerId);
+    return isTried ? "stopped" : "busy";
+  }
+
+  #leave(environmentId: number): void {
+    const left = this.#underWay.get(environmentId)! - 1;
+    if (left > 0) this.#underWay.set(environmentId, left);
+    else this.#underWay.delete(environmentId);
+  }
+}

@@ -1,0 +1,52 @@
+import type { Budget, Effect } from "../engine/index.js";
+
+/** What may be made at once, about, as the text that is written; of deliveries each counts like an effect. */
+const BYTES_MAX = 4 * 1024 * 1024;
+/** How long the engine may work at once, and for one customer of it: other environments wait for the same thread. */
+const MS_MAX = 250;
+const CUSTOMER_MS_MAX = 50;
+const EFFECT_BYTES = 200;
+
+/**
+ * What may be spent before something is written, so that transactions are short and memory is bounded, whatever the model and the customers.
+ * What is left is for the next budget.
+ */
+export class WorkBudget {
+  #bytes = 0;
+  #spentMs = 0;
+  /** The conditions of a rule are explained at each of its runs, in about as many words. */
+  readonly #explanationBytes = new Map<string, number>();
+
+  /** @param webhooks to how many an emission may go */
+  constructor(private readonly webhooks = 0) {}
+
+  get isSpent(): boolean {
+    return this.#bytes >= BYTES_MAX || this.#spentMs >= MS_MAX;
+  }
+
+  /** Has a customer be evaluated, within a share of the budget. */
+  spend<T>(evaluate: (budget: Budget) => T): T {
+    const beganAt = performance.now();
+    let seen = 0;
+    const budget: Budget = (effects) => {
+      for (; seen < effects.length; seen++) this.#bytes += this.#bytesOf(effects[seen]!);
+      return this.#bytes < BYTES_MAX && performance.now() - beganAt < CUSTOMER_MS_MAX;
+    };
+    try {
+      return evaluate(budget);
+    } finally {
+      this.#spentMs += performance.now() - beganAt;
+    }
+  }
+
+  #bytesOf(effect: Effect): number {
+    if (effect.kind === "emission") return EFFECT_BYTES * (1 + this.webhooks);
+    if (effect.kind !== "ruleExecuted") return EFFECT_BYTES;
+    let bytes = this.#explanationBytes.get(effect.rule);
+    if (bytes === undefined) {
+      bytes = JSON.stringify(effect.conditions).length;
+      this.#explanationBytes.set(effect.rule, bytes);
+    }
+    return EFFECT_BYTES + bytes;
+  }
+}

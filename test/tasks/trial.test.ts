@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beginTrial, buryWorker, suspectEnvironment } from "../../src/db/calls-evaluation.js";
+import { Models } from "../../src/evaluation/models.js";
+import { evaluateEnvironment } from "../../src/tasks/evaluate/evaluate-environment.js";
+import { tryEvaluation } from "../../src/tasks/evaluate/trial.js";
+import { happened, snapshotOf } from "../engine/support/builders.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { runLog } from "../support/run-log.js";
+import { TestEnvironment } from "./support/environment.js";
+
+const AT = "2026-03-02T10:00:00.000Z";
+const MODEL = snapshotOf({ states: { new: [["activated", happened("login")]], activated: [] } });
+
+let db: TestDatabase;
+let environment: TestEnvironment;
+beforeAll(async () => {
+  db = await createDatabase();
+  // What is written of "poison" is cancelled, as a statement is that takes too long.
+  await db.sql.unsafe(`
+    create function public.poison() returns trigger language plpgsql security definer as $$
+    begin
+      raise exception using errcode = '57014', message = 'canceling statement due to statement timeout';
+    end $$;
+    create trigger poison after insert or update on svc.customers for each row
+    when (new.customer_id = 'poison' and new.state is not null) execute function public.poison();`);
+});
+afterAll(() => db.drop());
+beforeEach(async () => {
+  environment = await TestEnvironment.create(db.sql, MODEL);
+});
+
+it("a customer whose evaluation never comes to its end is found, suspended with the reason, and nobody else", async () => {
+  const customers = Array.from({ length: 40 }, (_, i) => (i === 25 ? "poison" : `c${i}`));
+  await environment.ingest(customers.map((customer) => ({ customer, at: AT, event: "login" })));
+  const dependencies = { sql: db.sql, models: new Models(), settleSeconds: 0, logger: runLog(), at: Date.parse(AT) };
+  const { environmentId } = environment;
+  await expect(evaluateEnvironment(dependencies, environmentId)).rejects.toThrow();
+  await suspectEnvironment(db.sql, environmentId, "An evaluation of this environment failed.");
+  let trials = 0;
+  while ((await evaluateEnvironment(dependencies, environmentId)) === "suspected") {
+    await tryEvaluation(dependencies, environmentId, "w1").catch(() => undefined);
+    trials++;
+    expect(trials).toBeLessThan(60);
+  }
+  expect(await environment.setAside()).toEqual([
+    { customer: "poison", error: expect.stringContaining("statement timeout") as string },
+  ]);
+  for (const customer of customers.filter((one) => one !== "poison")) {
+    expect(await environment.document(customer)).toMatchObject({ lifecycle: "activated" });
+  }
+  expect(await db.sql`select from svc.suspect_environments where environment_id = ${environmentId}`).toHaveLength(0);
+});
+
+it("a trial that another worker is at is left to it, until that one is gone", async () => {
+  const { environmentId } = environment;
+  const full = { customers: 500, operations: 5_000 };
+  await suspectEnvironment(db.sql, environmentId, "reason");
+  await db.sql`insert into svc.workers (worker_id) values ('alive')`;
+  expect(await beginTrial(db.sql, { environmentId, workerId: "alive" }, full)).toMatchObject(full);
+  expect(await beginTrial(db.sql, { environmentId, workerId: "other" }, full)).toBeNull();
+  await buryWorker(db.sql, "alive");
+  expect(await beginTrial(db.sql, { environmentId, workerId: "other" }, full)).toMatchObject({ customers: 62 });
+});
+
+it("environments that a buried worker was evaluating are suspected, and its jobs are free", async () => {
+  const { environmentId } = environment;
+  await db.sql`delete from graphile_worker._private_jobs`;
+  await environment.ingest([{ customer: "c", at: AT, event: "login" }]);
+  await db.sql`select svc.request_evaluation(array[${environmentId}::integer])`;
+  await db.sql`update graphile_worker._private_jobs set locked_by = 'dead', locked_at = now()`;
+  await buryWorker(db.sql, "dead");
+  expect(
+    await db.sql`select environment_id from svc.suspect_environments where environment_id = ${environmentId}`,
+  ).toEqual([{ environment_id: environmentId }]);
+  expect(await db.sql`select from graphile_worker.jobs where locked_by is not null`).toHaveLength(0);
+});

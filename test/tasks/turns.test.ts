@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { connect } from "../../src/db/connect.js";
+import { startWorker } from "../../src/tasks/worker.js";
+import { happened, inState, snapshotOf } from "../engine/support/builders.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { runLog } from "../support/run-log.js";
+import { TestEnvironment } from "./support/environment.js";
+
+const DAY_MS = 86_400_000;
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createDatabase();
+});
+afterAll(() => db.drop());
+
+it("an event of one environment is evaluated while another has work for long, in whatever job it came", async () => {
+  // Each event is followed by a thousand transitions.
+  const circle = snapshotOf({ states: { a: [["b", inState("1m")]], b: [["a", inState("1m")]] } });
+  const flooding = await TestEnvironment.create(db.sql, circle);
+  const quiet = await TestEnvironment.create(
+    db.sql,
+    snapshotOf({ states: { new: [["activated", happened("login")]], activated: [] } }),
+  );
+  const now = Date.now();
+  for (let batch = 0; batch < 3; batch++) {
+    await flooding.send(
+      Array.from({ length: 1_000 }, (_, i) => {
+        const at = new Date(now - (400 - batch * 100 - Math.floor(i / 20)) * DAY_MS).toISOString();
+        return { customer: `c${i % 20}`, at, occurred: at, event: "login" };
+      }),
+    );
+  }
+  const sql = connect(db.url, { max: 10, applicationName: "svc test worker" });
+  const worker = await startWorker({
+    databaseUrl: db.url,
+    useRoles: false,
+    sql,
+    settleSeconds: 0,
+    attemptDays: 30,
+    onRecompute: () => undefined,
+    concurrency: 4,
+    logger: runLog(),
+    onStalled: () => undefined,
+  });
+  const transitionsOf = async ({ environmentId }: TestEnvironment) => {
+    const [row] = await db.sql<[{ count: number }]>`
+      select count(*)::integer as count from svc.lifecycle_transitions where environment_id = ${environmentId}`;
+    return row.count;
+  };
+  await expect.poll(() => transitionsOf(flooding), { timeout: 30_000 }).toBeGreaterThan(1_000);
+  for (let i = 0; i < 10; i++) {
+    const customer = `q${i}`;
+    await quiet.send([{ customer, at: new Date().toISOString(), event: "login" }]);
+    await expect
+      .poll(() => db.sql`select lifecycle from svc.customers where customer_id = ${customer}`, { timeout: 30_000 })
+      .toEqual([{ lifecycle: "activated" }]);
+  }
+  expect(await flooding.pending()).not.toEqual([]);
+  await worker.stop();
+  await sql.end();
+});
