@@ -21,16 +21,21 @@ begin
   for _queue in
     select q.*
     from (
-      select distinct on (r.environment_id, r.lane) r.environment_id, r.lane, r.next_attempt_at
+      select distinct on (r.environment_id, r.lane)
+        r.environment_id, r.lane, r.next_attempt_at,
+        -- Of the whole organization, however many environments it has.
+        count(*) filter (where r.status = 'running') over (partition by r.organization_id) as running
       from (
-        select u.*, svc.lane_of_recompute(u.kind) as lane
+        select u.*, svc.lane_of_recompute(u.kind) as lane, p.organization_id
         from svc.recomputes as u
+        join svc.environments as e on e.environment_id = u.environment_id
+        join svc.projects as p on p.project_id = e.project_id
         where u.status in ('queued', 'running', 'retrying')
       ) as r
       order by r.environment_id, r.lane, r.recompute_seq
     ) as q
-    -- Whoever queues many does not keep other environments waiting.
-    order by random()
+    -- Whoever queues many does not keep others waiting.
+    order by q.running, random()
   loop
     continue when _queue.next_attempt_at > now() or not pg_try_advisory_lock(_queue.lane, _queue.environment_id);
 
