@@ -114,7 +114,11 @@ describe.each(RELEASES)("a database of release %s", (release) => {
     const views = await viewsOf(db.sql);
     for (const [view, columns] of before.views) {
       expect(views.get(view)?.slice(0, columns.length), view).toEqual(columns);
-      expect(await shownBy(db.sql, view, columns), view).toEqual(before.shown.get(view));
+      const shown = await shownBy(db.sql, view, columns);
+      const former = before.shown.get(view)!;
+      // A migration may add tables; whatever else a view shows is as it was.
+      if (view === "tables") expect(shown, view).toEqual(expect.arrayContaining(former));
+      else expect(shown, view).toEqual(former);
     }
     expect(before.shown.get("customer_states")).not.toEqual([]);
   });
