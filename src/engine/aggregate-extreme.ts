@@ -4,7 +4,7 @@ import { REMEMBERED_OF_WINDOW } from "./aggregate-sum.js";
 import { eachOfHistory, justBefore } from "./history.js";
 import { Occurrences, type OccurrencesMemory } from "./occurrences.js";
 import { isLater } from "./order.js";
-import { select, type Selection } from "./selection.js";
+import { select, type ScopedSelection } from "./selection.js";
 import type { HistoryEvent, Order } from "./types.js";
 import type { Working } from "./working.js";
 
@@ -30,7 +30,7 @@ export class ExtremeAggregate implements WorkingAggregate {
   #changed = false;
 
   constructor(
-    private readonly selection: Selection<number>,
+    private readonly selection: ScopedSelection<number>,
     private readonly origin: ExtremeMemory | null,
     candidates = new Occurrences(origin?.oldest),
     scope = new Scope<number>(selection, origin?.scope ?? null),

@@ -40,12 +40,3 @@ export function rebuildMemory(model: Model, state: CustomerState, history: Itera
   for (const event of history) customer.record(event);
   return customer.toState(state.nextDueAt ?? Infinity);
 }
-
-/** @throws {Error} if a customer's memory is that of another model */
-export function requireMemoryOf(model: Model, { customerId, memory }: CustomerState): void {
-  if (memory.model === null || memory.model === model.hash) return;
-  throw new Error(
-    `the memory of customer ${JSON.stringify(customerId)} is for the model ${memory.model}, not for ` +
-      `${model.hash}; rebuild it from the retained events first`,
-  );
-}

@@ -1,4 +1,4 @@
-import { requireMemoryOf } from "./customer.js";
+import { requireMemoryOf } from "./memory.js";
 import { evaluateAt, evaluateTimer, evaluateTrack, invalidate } from "./evaluation.js";
 import { jsonEquals, setMember } from "./json.js";
 import type { Model } from "./model.js";

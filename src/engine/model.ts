@@ -21,6 +21,8 @@ import { Registry } from "./registry.js";
 /** A snapshot compiled to closures. Reusable for any number of customers; holds nothing of any of them. */
 export interface Model {
   hash: string;
+  /** What the memory of conditions is kept under. */
+  memoryKey: string;
   /** Ids in the author's order. */
   journeys: string[];
   /** By journey: the ids of its steps. */
@@ -73,6 +75,8 @@ export function compileModel(snapshot: Snapshot, hash: string): Model {
     snapshot.rules.filter(matches).map(({ id }) => indexOf(ruleItem(id)));
   return {
     hash,
+    // Where conditions share nothing, their memory is laid out as it always was.
+    memoryKey: registry.sharesAggregates ? `${hash}/shared` : hash,
     journeys: snapshot.journeys.map(({ id }) => id),
     journeySteps: snapshot.journeys.map(({ steps }) => steps.map(({ id }) => id)),
     segments: snapshot.segments.map(({ id }) => id),

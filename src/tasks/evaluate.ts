@@ -10,7 +10,7 @@ import {
   type EvaluationInput,
   type EvaluationResult,
 } from "../db/calls-evaluation.js";
-import { HistoryNeeded, rebuildMemory } from "../engine/index.js";
+import { hasMemoryOf, HistoryNeeded, rebuildMemory } from "../engine/index.js";
 import { HistoryAtHand } from "../evaluation/history-at-hand.js";
 import type { Models } from "../evaluation/models.js";
 import { stateOf } from "../evaluation/stored-state.js";
@@ -151,7 +151,7 @@ class Chunk {
     for (const customer of input.customers) {
       this.#attempt(customer, () => {
         const state = stateOf(customer);
-        if (customer.state !== null && state.memory.model !== model.hash) outdated.push(customer);
+        if (customer.state !== null && !hasMemoryOf(model, state)) outdated.push(customer);
         else this.#add(builder, { customer, state });
       });
     }
