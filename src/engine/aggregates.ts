@@ -14,6 +14,7 @@ export type AggregateMemory = SumMemory | ExtremeMemory | DistinctMemory | Lates
  * values, the latest value. Conditions that ask the same share one.
  */
 export interface Aggregate {
+  readonly kind: AggregateMemory["kind"];
   readonly index: number;
   /** The events that it reads. */
   readonly events: readonly string[];

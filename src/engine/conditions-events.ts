@@ -77,7 +77,7 @@ export function compileLatest(condition: Of<"latest"> | Of<"latestExists">, cont
   const key = [keyOf("latest", of, property), question];
   const open = (memory: AggregateMemory | null): LatestAggregate =>
     new LatestAggregate(selection, memory as LatestMemory | null);
-  const { index } = addSharedAggregate(context, key, scope, [of.event], open).aggregate;
+  const { index } = addSharedAggregate(context, "latest", key, scope, [of.event], open).aggregate;
   const working = (customer: Working): LatestAggregate => customer.aggregates[index] as LatestAggregate;
   const compared = (customer: Working): Compared | undefined =>
     working(customer).read(customer, scope) as Compared | undefined;
@@ -131,7 +131,7 @@ export function compileSequence(condition: Of<"sequence">, context: ConditionCon
   const of = (selector: EventSelector): SequenceSelection["first"] => selectionOf<true>(selector, () => true, context);
   const selection = { first: of(first), then: of(then), within: parseDuration(condition.within), boundary };
   const key: Json = ["sequence", plain(first), plain(then), selection.within];
-  const { index } = addAggregate(context, key, scope, [first.event, then.event], (memory) => {
+  const { index } = addAggregate(context, "sequence", key, scope, [first.event, then.event], (memory) => {
     return new SequenceAggregate(selection, memory as SequenceMemory | null);
   });
   const test = (customer: Working): boolean => (customer.aggregates[index] as SequenceAggregate).read(customer);

@@ -14,6 +14,7 @@ export { compileModel, type Model } from "./model.js";
 export { firstLater, isLater } from "./order.js";
 export { replay, replayPart, type ReplayInput, type ReplayPart } from "./replay.js";
 export { heldUntil, timersMayFire } from "./settle.js";
+export { stateBudget, type RememberedPart, type StateBudget } from "./state-budget.js";
 export type {
   Cause,
   CustomerState,

@@ -53,39 +53,43 @@ export function addStream({ registry, reads, source }: ConditionContext, of: Eve
   return stream;
 }
 
+type Kind = Aggregate["kind"];
 type Open = Parameters<ConditionContext["registry"]["aggregate"]>[2];
 
 /** An aggregate of the model that remembers what one scope needs, entered in what is read. */
 export function addAggregate(
   context: ConditionContext,
+  kind: Kind,
   of: Json,
   scope: CompiledScope,
   events: readonly string[],
   open: Open,
 ): Aggregate {
-  return enter(context, of, scope, events, open, false).aggregate;
+  return enter(context, kind, of, scope, events, open, false).aggregate;
 }
 
 /** An aggregate of the model that remembers the same for every scope, entered in what is read. */
 export function addSharedAggregate(
   context: ConditionContext,
+  kind: Kind,
   of: Json,
   scope: CompiledScope,
   events: readonly string[],
   open: Open,
 ): ScopedAggregate {
-  return enter(context, of, scope, events, open, true);
+  return enter(context, kind, of, scope, events, open, true);
 }
 
 function enter(
   { registry, reads, source }: ConditionContext,
+  kind: Kind,
   of: Json,
   { within, boundary }: CompiledScope,
   events: readonly string[],
   open: Open,
   isShared: boolean,
 ): ScopedAggregate {
-  const key = { of, within: within === Infinity ? null : within, boundary, isShared };
+  const key = { kind, of, within: within === Infinity ? null : within, boundary, isShared };
   const scoped = registry.aggregate(key, events, open, source);
   reads.aggregates.add(scoped.aggregate);
   return scoped;

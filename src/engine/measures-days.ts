@@ -42,7 +42,7 @@ export function compileDaysSince<V>(
 function compileFirst(of: EventSelector, context: ConditionContext): (customer: Working) => number {
   const scope = { within: Infinity, boundary: undefined };
   const selection = selectionOf<true>(of, () => true, context);
-  const { index } = addAggregate(context, keyOf("first", of, ""), scope, [of.event], (memory) => {
+  const { index } = addAggregate(context, "first", keyOf("first", of, ""), scope, [of.event], (memory) => {
     return new FirstAggregate(selection, memory as FirstMemory | null);
   });
   return (customer) => (customer.aggregates[index] as FirstAggregate).occurredAt;

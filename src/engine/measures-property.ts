@@ -27,7 +27,7 @@ import type { Json } from "./types.js";
 import type { Working } from "./working.js";
 
 /** Longer texts are told apart by their hash, so that memory stays small. */
-const DISTINCT_TEXT_MAX = 64;
+export const DISTINCT_TEXT_MAX = 64;
 
 /** The exact sum of a number property, or its average. */
 export function compileSum<V>(
@@ -38,7 +38,7 @@ export function compileSum<V>(
   const scope = compileScope(measure, context);
   const selection = { ...selectionOf(measure.of, numberReader(measure.property), context), ...scope };
   const key = keyOf("sum", measure.of, measure.property);
-  const { index } = addAggregate(context, key, scope, [measure.of.event], (memory) => {
+  const { index } = addAggregate(context, "sum", key, scope, [measure.of.event], (memory) => {
     return new SumAggregate(selection, memory as SumMemory | null);
   });
   const value: SumReading<number | undefined> =
@@ -72,7 +72,7 @@ export function compileExtreme<V>(
   };
   const selection = { ...selectionOf(measure.of, signed, context), ...scope };
   const key = keyOf(measure.function, measure.of, measure.property);
-  const { index } = addAggregate(context, key, scope, [measure.of.event], (memory) => {
+  const { index } = addAggregate(context, "extreme", key, scope, [measure.of.event], (memory) => {
     return new ExtremeAggregate(selection, memory as ExtremeMemory | null);
   });
   const unsigned = (value: number | undefined): number | undefined =>
@@ -100,7 +100,7 @@ export function compileDistinct<V>(
   const isDate = context.registry.field(of.event, property)?.type === "date";
   const selection = selectionOf(of, distinctReader(property, isDate), context);
   const key = keyOf("distinct", of, property);
-  const scoped = addSharedAggregate(context, key, scope, [of.event], (memory, made) => {
+  const scoped = addSharedAggregate(context, "distinct", key, scope, [of.event], (memory, made) => {
     return new DistinctAggregate(selection, made, memory as DistinctMemory | null);
   });
   const { aggregate } = scoped;
@@ -135,7 +135,7 @@ export function compileLatestNumber<V>(
   const scope = compileScope(measure, context);
   const selection = selectionOf<Json>(measure.of, numberReader(measure.property), context);
   const key = keyOf("latest number", measure.of, measure.property);
-  const { index } = addSharedAggregate(context, key, scope, [measure.of.event], (memory) => {
+  const { index } = addSharedAggregate(context, "latest", key, scope, [measure.of.event], (memory) => {
     return new LatestAggregate(selection, memory as LatestMemory | null);
   }).aggregate;
   const working = (customer: Working): LatestAggregate => customer.aggregates[index] as LatestAggregate;

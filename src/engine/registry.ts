@@ -14,6 +14,7 @@ interface Readers {
 
 /** What tells an aggregate from others. */
 export interface AggregateKey {
+  kind: AggregateMemory["kind"];
   /** What is computed, of what. */
   of: Json;
   /** The window; null without one. */
@@ -80,7 +81,7 @@ export class Registry {
    * @param source the condition or measure that reads it
    */
   aggregate(
-    { of, within, boundary, isShared }: AggregateKey,
+    { kind, of, within, boundary, isShared }: AggregateKey,
     events: readonly string[],
     open: (memory: AggregateMemory | null, aggregate: Aggregate) => WorkingAggregate,
     source: object,
@@ -91,7 +92,7 @@ export class Registry {
       known.aggregate.sources.push(source);
       return known;
     }
-    const aggregate = this.#aggregate(isShared ? canonicalJson([of]) : key, events, open);
+    const aggregate = this.#aggregate(kind, isShared ? canonicalJson([of]) : key, events, open);
     aggregate.formerPositions.push(this.#scopedByKey.size);
     aggregate.sources.push(source);
     const scoped: ScopedAggregate = { aggregate, capacity: 0 };
@@ -121,6 +122,7 @@ export class Registry {
   }
 
   #aggregate(
+    kind: AggregateMemory["kind"],
     key: string,
     events: readonly string[],
     open: (memory: AggregateMemory | null, aggregate: Aggregate) => WorkingAggregate,
@@ -128,6 +130,7 @@ export class Registry {
     const known = this.#aggregateByKey.get(key);
     if (known !== undefined) return known;
     const aggregate: Aggregate = {
+      kind,
       index: this.aggregates.length,
       events,
       capacity: 0,
