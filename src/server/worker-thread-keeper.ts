@@ -3,6 +3,7 @@ import { Worker } from "node:worker_threads";
 import type { RunningWorker } from "../tasks/worker.js";
 import type { Logger } from "./log.js";
 import { StartError } from "./start-failure.js";
+import { workerLimits } from "./worker-heap.js";
 import type { WorkerRoleOptions } from "./worker-role.js";
 
 /** How often the first thread is tried. */
@@ -67,7 +68,10 @@ export async function startWorkerThread(
 }
 
 function launchThread(options: Promise<WorkerRoleOptions>, logLevel: string, logger: Logger): Thread {
-  const worker = new Worker(new URL("./worker-thread.js", import.meta.url), { workerData: { logLevel } });
+  const worker = new Worker(new URL("./worker-thread.js", import.meta.url), {
+    workerData: { logLevel },
+    resourceLimits: workerLimits(),
+  });
   void options.then(
     (known) => worker.postMessage(known),
     () => worker.terminate(),
