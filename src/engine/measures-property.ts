@@ -59,7 +59,7 @@ export function compileSum<V>(
 /** The least or the greatest value of a number property. */
 export function compileExtreme<V>(
   measure: OfProperty & { function: "min" | "max" },
-  { of }: Reading<V>,
+  { of, limits }: Reading<V>,
   context: ConditionContext,
 ): CompiledMeasure {
   const scope = compileScope(measure, context);
@@ -78,6 +78,7 @@ export function compileExtreme<V>(
   const unsigned = (value: number | undefined): number | undefined =>
     value === undefined ? undefined : sign * value + 0;
   const read = (greatest: number | undefined): V => of(unsigned(greatest));
+  const signedLimits = limits.map((limit) => sign * limit);
   return {
     text: propertyText(measure.function, measure),
     value: (customer) => unsigned((customer.aggregates[index] as ExtremeAggregate).read(customer)),
@@ -85,7 +86,7 @@ export function compileExtreme<V>(
     nextChange:
       scope.within === Infinity
         ? undefined
-        : (customer) => (customer.aggregates[index] as ExtremeAggregate).nextChange(customer, read),
+        : (customer) => (customer.aggregates[index] as ExtremeAggregate).nextChange(customer, read, signedLimits),
   };
 }
 

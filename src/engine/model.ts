@@ -105,6 +105,13 @@ export function compileModel(snapshot: Snapshot, hash: string): Model {
   };
 }
 
+/** What the conditions of a snapshot remember of events, without the rest of its model. */
+export function compileRegistry(snapshot: Snapshot): Registry {
+  const registry = new Registry(snapshot);
+  new ItemCompiler(snapshot, registry).compile();
+  return registry;
+}
+
 /** Compiles the items of a model in the default order: lifecycle, journeys, segments, health, rules, signals. */
 class ItemCompiler {
   readonly #snapshot: Snapshot;

@@ -2,7 +2,7 @@ import { at } from "../snapshot/problem.js";
 import type { Snapshot } from "../snapshot/types.js";
 import type { Aggregate } from "./aggregates.js";
 import { LARGEST_AGGREGATES, largestDistinct, largestState, largestStream } from "./largest-state.js";
-import { compileModel } from "./model.js";
+import { compileRegistry } from "./model.js";
 
 /** What is remembered for a condition, or for several that share it. */
 export interface RememberedPart {
@@ -26,7 +26,7 @@ export interface StateBudget {
  * @param snapshot a sound one (`parseSnapshot`)
  */
 export function stateBudget(snapshot: Snapshot): StateBudget {
-  const { streams, aggregates } = compileModel(snapshot, "").registry;
+  const { streams, aggregates } = compileRegistry(snapshot);
   const pathOf = pathsOf(snapshot);
   const part = (sources: readonly object[], bytes: number): RememberedPart => ({
     path: pathOf.get(sources[0]!)!,
