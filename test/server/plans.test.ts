@@ -121,7 +121,8 @@ describe("a plan", () => {
   it("takes what it has or has not with a value or without", async () => {
     const limits = async (...args: string[]) => (await plans("set", "flags", ...args)).stdout.split("; ")[0];
     const rates = ["--rate-per-second", "10", "--rate-burst", "2000"];
-    const has = "flags: 10 operations/s, burst 2000, any number of events, kept for ever, cloud execution, AI, states of 1 MiB";
+    const has =
+      "flags: 10 operations/s, burst 2000, any number of events, kept for ever, cloud execution, AI, states of 1 MiB";
     const hasNot =
       "flags: 10 operations/s, burst 2000, any number of events, kept for ever, no cloud execution, no AI, states of 1 MiB";
     expect(await limits("--no-ai", ...rates, "--no-cloud-execution")).toBe(hasNot);
