@@ -32,3 +32,9 @@ comment on column svc.suspect_environments.operation_limit is 'How many operatio
 comment on column svc.suspect_environments.tried_by is 'The worker that is trying a chunk, or ended while it was; null between trials.';
 comment on column svc.suspect_environments.customer_ids is 'The customers of that chunk, once they are known.';
 comment on column svc.suspect_environments.failures is 'How often in a row a chunk of one operation failed.';
+
+alter table iam.plans add column if not exists state_bytes integer not null default 1048576;
+alter table iam.plans drop constraint if exists plans_state_bytes_positive;
+alter table iam.plans add constraint plans_state_bytes_positive check (state_bytes > 0);
+comment on column iam.plans.state_bytes is
+  'What a model may remember for one customer at most, in bytes of JSON without the traits; one that may remember more is not deployed.';

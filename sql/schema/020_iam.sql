@@ -6,11 +6,13 @@ create table iam.plans (
   monthly_events bigint,
   retention_days integer,
   ai boolean not null default true,
+  state_bytes integer not null default 1048576,
   constraint plans_rate_positive check (rate_per_second > 0),
   -- A legal batch of 1,000 operations must be able to pass a full bucket.
   constraint plans_burst_holds_a_batch check (rate_burst >= 1000),
   constraint plans_monthly_events_not_negative check (monthly_events >= 0),
-  constraint plans_retention_days_range check (retention_days between 1 and 36500)
+  constraint plans_retention_days_range check (retention_days between 1 and 36500),
+  constraint plans_state_bytes_positive check (state_bytes > 0)
 );
 comment on table iam.plans is 'What an organization may use. Limits are read on every request, so a change is effective at once.';
 comment on column iam.plans.plan_id is 'Name of the plan.';
@@ -22,6 +24,8 @@ comment on column iam.plans.monthly_events is
 comment on column iam.plans.retention_days is
   'How many days of 24 hours operations as accepted are kept; null for ever. What is older is removed within minutes, for good.';
 comment on column iam.plans.ai is 'Whether commands that ask a language model may be used; false answers PLAN_REQUIRED.';
+comment on column iam.plans.state_bytes is
+  'What a model may remember for one customer at most, in bytes of JSON without the traits; one that may remember more is not deployed.';
 
 insert into iam.plans (plan_id, cloud_execution, rate_per_second, rate_burst) values ('standard', true, 50000, 100000);
 

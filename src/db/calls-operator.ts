@@ -81,6 +81,7 @@ export interface PlanLimits {
   retentionDays: number | null;
   cloudExecution: boolean;
   ai: boolean;
+  stateBytes: number;
 }
 
 /** Answers an array of plans. */

@@ -26,6 +26,16 @@ export function diffConfigVersions(
     )::text as answer`);
 }
 
+/** What a model may remember for one customer at most, in bytes. */
+export function getStateLimit(
+  sql: Sql,
+  by: AdminCredentials,
+  { operation, environment }: { operation: string; environment: string },
+): Promise<number> {
+  return one(sql<{ answer: number }[]>`
+    select svc_api.get_state_limit(${by.tokenHash}, ${by.organizationId}, ${operation}, ${environment}) as answer`);
+}
+
 /** What is asked of an activation besides the version. */
 export interface ActivationOptions {
   /** The version that must be active, 0 for none, null for any. */

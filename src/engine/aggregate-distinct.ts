@@ -1,7 +1,9 @@
 import type { WorkingAggregate } from "./aggregates.js";
-import { counts } from "./boundary.js";
+import type { CompiledScope } from "./context.js";
 import { isLater } from "./order.js";
+import { firstInScope } from "./scope.js";
 import { select, type Selection } from "./selection.js";
+import { nextFall } from "./falling.js";
 import type { HistoryEvent } from "./types.js";
 import type { Working } from "./working.js";
 
@@ -16,9 +18,15 @@ export interface DistinctMemory {
   seq: number[];
 }
 
+/** How the conditions of one scope read the values: as far as these tell them apart. */
+export interface DistinctReader extends CompiledScope {
+  readonly capacity: number;
+}
+
 /**
  * The different values of a property, by their latest occurrence. As a value counts as long as its latest occurrence does, the
- * n values with the latest ones tell whether there are at least n, in any window and since any boundary.
+ * n values with the latest ones tell whether there are at least n, in any window and since any boundary. So the conditions of
+ * all scopes share one memory.
  */
 export class DistinctAggregate implements WorkingAggregate {
   #memory: DistinctMemory;
@@ -62,42 +70,36 @@ export class DistinctAggregate implements WorkingAggregate {
     return true;
   }
 
-  /** How many values count at the customer's clock, as far as they are told apart. */
-  read(customer: Working): number {
-    return this.#memory.value.length - this.#firstInScope(customer);
+  /** How many values count at the customer's clock, as far as the reader tells them apart. */
+  read(customer: Working, reader: DistinctReader): number {
+    return this.#memory.value.length - this.#firstOf(customer, reader);
   }
 
-  /** The earliest instant after the clock at which a reading of their number changes by time alone, or Infinity. */
-  nextChange(customer: Working, reading: (count: number) => unknown): number {
-    const { within } = this.selection;
-    if (within === Infinity) return Infinity;
+  /**
+   * The earliest instant after the clock at which a reading of their number changes by time alone, or Infinity.
+   *
+   * @param limits those of the reading
+   */
+  nextChange(
+    customer: Working,
+    reader: DistinctReader,
+    reading: (count: number) => unknown,
+    limits: readonly number[],
+  ): number {
+    if (reader.within === Infinity) return Infinity;
     const { occurredAt } = this.#memory;
-    const { length } = occurredAt;
-    const first = this.#firstInScope(customer);
-    const present = reading(length - first);
-    for (let i = first; i < length; i++) {
-      const leavesAt = occurredAt[i]! + within;
-      if (i + 1 < length && occurredAt[i + 1]! === occurredAt[i]!) continue;
-      if (reading(length - i - 1) !== present) return leavesAt;
-    }
-    return Infinity;
+    return nextFall(occurredAt, this.#firstOf(customer, reader), reading, limits) + reader.within;
   }
 
   save(): DistinctMemory {
     return this.#memory;
   }
 
-  #firstInScope(customer: Working): number {
-    const { within, boundary } = this.selection;
+  /** What another reader tells apart makes no difference to this one. */
+  #firstOf(customer: Working, reader: DistinctReader): number {
     const { occurredAt, seq } = this.#memory;
-    const start = customer.clock - within;
-    const since = boundary?.(customer);
-    let at = occurredAt.length;
-    while (at > 0 && occurredAt[at - 1]! > start) {
-      if (since !== undefined && !counts(since, occurredAt[at - 1]!, seq[at - 1]!)) break;
-      at--;
-    }
-    return at;
+    const earliest = Math.max(0, occurredAt.length - reader.capacity);
+    return firstInScope(customer, reader, occurredAt, seq, earliest);
   }
 
   #order(index: number): { occurredAt: number; seq: number } {

@@ -4,7 +4,7 @@ import { REMEMBERED_OF_WINDOW } from "./aggregate-sum.js";
 import { eachOfHistory, justBefore } from "./history.js";
 import { Occurrences, type OccurrencesMemory } from "./occurrences.js";
 import { isLater } from "./order.js";
-import { select, type Selection } from "./selection.js";
+import { select, type ScopedSelection } from "./selection.js";
 import type { HistoryEvent, Order } from "./types.js";
 import type { Working } from "./working.js";
 
@@ -30,7 +30,7 @@ export class ExtremeAggregate implements WorkingAggregate {
   #changed = false;
 
   constructor(
-    private readonly selection: Selection<number>,
+    private readonly selection: ScopedSelection<number>,
     private readonly origin: ExtremeMemory | null,
     candidates = new Occurrences(origin?.oldest),
     scope = new Scope<number>(selection, origin?.scope ?? null),
@@ -68,21 +68,25 @@ export class ExtremeAggregate implements WorkingAggregate {
     return this.#candidates.length === 0 ? undefined : this.#candidates.value(0);
   }
 
-  /** The earliest instant after the clock at which a reading of the greatest value changes by time alone, or Infinity. */
-  nextChange(customer: Working, reading: (greatest: number | undefined) => unknown): number {
+  /**
+   * The earliest instant after the clock at which a reading of the greatest value changes by time alone, or Infinity.
+   *
+   * @param limits between two neighbouring ones of which, and outside them all, the reading is constant or strictly monotone
+   */
+  nextChange(customer: Working, reading: (greatest: number | undefined) => unknown, limits: readonly number[]): number {
     const { within } = this.selection;
     if (within === Infinity) return Infinity;
     const present = reading(this.read(customer));
     const candidates = this.#candidates;
-    for (let i = 0; i < candidates.length; i++) {
-      this.#readOthers(customer, i + 1);
-      const hasNext = i + 1 < candidates.length;
-      // What occurred together leaves together.
-      if (hasNext && candidates.occurredAt(i + 1) === candidates.occurredAt(i)) continue;
-      const next = hasNext ? candidates.value(i + 1) : undefined;
-      if (reading(next) !== present) return candidates.occurredAt(i) + within;
+    for (;;) {
+      const known = this.#complete();
+      const next = this.#placesOfChange(limits, known).find((place) => reading(candidates.value(place)) !== present);
+      if (next !== undefined) return candidates.occurredAt(next - 1) + within;
+      if (this.#othersFrom === null) break;
+      this.#readOthers(customer, known);
     }
-    return Infinity;
+    const { length } = candidates;
+    return length === 0 || reading(undefined) === present ? Infinity : candidates.occurredAt(length - 1) + within;
   }
 
   save(customer: Working): ExtremeMemory {
@@ -153,6 +157,31 @@ export class ExtremeAggregate implements WorkingAggregate {
     });
   }
 
+  /**
+   * The first so many candidates that may be the greatest with another reading when those before have left: the next one, and
+   * those with which the values, which fall, reach or pass a limit. What occurred together leaves together.
+   */
+  #placesOfChange(limits: readonly number[], known: number): number[] {
+    const candidates = this.#candidates;
+    const places = [1, ...limits.flatMap((limit) => [this.#firstUpTo(limit, known), this.#firstBelow(limit, known)])];
+    return places
+      .filter((place) => place > 0 && place < known)
+      .map((place) => {
+        const isAlone = candidates.occurredAt(place - 1) !== candidates.occurredAt(place);
+        return isAlone ? place : candidates.find(candidates.occurredAt(place), Infinity);
+      })
+      .filter((place) => place < known)
+      .sort((a, b) => a - b);
+  }
+
+  #firstUpTo(limit: number, known: number): number {
+    return firstWhere(known, (place) => this.#candidates.value(place) <= limit);
+  }
+
+  #firstBelow(limit: number, known: number): number {
+    return firstWhere(known, (place) => this.#candidates.value(place) < limit);
+  }
+
   #add({ occurredAt, seq }: Order, value: number): void {
     const candidates = this.#candidates;
     if (this.selection.within === Infinity) {
@@ -169,4 +198,16 @@ export class ExtremeAggregate implements WorkingAggregate {
     candidates.remove(first, at - first);
     candidates.insert(first, occurredAt, seq, value);
   }
+}
+
+/** The first of so many places at which something holds that holds at all later ones; their number where it never does. */
+function firstWhere(places: number, holds: (place: number) => boolean): number {
+  let low = 0;
+  let high = places;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

@@ -1,5 +1,6 @@
 import type { WorkingAggregate } from "./aggregates.js";
 import { counts } from "./boundary.js";
+import type { CompiledScope } from "./context.js";
 import { isLater } from "./order.js";
 import { select, type Selection } from "./selection.js";
 import type { HistoryEvent, Json } from "./types.js";
@@ -11,7 +12,10 @@ export interface LatestMemory {
   latest: { occurredAt: number; seq: number; value: Json } | null;
 }
 
-/** The value of a property at the latest occurrence that has one. If that one is out of scope, so are all others. */
+/**
+ * The value of a property at the latest occurrence that has one. If that one is out of scope, so are all others; so the
+ * conditions of all scopes share one memory.
+ */
 export class LatestAggregate implements WorkingAggregate {
   #memory: LatestMemory;
 
@@ -38,17 +42,16 @@ export class LatestAggregate implements WorkingAggregate {
   }
 
   /** The value at the customer's clock; undefined without one. */
-  read(customer: Working): Json | undefined {
+  read(customer: Working, { within, boundary }: CompiledScope): Json | undefined {
     const { latest } = this.#memory;
-    const { within, boundary } = this.selection;
     if (latest === null || latest.occurredAt <= customer.clock - within) return undefined;
     if (boundary !== undefined && !counts(boundary(customer), latest.occurredAt, latest.seq)) return undefined;
     return latest.value;
   }
 
   /** When the value leaves the window and nothing is left, or Infinity. */
-  leavesAt(customer: Working): number {
-    return this.read(customer) === undefined ? Infinity : this.#memory.latest!.occurredAt + this.selection.within;
+  leavesAt(customer: Working, scope: CompiledScope): number {
+    return this.read(customer, scope) === undefined ? Infinity : this.#memory.latest!.occurredAt + scope.within;
   }
 
   save(): LatestMemory {

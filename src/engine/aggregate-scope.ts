@@ -1,7 +1,7 @@
 import { boundaryAt, counts, type Boundary } from "./boundary.js";
 import { eachOfHistory } from "./history.js";
 import { isLater } from "./order.js";
-import { select, type Selection } from "./selection.js";
+import { select, type ScopedSelection } from "./selection.js";
 import type { HistoryEvent, Order } from "./types.js";
 import type { Working } from "./working.js";
 
@@ -28,7 +28,7 @@ export class Scope<T> {
   #recent: { occurredAt: number; seq: number; value: T }[] = [];
 
   constructor(
-    private readonly selection: Selection<T>,
+    private readonly selection: ScopedSelection<T>,
     memory: ScopeMemory | null,
   ) {
     this.#latest = this.#latestBefore = memory?.latest ?? null;

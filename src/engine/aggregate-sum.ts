@@ -3,7 +3,7 @@ import { Scope, type ScopeMemory } from "./aggregate-scope.js";
 import { DecimalSum, type DecimalMemory } from "./decimal.js";
 import { justBefore, readHistory } from "./history.js";
 import { Occurrences, type OccurrencesMemory } from "./occurrences.js";
-import { select, type Selection } from "./selection.js";
+import { select, type ScopedSelection } from "./selection.js";
 import type { HistoryEvent, Order } from "./types.js";
 import type { Working } from "./working.js";
 
@@ -59,7 +59,7 @@ export class SumAggregate implements WorkingAggregate {
   #changed = false;
 
   constructor(
-    private readonly selection: Selection<number>,
+    private readonly selection: ScopedSelection<number>,
     private readonly origin: SumMemory | null,
   ) {
     const isWindow = selection.within !== Infinity;

@@ -13,7 +13,8 @@ export type AggregateMemory = SumMemory | ExtremeMemory | DistinctMemory | Lates
  * Something other than a number of occurrences that a model's conditions need to know of the past: a sum, the different
  * values, the latest value. Conditions that ask the same share one.
  */
-export interface Aggregate<W extends WorkingAggregate = WorkingAggregate> {
+export interface Aggregate {
+  readonly kind: AggregateMemory["kind"];
   readonly index: number;
   /** The events that it reads. */
   readonly events: readonly string[];
@@ -21,8 +22,19 @@ export interface Aggregate<W extends WorkingAggregate = WorkingAggregate> {
   capacity: number;
   /** The items of the model that read it, by position. */
   readonly items: number[];
+  /** The conditions and measures of the snapshot that read it. */
+  readonly sources: object[];
+  /** Where it stood when each window and boundary had a memory of its own. */
+  readonly formerPositions: number[];
   /** Its working form, from what was remembered or from nothing. What was remembered is not changed. */
-  open(memory: AggregateMemory | null): W;
+  open(memory: AggregateMemory | null): WorkingAggregate;
+}
+
+/** An aggregate as the conditions of one window and boundary read it. */
+export interface ScopedAggregate {
+  readonly aggregate: Aggregate;
+  /** How many different values these need to tell apart. */
+  capacity: number;
 }
 
 /** An aggregate of one customer during a call. Whatever was recorded in the call stays known until `save`. */
@@ -44,6 +56,23 @@ export function openAggregates(
   memory: readonly AggregateMemory[] | null,
 ): WorkingAggregate[] {
   return aggregates.map((aggregate, index) => aggregate.open(memory?.[index] ?? null));
+}
+
+/**
+ * What was remembered when each window and boundary had a memory of its own, shared. All of those took in the same
+ * occurrences and differed in how many values they kept, so the longest holds what every other one does.
+ */
+export function shareMemory(
+  { aggregates }: { aggregates: readonly Aggregate[] },
+  former: readonly AggregateMemory[],
+): AggregateMemory[] {
+  return aggregates.map(({ formerPositions }) =>
+    formerPositions.map((position) => former[position]!).reduce((a, b) => (lengthOf(b) > lengthOf(a) ? b : a)),
+  );
+}
+
+function lengthOf(memory: AggregateMemory): number {
+  return memory.kind === "distinct" ? memory.value.length : 0;
 }
 
 export function saveAggregates(customer: Working): AggregateMemory[] {

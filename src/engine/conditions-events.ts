@@ -1,12 +1,13 @@
 import { parseDuration } from "../snapshot/duration.js";
 import type { Condition, EventSelector, Measure, OccurrenceScope, OrderOperator } from "../snapshot/types.js";
+import type { AggregateMemory } from "./aggregates.js";
 import { LatestAggregate, type LatestMemory } from "./aggregate-latest.js";
 import { SequenceAggregate, type SequenceMemory, type SequenceSelection } from "./aggregate-sequence.js";
 import { compileComparison, compileExists, compileOrder, type ValueTest } from "./compare.js";
 import { compileScope, compileSince, type ConditionContext } from "./context.js";
 import { memberReader } from "./json.js";
 import type { Leaf } from "./leaf.js";
-import { addAggregate, keyOf, propertyText, selectionOf, type Reading } from "./measure.js";
+import { addAggregate, addSharedAggregate, keyOf, propertyText, selectionOf, type Reading } from "./measure.js";
 import { compileMeasure } from "./measures.js";
 import { comparisonText, expectation, lacking, lackingWhole, selectorText, shown } from "./phrases.js";
 import { parseInstant } from "./dates.js";
@@ -72,14 +73,14 @@ export function compileLatest(condition: Of<"latest"> | Of<"latestExists">, cont
   const test = isComparison ? compileComparison(field, condition.operator, condition.value) : compileExists(field);
   const question: Json = isComparison ? [condition.operator, condition.value] : null;
   const scope = compileScope(condition, context);
-  const selection = selectionOf<Json>(of, comparedReader(property, field, test), scope, context);
-  const key = [keyOf("latest", of, property, scope), question];
-  const { index } = addAggregate(context, key, scope, [of.event], (memory) => {
-    return new LatestAggregate(selection, memory as LatestMemory | null);
-  });
+  const selection = selectionOf<Json>(of, comparedReader(property, field, test), context);
+  const key = [keyOf("latest", of, property), question];
+  const open = (memory: AggregateMemory | null): LatestAggregate =>
+    new LatestAggregate(selection, memory as LatestMemory | null);
+  const { index } = addSharedAggregate(context, "latest", key, scope, [of.event], open).aggregate;
   const working = (customer: Working): LatestAggregate => customer.aggregates[index] as LatestAggregate;
   const compared = (customer: Working): Compared | undefined =>
-    working(customer).read(customer) as Compared | undefined;
+    working(customer).read(customer, scope) as Compared | undefined;
   const withoutValue = test(undefined);
   const holds = (customer: Working): boolean => compared(customer)?.[0] ?? withoutValue;
   const text = propertyText("latest", condition);
@@ -91,7 +92,7 @@ export function compileLatest(condition: Of<"latest"> | Of<"latestExists">, cont
     nextChange:
       scope.within === Infinity
         ? undefined
-        : (customer) => (holds(customer) === withoutValue ? Infinity : working(customer).leavesAt(customer)),
+        : (customer) => (holds(customer) === withoutValue ? Infinity : working(customer).leavesAt(customer, scope)),
     actual: (customer) => compared(customer)?.[1] ?? null,
   };
 }
@@ -127,11 +128,10 @@ export function compileSequence(condition: Of<"sequence">, context: ConditionCon
   const { first, then, since } = condition;
   const boundary = since === undefined ? context.boundary : compileSince(since, context);
   const scope = { within: Infinity, boundary };
-  const of = (selector: EventSelector): SequenceSelection["first"] =>
-    selectionOf<true>(selector, () => true, scope, context);
+  const of = (selector: EventSelector): SequenceSelection["first"] => selectionOf<true>(selector, () => true, context);
   const selection = { first: of(first), then: of(then), within: parseDuration(condition.within), boundary };
   const key: Json = ["sequence", plain(first), plain(then), selection.within];
-  const { index } = addAggregate(context, key, scope, [first.event, then.event], (memory) => {
+  const { index } = addAggregate(context, "sequence", key, scope, [first.event, then.event], (memory) => {
     return new SequenceAggregate(selection, memory as SequenceMemory | null);
   });
   const test = (customer: Working): boolean => (customer.aggregates[index] as SequenceAggregate).read(customer);

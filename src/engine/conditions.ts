@@ -1,4 +1,4 @@
-import type { Condition } from "../snapshot/types.js";
+import type { Condition, Measure } from "../snapshot/types.js";
 import type { BoundaryOf } from "./boundary.js";
 import { compileLatest, compileMeasured, compileSequence } from "./conditions-events.js";
 import { compileActivity, compileDate, compileInState } from "./conditions-time.js";
@@ -41,13 +41,13 @@ export class ConditionCompiler {
       case "not":
         return compileNot(this.compile(condition.condition, changes, boundary));
       default:
-        return compileLeaf(leafOf(condition, this.context(boundary)), changes);
+        return compileLeaf(leafOf(condition, this.context(condition, boundary)), changes);
     }
   }
 
   /** Where a condition or a measure of the item is compiled. */
-  context(boundary?: BoundaryOf): ConditionContext {
-    return { ...this.model, reads: this.reads, boundary };
+  context(source: Condition | Measure, boundary?: BoundaryOf): ConditionContext {
+    return { ...this.model, reads: this.reads, source, boundary };
   }
 }
 

@@ -32,13 +32,15 @@ export interface ModelContext {
 /** Where one condition is compiled: what it reads is added to `reads`. */
 export interface ConditionContext extends ModelContext {
   reads: Reads;
+  /** The condition or measure itself. */
+  source: object;
   /** From when on what says nothing itself counts: in a step of a journey. */
   boundary: BoundaryOf | undefined;
 }
 
 /** A compiled scope. */
 export interface CompiledScope {
-  /** Milliseconds; Infinity without a window. */
+  /** The length of the half-open window (t - within, t] in milliseconds; Infinity without one. */
   within: number;
   boundary: BoundaryOf | undefined;
 }

@@ -1,8 +1,10 @@
 import type { EventSelector, OccurrenceScope, OrderOperator } from "../snapshot/types.js";
-import { counts, EVERYTHING_COUNTS, type BoundaryOf } from "./boundary.js";
+import { counts, type BoundaryOf } from "./boundary.js";
 import { compileScope, type ConditionContext } from "./context.js";
 import type { ConditionTest, Leaf, NextChange } from "./leaf.js";
+import { addStream } from "./measure.js";
 import { comparisonText, expectation, lackingWhole, scopeText, selectorText } from "./phrases.js";
+import { firstInScope } from "./scope.js";
 import type { Stream } from "./streams.js";
 import type { Json } from "./types.js";
 import type { Working } from "./working.js";
@@ -31,8 +33,7 @@ export function compileCountLeaf(
   context: ConditionContext,
 ): Leaf {
   const { of, operator, value } = condition;
-  const stream = context.registry.stream(of);
-  context.reads.streams.add(stream);
+  const stream = addStream(context, of);
   const scope = compileScope(condition, context);
   const count = compileCount(stream.index, { operator, value, ...scope });
   stream.capacity = Math.max(stream.capacity, count.capacity);
@@ -79,19 +80,10 @@ function compileCount(stream: number, options: CountOptions): CompiledCount {
 export function countUpTo(customer: Working, { index, capacity }: Stream, { within, boundary }: CountScope): number {
   const { count, occurredAt, seq } = customer.streams[index]!;
   if (within === Infinity && boundary === undefined) return count;
-  const start = customer.clock - within;
-  const since = boundary?.(customer) ?? EVERYTHING_COUNTS;
   const { length } = occurredAt;
   // During a call there are more: what is counted must not depend on how operations come in calls.
-  let first = Math.max(0, length - capacity);
-  let end = length;
-  // Whatever is later than one that counts does so, too.
-  while (first < end) {
-    const middle = (first + end) >>> 1;
-    if (occurredAt[middle]! > start && counts(since, occurredAt[middle]!, seq[middle]!)) end = middle;
-    else first = middle + 1;
-  }
-  return length - end;
+  const earliest = Math.max(0, length - capacity);
+  return length - firstInScope(customer, { within, boundary }, occurredAt, seq, earliest);
 }
 
 /** Whether there may be more occurrences than were counted. */

@@ -60,12 +60,3 @@ export function rebuildMemory(model: Model, state: CustomerState, history: Itera
   for (const event of history) rebuild.add(event);
   return rebuild.end();
 }
-
-/** @throws {Error} if a customer's memory is that of another model */
-export function requireMemoryOf(model: Model, { customerId, memory }: CustomerState): void {
-  if (memory.model === null || memory.model === model.hash) return;
-  throw new Error(
-    `the memory of customer ${JSON.stringify(customerId)} is for the model ${memory.model}, not for ` +
-      `${model.hash}; rebuild it from the retained events first`,
-  );
-}

@@ -1,4 +1,4 @@
-import { requireMemoryOf } from "./customer.js";
+import { requireMemoryOf } from "./memory.js";
 import { evaluateAt, evaluateTimer, evaluateTrack, invalidate } from "./evaluation.js";
 import { UNBOUNDED, type Budget } from "./budget.js";
 import { jsonEquals, setMember } from "./json.js";
@@ -34,7 +34,7 @@ export interface Evaluated {
  * How many pending identifies a customer can have at different instants. They pile up only while a backfill holds the
  * timers; beyond this number the last of them moves to the newest instant, so that memory stays bounded.
  */
-const PENDING_IDENTIFIES_MAX = 100;
+export const PENDING_IDENTIFIES_MAX = 100;
 
 /**
  * Evaluates a customer's operations, given in order of acceptance, each at its instant and after everything due before it.

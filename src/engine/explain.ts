@@ -1,5 +1,5 @@
 import { HEALTH_ITEM, journeyItem, LIFECYCLE_ITEM, segmentItem, signalItem } from "./conditions.js";
-import { requireMemoryOf } from "./customer.js";
+import { requireMemoryOf } from "./memory.js";
 import type { Model } from "./model.js";
 import type { CustomerState, HistorySource, Json } from "./types.js";
 import { Working } from "./working.js";

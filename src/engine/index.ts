@@ -9,11 +9,13 @@ export { journeyProgress, stateDocument, type JourneyProgress, type StateDocumen
 export { evaluate, type Evaluated, type EvaluateOptions } from "./evaluate.js";
 export { explain, explainHealth, type CustomerExplanation, type Explained, type ExplainOptions } from "./explain.js";
 export { HistoryNeeded } from "./history.js";
+export { hasMemoryOf } from "./memory.js";
 export { causeId, emissionId, eventId } from "./ids.js";
 export { compileModel, type Model } from "./model.js";
 export { firstLater, isLater } from "./order.js";
 export { replay, replayPart, type Replayed, type ReplayInput, type ReplayPart } from "./replay.js";
 export { heldUntil, timersMayFire } from "./settle.js";
+export { stateBudget, type RememberedPart, type StateBudget } from "./state-budget.js";
 export type {
   Cause,
   CustomerState,

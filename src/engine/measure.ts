@@ -1,8 +1,10 @@
 import type { EventSelector, OccurrenceScope } from "../snapshot/types.js";
+import type { Aggregate, ScopedAggregate } from "./aggregates.js";
 import type { CompiledScope, ConditionContext } from "./context.js";
 import type { NextChange } from "./leaf.js";
 import { scopeText, selectorText } from "./phrases.js";
 import type { Selection } from "./selection.js";
+import type { Stream } from "./streams.js";
 import type { Json } from "./types.js";
 import type { Working } from "./working.js";
 
@@ -29,15 +31,14 @@ export type OfProperty = { of: EventSelector; property: string } & OccurrenceSco
 export function selectionOf<T>(
   of: EventSelector,
   read: Selection<T>["read"],
-  scope: CompiledScope,
   { registry }: ConditionContext,
 ): Selection<T> {
-  return { event: of.event, where: registry.where(of), read, ...scope };
+  return { event: of.event, where: registry.where(of), read };
 }
 
-/** A key for what an aggregate computes, in which only the boundary is missing. */
-export function keyOf(kind: string, of: EventSelector, property: string, { within }: CompiledScope): Json {
-  return [kind, of.event, of.where ?? null, property, within === Infinity ? null : within];
+/** A key for what an aggregate computes, in which only the scope is missing. */
+export function keyOf(kind: string, of: EventSelector, property: string): Json {
+  return [kind, of.event, of.where ?? null, property];
 }
 
 /** How many of something must be told apart so that a reading knows enough. */
@@ -45,19 +46,53 @@ export function capacityFor({ limits }: { limits: readonly number[] }): number {
   return Math.max(0, ...limits.map((limit) => Math.floor(limit) + 1));
 }
 
-type RegistryAggregate = ReturnType<ConditionContext["registry"]["aggregate"]>;
+/** A stream of the model, entered in what is read. */
+export function addStream({ registry, reads, source }: ConditionContext, of: EventSelector): Stream {
+  const stream = registry.stream(of, source);
+  reads.streams.add(stream);
+  return stream;
+}
 
-/** An aggregate of the model, entered in what is read. */
+type Kind = Aggregate["kind"];
+type Open = Parameters<ConditionContext["registry"]["aggregate"]>[2];
+
+/** An aggregate of the model that remembers what one scope needs, entered in what is read. */
 export function addAggregate(
-  { registry, reads }: ConditionContext,
-  key: Json,
-  { boundary }: Pick<CompiledScope, "boundary">,
+  context: ConditionContext,
+  kind: Kind,
+  of: Json,
+  scope: CompiledScope,
   events: readonly string[],
-  open: Parameters<ConditionContext["registry"]["aggregate"]>[3],
-): RegistryAggregate {
-  const aggregate = registry.aggregate(key, boundary, events, open);
-  reads.aggregates.add(aggregate);
-  return aggregate;
+  open: Open,
+): Aggregate {
+  return enter(context, kind, of, scope, events, open, false).aggregate;
+}
+
+/** An aggregate of the model that remembers the same for every scope, entered in what is read. */
+export function addSharedAggregate(
+  context: ConditionContext,
+  kind: Kind,
+  of: Json,
+  scope: CompiledScope,
+  events: readonly string[],
+  open: Open,
+): ScopedAggregate {
+  return enter(context, kind, of, scope, events, open, true);
+}
+
+function enter(
+  { registry, reads, source }: ConditionContext,
+  kind: Kind,
+  of: Json,
+  { within, boundary }: CompiledScope,
+  events: readonly string[],
+  open: Open,
+  isShared: boolean,
+): ScopedAggregate {
+  const key = { kind, of, within: within === Infinity ? null : within, boundary, isShared };
+  const scoped = registry.aggregate(key, events, open, source);
+  reads.aggregates.add(scoped.aggregate);
+  return scoped;
 }
 
 export function propertyText(what: string, { of, property, ...scope }: OfProperty): string {

@@ -2,7 +2,7 @@ import type { EventSelector } from "../snapshot/types.js";
 import { FirstAggregate, type FirstMemory } from "./aggregate-latest.js";
 import { counts } from "./boundary.js";
 import type { ConditionContext } from "./context.js";
-import { addAggregate, keyOf, selectionOf, type CompiledMeasure, type Reading } from "./measure.js";
+import { addAggregate, addStream, keyOf, selectionOf, type CompiledMeasure, type Reading } from "./measure.js";
 import { selectorText } from "./phrases.js";
 import type { Working } from "./working.js";
 
@@ -41,8 +41,8 @@ export function compileDaysSince<V>(
 /** The instant of the first occurrence of all. */
 function compileFirst(of: EventSelector, context: ConditionContext): (customer: Working) => number {
   const scope = { within: Infinity, boundary: undefined };
-  const selection = selectionOf<true>(of, () => true, scope, context);
-  const { index } = addAggregate(context, keyOf("first", of, "", scope), scope, [of.event], (memory) => {
+  const selection = selectionOf<true>(of, () => true, context);
+  const { index } = addAggregate(context, "first", keyOf("first", of, ""), scope, [of.event], (memory) => {
     return new FirstAggregate(selection, memory as FirstMemory | null);
   });
   return (customer) => (customer.aggregates[index] as FirstAggregate).occurredAt;
@@ -50,8 +50,7 @@ function compileFirst(of: EventSelector, context: ConditionContext): (customer: 
 
 /** The instant of the last occurrence that counts. */
 function compileLast(of: EventSelector, context: ConditionContext): (customer: Working) => number {
-  const stream = context.registry.stream(of);
-  context.reads.streams.add(stream);
+  const stream = addStream(context, of);
   stream.capacity = Math.max(stream.capacity, 1);
   const { boundary } = context;
   return (customer) => {

@@ -1,4 +1,9 @@
-import { DistinctAggregate, type DistinctMemory, type DistinctValue } from "./aggregate-distinct.js";
+import {
+  DistinctAggregate,
+  type DistinctMemory,
+  type DistinctReader,
+  type DistinctValue,
+} from "./aggregate-distinct.js";
 import { ExtremeAggregate, type ExtremeMemory } from "./aggregate-extreme.js";
 import { LatestAggregate, type LatestMemory } from "./aggregate-latest.js";
 import { SumAggregate, type SumMemory, type SumReading } from "./aggregate-sum.js";
@@ -8,6 +13,7 @@ import { digest } from "../snapshot/digest.js";
 import { memberReader } from "./json.js";
 import {
   addAggregate,
+  addSharedAggregate,
   capacityFor,
   keyOf,
   propertyText,
@@ -21,7 +27,7 @@ import type { Json } from "./types.js";
 import type { Working } from "./working.js";
 
 /** Longer texts are told apart by their hash, so that memory stays small. */
-const DISTINCT_TEXT_MAX = 64;
+export const DISTINCT_TEXT_MAX = 64;
 
 /** The exact sum of a number property, or its average. */
 export function compileSum<V>(
@@ -30,9 +36,9 @@ export function compileSum<V>(
   context: ConditionContext,
 ): CompiledMeasure {
   const scope = compileScope(measure, context);
-  const selection = selectionOf(measure.of, numberReader(measure.property), scope, context);
-  const key = keyOf("sum", measure.of, measure.property, scope);
-  const { index } = addAggregate(context, key, scope, [measure.of.event], (memory) => {
+  const selection = { ...selectionOf(measure.of, numberReader(measure.property), context), ...scope };
+  const key = keyOf("sum", measure.of, measure.property);
+  const { index } = addAggregate(context, "sum", key, scope, [measure.of.event], (memory) => {
     return new SumAggregate(selection, memory as SumMemory | null);
   });
   const value: SumReading<number | undefined> =
@@ -53,7 +59,7 @@ export function compileSum<V>(
 /** The least or the greatest value of a number property. */
 export function compileExtreme<V>(
   measure: OfProperty & { function: "min" | "max" },
-  { of }: Reading<V>,
+  { of, limits }: Reading<V>,
   context: ConditionContext,
 ): CompiledMeasure {
   const scope = compileScope(measure, context);
@@ -64,14 +70,15 @@ export function compileExtreme<V>(
     // Zero has no sign here: -1 * 0 is -0, which is written as 0 but is not the same to Object.is.
     return value === undefined ? undefined : sign * value + 0;
   };
-  const selection = selectionOf(measure.of, signed, scope, context);
-  const key = keyOf(measure.function, measure.of, measure.property, scope);
-  const { index } = addAggregate(context, key, scope, [measure.of.event], (memory) => {
+  const selection = { ...selectionOf(measure.of, signed, context), ...scope };
+  const key = keyOf(measure.function, measure.of, measure.property);
+  const { index } = addAggregate(context, "extreme", key, scope, [measure.of.event], (memory) => {
     return new ExtremeAggregate(selection, memory as ExtremeMemory | null);
   });
   const unsigned = (value: number | undefined): number | undefined =>
     value === undefined ? undefined : sign * value + 0;
   const read = (greatest: number | undefined): V => of(unsigned(greatest));
+  const signedLimits = limits.map((limit) => sign * limit);
   return {
     text: propertyText(measure.function, measure),
     value: (customer) => unsigned((customer.aggregates[index] as ExtremeAggregate).read(customer)),
@@ -79,7 +86,7 @@ export function compileExtreme<V>(
     nextChange:
       scope.within === Infinity
         ? undefined
-        : (customer) => (customer.aggregates[index] as ExtremeAggregate).nextChange(customer, read),
+        : (customer) => (customer.aggregates[index] as ExtremeAggregate).nextChange(customer, read, signedLimits),
   };
 }
 
@@ -92,20 +99,31 @@ export function compileDistinct<V>(
   const scope = compileScope(measure, context);
   const { of, property } = measure;
   const isDate = context.registry.field(of.event, property)?.type === "date";
-  const selection = selectionOf(of, distinctReader(property, isDate), scope, context);
-  const key = keyOf("distinct", of, property, scope);
-  const aggregate = addAggregate(context, key, scope, [of.event], (memory, made) => {
+  const selection = selectionOf(of, distinctReader(property, isDate), context);
+  const key = keyOf("distinct", of, property);
+  const scoped = addSharedAggregate(context, "distinct", key, scope, [of.event], (memory, made) => {
     return new DistinctAggregate(selection, made, memory as DistinctMemory | null);
   });
-  aggregate.capacity = Math.max(aggregate.capacity, capacityFor(reading));
-  const { index } = aggregate;
-  const read = (count: number): V => reading.of(count);
-  const working = (customer: Working): DistinctAggregate => customer.aggregates[index] as DistinctAggregate;
+  const { aggregate } = scoped;
+  scoped.capacity = Math.max(scoped.capacity, capacityFor(reading));
+  aggregate.capacity = Math.max(aggregate.capacity, scoped.capacity);
+  const reader: DistinctReader = {
+    ...scope,
+    // Other conditions of this scope may come and tell apart more.
+    get capacity() {
+      return scoped.capacity;
+    },
+  };
+  const working = (customer: Working): DistinctAggregate => customer.aggregates[aggregate.index] as DistinctAggregate;
+  const value = (customer: Working): number => working(customer).read(customer, reader);
   return {
     text: propertyText("distinct values", measure),
-    value: (customer) => working(customer).read(customer),
-    isBounded: (customer) => working(customer).read(customer) >= aggregate.capacity,
-    nextChange: scope.within === Infinity ? undefined : (customer) => working(customer).nextChange(customer, read),
+    value,
+    isBounded: (customer) => value(customer) >= scoped.capacity,
+    nextChange:
+      scope.within === Infinity
+        ? undefined
+        : (customer) => working(customer).nextChange(customer, reader, reading.of, reading.limits),
   };
 }
 
@@ -116,30 +134,25 @@ export function compileLatestNumber<V>(
   context: ConditionContext,
 ): CompiledMeasure {
   const scope = compileScope(measure, context);
-  const selection = selectionOf<Json>(measure.of, numberReader(measure.property), scope, context);
-  const key = keyOf("latest number", measure.of, measure.property, scope);
-  const { index } = addAggregate(context, key, scope, [measure.of.event], (memory) => {
+  const selection = selectionOf<Json>(measure.of, numberReader(measure.property), context);
+  const key = keyOf("latest number", measure.of, measure.property);
+  const { index } = addSharedAggregate(context, "latest", key, scope, [measure.of.event], (memory) => {
     return new LatestAggregate(selection, memory as LatestMemory | null);
-  });
+  }).aggregate;
   const working = (customer: Working): LatestAggregate => customer.aggregates[index] as LatestAggregate;
-  const value = (customer: Working): number | undefined => working(customer).read(customer) as number | undefined;
+  const value = (customer: Working): number | undefined =>
+    working(customer).read(customer, scope) as number | undefined;
+  const leavesAt = (customer: Working): number => working(customer).leavesAt(customer, scope);
   return {
     text: propertyText("latest", measure),
     value,
     isBounded: () => false,
+    // When the latest value leaves the window, none is left.
     nextChange:
-      scope.within === Infinity ? undefined : (customer) => leaves(working(customer), customer, of, value(customer)),
+      scope.within === Infinity
+        ? undefined
+        : (customer) => (of(value(customer)) === of(undefined) ? Infinity : leavesAt(customer)),
   };
-}
-
-/** When a reading changes because the latest value leaves the window and none is left. */
-function leaves(
-  latest: LatestAggregate,
-  customer: Working,
-  of: (value: number | undefined) => unknown,
-  present: number | undefined,
-): number {
-  return of(present) === of(undefined) ? Infinity : latest.leavesAt(customer);
 }
 
 function distinctReader(property: string, isDate: boolean): Selection<DistinctValue>["read"] {

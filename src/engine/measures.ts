@@ -1,7 +1,8 @@
 import type { EventSelector, Measure, OccurrenceScope } from "../snapshot/types.js";
 import { compileScope, type ConditionContext } from "./context.js";
 import { countUpTo, mayBeMore } from "./count.js";
-import { capacityFor, type CompiledMeasure, type Reading } from "./measure.js";
+import { nextFall } from "./falling.js";
+import { addStream, capacityFor, type CompiledMeasure, type Reading } from "./measure.js";
 import { compileDaysSince } from "./measures-days.js";
 import { compileDistinct, compileExtreme, compileLatestNumber, compileSum } from "./measures-property.js";
 import { scopeText, selectorText } from "./phrases.js";
@@ -39,13 +40,12 @@ function compileCountMeasure<V>(
   reading: Reading<V>,
   context: ConditionContext,
 ): CompiledMeasure {
-  const stream = context.registry.stream(measure.of);
-  context.reads.streams.add(stream);
+  const stream = addStream(context, measure.of);
   const scope = compileScope(measure, context);
   if (scope.within !== Infinity || scope.boundary !== undefined) {
     stream.capacity = Math.max(stream.capacity, capacityFor(reading));
   }
-  const { of } = reading;
+  const { of, limits } = reading;
   return {
     text: `count of ${selectorText(measure.of)}${scopeText(measure)}`,
     value: (customer) => countUpTo(customer, stream, scope),
@@ -55,15 +55,8 @@ function compileCountMeasure<V>(
         ? undefined
         : (customer) => {
             const { occurredAt } = customer.streams[stream.index]!;
-            const number = countUpTo(customer, stream, scope);
-            const present = of(number);
-            for (let rest = number - 1; rest >= 0; rest--) {
-              const instant = occurredAt[occurredAt.length - 1 - rest]!;
-              // What occurred together leaves together.
-              if (rest > 0 && occurredAt[occurredAt.length - rest] === instant) continue;
-              if (of(rest) !== present) return instant + scope.within;
-            }
-            return Infinity;
+            const first = occurredAt.length - countUpTo(customer, stream, scope);
+            return nextFall(occurredAt, first, of, limits) + scope.within;
           },
   };
 }

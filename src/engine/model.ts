@@ -21,6 +21,8 @@ import { Registry } from "./registry.js";
 /** A snapshot compiled to closures. Reusable for any number of customers; holds nothing of any of them. */
 export interface Model {
   hash: string;
+  /** What the memory of conditions is kept under. */
+  memoryKey: string;
   /** Ids in the author's order. */
   journeys: string[];
   /** By journey: the ids of its steps. */
@@ -73,6 +75,8 @@ export function compileModel(snapshot: Snapshot, hash: string): Model {
     snapshot.rules.filter(matches).map(({ id }) => indexOf(ruleItem(id)));
   return {
     hash,
+    // Where conditions share nothing, their memory is laid out as it always was.
+    memoryKey: registry.sharesAggregates ? `${hash}/shared` : hash,
     journeys: snapshot.journeys.map(({ id }) => id),
     journeySteps: snapshot.journeys.map(({ steps }) => steps.map(({ id }) => id)),
     segments: snapshot.segments.map(({ id }) => id),
@@ -99,6 +103,13 @@ export function compileModel(snapshot: Snapshot, hash: string): Model {
     journeyItems: snapshot.journeys.map(({ id }) => indexOf(journeyItem(id))),
     refreshedItem: isHealthRead(items) ? -1 : indexOf(HEALTH_ITEM),
   };
+}
+
+/** What the conditions of a snapshot remember of events, without the rest of its model. */
+export function compileRegistry(snapshot: Snapshot): Registry {
+  const registry = new Registry(snapshot);
+  new ItemCompiler(snapshot, registry).compile();
+  return registry;
 }
 
 /** Compiles the items of a model in the default order: lifecycle, journeys, segments, health, rules, signals. */

@@ -2,7 +2,7 @@ import { isLater } from "./order.js";
 import type { Order } from "./types.js";
 
 /** How many of the latest occurrences are remembered: a late one rarely belongs before all of them. */
-const REMEMBERED = 8;
+export const REMEMBERED_OF_LOG = 8;
 
 /** The latest occurrences in order, and the latest of those that are not remembered. */
 export interface LogMemory {
@@ -44,7 +44,7 @@ export class OccurrenceLog {
   }
 
   toMemory(): LogMemory {
-    const cut = Math.max(0, this.#seq.length - REMEMBERED);
+    const cut = Math.max(0, this.#seq.length - REMEMBERED_OF_LOG);
     const last = this.#at(cut - 1);
     const floor =
       last !== null && (this.floor === null || isLater(last.occurredAt, last.seq, this.floor)) ? last : this.floor;

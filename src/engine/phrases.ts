@@ -6,7 +6,7 @@ import type { Json } from "./types.js";
 export { comparisonText, scopeText, selectorText } from "../snapshot/words.js";
 
 /** The longest text that an explanation shows in full. */
-const SHOWN_CHARACTERS = 100;
+export const SHOWN_CHARACTERS = 100;
 
 /** What a comparison asks for: the value or the values themselves, or how they compare. */
 export function expectation(operator: CompareOperator, value: Scalar | Scalar[]): Json {

@@ -1,6 +1,6 @@
 import { canonicalJson } from "../snapshot/canonical.js";
 import type { EventSelector, Field, Snapshot } from "../snapshot/types.js";
-import type { Aggregate, AggregateMemory, WorkingAggregate } from "./aggregates.js";
+import type { Aggregate, AggregateMemory, ScopedAggregate, WorkingAggregate } from "./aggregates.js";
 import { journeyStart, type BoundaryOf } from "./boundary.js";
 import { compilePropertyCondition, type PropertyTest } from "./compare.js";
 import { addOccurrence, type Stream } from "./streams.js";
@@ -12,6 +12,19 @@ interface Readers {
   aggregates: Aggregate[];
 }
 
+/** What tells an aggregate from others. */
+export interface AggregateKey {
+  kind: AggregateMemory["kind"];
+  /** What is computed, of what. */
+  of: Json;
+  /** The window; null without one. */
+  within: number | null;
+  /** From when on occurrences count. */
+  boundary: BoundaryOf | undefined;
+  /** Whether what is remembered is the same for every window and boundary. */
+  isShared: boolean;
+}
+
 /** What the conditions of a model remember of events: equal questions share a stream or an aggregate. */
 export class Registry {
   readonly streams: Stream[] = [];
@@ -19,6 +32,7 @@ export class Registry {
   readonly #readers = new Map<string, Readers>();
   readonly #streamByKey = new Map<string, Stream>();
   readonly #aggregateByKey = new Map<string, Aggregate>();
+  readonly #scopedByKey = new Map<string, ScopedAggregate>();
   readonly #boundaries: BoundaryOf[] = [];
   readonly #journeyStarts = new Map<number, BoundaryOf>();
 
@@ -29,22 +43,31 @@ export class Registry {
     return this.#readers.get(event);
   }
 
+  /** Whether conditions of different scopes share an aggregate. */
+  get sharesAggregates(): boolean {
+    return this.aggregates.length < this.#scopedByKey.size;
+  }
+
   /**
    * The stream of an event's occurrences.
    *
-   * @param holds a further test of an occurrence, with a key that tells it from others
+   * @param source the condition or measure that reads it
    */
-  stream(selector: EventSelector, holds?: { key: Json; test: PropertyTest }): Stream {
+  stream(selector: EventSelector, source: object): Stream {
     const { event } = selector;
-    const key = canonicalJson([event, selector.where ?? null, holds?.key ?? null]);
+    const key = canonicalJson([event, selector.where ?? null]);
     const known = this.#streamByKey.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      known.sources.push(source);
+      return known;
+    }
     const stream: Stream = {
       index: this.streams.length,
       event,
-      where: both(this.where(selector), holds?.test ?? null),
+      where: this.where(selector),
       capacity: 0,
       items: [],
+      sources: [source],
     };
     this.streams.push(stream);
     this.#readersFor(event).streams.push(stream);
@@ -53,30 +76,28 @@ export class Registry {
   }
 
   /**
-   * An aggregate, made where there is none of that key.
+   * An aggregate as it is read in one scope, made where there is none of that key.
    *
-   * @param key tells it from others, except for the boundary
+   * @param source the condition or measure that reads it
    */
-  aggregate<W extends WorkingAggregate>(
-    key: Json,
-    boundary: BoundaryOf | undefined,
+  aggregate(
+    { kind, of, within, boundary, isShared }: AggregateKey,
     events: readonly string[],
-    open: (memory: AggregateMemory | null, aggregate: Aggregate<W>) => W,
-  ): Aggregate<W> {
-    const text = canonicalJson([key, boundary === undefined ? null : this.#boundaryNumber(boundary)]);
-    const known = this.#aggregateByKey.get(text);
-    if (known !== undefined) return known as Aggregate<W>;
-    const aggregate: Aggregate<W> = {
-      index: this.aggregates.length,
-      events,
-      capacity: 0,
-      items: [],
-      open: (memory) => open(memory, aggregate),
-    };
-    this.aggregates.push(aggregate);
-    for (const event of new Set(events)) this.#readersFor(event).aggregates.push(aggregate);
-    this.#aggregateByKey.set(text, aggregate);
-    return aggregate;
+    open: (memory: AggregateMemory | null, aggregate: Aggregate) => WorkingAggregate,
+    source: object,
+  ): ScopedAggregate {
+    const key = canonicalJson([of, within, boundary === undefined ? null : this.#boundaryNumber(boundary)]);
+    const known = this.#scopedByKey.get(key);
+    if (known !== undefined) {
+      known.aggregate.sources.push(source);
+      return known;
+    }
+    const aggregate = this.#aggregate(kind, isShared ? canonicalJson([of]) : key, events, open);
+    aggregate.formerPositions.push(this.#scopedByKey.size);
+    aggregate.sources.push(source);
+    const scoped: ScopedAggregate = { aggregate, capacity: 0 };
+    this.#scopedByKey.set(key, scoped);
+    return scoped;
   }
 
   /** Since the start of a journey: one boundary for all that count from it, so that they share what is remembered. */
@@ -98,6 +119,30 @@ export class Registry {
     const { events } = this.snapshot;
     const fields = Object.hasOwn(events, event) ? events[event]!.properties : {};
     return Object.hasOwn(fields, property) ? fields[property] : undefined;
+  }
+
+  #aggregate(
+    kind: AggregateMemory["kind"],
+    key: string,
+    events: readonly string[],
+    open: (memory: AggregateMemory | null, aggregate: Aggregate) => WorkingAggregate,
+  ): Aggregate {
+    const known = this.#aggregateByKey.get(key);
+    if (known !== undefined) return known;
+    const aggregate: Aggregate = {
+      kind,
+      index: this.aggregates.length,
+      events,
+      capacity: 0,
+      items: [],
+      sources: [],
+      formerPositions: [],
+      open: (memory) => open(memory, aggregate),
+    };
+    this.aggregates.push(aggregate);
+    for (const event of new Set(events)) this.#readersFor(event).aggregates.push(aggregate);
+    this.#aggregateByKey.set(key, aggregate);
+    return aggregate;
   }
 
   #readersFor(event: string): Readers {
@@ -127,9 +172,4 @@ export function recordEvent(customer: Working, event: HistoryEvent): void {
     const aggregate = aggregates[i]!;
     if (customer.aggregates[aggregate.index]!.record(customer, event)) customer.mark(aggregate.items);
   }
-}
-
-function both(first: PropertyTest | null, second: PropertyTest | null): PropertyTest | null {
-  if (first === null || second === null) return first ?? second;
-  return (properties) => first(properties) && second(properties);
 }

@@ -19,7 +19,7 @@ export interface CompiledScore {
 export function compileScore(score: Score, compiler: ConditionCompiler, changes: NextChange[]): CompiledScore {
   if (score.kind === "map") return compileMap(score);
   const reading = score.kind === "scale" ? scaleReading(score) : stepsReading(score);
-  const measure = compileMeasure(score.of, reading, compiler.context());
+  const measure = compileMeasure(score.of, reading, compiler.context(score.of));
   if (measure.nextChange !== undefined) changes.push(measure.nextChange);
   return {
     value: (customer) => reading.of(measure.value(customer)),

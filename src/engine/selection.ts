@@ -1,18 +1,18 @@
 import type { PropertyTest } from "./compare.js";
-import type { BoundaryOf } from "./boundary.js";
+import type { CompiledScope } from "./context.js";
 import { memberReader } from "./json.js";
 import type { HistoryEvent, Json } from "./types.js";
 
-/** The occurrences whose property an aggregate reads, and which of them count. */
+/** The occurrences whose property an aggregate reads. */
 export interface Selection<T> {
   event: string;
   where: PropertyTest | null;
   /** The value that an occurrence adds; undefined where it is passed over. */
   read: (properties: Record<string, Json>) => T | undefined;
-  /** The length of the half-open window (t - within, t] in milliseconds; Infinity without one. */
-  within: number;
-  boundary: BoundaryOf | undefined;
 }
+
+/** Those of them that count. */
+export interface ScopedSelection<T> extends Selection<T>, CompiledScope {}
 
 /** Reads a finite number. */
 export function numberReader(property: string): Selection<number>["read"] {

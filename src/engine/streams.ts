@@ -13,6 +13,8 @@ export interface Stream {
   capacity: number;
   /** The items of the model that read the stream, by position. */
   items: number[];
+  /** The conditions and measures of the snapshot that read it. */
+  sources: object[];
 }
 
 export function newStreamMemory(): StreamMemory {

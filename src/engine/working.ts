@@ -8,6 +8,7 @@ import {
 } from "./boundary.js";
 import { MOVES_BY_TIME_MAX, UNBOUNDED, type Budget } from "./budget.js";
 import type { Model } from "./model.js";
+import { aggregatesOf } from "./memory.js";
 import { openAggregates, saveAggregates, type WorkingAggregate } from "./aggregates.js";
 import { member, merged } from "./records.js";
 import { recordEvent } from "./registry.js";
@@ -140,7 +141,7 @@ export class Working {
     this.signals = model.signals.map(({ id }) => member(origin.signals, id));
     const { memory } = origin;
     this.streams = memory.model === null ? model.registry.streams.map(newStreamMemory) : memory.streams.slice();
-    this.aggregates = openAggregates(model.registry, memory.model === null ? null : memory.aggregates);
+    this.aggregates = openAggregates(model.registry, aggregatesOf(model, memory));
     this.awaitsEvaluation = memory.awaitsEvaluation;
     this.ownsStream = new Uint8Array(model.registry.streams.length);
     this.dirty = new Uint8Array(model.items.length).fill(1);
@@ -282,7 +283,7 @@ export class Working {
           )
         : origin.signals,
       memory: {
-        model: model.hash,
+        model: model.memoryKey,
         awaitsEvaluation: this.awaitsEvaluation,
         streams: this.streams,
         aggregates: saveAggregates(this),

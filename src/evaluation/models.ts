@@ -1,5 +1,5 @@
 import { compileModel, type Model } from "../engine/index.js";
-import { hashSnapshot } from "../snapshot/canonical.js";
+import { canonicalJson, hashSnapshot } from "../snapshot/canonical.js";
 import { EMPTY_SNAPSHOT } from "../snapshot/types.js";
 import { parseSnapshot } from "../snapshot/validate.js";
 
@@ -9,11 +9,27 @@ export interface VersionKey {
   hash: string | null;
 }
 
-/** Compiled models by content hash. Versions are immutable, so nothing is ever stale; the oldest go when there are many. */
+interface Compiled {
+  model: Model;
+  /** Of the snapshot, of which the compiled model is a multiple. */
+  bytes: number;
+}
+
+/** How much of compiled models is kept. */
+const LIMITS = { models: 100, bytes: 4 * 1024 * 1024 };
+
+/** Compiled models by content hash. Versions are immutable, so nothing is ever stale; those that were not asked for the longest go. */
 export class Models {
-  readonly #compiled = new Map<string, Model>();
+  readonly #compiled = new Map<string, Compiled>();
   readonly #empty = compileModel(EMPTY_SNAPSHOT, hashSnapshot(EMPTY_SNAPSHOT));
-  static readonly #sizeMax = 100;
+  #bytes = 0;
+
+  constructor(private readonly limits = LIMITS) {}
+
+  /** How many models are kept, besides the empty one. */
+  get size(): number {
+    return this.#compiled.size;
+  }
 
   /**
    * The model of a version; before the first deploy the empty one. Throws where the stored snapshot is not valid.
@@ -33,18 +49,39 @@ export class Models {
    */
   async of(hash: string, name: string, load: () => Promise<unknown>): Promise<Model> {
     const known = this.#compiled.get(hash);
-    if (known) return known;
+    if (known !== undefined) {
+      this.#remove(hash, known);
+      this.#add(hash, known);
+      return known.model;
+    }
     const parsed = parseSnapshot(await load());
     if (!parsed.ok) {
       const [first] = parsed.problems;
       throw new Error(`${name} is not valid: ${first?.path}: ${first?.message}`);
     }
-    const model = compileModel(parsed.snapshot, hash);
-    if (this.#compiled.size >= Models.#sizeMax) {
-      const [oldest] = this.#compiled.keys();
-      if (oldest !== undefined) this.#compiled.delete(oldest);
+    const { snapshot } = parsed;
+    const compiled = { model: compileModel(snapshot, hash), bytes: Buffer.byteLength(canonicalJson(snapshot)) };
+    const sameMeanwhile = this.#compiled.get(hash);
+    if (sameMeanwhile !== undefined) this.#remove(hash, sameMeanwhile);
+    this.#makeRoom(compiled.bytes);
+    this.#add(hash, compiled);
+    return compiled.model;
+  }
+
+  #makeRoom(bytes: number): void {
+    for (const [hash, oldest] of this.#compiled) {
+      if (this.#compiled.size < this.limits.models && this.#bytes + bytes <= this.limits.bytes) return;
+      this.#remove(hash, oldest);
     }
-    this.#compiled.set(hash, model);
-    return model;
+  }
+
+  #add(hash: string, compiled: Compiled): void {
+    this.#compiled.set(hash, compiled);
+    this.#bytes += compiled.bytes;
+  }
+
+  #remove(hash: string, { bytes }: Compiled): void {
+    this.#compiled.delete(hash);
+    this.#bytes -= bytes;
   }
 }

@@ -19,11 +19,11 @@ export class WorkerCounters {
     this.#add(name, labels.join(SEPARATOR), "", by);
   }
 
-  /** Takes down a duration of a histogram. */
-  observe({ name, buckets = [] }: WorkerMetric, seconds: number): void {
-    const bound = buckets.find((most) => seconds <= most);
+  /** Takes down a value of a histogram. */
+  observe({ name, buckets = [] }: WorkerMetric, value: number): void {
+    const bound = buckets.find((most) => value <= most);
     this.#add(name, "", bound === undefined ? UNBOUNDED : String(bound), 1);
-    this.#add(name, "", SUM, seconds);
+    this.#add(name, "", SUM, value);
   }
 
   /** What has gathered; it is forgotten here. */

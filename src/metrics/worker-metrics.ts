@@ -1,10 +1,10 @@
-/** A figure that workers gather: a counter, or a histogram of seconds. */
+/** A figure that workers gather: a counter, or a histogram. */
 export interface WorkerMetric {
   name: string;
   help: string;
   /** Of its labels, in the order of the values that `WorkerCounters` is given. */
   labels: readonly string[];
-  /** Upper bounds in seconds, rising; of histograms only. */
+  /** Upper bounds, rising; of histograms only. */
   buckets?: readonly number[];
 }
 
@@ -40,5 +40,12 @@ export const TICKS = {
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
 } as const satisfies WorkerMetric;
 
+export const HEAP = {
+  name: "svc_worker_heap_ratio",
+  help: "How much of its limit the heap of a worker took, looked at every ten seconds; at 1 the worker ends and is started again. Of the installation.",
+  labels: [],
+  buckets: [0.1, 0.25, 0.5, 0.75, 0.9, 1],
+} as const satisfies WorkerMetric;
+
 /** All of them, in the order in which they are shown. */
-export const WORKER_METRICS: readonly WorkerMetric[] = [EVALUATED, EVALUATION_DELAY, ATTEMPTS, JOBS, TICKS];
+export const WORKER_METRICS: readonly WorkerMetric[] = [EVALUATED, EVALUATION_DELAY, ATTEMPTS, JOBS, TICKS, HEAP];

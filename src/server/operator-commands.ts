@@ -105,9 +105,10 @@ export const plansCommands = (configure: Configure) => (command: Argv) => {
           // As booleans, all values but `true` would count as `false`.
           .option("cloud-execution", { type: "string", describe: "Whether events are taken; --no-cloud-execution" })
           .option("ai", { type: "string", describe: "Whether a language model may be asked; --no-ai" })
+          .option("state-bytes", { type: "string", describe: "Bytes that a model may remember for one customer" })
           .option("json", { type: "boolean", default: false, describe: "Print {plan, changes}" })
           .example("svc-server plans set starter --rate-per-second 100 --rate-burst 5000 --retention-days 90", ""),
-      async ({ plan, ratePerSecond, rateBurst, monthlyEvents, retentionDays, cloudExecution, ai, json }) =>
+      async ({ plan, ratePerSecond, rateBurst, monthlyEvents, retentionDays, cloudExecution, ai, stateBytes, json }) =>
         setPlanCommand(...configure(), {
           plan,
           ratePerSecond,
@@ -116,6 +117,7 @@ export const plansCommands = (configure: Configure) => (command: Argv) => {
           retentionDays,
           cloudExecution,
           ai,
+          stateBytes,
           json,
         }),
     )

@@ -7,6 +7,7 @@ import {
   type PlanLimits,
 } from "../db/calls-operator.js";
 import { ConfigError, type ServerConfig } from "./config.js";
+import { bytesInWords } from "../snapshot/bytes-in-words.js";
 import type { Logger } from "./log.js";
 import { asOperator, lookAsOperator } from "./operator.js";
 
@@ -62,6 +63,7 @@ export interface SetPlanOptions extends JsonOption {
   retentionDays: string | undefined;
   cloudExecution: string | undefined;
   ai: string | undefined;
+  stateBytes: string | undefined;
 }
 
 /** `svc-server plans set`: other limits for all organizations of a plan, or a new plan. */
@@ -101,6 +103,7 @@ function changesOf(options: SetPlanOptions): Partial<PlanLimits> {
     orNone: true,
   });
   number("retentionDays", "--retention-days", options.retentionDays, { min: 1, max: RETENTION_DAYS_MAX, orNone: true });
+  number("stateBytes", "--state-bytes", options.stateBytes, { min: 1, max: INTEGER_MAX });
   const flag = (name: keyof PlanLimits, option: string, text: string | undefined) => {
     if (text === undefined) return;
     const value = FLAGS[text];
@@ -175,13 +178,15 @@ export async function removePlanCommand(
   process.stdout.write(json ? `${document}\n` : `The plan ${plan} was removed.\n`);
 }
 
-function limitsInWords({ ratePerSecond, rateBurst, monthlyEvents, retentionDays, cloudExecution, ai }: Plan): string[] {
+function limitsInWords(plan: Plan): string[] {
+  const { ratePerSecond, rateBurst, monthlyEvents, retentionDays, cloudExecution, ai, stateBytes } = plan;
   return [
     `${ratePerSecond} operations/s, burst ${rateBurst}`,
     monthlyEvents === null ? "any number of events" : `${monthlyEvents} events a month`,
     retentionDays === null ? "kept for ever" : `kept for ${daysInWords(retentionDays)}`,
     cloudExecution ? "cloud execution" : "no cloud execution",
     ai ? "AI" : "no AI",
+    `states of ${bytesInWords(stateBytes)}`,
   ];
 }
 

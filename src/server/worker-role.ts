@@ -5,6 +5,7 @@ import { startCounterFlush } from "../tasks/counter-flush.js";
 import { startDeliverer } from "../tasks/deliver.js";
 import { startRecomputer } from "../tasks/recompute/recomputer.js";
 import { startWorker, type RunningWorker, type WorkerOptions } from "../tasks/worker.js";
+import { observeHeap } from "./worker-heap.js";
 
 /** Plain data, so that it can be handed to a thread. */
 export interface WorkerRoleOptions {
@@ -72,9 +73,11 @@ export async function runWorkerRole(
     counters,
   });
   const flush = startCounterFlush({ sql, counters, logger });
+  const stopObserving = observeHeap(counters);
   return {
     async stop() {
       await Promise.all([worker.stop(), deliverer.stop(), recomputer.stop()]);
+      stopObserving();
       await flush.stop();
       await sql.end({ timeout: 5 });
     },

@@ -3,6 +3,7 @@ import { Worker } from "node:worker_threads";
 import type { RunningWorker } from "../tasks/worker.js";
 import type { Logger } from "./log.js";
 import { StartError } from "./start-failure.js";
+import { workerLimits } from "./worker-heap.js";
 import type { WorkerRoleOptions } from "./worker-role.js";
 
 /** How often the first thread is tried. */
@@ -77,7 +78,10 @@ export async function startWorkerThread(
 }
 
 function launchThread(options: Promise<WorkerRoleOptions>, workerData: WorkerThreadData, logger: Logger): Thread {
-  const worker = new Worker(new URL("./worker-thread.js", import.meta.url), { workerData });
+  const worker = new Worker(new URL("./worker-thread.js", import.meta.url), {
+    workerData,
+    resourceLimits: workerLimits(),
+  });
   void options.then(
     (known) => worker.postMessage(known),
     () => worker.terminate(),

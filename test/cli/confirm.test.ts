@@ -177,6 +177,7 @@ describe("diagnostics", () => {
 
       1 warning
       The model is valid: 1 event.
+      State of one customer: at most 4 KiB.
       ",
       }
     `);

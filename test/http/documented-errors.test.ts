@@ -241,6 +241,12 @@ const requests: Record<string, () => Promise<Answered>> = {
       by: fixture.owner,
       body: { snapshot: { formatVersion: 99 } },
     }),
+  STATE_TOO_LARGE: () => {
+    const when = { kind: "distinct", of: { event: "login" }, property: "user", operator: "gte", value: 10_000 };
+    const segments = ["30d", "60d"].map((within) => ({ id: `busy_${within}`, when: { ...when, within } }));
+    const events = { login: { properties: { user: { type: "string" } } } };
+    return change("app/config-versions", { snapshot: { ...EMPTY_SNAPSHOT, events, segments } });
+  },
 
   AI_NOT_CONFIGURED: async () => {
     const without = await startIngest();

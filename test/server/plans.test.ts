@@ -60,18 +60,20 @@ const STANDARD = {
   retentionDays: null,
   cloudExecution: true,
   ai: true,
+  stateBytes: 1_048_576,
   organizationCount: 1,
 };
 
 describe("a plan", () => {
   it("is made, shown, given to an organization, taken away again, and removed", async () => {
-    const small = "100 operations/s, burst 1000\tany number of events\tkept for 90 days\tcloud execution\tno AI";
+    const small =
+      "100 operations/s, burst 1000\tany number of events\tkept for 90 days\tcloud execution\tno AI\tstates of 1 MiB";
     const made = ["set", "small", "--rate-per-second", "100", "--rate-burst", "1000", "--retention-days", "90"];
     expect(await plans(...made, "--no-ai")).toEqual(prints(`small: ${small.replaceAll("\t", ", ")}; 0 organizations`));
     expect(await plans("list")).toEqual(
       prints(
         `small\t${small}\t0 organizations`,
-        "standard\t50000 operations/s, burst 100000\tany number of events\tkept for ever\tcloud execution\tAI\t1 organization",
+        "standard\t50000 operations/s, burst 100000\tany number of events\tkept for ever\tcloud execution\tAI\tstates of 1 MiB\t1 organization",
       ),
     );
     expect(await plans("assign", "acme", "small")).toEqual(
@@ -119,8 +121,10 @@ describe("a plan", () => {
   it("takes what it has or has not with a value or without", async () => {
     const limits = async (...args: string[]) => (await plans("set", "flags", ...args)).stdout.split("; ")[0];
     const rates = ["--rate-per-second", "10", "--rate-burst", "2000"];
-    const has = "flags: 10 operations/s, burst 2000, any number of events, kept for ever, cloud execution, AI";
-    const hasNot = "flags: 10 operations/s, burst 2000, any number of events, kept for ever, no cloud execution, no AI";
+    const has =
+      "flags: 10 operations/s, burst 2000, any number of events, kept for ever, cloud execution, AI, states of 1 MiB";
+    const hasNot =
+      "flags: 10 operations/s, burst 2000, any number of events, kept for ever, no cloud execution, no AI, states of 1 MiB";
     expect(await limits("--no-ai", ...rates, "--no-cloud-execution")).toBe(hasNot);
     expect(await limits("--cloud-execution", "--ai")).toBe(has);
     expect(await limits("--ai=false", "--cloud-execution", "false")).toBe(hasNot);

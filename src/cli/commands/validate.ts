@@ -1,3 +1,5 @@
+import { stateBudget } from "../../engine/index.js";
+import { bytesInWords } from "../../snapshot/bytes-in-words.js";
 import { defineCommand } from "../command.js";
 import { compile, warningsBlock } from "../compile.js";
 import { countDiagnostics, showDiagnostics } from "../diagnostics.js";
@@ -9,11 +11,13 @@ export default defineCommand({
   async handler(context, { strict }) {
     const { out } = context;
     const { snapshot, hash, warnings } = await compile(context);
+    const state = stateBudget(snapshot);
     if (strict && warnings.length > 0) throw warningsBlock(warnings, "correct them, or leave out --strict");
-    out.result({ document: { valid: true, hash, diagnostics: warnings } }, () =>
+    out.result({ document: { valid: true, hash, stateBytes: state.bytes, diagnostics: warnings } }, () =>
       [
         ...(warnings.length > 0 ? [showDiagnostics(warnings, out.style), countDiagnostics(warnings)] : []),
         `The model is valid: ${summary(snapshot)}.`,
+        `State of one customer: at most ${bytesInWords(state.bytes)}.`,
       ].join("\n"),
     );
   },

@@ -23,10 +23,12 @@ export const deployConfig = adminRoute({
   query: environmentQuery,
   body: { schema: newVersion, bytesMax: 8 * MIB },
   answers: { 200: deployed, 201: deployed },
-  refusals: { 409: ["VERSION_CONFLICT", "CONFIG_WARNINGS"], 422: ["CONFIG_INVALID"] },
+  refusals: { 409: ["VERSION_CONFLICT", "CONFIG_WARNINGS"], 422: ["CONFIG_INVALID", "STATE_TOO_LARGE"] },
   answer: async ({ deps, credentials, params, query, body }) => {
-    const document = await calls.deployConfig(deps.sql, credentials, placeIn(params, query.env), {
-      ...readSnapshot(body.snapshot),
+    const place = placeIn(params, query.env);
+    const { environment } = place;
+    const document = await calls.deployConfig(deps.sql, credentials, place, {
+      ...(await readSnapshot(deps.sql, credentials, { operation: "deploy_config", environment }, body.snapshot)),
       provenance: body.provenance ?? null,
       ...readActivationOptions(body),
     });

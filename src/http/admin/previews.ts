@@ -25,11 +25,12 @@ export const createPreview = adminRoute({
   query: environmentQuery,
   body: { schema: newPreview, bytesMax: 8 * MIB },
   answers: { 202: preview },
-  refusals: { 422: ["CONFIG_INVALID"] },
+  refusals: { 422: ["CONFIG_INVALID", "STATE_TOO_LARGE"] },
   answer: async ({ deps, credentials, params, query: { env }, body, ctx }) => {
     const place = placeIn(params, env);
+    const { environment } = place;
     const document = await calls.createPreview(deps.sql, credentials, place, {
-      ...readSnapshot(body.snapshot),
+      ...(await readSnapshot(deps.sql, credentials, { operation: "create_preview", environment }, body.snapshot)),
       sample: body.sample ?? null,
     });
     ctx.set("Location", placeOfJob(place, "previews", document));

@@ -12,7 +12,7 @@ import {
   type EvaluationResult,
 } from "../../db/calls-evaluation.js";
 import { inTransaction } from "../../db/transaction.js";
-import { HistoryNeeded } from "../../engine/index.js";
+import { hasMemoryOf, HistoryNeeded } from "../../engine/index.js";
 import { HistoryAtHand } from "../../evaluation/history-at-hand.js";
 import type { Models } from "../../evaluation/models.js";
 import { stateOf } from "../../evaluation/stored-state.js";
@@ -121,7 +121,7 @@ export class Chunk {
       this.reached++;
       await this.#attempt(customer, () => {
         const state = stateOf(customer);
-        if (customer.state !== null && state.memory.model !== model.hash) outdated.push(customer);
+        if (customer.state !== null && !hasMemoryOf(model, state)) outdated.push(customer);
         else this.#add(builder, budget, { customer, state });
       });
     }

@@ -106,7 +106,9 @@ describe("Shared options: `--directory <path>` (project directory, default curre
     const { code, stdout } = await run(["validate", "--directory", directory]);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: "The model is valid: 1 event, 1 trait, 2 lifecycle states, 1 segment.\n",
+      stdout:
+        "The model is valid: 1 event, 1 trait, 2 lifecycle states, 1 segment.\n" +
+        "State of one customer: at most 4 KiB.\n",
     });
   });
 
@@ -245,7 +247,12 @@ describe("| `svc validate [--strict] [--json]` | compiles TypeScript sources, ch
     const { code, document } = await runJson(["validate"], { cwd: await folder() });
     expect({ code, document }).toEqual({
       code: 0,
-      document: { valid: true, hash: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown, diagnostics: [] },
+      document: {
+        valid: true,
+        hash: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
+        stateBytes: expect.any(Number) as unknown,
+        diagnostics: [],
+      },
     });
   });
 

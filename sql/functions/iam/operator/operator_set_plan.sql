@@ -12,7 +12,7 @@ as $$
 declare
   _id constant text := operator_set_plan.plan_id;
   _changes constant jsonb := operator_set_plan.changes;
-  _limits constant text[] := array['ratePerSecond', 'rateBurst', 'monthlyEvents', 'retentionDays', 'cloudExecution', 'ai'];
+  _limits constant text[] := array['ratePerSecond', 'rateBurst', 'monthlyEvents', 'retentionDays', 'cloudExecution', 'ai', 'stateBytes'];
   _before jsonb;
   _plan iam.plans;
   _changed jsonb;
@@ -37,7 +37,8 @@ begin
     monthly_events = case when _changes ? 'monthlyEvents' then (_changes ->> 'monthlyEvents')::bigint else p.monthly_events end,
     retention_days = case when _changes ? 'retentionDays' then (_changes ->> 'retentionDays')::integer else p.retention_days end,
     cloud_execution = coalesce((_changes ->> 'cloudExecution')::boolean, p.cloud_execution),
-    ai = coalesce((_changes ->> 'ai')::boolean, p.ai)
+    ai = coalesce((_changes ->> 'ai')::boolean, p.ai),
+    state_bytes = coalesce((_changes ->> 'stateBytes')::integer, p.state_bytes)
   where p.plan_id = _id
   returning p.* into _plan;
 

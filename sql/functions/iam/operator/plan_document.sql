@@ -13,6 +13,7 @@ return json_build_object(
   'retentionDays', plan_document.plan.retention_days,
   'cloudExecution', plan_document.plan.cloud_execution,
   'ai', plan_document.plan.ai,
+  'stateBytes', plan_document.plan.state_bytes,
   'organizationCount', (select count(*) from iam.organizations as o where o.plan_id = plan_document.plan.plan_id)
 );
 

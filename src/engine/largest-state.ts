@@ -1,0 +1,137 @@
+import type { Snapshot } from "../snapshot/types.js";
+import type { BoundaryMemory, ScopeMemory } from "./aggregate-scope.js";
+import type { DistinctMemory } from "./aggregate-distinct.js";
+import { REMEMBERED_OF_WINDOW } from "./aggregate-sum.js";
+import type { AggregateMemory } from "./aggregates.js";
+import { PENDING_IDENTIFIES_MAX } from "./evaluate.js";
+import { DISTINCT_TEXT_MAX } from "./measures-property.js";
+import { REMEMBERED_OF_LOG, type LogMemory } from "./occurrence-log.js";
+import type { OccurrencesMemory } from "./occurrences.js";
+import { SHOWN_CHARACTERS } from "./phrases.js";
+import type { CustomerState, JourneyRun, Order, StreamMemory } from "./types.js";
+
+// Examples of what is remembered, each with the longest values that its parts can have as JSON.
+
+/** The first one of the year 1; the last one of the year 9999 is as long. */
+const INSTANT = -62_135_596_800_000;
+const WHOLE = Number.MAX_SAFE_INTEGER;
+const NUMBER = -2.2250738585072014e-308;
+const EVENT_ID = `evt_${"f".repeat(16)}`;
+const CUSTOMER_ID_CHARACTERS_MAX = 256;
+/** Of a sum of doubles, of which the least is 5e-324 and the greatest 1.8e308, and of how many there can be. */
+const SUM_DIGITS = 324 + 309 + 16;
+const MODEL_KEY = `${"f".repeat(64)}/shared`;
+
+const ORDER: Order = { occurredAt: INSTANT, seq: WHOLE };
+const SINCE: BoundaryMemory = { at: INSTANT, by: ORDER };
+const SCOPE: ScopeMemory = { latest: ORDER, since: SINCE };
+const OCCURRENCES: OccurrencesMemory = {
+  occurredAt: many(REMEMBERED_OF_WINDOW, INSTANT),
+  seq: many(REMEMBERED_OF_WINDOW, WHOLE),
+  value: many(REMEMBERED_OF_WINDOW, NUMBER),
+};
+const LOG: LogMemory = {
+  occurredAt: many(REMEMBERED_OF_LOG, INSTANT),
+  seq: many(REMEMBERED_OF_LOG, WHOLE),
+  floor: ORDER,
+};
+
+/** A stream that remembers so many occurrences. */
+export function largestStream(occurrences: number): StreamMemory {
+  return { count: WHOLE, occurredAt: many(occurrences, INSTANT), seq: many(occurrences, WHOLE) };
+}
+
+/** The different values, so many of them. */
+export function largestDistinct(values: number): DistinctMemory {
+  return {
+    kind: "distinct",
+    value: many(values, longestText(DISTINCT_TEXT_MAX)),
+    occurredAt: many(values, INSTANT),
+    seq: many(values, WHOLE),
+  };
+}
+
+/** The other aggregates, which remember the same of every model. */
+export const LARGEST_AGGREGATES: {
+  [K in Exclude<AggregateMemory["kind"], "distinct">]: Extract<AggregateMemory, { kind: K }>;
+} = {
+  sum: {
+    kind: "sum",
+    sum: { units: `-${"9".repeat(SUM_DIGITS)}`, scale: SUM_DIGITS },
+    count: WHOLE,
+    positive: WHOLE,
+    negative: WHOLE,
+    scope: SCOPE,
+    window: { oldest: OCCURRENCES, others: WHOLE, othersFrom: ORDER },
+  },
+  extreme: { kind: "extreme", oldest: OCCURRENCES, othersFrom: { ...ORDER, value: NUMBER }, scope: SCOPE },
+  // What is shown is cut, and then quoted twice where it is no text itself; the mark of a cut is one character.
+  latest: { kind: "latest", latest: { ...ORDER, value: [false, longestText(SHOWN_CHARACTERS + 1)] } },
+  first: { kind: "first", occurredAt: INSTANT },
+  sequence: { kind: "sequence", met: false, first: LOG, then: LOG, since: SINCE },
+};
+
+/** Everything but the memory of conditions and the traits: every journey complete, every segment entered, every signal raised. */
+export function largestState({ lifecycle, journeys, segments, health, rules, signals }: Snapshot): CustomerState {
+  const states = lifecycle?.states.map(({ name }) => name) ?? [];
+  return {
+    customerId: longestText(CUSTOMER_ID_CHARACTERS_MAX),
+    createdAt: INSTANT,
+    firstEvaluatedAt: INSTANT,
+    evaluatedThrough: INSTANT,
+    lastEventAt: INSTANT,
+    lastTrack: { occurredAt: INSTANT, acceptedAt: INSTANT, seq: WHOLE },
+    traits: {},
+    traitsChangedAt: INSTANT,
+    traitsDueAt: many(PENDING_IDENTIFIES_MAX, INSTANT),
+    lifecycle: lifecycle && { state: longestOf(states), enteredAt: INSTANT, cause: ORDER },
+    journeys: Object.fromEntries(journeys.map(({ id, steps }) => [id, largestRun(steps.map((step) => step.id))])),
+    segments: Object.fromEntries(segments.map(({ id }) => [id, { enteredAt: INSTANT }])),
+    health: health && {
+      overall: NUMBER,
+      components: Object.fromEntries(health.components.map(({ id }) => [id, NUMBER])),
+      band: longestOf(health.bands.map(({ id }) => id)),
+    },
+    healthChangesAt: INSTANT,
+    rules: Object.fromEntries(rules.map(({ id }) => [id, { passedAt: INSTANT }])),
+    signals: Object.fromEntries(
+      signals.map(({ id, severity, message = null }) => [
+        id,
+        { raisedAt: INSTANT, renewedAt: INSTANT, severity, message },
+      ]),
+    ),
+    memory: { model: MODEL_KEY, awaitsEvaluation: false, streams: [], aggregates: [] },
+    timerDueAt: INSTANT,
+    nextDueAt: INSTANT,
+  };
+}
+
+function largestRun(steps: readonly string[]): JourneyRun {
+  const done = { completedAt: INSTANT, triggeredBy: EVENT_ID, by: ORDER };
+  return {
+    run: WHOLE,
+    status: "complete",
+    currentStep: longestOf(steps),
+    startedAt: INSTANT,
+    startedBy: ORDER,
+    steps: Object.fromEntries(steps.map((step) => [step, done])),
+    completedAt: INSTANT,
+    expiredAt: INSTANT,
+    endedBy: ORDER,
+  };
+}
+
+function many<T>(count: number, value: T): T[] {
+  return Array.from({ length: count }, () => value);
+}
+
+/** A character that JSON writes as `\u0001` takes the most bytes. */
+function longestText(characters: number): string {
+  return "\u0001".repeat(characters);
+}
+
+/** The one of some names that is longest as JSON. */
+function longestOf(names: readonly string[]): string {
+  const bytes = (name: string): number => Buffer.byteLength(JSON.stringify(name));
+  return names.reduce((a, b) => (bytes(b) > bytes(a) ? b : a), "");
+}

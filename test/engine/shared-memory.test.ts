@@ -1,0 +1,165 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { explain, type CustomerState, type Effect, type TrackOperation } from "../../src/engine/index.js";
+import type { Condition, OccurrenceScope } from "../../src/snapshot/types.js";
+import { distinct, happened, modelOf, type Parts } from "./support/builders.js";
+import { check, Run, timeout } from "./support/runner.js";
+
+const HOUR = 3_600_000;
+const START = Date.UTC(2026, 0, 1);
+
+/** Windows and a start that moves, all of them different. */
+const SCOPES: OccurrenceScope[] = [{}, { within: "2h" }, { within: "9h" }, { within: "4d" }, { since: "state" }];
+
+type Asked = (scope: OccurrenceScope, limit: number) => Condition;
+
+const distinctTags: Asked = (scope, limit) => distinct(["x", "tag"], "gte", limit, scope);
+const latestTag: Asked = (scope) => {
+  return { kind: "latest", of: { event: "x" }, property: "tag", operator: "in", value: ["a", "b"], ...scope };
+};
+
+/** Two states that each event `move` changes between, and a segment for each question. */
+function withSegments(segments: Record<string, Condition>): Parts {
+  const moved = happened("move", { since: "state" });
+  return { states: { on: [["off", moved]], off: [["on", moved]] }, segments };
+}
+
+/** What happens to a customer, some of it late by so many hours. */
+function history(late: readonly number[]): fc.Arbitrary<TrackOperation[]> {
+  const happening = fc.record({
+    event: fc.constantFrom("x", "x", "x", "x", "move"),
+    quarters: fc.nat({ max: 30 }),
+    late: fc.constantFrom(...late),
+    tag: fc.constantFrom("a", "b", "c", "d", 1, true),
+  });
+  return fc.array(happening, { minLength: 5, maxLength: 40 }).map((happenings) => {
+    let acceptedAt = START;
+    return happenings.map(({ event, quarters, late: hours, tag }, index): TrackOperation => {
+      acceptedAt += (quarters * HOUR) / 4;
+      const seq = index + 1;
+      const occurredAt = acceptedAt - hours * HOUR;
+      return { kind: "track", seq, eventId: `e${seq}`, event, properties: { tag }, acceptedAt, occurredAt };
+    });
+  });
+}
+
+const limits = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: SCOPES.length, maxLength: SCOPES.length });
+
+describe("conditions over the same event and property", () => {
+  it("share one memory, whatever their windows", () => {
+    const conditions = Array.from({ length: 40 }, (_, i) =>
+      distinct(["x", "tag"], "gte", 200, { within: `${300 + i}d` }),
+    );
+    const segments = Object.fromEntries(conditions.map((condition, i) => [`s${i}`, condition]));
+    const sizes = [modelOf({ segments: { s0: conditions[0]! } }), modelOf({ segments })].map((model) => {
+      const run = new Run(model);
+      run.take(
+        Array.from({ length: 1_000 }, (_, i) => {
+          const at = START + i * 1_000;
+          const properties = { tag: `user-${i}` };
+          return {
+            kind: "track",
+            seq: i + 1,
+            eventId: `e${i}`,
+            event: "x",
+            properties,
+            acceptedAt: at,
+            occurredAt: at,
+          };
+        }),
+      );
+      return JSON.stringify(run.state.memory).length;
+    });
+    expect(sizes[1]).toBeLessThan(1.5 * sizes[0]!);
+  });
+
+  describe.each([
+    ["distinct values", distinctTags],
+    ["the latest value", latestTag],
+  ])("%s", (_, asked) => {
+    const segmentsOf = (given: number[]): Record<string, Condition> =>
+      Object.fromEntries(SCOPES.map((scope, i) => [`s${i}`, asked(scope, given[i]!)]));
+    const aloneOf = (segments: Record<string, Condition>): Customer[] =>
+      Object.entries(segments).map(([id, when]) => new Customer({ [id]: when }));
+
+    // What is late is evaluated at the clock, which stands elsewhere where other conditions are due.
+    it("answer as if each had a memory of its own", { timeout }, () => {
+      check(
+        fc.property(history([0]), limits, (operations, given) => {
+          const segments = segmentsOf(given);
+          const shared = new Customer(segments);
+          shared.take(operations);
+          shared.end(operations);
+          aloneOf(segments).forEach((customer, i) => {
+            customer.take(operations);
+            customer.end(operations);
+            expect(shared.effectsOf(`s${i}`)).toEqual(customer.effectsOf(`s${i}`));
+            expect(shared.explained(i)).toEqual(customer.explained(0));
+          });
+        }),
+      );
+    });
+
+    it("go on exactly from what each remembered by itself", { timeout }, () => {
+      check(
+        fc.property(history([0, 0, 0, 1, 7]), limits, fc.nat({ max: 40 }), (operations, given, cut) => {
+          const segments = segmentsOf(given);
+          const shared = new Customer(segments);
+          const alone = aloneOf(segments);
+          for (const customer of [shared, ...alone]) customer.take(operations.slice(0, cut));
+          const upgraded = shared.copyWith(alone.map(({ run }) => run.state.memory.aggregates[0]!));
+          for (const customer of [shared, upgraded]) {
+            customer.take(operations.slice(cut));
+            customer.end(operations);
+          }
+          expect(upgraded.run.state).toEqual(shared.run.state);
+          expect(upgraded.run.effects).toEqual(shared.run.effects);
+        }),
+      );
+    });
+  });
+});
+
+class Customer {
+  readonly model;
+  readonly run: Run;
+
+  constructor(private readonly segments: Record<string, Condition>) {
+    this.model = modelOf(withSegments(segments));
+    this.run = new Run(this.model);
+  }
+
+  /** The customer with the memory that a release kept which did not share any. */
+  copyWith(aggregates: CustomerState["memory"]["aggregates"]): Customer {
+    const copy = new Customer(this.segments);
+    const { state, effects, deferred } = this.run;
+    const isNew = state.memory.model === null;
+    const memory = isNew ? state.memory : { ...state.memory, model: this.model.hash, aggregates };
+    Object.assign(copy.run, { state: { ...state, memory }, effects: [...effects], deferred: [...deferred] });
+    return copy;
+  }
+
+  /** One call for every three operations, and what is due by time alone. */
+  take(operations: readonly TrackOperation[]): void {
+    for (let i = 0; i < operations.length; i += 3) {
+      const part = operations.slice(i, i + 3);
+      this.run.take(part, { now: part.at(-1)!.acceptedAt, timers: "fire" });
+    }
+  }
+
+  /** All clocks stand at one instant. */
+  end(operations: readonly TrackOperation[]): void {
+    const at = operations.at(-1)!.acceptedAt + HOUR;
+    const seq = operations.length + 1;
+    this.take([{ kind: "track", seq, eventId: "end", event: "y", properties: {}, acceptedAt: at, occurredAt: at }]);
+  }
+
+  effectsOf(segment: string): Effect[] {
+    return this.run.effects.filter((effect) => "segment" in effect && effect.segment === segment);
+  }
+
+  explained(position: number): unknown {
+    return explain(this.model, this.run.state).segments[position];
+  }
+}

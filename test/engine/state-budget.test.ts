@@ -1,0 +1,96 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { stateBudget, type CustomerState, type TrackOperation } from "../../src/engine/index.js";
+import type { Condition, Snapshot } from "../../src/snapshot/types.js";
+import { operations, snapshot, START } from "./support/arbitrary.js";
+import { aggregate, compile, count, distinct, sequence, snapshotOf } from "./support/builders.js";
+import { check, Run, timeout } from "./support/runner.js";
+
+describe("what a model may remember for one customer", () => {
+  it("is never exceeded", { timeout }, () => {
+    check(
+      fc.property(snapshot, operations, (given, some) => {
+        const { bytes } = stateBudget(given);
+        const run = new Run(compile(given));
+        for (const operation of some) {
+          run.take([operation]);
+          expect(bytesOf(run.state)).toBeLessThanOrEqual(bytes);
+        }
+      }),
+    );
+  });
+
+  it("is not exceeded where everything is as long as it can be", () => {
+    const when: Record<string, Condition> = {
+      count: count("x", "gte", 300, { within: "365d" }),
+      texts: distinct(["x", "text"], "gte", 300, { within: "365d" }),
+      long: distinct(["x", "long"], "gte", 300, { within: "365d" }),
+      latest: { kind: "latest", of: { event: "x" }, property: "long", operator: "eq", value: "y", within: "365d" },
+      object: { kind: "latest", of: { event: "x" }, property: "object", operator: "eq", value: "y", within: "365d" },
+      sum: aggregate("sum", ["x", "n"], "gte", 1e300, { within: "365d" }),
+      falling: aggregate("max", ["x", "falling"], "gte", 1e300, { within: "365d" }),
+      sequence: sequence("x", "y", "365d"),
+    };
+    const given = snapshotOf({ segments: when });
+    const run = new Run(compile(given));
+    run.take(
+      Array.from({ length: 400 }, (_, i): TrackOperation => {
+        const at = START + i;
+        const text = `${"\u0001".repeat(60)}${String(i).padStart(4, "0")}`;
+        const properties = {
+          text,
+          long: "\u0001".repeat(200) + text,
+          object: { text: "\u0001".repeat(200) },
+          n: (i % 2 === 0 ? -1.2345678901234567e308 : 2.2250738585072014e-308) / (i + 1),
+          falling: -1.2345678901234567e-100 * (i + 1),
+        };
+        const seq = Number.MAX_SAFE_INTEGER - 400 + i;
+        return { kind: "track", seq, eventId: `e${i}`, event: "x", properties, acceptedAt: at, occurredAt: at };
+      }),
+    );
+    const { bytes } = stateBudget(given);
+    expect(bytesOf(run.state)).toBeLessThanOrEqual(bytes);
+    // And it is not a bound that says nothing.
+    expect(bytes).toBeLessThan(3 * bytesOf(run.state));
+  });
+
+  it("names the conditions that take the most, and counts once what they share", () => {
+    const users = (within: string): Condition => distinct(["x", "user"], "gte", 5_000, { within });
+    const small = snapshotOf({ segments: { a: users("30d") } });
+    const shared = snapshotOf({
+      segments: { few: count("x", "gte", 3, { within: "1d" }), a: users("30d"), b: users("60d"), c: users("90d") },
+    });
+    const [first, second] = stateBudget(shared).parts;
+    expect(first).toEqual({ path: "segments[1].when", conditions: 3, bytes: stateBudget(small).parts[0]!.bytes });
+    expect(second).toMatchObject({ path: "segments[0].when", conditions: 1 });
+  });
+
+  it("finds conditions wherever they stand", () => {
+    const given: Snapshot = {
+      ...snapshotOf({
+        states: { on: [["off", { kind: "not", condition: count("x", "gte", 9, { within: "1d" }) }]], off: [] },
+        journeys: { j: { start: count("x", "gte", 1), steps: [["s", count("y", "gte", 7)]] } },
+      }),
+      health: {
+        components: [
+          {
+            id: "c",
+            weight: 1,
+            score: { kind: "scale", of: { kind: "count", of: { event: "z" }, within: "1d" }, from: 0, to: 8 },
+          },
+        ],
+        bands: [{ id: "b", from: 0 }],
+      },
+    };
+    expect(stateBudget(given).parts.map(({ path }) => path)).toEqual([
+      "lifecycle.states[0].transitions[0].when.condition",
+      "health.components[0].score.of",
+      "journeys[0].steps[0].when",
+    ]);
+  });
+});
+
+function bytesOf({ traits: _, ...state }: CustomerState): number {
+  return Buffer.byteLength(JSON.stringify(state));
+}
