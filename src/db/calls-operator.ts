@@ -81,6 +81,14 @@ export interface PlanLimits {
   retentionDays: number | null;
   cloudExecution: boolean;
   ai: boolean;
+  projects: number;
+  members: number;
+  tokens: number;
+  versions: number;
+  keys: number;
+  webhooks: number;
+  recomputes: number;
+  previews: number;
 }
 
 /** Answers an array of plans. */

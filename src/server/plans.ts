@@ -62,7 +62,22 @@ export interface SetPlanOptions extends JsonOption {
   retentionDays: string | undefined;
   cloudExecution: string | undefined;
   ai: string | undefined;
+  /** By the names that they have in a plan. */
+  quotas: Readonly<Record<Quota, string | undefined>>;
 }
+
+/** How many of something there may be. */
+export type Quota = (typeof QUOTAS)[number];
+export const QUOTAS = [
+  "projects",
+  "members",
+  "tokens",
+  "versions",
+  "keys",
+  "webhooks",
+  "recomputes",
+  "previews",
+] as const satisfies readonly (keyof PlanLimits)[];
 
 /** `svc-server plans set`: other limits for all organizations of a plan, or a new plan. */
 export async function setPlanCommand(config: ServerConfig, logger: Logger, options: SetPlanOptions): Promise<void> {
@@ -101,6 +116,7 @@ function changesOf(options: SetPlanOptions): Partial<PlanLimits> {
     orNone: true,
   });
   number("retentionDays", "--retention-days", options.retentionDays, { min: 1, max: RETENTION_DAYS_MAX, orNone: true });
+  for (const quota of QUOTAS) number(quota, `--${quota}`, options.quotas[quota], { min: 0, max: INTEGER_MAX });
   const flag = (name: keyof PlanLimits, option: string, text: string | undefined) => {
     if (text === undefined) return;
     const value = FLAGS[text];
@@ -175,22 +191,31 @@ export async function removePlanCommand(
   process.stdout.write(json ? `${document}\n` : `The plan ${plan} was removed.\n`);
 }
 
-function limitsInWords({ ratePerSecond, rateBurst, monthlyEvents, retentionDays, cloudExecution, ai }: Plan): string[] {
+function limitsInWords(plan: Plan): string[] {
+  const { ratePerSecond, rateBurst, monthlyEvents, retentionDays, cloudExecution, ai } = plan;
   return [
     `${ratePerSecond} operations/s, burst ${rateBurst}`,
     monthlyEvents === null ? "any number of events" : `${monthlyEvents} events a month`,
     retentionDays === null ? "kept for ever" : `kept for ${daysInWords(retentionDays)}`,
     cloudExecution ? "cloud execution" : "no cloud execution",
     ai ? "AI" : "no AI",
+    `at most ${counted(plan.projects, "project")} of ${counted(plan.versions, "version")}`,
+    `${counted(plan.members, "member")} and ${counted(plan.tokens, "token")}`,
+    `in an environment ${counted(plan.keys, "key")} and ${counted(plan.webhooks, "webhook")}`,
+    `${counted(plan.recomputes, "recompute")} and ${counted(plan.previews, "preview")} at once`,
   ];
 }
 
 function daysInWords(days: number): string {
-  return `${days} ${days === 1 ? "day" : "days"}`;
+  return counted(days, "day");
 }
 
 function organizationsInWords({ organizationCount }: Plan): string {
-  return `${organizationCount} ${organizationCount === 1 ? "organization" : "organizations"}`;
+  return counted(organizationCount, "organization");
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 function textOf(lines: string[]): string {

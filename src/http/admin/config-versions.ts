@@ -23,7 +23,7 @@ export const deployConfig = adminRoute({
   query: environmentQuery,
   body: { schema: newVersion, bytesMax: 8 * MIB },
   answers: { 200: deployed, 201: deployed },
-  refusals: { 409: ["VERSION_CONFLICT", "CONFIG_WARNINGS"], 422: ["CONFIG_INVALID"] },
+  refusals: { 409: ["VERSION_CONFLICT", "CONFIG_WARNINGS"], 422: ["CONFIG_INVALID"], 429: ["QUOTA_EXCEEDED"] },
   answer: async ({ deps, credentials, params, query, body }) => {
     const document = await calls.deployConfig(deps.sql, credentials, placeIn(params, query.env), {
       ...readSnapshot(body.snapshot),

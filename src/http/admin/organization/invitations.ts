@@ -51,7 +51,7 @@ export const createInvitation = adminRoute({
       { additionalProperties: false, title: "CreatedInvitation" },
     ),
   },
-  refusals: { 409: ["ALREADY_MEMBER"] },
+  refusals: { 409: ["ALREADY_MEMBER"], 429: ["QUOTA_EXCEEDED"] },
   answer: async ({ deps, credentials, body }) => {
     const secret = newLinkSecret();
     const document = await calls.createInvitation(deps.sql, credentials, { ...body, linkHash: secret.hash });
