@@ -30,3 +30,18 @@ create index if not exists access_tokens_working_idx on iam.access_tokens (organ
 where organization_id is not null and revoked_at is null;
 
 comment on column svc.recomputes.snapshot is 'The model that a preview is of; empty once it has finished.';
+
+-- Addresses that are verified, and links that who made them never saw.
+alter table iam.users add column if not exists email_verified_at timestamptz;
+alter table iam.invitations add column if not exists mailed_hash bytea;
+alter table iam.invitations drop constraint if exists invitations_mailed_hash_key;
+alter table iam.invitations add constraint invitations_mailed_hash_key unique (mailed_hash);
+alter table iam.password_links add column if not exists mailed_hash bytea;
+alter table iam.password_links drop constraint if exists password_links_mailed_hash_key;
+alter table iam.password_links add constraint password_links_mailed_hash_key unique (mailed_hash);
+comment on column iam.users.email_verified_at is
+  'When the password was last set by a link that was mailed to the address, or that the operator made; null where others may know it.';
+comment on column iam.invitations.mailed_hash is
+  'SHA-256 of the secret in the link that was mailed, which who invited never saw; null where none was.';
+comment on column iam.password_links.mailed_hash is
+  'SHA-256 of the secret in the link that was mailed, which who made it never saw; null where none was.';

@@ -62,6 +62,7 @@ create table iam.users (
   user_id text primary key,
   email text not null,
   created_at timestamptz not null default now(),
+  email_verified_at timestamptz,
   constraint users_email_key unique (email),
   constraint users_email_lower_case check (email = lower(email) and email like '%_@_%')
 );
@@ -69,6 +70,8 @@ comment on table iam.users is 'A person who may sign in.';
 comment on column iam.users.user_id is 'Public id, usr_ and random hex.';
 comment on column iam.users.email is 'Address in lower case, unique in the installation.';
 comment on column iam.users.created_at is 'When the user was created.';
+comment on column iam.users.email_verified_at is
+  'When the password was last set by a link that was mailed to the address, or that the operator made; null where others may know it.';
 
 create table iam.memberships (
   organization_id text not null references iam.organizations,

@@ -133,6 +133,7 @@ describe("functions of svc_api", () => {
       "operator_list_tokens",
       "operator_list_users",
       "operator_remove_plan",
+      "operator_reset_user",
       "operator_revoke_token",
       "operator_set_plan",
     ]);
