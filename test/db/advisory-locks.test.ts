@@ -49,6 +49,20 @@ describe("while a reader of the views holds", () => {
     expect(row).toEqual({ seen: true });
   });
 
+  it("one that tells of a call, it counts only for a login that may ingest, if by a role that it takes on", async () => {
+    const settled = async () => {
+      const [row] = await sql<[{ through: number }]>`select svc.accepted_through(${environment})::integer as through`;
+      return row.through;
+    };
+    const through = (await lastBatch()) * 1024 + 1023;
+    await reader`select pg_advisory_lock_shared(-${environment}::integer, 0)`;
+    expect(await settled()).toBe(through);
+    await sql.unsafe(`alter role ${user} noinherit; grant svc_http to ${user}`);
+    expect(await settled()).toBe(1023);
+    await sql.unsafe(`revoke svc_http from ${user}; alter role ${user} inherit`);
+    expect(await settled()).toBe(through);
+  });
+
   it("the lock of a version, events that violate its schema are accepted and counted", async () => {
     await fixture.deploy({ events: { login: { properties: { seats: { type: "number" } } } } });
     await reader`

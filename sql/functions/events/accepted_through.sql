@@ -13,6 +13,7 @@ as $$
 declare
   -- Before the locks are read: a call that has none yet will have a higher number.
   _last constant bigint := coalesce(pg_sequence_last_value('svc.batch_seq'), 0);
+  _ingest constant regprocedure := 'svc_api.ingest(bytea, uuid, text, boolean, boolean)';
   _settled bigint;
 begin
   -- The lock holds the lower 31 bits, which tell how far it lies behind the last one, or by now before it.
@@ -22,10 +23,15 @@ begin
     and l.database = (select d.oid from pg_database as d where d.datname = current_database())
     and l.classid = (4294967296 - accepted_through.environment_id)::oid
     and l.objsubid = 2
-    -- Where the holder has gone meanwhile, it counts.
+    -- Where the holder has gone meanwhile, it counts. A login may also ingest by a role that it takes on (set role).
     and coalesce(
       (
-        select has_function_privilege(a.usesysid, 'svc_api.ingest(bytea, uuid, text, boolean, boolean)'::regprocedure, 'execute')
+        select
+          has_function_privilege(a.usesysid, _ingest, 'execute')
+          or exists (
+            select from pg_roles as r
+            where pg_has_role(a.usesysid, r.oid, 'member') and has_function_privilege(r.oid, _ingest, 'execute')
+          )
         from pg_stat_get_activity(l.pid) as a
       ),
       true
