@@ -38,3 +38,49 @@ alter table iam.plans drop constraint if exists plans_state_bytes_positive;
 alter table iam.plans add constraint plans_state_bytes_positive check (state_bytes > 0);
 comment on column iam.plans.state_bytes is
   'What a model may remember for one customer at most, in bytes of JSON without the traits; one that may remember more is not deployed.';
+
+-- Quotas. Defaults are constants, so no row is rewritten.
+alter table iam.plans
+  add column if not exists projects integer not null default 100,
+  add column if not exists members integer not null default 1000,
+  add column if not exists tokens integer not null default 200,
+  add column if not exists versions integer not null default 10000,
+  add column if not exists keys integer not null default 100,
+  add column if not exists webhooks integer not null default 50,
+  add column if not exists recomputes integer not null default 20,
+  add column if not exists previews integer not null default 5;
+alter table iam.plans drop constraint if exists plans_quotas_not_negative;
+alter table iam.plans add constraint plans_quotas_not_negative check (
+  least(projects, members, tokens, versions, keys, webhooks, recomputes, previews) >= 0
+);
+comment on column iam.plans.projects is 'Projects of an organization.';
+comment on column iam.plans.members is 'Members and open invitations of an organization together.';
+comment on column iam.plans.tokens is 'Headless tokens of an organization that still work.';
+comment on column iam.plans.versions is 'Configuration versions of a project.';
+comment on column iam.plans.keys is 'API keys of an environment that still work.';
+comment on column iam.plans.webhooks is 'Webhooks of an environment; each emission becomes no more deliveries than that.';
+comment on column iam.plans.recomputes is 'Recomputes and dry runs of an environment that are not finished.';
+comment on column iam.plans.previews is 'Previews of an environment that are not finished.';
+
+-- Counting the keys that work, however many were revoked.
+create index if not exists api_keys_revoked_idx on svc.api_keys (environment_id, revoked_at);
+-- Counting the tokens that work, however many were revoked.
+create index if not exists access_tokens_working_idx on iam.access_tokens (organization_id, expires_at)
+where organization_id is not null and revoked_at is null;
+
+comment on column svc.recomputes.snapshot is 'The model that a preview is of; empty once it has finished.';
+
+-- Addresses that are verified, and links that who made them never saw.
+alter table iam.users add column if not exists email_verified_at timestamptz;
+alter table iam.invitations add column if not exists mailed_hash bytea;
+alter table iam.invitations drop constraint if exists invitations_mailed_hash_key;
+alter table iam.invitations add constraint invitations_mailed_hash_key unique (mailed_hash);
+alter table iam.password_links add column if not exists mailed_hash bytea;
+alter table iam.password_links drop constraint if exists password_links_mailed_hash_key;
+alter table iam.password_links add constraint password_links_mailed_hash_key unique (mailed_hash);
+comment on column iam.users.email_verified_at is
+  'When the password was last set by a link that was mailed to the address, or that the operator made; null where others may know it.';
+comment on column iam.invitations.mailed_hash is
+  'SHA-256 of the secret in the link that was mailed, which who invited never saw; null where none was.';
+comment on column iam.password_links.mailed_hash is
+  'SHA-256 of the secret in the link that was mailed, which who made it never saw; null where none was.';

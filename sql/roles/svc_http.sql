@@ -64,6 +64,7 @@ grant execute on function
   svc_api.list_schema_violations(bytea, text, text, text, integer, integer, text),
   svc_api.list_tokens(bytea, text, integer, text),
   svc_api.list_webhooks(bytea, text, text, text, integer, text),
+  svc_api.mail_link(bytea, bytea),
   svc_api.metrics(),
   svc_api.open_export(bytea, text, text, text, text),
   svc_api.password_link(bytea),

@@ -7,12 +7,23 @@ create table iam.plans (
   retention_days integer,
   ai boolean not null default true,
   state_bytes integer not null default 1048576,
+  projects integer not null default 100,
+  members integer not null default 1000,
+  tokens integer not null default 200,
+  versions integer not null default 10000,
+  keys integer not null default 100,
+  webhooks integer not null default 50,
+  recomputes integer not null default 20,
+  previews integer not null default 5,
   constraint plans_rate_positive check (rate_per_second > 0),
   -- A legal batch of 1,000 operations must be able to pass a full bucket.
   constraint plans_burst_holds_a_batch check (rate_burst >= 1000),
   constraint plans_monthly_events_not_negative check (monthly_events >= 0),
   constraint plans_retention_days_range check (retention_days between 1 and 36500),
-  constraint plans_state_bytes_positive check (state_bytes > 0)
+  constraint plans_state_bytes_positive check (state_bytes > 0),
+  constraint plans_quotas_not_negative check (
+    least(projects, members, tokens, versions, keys, webhooks, recomputes, previews) >= 0
+  )
 );
 comment on table iam.plans is 'What an organization may use. Limits are read on every request, so a change is effective at once.';
 comment on column iam.plans.plan_id is 'Name of the plan.';
@@ -26,6 +37,14 @@ comment on column iam.plans.retention_days is
 comment on column iam.plans.ai is 'Whether commands that ask a language model may be used; false answers PLAN_REQUIRED.';
 comment on column iam.plans.state_bytes is
   'What a model may remember for one customer at most, in bytes of JSON without the traits; one that may remember more is not deployed.';
+comment on column iam.plans.projects is 'Projects of an organization.';
+comment on column iam.plans.members is 'Members and open invitations of an organization together.';
+comment on column iam.plans.tokens is 'Headless tokens of an organization that still work.';
+comment on column iam.plans.versions is 'Configuration versions of a project.';
+comment on column iam.plans.keys is 'API keys of an environment that still work.';
+comment on column iam.plans.webhooks is 'Webhooks of an environment; each emission becomes no more deliveries than that.';
+comment on column iam.plans.recomputes is 'Recomputes and dry runs of an environment that are not finished.';
+comment on column iam.plans.previews is 'Previews of an environment that are not finished.';
 
 insert into iam.plans (plan_id, cloud_execution, rate_per_second, rate_burst) values ('standard', true, 50000, 100000);
 
@@ -47,6 +66,7 @@ create table iam.users (
   user_id text primary key,
   email text not null,
   created_at timestamptz not null default now(),
+  email_verified_at timestamptz,
   constraint users_email_key unique (email),
   constraint users_email_lower_case check (email = lower(email) and email like '%_@_%')
 );
@@ -54,6 +74,8 @@ comment on table iam.users is 'A person who may sign in.';
 comment on column iam.users.user_id is 'Public id, usr_ and random hex.';
 comment on column iam.users.email is 'Address in lower case, unique in the installation.';
 comment on column iam.users.created_at is 'When the user was created.';
+comment on column iam.users.email_verified_at is
+  'When the password was last set by a link that was mailed to the address, or that the operator made; null where others may know it.';
 
 create table iam.memberships (
   organization_id text not null references iam.organizations,
@@ -103,6 +125,9 @@ comment on column iam.access_tokens.expires_at is 'When the token stops by itsel
 comment on column iam.access_tokens.revoked_at is 'When the token was revoked; it stops at once.';
 comment on column iam.access_tokens.last_used_at is 'When the token was last used, to a few minutes; null for never.';
 create index access_tokens_organization_idx on iam.access_tokens (organization_id, created_at, token_id) where organization_id is not null;
+-- Counting the tokens that work, however many were revoked.
+create index access_tokens_working_idx on iam.access_tokens (organization_id, expires_at)
+where organization_id is not null and revoked_at is null;
 create index access_tokens_user_idx on iam.access_tokens (user_id);
 create index access_tokens_expires_idx on iam.access_tokens (expires_at);
 

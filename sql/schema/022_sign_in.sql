@@ -36,6 +36,7 @@ create table iam.invitations (
   organization_id text not null references iam.organizations,
   invitation_id text not null,
   link_hash bytea not null,
+  mailed_hash bytea,
   email text not null,
   role text not null,
   created_by text not null,
@@ -45,6 +46,7 @@ create table iam.invitations (
   revoked_at timestamptz,
   primary key (organization_id, invitation_id),
   constraint invitations_link_hash_key unique (link_hash),
+  constraint invitations_mailed_hash_key unique (mailed_hash),
   constraint invitations_email_lower_case check (email = lower(email) and email like '%_@_%'),
   constraint invitations_role_known check (role in ('owner', 'administrator', 'developer', 'viewer')),
   constraint invitations_ended_once check (accepted_at is null or revoked_at is null)
@@ -54,6 +56,8 @@ comment on table iam.invitations is
 comment on column iam.invitations.organization_id is 'The organization.';
 comment on column iam.invitations.invitation_id is 'Public id, inv_ and random hex.';
 comment on column iam.invitations.link_hash is 'SHA-256 of the secret in the link.';
+comment on column iam.invitations.mailed_hash is
+  'SHA-256 of the secret in the link that was mailed, which who invited never saw; null where none was.';
 comment on column iam.invitations.email is 'Who is invited, in lower case; nobody else can accept.';
 comment on column iam.invitations.role is 'The role that the new member gets.';
 comment on column iam.invitations.created_by is 'E-mail address of who invited.';
@@ -70,11 +74,15 @@ create table iam.password_links (
   created_by text not null,
   created_at timestamptz not null default now(),
   expires_at timestamptz not null,
-  used_at timestamptz
+  used_at timestamptz,
+  mailed_hash bytea,
+  constraint password_links_mailed_hash_key unique (mailed_hash)
 );
 comment on table iam.password_links is
   'Links by which a user sets a password, each good once. Only the SHA-256 of the link''s secret is kept.';
 comment on column iam.password_links.link_hash is 'SHA-256 of the secret in the link.';
+comment on column iam.password_links.mailed_hash is
+  'SHA-256 of the secret in the link that was mailed, which who made it never saw; null where none was.';
 comment on column iam.password_links.user_id is 'Whose password it sets.';
 comment on column iam.password_links.created_by is 'E-mail address of who made it, or operator.';
 comment on column iam.password_links.created_at is 'When it was made.';

@@ -115,6 +115,8 @@ comment on column svc.api_keys.hint is 'The first characters of the key, enough 
 comment on column svc.api_keys.created_by is 'E-mail address of who made the key.';
 comment on column svc.api_keys.created_at is 'When the key was made.';
 comment on column svc.api_keys.revoked_at is 'From when the key is refused; may lie ahead while a rotation is in its grace period.';
+-- Counting the keys that work, however many were revoked.
+create index api_keys_revoked_idx on svc.api_keys (environment_id, revoked_at);
 
 create table svc.key_usage (
   key_hash bytea primary key references svc.api_keys on delete cascade,

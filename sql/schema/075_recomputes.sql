@@ -57,7 +57,7 @@ comment on column svc.recomputes.sample_size is 'About how many customers a prev
 comment on column svc.recomputes.sample_share is 'The share of all that this was when it began.';
 comment on column svc.recomputes.version is
   'Pinned: the version to replay under; of a preview the one to compare with. Null before the first deploy.';
-comment on column svc.recomputes.snapshot is 'The model that a preview is of.';
+comment on column svc.recomputes.snapshot is 'The model that a preview is of; empty once it has finished.';
 comment on column svc.recomputes.hash is 'The hash of that.';
 comment on column svc.recomputes.pinned_at is
   'Pinned: the instant to evaluate through. Customers that were created after it are left out.';

@@ -14,6 +14,11 @@ export function operatorCreatePasswordLink(sql: Sql, email: string, linkHash: Bu
   return one(sql<Rows>`select svc_api.operator_create_password_link(${email}, ${linkHash})::text as answer`);
 }
 
+/** Ends the password of a user and all that is signed in as it, where there is one. */
+export async function operatorResetUser(sql: Sql, email: string): Promise<void> {
+  await sql`select svc_api.operator_reset_user(${email})`;
+}
+
 /** Answers an array of headless tokens. */
 export function operatorListTokens(sql: Sql, organizationSlug: string): Promise<string> {
   return one(sql<Rows>`select svc_api.operator_list_tokens(${organizationSlug})::text as answer`);
@@ -82,6 +87,14 @@ export interface PlanLimits {
   cloudExecution: boolean;
   ai: boolean;
   stateBytes: number;
+  projects: number;
+  members: number;
+  tokens: number;
+  versions: number;
+  keys: number;
+  webhooks: number;
+  recomputes: number;
+  previews: number;
 }
 
 /** Answers an array of plans. */

@@ -68,6 +68,11 @@ export function createPasswordReset(sql: Sql, by: AdminCredentials, userId: stri
     )::text as answer`);
 }
 
+/** Gives an invitation or a password link a second secret, for the mail alone. */
+export async function mailLink(sql: Sql, linkHash: Buffer, mailedHash: Buffer): Promise<void> {
+  await sql`select svc_api.mail_link(${linkHash}, ${mailedHash})`;
+}
+
 export function listTokens(sql: Sql, by: AdminCredentials, page: Page): Promise<string> {
   return one(sql<Rows>`
     select svc_api.list_tokens(${by.tokenHash}, ${by.organizationId}, ${page.limit}, ${page.cursor ?? null})::text as answer`);

@@ -81,6 +81,10 @@ const TEXTS: Readonly<Record<string, ErrorText>> = {
     message: "The API key's rate limit is exceeded.",
     fix: "Send the request again after the number of seconds in Retry-After.",
   },
+  QUOTA_EXCEEDED: {
+    message: "The organization has as many as its plan allows.",
+    fix: "Remove what is not used or wait for what is under way, or ask the operator of this service for a larger plan.",
+  },
   MONTHLY_QUOTA_EXCEEDED: {
     message: "The plan's events of this calendar month are used up.",
     fix: "Wait until the next month (UTC), or ask the operator of this service for a larger plan.",

@@ -115,6 +115,8 @@ const INTERNAL: Outcome = { status: 500, code: "INTERNAL_ERROR" };
 const BY_CONSTRAINT: readonly (readonly [prefix: string, outcome: Outcome])[] = [
   ["projects_slug_key", { status: 409, code: "SLUG_TAKEN", field: "slug" }],
   ["projects_slug_form", { status: 400, code: "VALIDATION_ERROR", field: "slug" }],
+  // A repeated call whose first try took very long: once it has ended, its outcome is answered.
+  ["ingest_batches_batch_id_key", { status: 503, code: "SERVICE_UNAVAILABLE" }],
   ["projects_name_length", { status: 400, code: "VALIDATION_ERROR", field: "name" }],
 ];
 

@@ -1,4 +1,5 @@
 import { bootstrap } from "../db/calls-admin.js";
+import { operatorResetUser } from "../db/calls-operator.js";
 import { newAccessToken } from "../http/credentials.js";
 import { ConfigError, type ServerConfig } from "./config.js";
 import { credentialsInWords } from "./credentials-in-words.js";
@@ -8,20 +9,27 @@ import { asOperator } from "./operator.js";
 export interface BootstrapOptions {
   organization: string;
   email: string;
+  /** Ends the password of a user who is there already, and all that is signed in as it. */
+  resetUser: boolean;
   json: boolean;
 }
 
 /**
  * `svc-server bootstrap`: user, organization with owner, and a new access token. It may run while the service does; run again, it adds
- * a token and changes nothing else.
+ * a token and changes nothing else. A user of that address whose password somebody else may have set is refused.
  */
 export async function bootstrapCommand(config: ServerConfig, logger: Logger, options: BootstrapOptions): Promise<void> {
   checkOptions(options);
   const token = newAccessToken();
-  const document = await asOperator(config, logger, (sql) =>
-    bootstrap(sql, options.organization, options.email, token.hash),
-  );
-  const { organizationId } = JSON.parse(document) as { organizationId: string };
+  const document = await asOperator(config, logger, async (sql) => {
+    // First: where it ends in between, nobody opens that user, and it can be run again.
+    if (options.resetUser) await operatorResetUser(sql, options.email);
+    return bootstrap(sql, options.organization, options.email, token.hash);
+  });
+  const { organizationId, joined } = JSON.parse(document) as { organizationId: string; joined: string | null };
+  if (joined !== null) {
+    process.stderr.write(`svc-server: ${options.email} was a user already; its organizations until now: ${joined}\n`);
+  }
   const credentials = { organizationId, accessToken: token.text };
   process.stdout.write(options.json ? `${JSON.stringify(credentials)}\n` : credentialsInWords(credentials));
 }

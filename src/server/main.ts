@@ -59,10 +59,15 @@ async function parse(args: string[]): Promise<number> {
         command
           .option("organization", { type: "string", demandOption: true, describe: "Slug of the organization" })
           .option("email", { type: "string", demandOption: true, describe: "Address of its owner" })
+          .option("reset-user", {
+            type: "boolean",
+            default: false,
+            describe: "End the password of a user who is there already, and all that is signed in as it",
+          })
           .option("json", { type: "boolean", default: false, describe: "Print {organizationId, accessToken}" })
           .example("svc-server bootstrap --organization acme --email ada@example.com --json", ""),
-      async ({ organization, email, json }) =>
-        (await import("./bootstrap.js")).bootstrapCommand(...configure(), { organization, email, json }),
+      async ({ organization, email, resetUser, json }) =>
+        (await import("./bootstrap.js")).bootstrapCommand(...configure(), { organization, email, resetUser, json }),
     )
     .command("users", "The users of this installation", async (command) =>
       (await import("./operator-commands.js")).usersCommands(configure)(command),

@@ -2,7 +2,15 @@ import type { Argv } from "yargs";
 import { ROLES, TOKEN_EXPIRES_IN_DAYS_MAX } from "../db/calls-organization.js";
 import type { ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
-import { assignPlanCommand, listPlansCommand, removePlanCommand, setPlanCommand, showPlanCommand } from "./plans.js";
+import {
+  assignPlanCommand,
+  listPlansCommand,
+  QUOTAS,
+  removePlanCommand,
+  setPlanCommand,
+  showPlanCommand,
+  type Quota,
+} from "./plans.js";
 import { createTokenCommand, listTokensCommand, revokeTokenCommand } from "./tokens.js";
 import { linkUserCommand, listUsersCommand } from "./users.js";
 
@@ -73,6 +81,17 @@ export const tokensCommands = (configure: Configure) => (command: Argv) => {
     .demandCommand(1, "Name a command of tokens: list, create or revoke.");
 };
 
+const quotaOptions = {
+  projects: { type: "string", describe: "Projects of an organization" },
+  members: { type: "string", describe: "Members and open invitations of an organization" },
+  tokens: { type: "string", describe: "Working access tokens of an organization" },
+  versions: { type: "string", describe: "Configuration versions of a project" },
+  keys: { type: "string", describe: "Working API keys of an environment" },
+  webhooks: { type: "string", describe: "Webhooks of an environment" },
+  recomputes: { type: "string", describe: "Unfinished recomputes and dry runs of an environment" },
+  previews: { type: "string", describe: "Unfinished previews of an environment" },
+} as const satisfies Record<Quota, object>;
+
 /** `svc-server plans …` */
 export const plansCommands = (configure: Configure) => (command: Argv) => {
   const plan = { type: "string", demandOption: true, describe: "Name of the plan" } as const;
@@ -106,9 +125,21 @@ export const plansCommands = (configure: Configure) => (command: Argv) => {
           .option("cloud-execution", { type: "string", describe: "Whether events are taken; --no-cloud-execution" })
           .option("ai", { type: "string", describe: "Whether a language model may be asked; --no-ai" })
           .option("state-bytes", { type: "string", describe: "Bytes that a model may remember for one customer" })
+          .option(quotaOptions)
           .option("json", { type: "boolean", default: false, describe: "Print {plan, changes}" })
           .example("svc-server plans set starter --rate-per-second 100 --rate-burst 5000 --retention-days 90", ""),
-      async ({ plan, ratePerSecond, rateBurst, monthlyEvents, retentionDays, cloudExecution, ai, stateBytes, json }) =>
+      async ({
+        plan,
+        ratePerSecond,
+        rateBurst,
+        monthlyEvents,
+        retentionDays,
+        cloudExecution,
+        ai,
+        stateBytes,
+        json,
+        ...quotas
+      }) =>
         setPlanCommand(...configure(), {
           plan,
           ratePerSecond,
@@ -118,6 +149,10 @@ export const plansCommands = (configure: Configure) => (command: Argv) => {
           cloudExecution,
           ai,
           stateBytes,
+          quotas: Object.fromEntries(QUOTAS.map((quota) => [quota, quotas[quota]])) as Record<
+            Quota,
+            string | undefined
+          >,
           json,
         }),
     )

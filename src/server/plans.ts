@@ -64,7 +64,22 @@ export interface SetPlanOptions extends JsonOption {
   cloudExecution: string | undefined;
   ai: string | undefined;
   stateBytes: string | undefined;
+  /** By the names that they have in a plan. */
+  quotas: Readonly<Record<Quota, string | undefined>>;
 }
+
+/** How many of something there may be. */
+export type Quota = (typeof QUOTAS)[number];
+export const QUOTAS = [
+  "projects",
+  "members",
+  "tokens",
+  "versions",
+  "keys",
+  "webhooks",
+  "recomputes",
+  "previews",
+] as const satisfies readonly (keyof PlanLimits)[];
 
 /** `svc-server plans set`: other limits for all organizations of a plan, or a new plan. */
 export async function setPlanCommand(config: ServerConfig, logger: Logger, options: SetPlanOptions): Promise<void> {
@@ -104,6 +119,7 @@ function changesOf(options: SetPlanOptions): Partial<PlanLimits> {
   });
   number("retentionDays", "--retention-days", options.retentionDays, { min: 1, max: RETENTION_DAYS_MAX, orNone: true });
   number("stateBytes", "--state-bytes", options.stateBytes, { min: 1, max: INTEGER_MAX });
+  for (const quota of QUOTAS) number(quota, `--${quota}`, options.quotas[quota], { min: 0, max: INTEGER_MAX });
   const flag = (name: keyof PlanLimits, option: string, text: string | undefined) => {
     if (text === undefined) return;
     const value = FLAGS[text];
@@ -187,15 +203,23 @@ function limitsInWords(plan: Plan): string[] {
     cloudExecution ? "cloud execution" : "no cloud execution",
     ai ? "AI" : "no AI",
     `states of ${bytesInWords(stateBytes)}`,
+    `at most ${counted(plan.projects, "project")} of ${counted(plan.versions, "version")}`,
+    `${counted(plan.members, "member")} and ${counted(plan.tokens, "token")}`,
+    `in an environment ${counted(plan.keys, "key")} and ${counted(plan.webhooks, "webhook")}`,
+    `${counted(plan.recomputes, "recompute")} and ${counted(plan.previews, "preview")} at once`,
   ];
 }
 
 function daysInWords(days: number): string {
-  return `${days} ${days === 1 ? "day" : "days"}`;
+  return counted(days, "day");
 }
 
 function organizationsInWords({ organizationCount }: Plan): string {
-  return `${organizationCount} ${organizationCount === 1 ? "organization" : "organizations"}`;
+  return counted(organizationCount, "organization");
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 function textOf(lines: string[]): string {

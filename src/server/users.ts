@@ -11,6 +11,8 @@ interface User {
   hasPassword: boolean;
   organizations: { slug: string; role: string }[];
   createdAt: string;
+  /** Null where the password may have been set by somebody who has not the address. */
+  emailVerifiedAt: string | null;
 }
 
 /** `svc-server users list`: every user with its organizations, one line each. */
@@ -20,9 +22,10 @@ export async function listUsersCommand(
   { json }: { json: boolean },
 ): Promise<void> {
   const document = await lookAsOperator(config, logger, operatorListUsers);
-  const lines = (JSON.parse(document) as User[]).map(({ email, hasPassword, organizations }) => {
+  const lines = (JSON.parse(document) as User[]).map(({ email, hasPassword, organizations, emailVerifiedAt }) => {
     const roles = organizations.map(({ slug, role }) => `${slug}:${role}`).join(",");
-    return [email, roles === "" ? "-" : roles, hasPassword ? "password" : "no password"].join("\t");
+    const verified = emailVerifiedAt === null ? "password, address not verified" : "password, address verified";
+    return [email, roles === "" ? "-" : roles, hasPassword ? verified : "no password"].join("\t");
   });
   process.stdout.write(json ? `${document}\n` : lines.map((line) => `${line}\n`).join(""));
 }

@@ -18,6 +18,21 @@ const plain = { terminal: true, env: { NO_COLOR: "1" } };
 const webhooks = (...argv: string[]) => shop.run(["webhooks", ...argv]);
 
 describe("svc webhooks create and list", () => {
+  test("beyond the plan, told with what to do", async () => {
+    const { sql } = shop.db;
+    await sql`update iam.plans set webhooks = 0`;
+    const argv = ["webhooks", "create", "--url", "https://crm.example/hook", "--event-type", "customer.*", "--yes"];
+    const { code, stdout, stderr } = await shop.run(argv, plain);
+    await sql`update iam.plans set webhooks = default`;
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: "",
+      stderr:
+        "error [QUOTA_EXCEEDED]: The plan allows 0 webhooks in an environment. There are as many already. " +
+        "Delete a webhook that is not used, or ask the operator of this service for a larger plan.\n",
+    });
+  });
+
   test("with limits; the secret is printed once", async () => {
     const limits = ["--max-event-age", "7d", "--max-concurrency", "5", "--max-per-second", "50"];
     const argv = ["webhooks", "create", "--url", "https://crm.example/hook", "--event-type", "customer.*", ...limits];

@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
+import { migrate } from "../../src/db/migrate.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { printTable } from "../support/table.js";
 
@@ -14,6 +15,8 @@ const doors: string[][] = [];
 
 beforeAll(async () => {
   database = await createDatabase();
+  // A copy of a database has the privileges on the database itself from the beginning.
+  await migrate(database.url);
   for (const role of ROLES) {
     sessions.set(role, connect(database.url, { max: 1, applicationName: "svc role test", role }));
   }
@@ -138,6 +141,7 @@ describe("functions of svc_api", () => {
       "operator_list_tokens",
       "operator_list_users",
       "operator_remove_plan",
+      "operator_reset_user",
       "operator_revoke_token",
       "operator_set_plan",
     ]);
@@ -264,6 +268,19 @@ describe.each(ROLES)("somebody who logs in as a member of %s", (role) => {
     for (const sequence of sequences) {
       expect([sequence, await tried(`select nextval('${sequence}')`)]).toEqual([sequence, "42501"]);
     }
+  });
+
+  it("can fill the disk with neither temporary tables nor large objects", async () => {
+    for (const statement of [
+      "create temporary table mine as select 1",
+      "select lo_creat(-1)",
+      "select lo_create(0)",
+      "select lo_from_bytea(0, 'x')",
+      "select lo_import('/etc/hostname')",
+    ]) {
+      expect([statement, await tried(statement)]).toEqual([statement, "42501"]);
+    }
+    doors.push(["temporary tables and large objects", role, "refused"]);
   });
 
   it("can read the views only as a reader, and change none", async () => {

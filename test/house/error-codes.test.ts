@@ -30,6 +30,7 @@ const sources: Source[] = ["src/http", "src/operations", "src/local", "sql/funct
 const NO_CODES = new Set([
   "EVALUATION_FAILED", // what `svc dev` prints of an evaluation that failed
   "USER_NOT_FOUND", // raised to svc-server
+  "USER_NOT_VERIFIED", // the same
   "PLAN_NOT_FOUND", // the same
   "PLAN_IN_USE", // the same
   "TRANSACTION_LOST", // raised to the worker

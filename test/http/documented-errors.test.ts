@@ -248,6 +248,13 @@ const requests: Record<string, () => Promise<Answered>> = {
     return change("app/config-versions", { snapshot: { ...EMPTY_SNAPSHOT, events, segments } });
   },
 
+  QUOTA_EXCEEDED: () =>
+    meanwhile(
+      "update iam.plans set webhooks = 2",
+      () => change("app/webhooks", { url: "https://example.com/hook", eventTypes: ["*"] }),
+      "update iam.plans set webhooks = default",
+    ),
+
   AI_NOT_CONFIGURED: async () => {
     const without = await startIngest();
     try {

@@ -56,7 +56,10 @@ it("with one, the link is mailed and leads to the public address", async () => {
   await server.stop();
   expect([mailed, lines]).toEqual([true, []]);
   expect(link).toMatch(/^https:\/\/svc\.example\.com\/invitation\?token=/);
-  expect(server.mails.map(({ text }) => text)).toEqual([expect.stringContaining(link)]);
+  const secret = /svc_link_[0-9a-f]{48}/;
+  expect(server.mails.map(({ text }) => text)).toEqual([expect.stringContaining(link.replace(secret, ""))]);
+  // Whoever asked for it does not see the one that is mailed.
+  expect(server.mails[0]!.text).not.toContain(secret.exec(link)![0]);
 });
 
 it("with one that refuses, the log warns without the link", async () => {

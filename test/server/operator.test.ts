@@ -54,7 +54,8 @@ describe("svc-server users list", () => {
       insert into iam.identities (provider, subject, user_id, password_hash) values ('password', ${id}, ${id}, 'x')`;
     expect(await run(["users", "list"])).toEqual({
       code: 0,
-      stdout: "owner@acme.example\tacme:owner\tpassword\nowner@beta.example\tacme:viewer,beta:owner\tno password\n",
+      stdout:
+        "owner@acme.example\tacme:owner\tpassword, address not verified\nowner@beta.example\tacme:viewer,beta:owner\tno password\n",
       stderr: "",
     });
     const { stdout } = await run(["users", "list", "--json"]);
@@ -65,6 +66,7 @@ describe("svc-server users list", () => {
         hasPassword: true,
         organizations: [{ slug: "acme", role: "owner" }],
         createdAt: timestamp,
+        emailVerifiedAt: null,
       },
       {
         userId: await userIdOf(service, "owner@beta.example"),
@@ -75,6 +77,7 @@ describe("svc-server users list", () => {
           { slug: "beta", role: "owner" },
         ],
         createdAt: timestamp,
+        emailVerifiedAt: null,
       },
     ]);
   });

@@ -61,19 +61,36 @@ const STANDARD = {
   cloudExecution: true,
   ai: true,
   stateBytes: 1_048_576,
+  projects: 100,
+  members: 1_000,
+  tokens: 200,
+  versions: 10_000,
+  keys: 100,
+  webhooks: 50,
+  recomputes: 20,
+  previews: 5,
   organizationCount: 1,
 };
 
+/** The counts that a plan begins with. */
+const COUNTS = [
+  "states of 1 MiB",
+  "at most 100 projects of 10000 versions",
+  "1000 members and 200 tokens",
+  "in an environment 100 keys and 50 webhooks",
+  "20 recomputes and 5 previews at once",
+];
+
 describe("a plan", () => {
   it("is made, shown, given to an organization, taken away again, and removed", async () => {
-    const small =
-      "100 operations/s, burst 1000\tany number of events\tkept for 90 days\tcloud execution\tno AI\tstates of 1 MiB";
+    const rest = COUNTS.join("\t");
+    const small = `100 operations/s, burst 1000\tany number of events\tkept for 90 days\tcloud execution\tno AI\t${rest}`;
     const made = ["set", "small", "--rate-per-second", "100", "--rate-burst", "1000", "--retention-days", "90"];
     expect(await plans(...made, "--no-ai")).toEqual(prints(`small: ${small.replaceAll("\t", ", ")}; 0 organizations`));
     expect(await plans("list")).toEqual(
       prints(
         `small\t${small}\t0 organizations`,
-        "standard\t50000 operations/s, burst 100000\tany number of events\tkept for ever\tcloud execution\tAI\tstates of 1 MiB\t1 organization",
+        `standard\t50000 operations/s, burst 100000\tany number of events\tkept for ever\tcloud execution\tAI\t${rest}\t1 organization`,
       ),
     );
     expect(await plans("assign", "acme", "small")).toEqual(
@@ -121,10 +138,10 @@ describe("a plan", () => {
   it("takes what it has or has not with a value or without", async () => {
     const limits = async (...args: string[]) => (await plans("set", "flags", ...args)).stdout.split("; ")[0];
     const rates = ["--rate-per-second", "10", "--rate-burst", "2000"];
-    const has =
-      "flags: 10 operations/s, burst 2000, any number of events, kept for ever, cloud execution, AI, states of 1 MiB";
-    const hasNot =
-      "flags: 10 operations/s, burst 2000, any number of events, kept for ever, no cloud execution, no AI, states of 1 MiB";
+    const rest = COUNTS.join(", ");
+    const rate = "flags: 10 operations/s, burst 2000, any number of events, kept for ever";
+    const has = `${rate}, cloud execution, AI, ${rest}`;
+    const hasNot = `${rate}, no cloud execution, no AI, ${rest}`;
     expect(await limits("--no-ai", ...rates, "--no-cloud-execution")).toBe(hasNot);
     expect(await limits("--cloud-execution", "--ai")).toBe(has);
     expect(await limits("--ai=false", "--cloud-execution", "false")).toBe(hasNot);
@@ -172,6 +189,22 @@ describe("a change of a plan is effective from the next request on:", () => {
     expect(codeOf(await fixture.single(event))).toBe("PLAN_REQUIRED");
     await plans("set", "standard", "--cloud-execution");
     expect(codeOf(await fixture.single(event))).toBe("accepted");
+  });
+
+  it("how many there may be of something", async () => {
+    const create = () =>
+      fixture.service.request("POST", "/projects/app/webhooks", {
+        by: fixture.owner,
+        body: { url: "https://example.com/hook", eventTypes: ["*"] },
+      });
+    const set = await plans("set", "standard", "--webhooks", "0", "--previews", "1", "--json");
+    expect((JSON.parse(set.stdout) as { changes: unknown }).changes).toEqual({
+      webhooks: { from: 50, to: 0 },
+      previews: { from: 5, to: 1 },
+    });
+    expect(codeOf(await create())).toBe("QUOTA_EXCEEDED");
+    await plans("set", "standard", "--webhooks", "50", "--previews", "5");
+    expect(codeOf(await create())).toBe("accepted");
   });
 
   it("another plan of the organization", async () => {
@@ -247,6 +280,8 @@ describe("svc-server plans says what is wrong:", () => {
         "1.5",
         "--cloud-execution=yes",
         "--ai=maybe",
+        "--webhooks",
+        "none",
       ],
       [
         "a plan's name must be 1 to 63 lower-case letters, digits and hyphens, not `No`",
@@ -254,6 +289,7 @@ describe("svc-server plans says what is wrong:", () => {
         "--rate-burst must be a whole number from 1000 to 2147483647, not `999`",
         "--monthly-events must be a whole number from 0 to 9007199254740991, or `none`, not `-1`",
         "--retention-days must be a whole number from 1 to 36500, or `none`, not `1.5`",
+        "--webhooks must be a whole number from 0 to 2147483647, not `none`",
         "--cloud-execution must be true or false, not `yes`; --no-cloud-execution is false, too",
         "--ai must be true or false, not `maybe`; --no-ai is false, too",
       ].join("\n"),

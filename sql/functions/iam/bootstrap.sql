@@ -1,6 +1,9 @@
--- Makes sure that an organization and its owner exist, and adds an access token of 90 days. A second run adds a token and changes
--- nothing else. For the operator: no service role may execute it.
--- Raises 23514 for a slug or an address of the wrong form, 23505 for a token that is in use. Locks nothing beyond its rows.
+-- Makes sure that an organization and its owner exist, and adds an access token of 90 days: {organizationId, joined}. A second run adds a
+-- token and changes nothing else. joined is null, or of a user who was there and became a member now the organizations that it had.
+-- Whoever invites an address and opens the link itself has a user of that address: such a user is not made an owner, only one whose address
+-- is verified or who cannot sign in. For the operator: no service role may execute it.
+-- Raises SV005 USER_NOT_VERIFIED, 23514 for a slug or an address of the wrong form, 23505 for a token that is in use. Locks the user's
+-- row, so that no password is set meanwhile.
 create or replace function svc_api.bootstrap(organization_slug text, email text, token_hash bytea)
 returns json
 language plpgsql
@@ -13,11 +16,15 @@ declare
   _user_id text;
   _organization_id text;
   _organization_is_new boolean;
+  _user_is_new boolean;
+  _organizations text;
+  _joined text;
   _operator iam.actor;
 begin
   -- Insert first, then read: of two runs at once both find the row of the one that won.
   insert into iam.users (user_id, email) values (svc.random_id('usr_'), _email) on conflict do nothing;
-  select u.user_id into strict _user_id from iam.users as u where u.email = _email;
+  _user_is_new := found;
+  select u.user_id into strict _user_id from iam.users as u where u.email = _email for no key update;
 
   insert into iam.organizations (organization_id, slug)
   values (svc.random_id('org_'), bootstrap.organization_slug)
@@ -33,15 +40,41 @@ begin
     );
   end if;
 
+  select coalesce(string_agg(format('%s (%s)', o.slug, m.role), ', ' order by o.slug), 'none') into _organizations
+  from iam.memberships as m
+  join iam.organizations as o on o.organization_id = m.organization_id
+  where m.user_id = _user_id;
   insert into iam.memberships (organization_id, user_id, role) values (_organization_id, _user_id, 'owner') on conflict do nothing;
   if found then
+    if exists (
+      select from iam.users as u
+      join iam.identities as i on i.user_id = u.user_id
+      where u.user_id = _user_id and u.email_verified_at is null
+    ) then
+      raise exception using
+        errcode = 'SV005',
+        message = 'USER_NOT_VERIFIED',
+        detail = jsonb_build_object(
+          'message', format(
+            'There is a user "%s" already, in the organizations: %s. Whoever set its password may be somebody else.', _email, _organizations
+          ),
+          'fix', format(
+            'Ask the user. To end its password and all that is signed in as it, add --reset-user; then `svc-server users link --email %s` '
+            'makes the link for a new one.',
+            _email
+          )
+        )::text;
+    end if;
+    if not _user_is_new then
+      _joined := _organizations;
+    end if;
     perform iam.record_audit(
       _operator, null, 'member.added', null, null, _user_id, jsonb_build_object('email', _email, 'role', 'owner')
     );
   end if;
 
   perform iam.add_token(_operator, null, _user_id, null, 'bootstrap', 90, bootstrap.token_hash);
-  return json_build_object('organizationId', _organization_id);
+  return json_build_object('organizationId', _organization_id, 'joined', _joined);
 end;
 $$;
 

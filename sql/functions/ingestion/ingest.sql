@@ -4,7 +4,8 @@
 -- Raises SV001 INVALID_API_KEY, SV002 PLAN_REQUIRED, SV008 RATE_LIMIT_EXCEEDED; for a batch also SV007 (schema), SV009
 -- MONTHLY_QUOTA_EXCEEDED and SV005 IDEMPOTENCY_CONFLICT. With single = true those three, and a rate limit reached in the middle, are
 -- outcomes of the events concerned. Serialization failure (40001), to be tried again, where a key is being erased with its customer.
--- Locks its batch_id (advisory), and the key's usage last and for as short as can be; no customer row.
+-- Locks its batch_id and its environment (both advisory, and waits for neither for long: every login of the database can take them), where
+-- a schema that is not strict is violated its version, and the key's usage last and for as short as can be; no customer row.
 create or replace function svc_api.ingest(key_hash bytea, batch_id uuid, body text, single boolean, repeated boolean default false)
 returns json
 language plpgsql
@@ -21,6 +22,7 @@ declare
   _month_events bigint;
   _operations jsonb;
   _batch_seq bigint;
+  _marker bigint;
   _first_seq bigint;
   _count integer;
   _request_size integer;
@@ -48,9 +50,13 @@ declare
   _failure jsonb;
   _over_quota bigint[];
 begin
-  -- A call that is repeated because its connection was lost may find the first try still at work. It waits here, so that it sees either
-  -- all of it or nothing.
-  perform pg_advisory_xact_lock(uuid_hash_extended(ingest.batch_id, 0));
+  -- A call that is repeated because its connection was lost may find the first try still at work. It waits, so that it sees either all of
+  -- it or nothing.
+  if ingest.repeated then
+    perform svc.await_first_try(ingest.batch_id);
+  else
+    perform pg_try_advisory_xact_lock(uuid_hash_extended(ingest.batch_id, 0));
+  end if;
 
   select
     k.environment_id, e.project_id, j.organization_id, e.active_version, v.strict_schema,
@@ -98,10 +104,12 @@ begin
       detail = svc.rate_failure(_request_size, _tokens, _key.rate_per_second, _key.rate_burst);
   end if;
 
-  -- For those who follow the events: a call is under way that will store numbers above this one (svc.accepted_through).
-  perform pg_advisory_xact_lock_shared(
-    -_key.environment_id, (coalesce(pg_sequence_last_value('svc.batch_seq'), 0) & 2147483647)::integer
-  );
+  -- For those who follow the events: a call is under way that will store numbers above this one (svc.accepted_through). Where somebody
+  -- holds the lock for itself, a lower number says no less; which one, nobody foresees.
+  _marker := coalesce(pg_sequence_last_value('svc.batch_seq'), 0);
+  while not pg_try_advisory_xact_lock_shared(-_key.environment_id, (_marker & 2147483647)::integer) loop
+    _marker := _marker - 1 - floor(random() * 1000000)::bigint;
+  end loop;
   _batch_seq := nextval('svc.batch_seq');
   _first_seq := _batch_seq * 1024;
 
@@ -238,7 +246,9 @@ begin
 
   if _warnings <> '{}' then
     -- One call at a time, so that the kinds of a version can be counted.
-    perform pg_advisory_xact_lock(_key.environment_id, _key.active_version);
+    perform from svc.config_versions as v
+    where v.project_id = _key.project_id and v.version = _key.active_version
+    for no key update;
     perform svc.record_schema_violations(_key.environment_id, _key.active_version, _events, _seqs, _fresh, _warnings, _now);
   end if;
 

@@ -1,7 +1,7 @@
 -- Replaces a key by a new one of the same name. The old one works until the grace is over: {key, replaced: {id, revokedAt}}. Of two
 -- rotations at once one makes a key and the other finds the old one replaced.
 -- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and KEY_NOT_FOUND, SV005 KEY_REVOKED for a key that is revoked or was
--- rotated already. Locks the key's row.
+-- rotated already, SV009 QUOTA_EXCEEDED where both would work for a while. Locks the key's row, then as svc.require_room.
 create or replace function svc_api.rotate_key(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   key_id text, grace_seconds double precision, new_key_hash bytea, new_hint text
@@ -41,6 +41,10 @@ begin
       )::text;
   end if;
 
+  -- Without a grace there is no key more than before: who has to replace one at once always can.
+  if rotate_key.grace_seconds > 0 then
+    perform svc.require_room(rotate_key.organization_id, _environment.environment_id, 'keys');
+  end if;
   _new_key_id := svc.add_key(
     _environment.environment_id, rotate_key.new_key_hash, rotate_key.new_hint, _key.name, _actor.email
   );

@@ -1,6 +1,6 @@
 -- Creates a project with its environments test and live and an ingestion key for each. The caller made the keys; only their SHA-256
 -- and first characters come here.
--- Raises what iam.authorize raises, SV005 SLUG_TAKEN. Locks nothing beyond its rows.
+-- Raises what iam.authorize raises, SV009 QUOTA_EXCEEDED, SV005 SLUG_TAKEN. Locks the organization's row, as iam.require_room.
 create or replace function svc_api.create_project(
   token_hash bytea, organization_id text, request_id text, name text, slug text,
   test_key_hash bytea, test_key_hint text, live_key_hash bytea, live_key_hint text
@@ -17,6 +17,7 @@ declare
   _test_id integer;
   _live_id integer;
 begin
+  perform iam.require_room(create_project.organization_id, 'projects');
   insert into svc.projects (organization_id, slug, name)
   values (create_project.organization_id, create_project.slug, create_project.name)
   on conflict on constraint projects_slug_key do nothing

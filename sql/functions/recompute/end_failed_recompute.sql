@@ -14,6 +14,8 @@ begin
     failures = end_failed_recompute.failures,
     finished_at = now(),
     next_attempt_at = null,
+    -- The model that a preview was of is large, and a preview is not retried.
+    snapshot = case when r.kind = 'preview' then '{}'::json end,
     error = format(
       '%s Given up after %s failed attempts in a row. %s of %s customers are done%s',
       left(end_failed_recompute.error, 2000), end_failed_recompute.failures, r.customers_done, r.customers_total,

@@ -1,6 +1,6 @@
 -- Queues a preview: what another model would make of the customers, beside what the active version makes of them. The caller validated the
 -- snapshot and took the hash of exactly this text. sample is about how many customers to look at, null for all.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing beyond its row.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV009 QUOTA_EXCEEDED. Locks the environment's row, as svc.require_room.
 create or replace function svc_api.create_preview(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   snapshot text, hash text, sample integer
@@ -21,6 +21,7 @@ declare
   );
   _preview svc.recomputes;
 begin
+  perform svc.require_room(create_preview.organization_id, _environment.environment_id, 'previews');
   insert into svc.recomputes (environment_id, recompute_id, kind, sample_size, version, snapshot, hash, pinned_at, requested_by)
   values (
     _environment.environment_id, svc.random_id('prv_'), 'preview', create_preview.sample, _environment.active_version,

@@ -1,8 +1,8 @@
 -- Queues a recompute of one customer or of all, pinned to the active version and to this instant; of a customer that is not there it finds
 -- none. dry_run only tells what it would change. from_id names a dry run, whose scope and pins are taken over. The caller made sure that
 -- either that is given or a scope.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and RECOMPUTE_NOT_FOUND, SV005 RECOMPUTE_NOT_A_DRY_RUN. Locks nothing beyond
--- its row.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND and RECOMPUTE_NOT_FOUND, SV005 RECOMPUTE_NOT_A_DRY_RUN, SV009
+-- QUOTA_EXCEEDED. Locks the environment's row, as svc.require_room.
 create or replace function svc_api.create_recompute(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   customer_id text, dry_run boolean, from_id text
@@ -44,6 +44,7 @@ begin
     end if;
   end if;
 
+  perform svc.require_room(create_recompute.organization_id, _environment.environment_id, 'recomputes');
   insert into svc.recomputes (environment_id, recompute_id, kind, customer_id, version, pinned_at, requested_by)
   values (
     _environment.environment_id, svc.random_id('rec_'), _kind, _from.customer_id, _from.version, _from.pinned_at, _actor.email

@@ -1,6 +1,7 @@
 -- Puts a recompute or dry run that was given up back into the queue, where it was: it goes on after the customers that are done, with the
 -- same pins.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or RECOMPUTE_NOT_FOUND, SV005 RECOMPUTE_NOT_DEAD. Locks its row.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND or RECOMPUTE_NOT_FOUND, SV005 RECOMPUTE_NOT_DEAD, SV009
+-- QUOTA_EXCEEDED. Locks its row and before it, where it may be put back, the environment's, as svc.require_room.
 create or replace function svc_api.retry_recompute(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text, recompute_id text
 )
@@ -20,6 +21,9 @@ declare
   );
   _recompute svc.recomputes := svc.find_recompute(_environment.environment_id, retry_recompute.recompute_id);
 begin
+  if _recompute.status = 'dead_letter' then
+    perform svc.require_room(retry_recompute.organization_id, _environment.environment_id, 'recomputes');
+  end if;
   update svc.recomputes as r
   set status = 'queued', failures = 0, error = null, finished_at = null
   where r.environment_id = _environment.environment_id and r.recompute_id = _recompute.recompute_id and r.status = 'dead_letter'

@@ -43,7 +43,7 @@ begin
       select from svc.recompute_customers as o
       where o.environment_id = _recompute.environment_id and o.recompute_id = _recompute.recompute_id
     );
-    -- The model that a preview was of is large, and of no use without what was found.
+    -- A preview is of no use without what was found.
     delete from svc.recomputes as r
     where r.environment_id = _recompute.environment_id and r.recompute_id = _recompute.recompute_id and r.kind = 'preview';
     update svc.recomputes as r

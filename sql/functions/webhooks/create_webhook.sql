@@ -1,5 +1,5 @@
 -- Adds an endpoint that receives the emissions of an environment from now on. The caller made and sealed the secret, and checked the rest.
--- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND. Locks nothing beyond its row.
+-- Raises what iam.authorize raises, SV004 PROJECT_NOT_FOUND, SV009 QUOTA_EXCEEDED. Locks the environment's row, as svc.require_room.
 create or replace function svc_api.create_webhook(
   token_hash bytea, organization_id text, request_id text, project_slug text, environment_name text,
   url text, event_types text[], max_event_age text, max_concurrency integer, max_per_second integer, sealed_secret bytea
@@ -19,6 +19,7 @@ declare
   );
   _webhook svc.webhooks;
 begin
+  perform svc.require_room(create_webhook.organization_id, _environment.environment_id, 'webhooks');
   insert into svc.webhooks (
     environment_id, webhook_id, url, event_types, max_event_age, max_concurrency, max_per_second, sealed_secret
   )

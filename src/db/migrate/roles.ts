@@ -33,7 +33,27 @@ export async function ensureRoles(client: ClientBase): Promise<RolesFound> {
         `${user} may not act as ${role} (${failure}); everything runs as ${user}. Who may: grant ${role} to ${user}`,
       );
   }
+  await revokeDefaults(client);
   return { present: true, usable: notes.length === 0, notes };
+}
+
+/**
+ * Takes from everybody what PostgreSQL gives to everybody, no role of ours needs, and a login could fill the disk with: temporary tables and
+ * large objects. Only the database's owner may do the first and only a superuser the second; for anybody else the server does nothing and
+ * warns. A copy of a database has the first again, so it is looked at with every start.
+ */
+async function revokeDefaults(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<{ statement: string }>(`
+    select format('revoke temporary on database %I from public', current_database()) as statement
+    where has_database_privilege('svc_reader', current_database(), 'temporary')
+    union all
+    select format('revoke execute on function %s from public', p.oid::regprocedure)
+    from pg_catalog.pg_proc as p
+    where p.pronamespace = 'pg_catalog'::regnamespace
+      and p.proname in ('lo_creat', 'lo_create', 'lo_from_bytea', 'lo_import')
+      and has_function_privilege('svc_reader', p.oid, 'execute')
+      and (select rolsuper from pg_catalog.pg_roles where rolname = current_user)`);
+  for (const { statement } of rows) await client.query(statement);
 }
 
 async function missingRoles(client: ClientBase): Promise<string[]> {

@@ -23,7 +23,11 @@ export const deployConfig = adminRoute({
   query: environmentQuery,
   body: { schema: newVersion, bytesMax: 8 * MIB },
   answers: { 200: deployed, 201: deployed },
-  refusals: { 409: ["VERSION_CONFLICT", "CONFIG_WARNINGS"], 422: ["CONFIG_INVALID", "STATE_TOO_LARGE"] },
+  refusals: {
+    409: ["VERSION_CONFLICT", "CONFIG_WARNINGS"],
+    422: ["CONFIG_INVALID", "STATE_TOO_LARGE"],
+    429: ["QUOTA_EXCEEDED"],
+  },
   answer: async ({ deps, credentials, params, query, body }) => {
     const place = placeIn(params, query.env);
     const { environment } = place;

@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
 import { Models } from "../../evaluation/models.js";
+import { PlacesEach } from "./places-each.js";
 import { Places } from "./places.js";
 
 /** What takes longer than a look-up, with connections and places of its own: ingestion never waits for any of it. */
@@ -8,7 +9,8 @@ export interface CustomerWork {
   sql: Sql;
   models: Models;
   explanations: Places;
-  exports: Places;
+  /** Whose length the reader decides. */
+  exports: PlacesEach;
   erasures: Places;
 }
 
@@ -28,7 +30,7 @@ export function createCustomerWork(sql: Sql): CustomerWork {
     sql,
     models: new Models(),
     explanations: new Places({ places: EXPLANATIONS, waitingMax: 50, waitMsMax: WAIT_MS_MAX }),
-    exports: new Places({ places: EXPORTS, waitingMax: 10, waitMsMax: WAIT_MS_MAX }),
+    exports: new PlacesEach({ places: EXPORTS, waitingMax: 10, waitMsMax: WAIT_MS_MAX }),
     erasures: new Places({ places: ERASURES, waitingMax: 50, waitMsMax: WAIT_MS_MAX }),
   };
 }

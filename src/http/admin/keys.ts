@@ -34,6 +34,7 @@ export const createKey = adminRoute({
   query: environmentQuery,
   body: { schema: newKey, bytesMax: 16 * KIB },
   answers: { 201: createdKey },
+  refusals: { 429: ["QUOTA_EXCEEDED"] },
   answer: async ({ deps, credentials, params, query: { env }, body }) => {
     const secret = newApiKey(env);
     const place = placeIn(params, env);
@@ -51,7 +52,7 @@ export const rotateKey = adminRoute({
   query: environmentQuery,
   body: { schema: rotation, bytesMax: KIB },
   answers: { 201: rotatedKey },
-  refusals: { 404: ["KEY_NOT_FOUND"], 409: ["KEY_REVOKED"] },
+  refusals: { 404: ["KEY_NOT_FOUND"], 409: ["KEY_REVOKED"], 429: ["QUOTA_EXCEEDED"] },
   answer: async ({ deps, credentials, params, query: { env }, body }) => {
     const secret = newApiKey(env);
     const place = placeIn(params, env);

@@ -25,7 +25,7 @@ export const createPreview = adminRoute({
   query: environmentQuery,
   body: { schema: newPreview, bytesMax: 8 * MIB },
   answers: { 202: preview },
-  refusals: { 422: ["CONFIG_INVALID", "STATE_TOO_LARGE"] },
+  refusals: { 422: ["CONFIG_INVALID", "STATE_TOO_LARGE"], 429: ["QUOTA_EXCEEDED"] },
   answer: async ({ deps, credentials, params, query: { env }, body, ctx }) => {
     const place = placeIn(params, env);
     const { environment } = place;

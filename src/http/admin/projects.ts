@@ -25,7 +25,7 @@ export const createProject = adminRoute({
   summary: "Create a project with its two environments and a key for each",
   body: { schema: newProject, bytesMax: 16 * KIB },
   answers: { 201: createdProject },
-  refusals: { 409: ["SLUG_TAKEN"] },
+  refusals: { 409: ["SLUG_TAKEN"], 429: ["QUOTA_EXCEEDED"] },
   answer: async ({ deps, credentials, body }) => {
     const test = newApiKey("test");
     const live = newApiKey("live");

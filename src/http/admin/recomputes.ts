@@ -41,7 +41,7 @@ export const createRecompute = adminRoute({
   query: environmentQuery,
   body: { schema: newRecompute, bytesMax: 16 * KIB },
   answers: { 202: recompute },
-  refusals: { ...NOT_FOUND, 409: ["RECOMPUTE_NOT_A_DRY_RUN"] },
+  refusals: { ...NOT_FOUND, 409: ["RECOMPUTE_NOT_A_DRY_RUN"], 429: ["QUOTA_EXCEEDED"] },
   answer: async ({ deps, credentials, params, query: { env }, body, ctx }) => {
     const place = placeIn(params, env);
     const document = await calls.createRecompute(deps.sql, credentials, place, scopeOf(body), body.dryRun ?? false);
@@ -114,7 +114,7 @@ export const retryRecompute = adminRoute({
   query: environmentQuery,
   body: { schema: nothing, bytesMax: KIB },
   answers: { 202: recompute },
-  refusals: { ...NOT_FOUND, 409: ["RECOMPUTE_NOT_DEAD"] },
+  refusals: { ...NOT_FOUND, 409: ["RECOMPUTE_NOT_DEAD"], 429: ["QUOTA_EXCEEDED"] },
   answer: async ({ deps, credentials, params, query: { env } }) => ({
     status: 202,
     document: await calls.retryRecompute(deps.sql, credentials, placeIn(params, env), params["recompute"]!),

@@ -89,6 +89,7 @@ export const createWebhook = adminRoute({
   query: environmentQuery,
   body: { schema: newWebhook, bytesMax: 64 * KIB },
   answers: { 201: createdWebhook },
+  refusals: { 429: ["QUOTA_EXCEEDED"] },
   answer: async ({ deps, credentials, params, query: { env }, body }) => {
     checkSettings(body, deps);
     const secret = newSecret();

@@ -311,6 +311,39 @@ it("breaks the connection where it cannot be read to its end", async () => {
   expect(received).not.toContain('"deliveries"');
 });
 
+it("of an organization that reads none of many leaves the others a place", async () => {
+  const { sql } = fixture.service.db;
+  const asked = async () => {
+    const [row] = await sql<[{ count: number }]>`
+      select count(*)::integer from iam.audit_log where action = 'customer.exported'`;
+    return row.count;
+  };
+  const before = await asked();
+  const { hostname, port } = new URL(fixture.service.url);
+  const { token, organizationId } = fixture.owner;
+  const sockets = Array.from({ length: 4 }, () => {
+    const socket = connectSocket(Number(port), hostname);
+    socket.pause();
+    socket.on("error", () => undefined); // it is ended below
+    socket.write(
+      `GET /projects/app/customers/huge/export HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nX-Svc-Organization: ${organizationId}\r\n\r\n`,
+    );
+    return socket;
+  });
+  try {
+    await expect.poll(async () => (await asked()) - before).toBe(4);
+    const other = await fixture.service.owner("patient");
+    await fixture.service.request("POST", "/projects", { by: other, body: { name: "App", slug: "patient" } });
+    await sql`
+      insert into svc.customers (environment_id, customer_id, created_at)
+      values (${await environmentId(sql, "patient", "test")}, 'small', now())`;
+    const path = "/projects/patient/customers/small/export";
+    expect((await fixture.service.request("GET", path, { by: other })).status).toBe(200);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+});
+
 it("frees its place and its connection where the reader goes away", async () => {
   const { token, organizationId } = fixture.owner;
   const headers = { Authorization: `Bearer ${token}`, "X-Svc-Organization": organizationId };

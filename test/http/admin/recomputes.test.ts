@@ -222,6 +222,7 @@ describe("GET /projects/:project/recomputes", () => {
   });
 
   it("shows twenty unless told otherwise", async () => {
+    await service.db.sql`update iam.plans set recomputes = 21`;
     for (let n = 0; n < 21; n++) await queue({ all: true });
     const page = await read("recomputes");
     expect(page.data).toHaveLength(20);

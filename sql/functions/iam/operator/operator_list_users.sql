@@ -19,7 +19,8 @@ as $$
           join iam.organizations as o on o.organization_id = m.organization_id
           where m.user_id = u.user_id
         ),
-        'createdAt', svc.iso(u.created_at)
+        'createdAt', svc.iso(u.created_at),
+        'emailVerifiedAt', svc.iso(u.email_verified_at)
       )
       order by u.email
     ),

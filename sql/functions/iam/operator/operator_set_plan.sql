@@ -12,7 +12,10 @@ as $$
 declare
   _id constant text := operator_set_plan.plan_id;
   _changes constant jsonb := operator_set_plan.changes;
-  _limits constant text[] := array['ratePerSecond', 'rateBurst', 'monthlyEvents', 'retentionDays', 'cloudExecution', 'ai', 'stateBytes'];
+  _limits constant text[] := array[
+    'ratePerSecond', 'rateBurst', 'monthlyEvents', 'retentionDays', 'cloudExecution', 'ai', 'stateBytes',
+    'projects', 'members', 'tokens', 'versions', 'keys', 'webhooks', 'recomputes', 'previews'
+  ];
   _before jsonb;
   _plan iam.plans;
   _changed jsonb;
@@ -38,7 +41,15 @@ begin
     retention_days = case when _changes ? 'retentionDays' then (_changes ->> 'retentionDays')::integer else p.retention_days end,
     cloud_execution = coalesce((_changes ->> 'cloudExecution')::boolean, p.cloud_execution),
     ai = coalesce((_changes ->> 'ai')::boolean, p.ai),
-    state_bytes = coalesce((_changes ->> 'stateBytes')::integer, p.state_bytes)
+    state_bytes = coalesce((_changes ->> 'stateBytes')::integer, p.state_bytes),
+    projects = coalesce((_changes ->> 'projects')::integer, p.projects),
+    members = coalesce((_changes ->> 'members')::integer, p.members),
+    tokens = coalesce((_changes ->> 'tokens')::integer, p.tokens),
+    versions = coalesce((_changes ->> 'versions')::integer, p.versions),
+    keys = coalesce((_changes ->> 'keys')::integer, p.keys),
+    webhooks = coalesce((_changes ->> 'webhooks')::integer, p.webhooks),
+    recomputes = coalesce((_changes ->> 'recomputes')::integer, p.recomputes),
+    previews = coalesce((_changes ->> 'previews')::integer, p.previews)
   where p.plan_id = _id
   returning p.* into _plan;
 

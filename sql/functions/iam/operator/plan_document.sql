@@ -14,6 +14,14 @@ return json_build_object(
   'cloudExecution', plan_document.plan.cloud_execution,
   'ai', plan_document.plan.ai,
   'stateBytes', plan_document.plan.state_bytes,
+  'projects', plan_document.plan.projects,
+  'members', plan_document.plan.members,
+  'tokens', plan_document.plan.tokens,
+  'versions', plan_document.plan.versions,
+  'keys', plan_document.plan.keys,
+  'webhooks', plan_document.plan.webhooks,
+  'recomputes', plan_document.plan.recomputes,
+  'previews', plan_document.plan.previews,
   'organizationCount', (select count(*) from iam.organizations as o where o.plan_id = plan_document.plan.plan_id)
 );
 

@@ -1,6 +1,7 @@
 -- Keeps a headless token of the actor for its organization. The caller made the token; only its SHA-256 comes here. role is the most
 -- it may do, null for all that its user may; what the user may no longer do, the token may not either.
--- Raises what iam.authorize raises. Locks as iam.authorize_exclusively: somebody who is being removed leaves no token behind.
+-- Raises what iam.authorize raises, SV009 QUOTA_EXCEEDED. Locks as iam.authorize_exclusively: somebody who is being removed leaves no
+-- token behind.
 create or replace function svc_api.create_token(
   token_hash bytea, organization_id text, request_id text, label text, role text, expires_in_days integer, new_token_hash bytea
 )
@@ -13,6 +14,7 @@ as $$
 declare
   _actor constant iam.actor := iam.authorize_exclusively(create_token.token_hash, create_token.organization_id, 'create_token');
 begin
+  perform iam.require_room(create_token.organization_id, 'tokens');
   return iam.token_document(
     iam.add_token(
       _actor, create_token.request_id, _actor.user_id, create_token.role, create_token.label, create_token.expires_in_days,

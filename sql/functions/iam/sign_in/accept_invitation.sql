@@ -19,7 +19,7 @@ declare
 begin
   select i.* into _invitation
   from iam.invitations as i
-  where i.link_hash = accept_invitation.link_hash
+  where i.link_hash = accept_invitation.link_hash or i.mailed_hash = accept_invitation.link_hash
   for update;
   if not found or iam.invitation_status(_invitation) <> 'open' then
     return false;
@@ -34,8 +34,11 @@ begin
       and u.email = _invitation.email;
   else
     -- The address may have become somebody's since the form was shown.
-    insert into iam.users (user_id, email)
-    values (svc.random_id('usr_'), _invitation.email)
+    -- Who invited knows the other link, and may have opened it.
+    insert into iam.users (user_id, email, email_verified_at)
+    values (
+      svc.random_id('usr_'), _invitation.email, case when _invitation.mailed_hash = accept_invitation.link_hash then now() end
+    )
     on conflict (email) do nothing
     returning user_id into _user_id;
   end if;

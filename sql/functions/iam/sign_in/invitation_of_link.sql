@@ -21,7 +21,7 @@ as $$
   join iam.organizations as o on o.organization_id = i.organization_id
   left join iam.users as u on u.email = i.email
   left join iam.memberships as m on m.organization_id = i.organization_id and m.user_id = u.user_id
-  where i.link_hash = invitation_of_link.link_hash
+  where i.link_hash = invitation_of_link.link_hash or i.mailed_hash = invitation_of_link.link_hash
 $$;
 
 comment on function svc_api.invitation_of_link(bytea) is 'The invitation behind a link, or null.';

@@ -13,7 +13,7 @@ as $$
   )
   from iam.password_links as l
   join iam.users as u on u.user_id = l.user_id
-  where l.link_hash = password_link.link_hash
+  where l.link_hash = password_link.link_hash or l.mailed_hash = password_link.link_hash
 $$;
 
 comment on function svc_api.password_link(bytea) is 'The user whose password a link sets, and whether it still does; or null.';

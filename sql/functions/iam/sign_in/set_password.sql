@@ -1,6 +1,6 @@
--- Sets a user's password by a link, which is used up with all others of the user. Whoever was signed in as the user no longer is: browsers,
--- command lines, and devices that were approved and have not fetched their token. Headless tokens stay: they are the organization's. False,
--- and nothing is done, where the link is not open.
+-- Sets a user's password by a link, which is used up with all others of the user, and signs the user out everywhere (iam.end_sign_ins). The
+-- address counts as verified where the link was mailed there or the operator made it, and no more where who made the link may have used it.
+-- False, and nothing is done, where the link is not open.
 -- Raises nothing. Locks the user, its links, password, sessions, tokens and devices; a sign-in under way waits, and then finds that the
 -- password is another.
 create or replace function svc_api.set_password(link_hash bytea, password_hash text)
@@ -12,18 +12,20 @@ set search_path = ''
 as $$
 declare
   _user_id text;
+  _is_verified boolean;
 begin
   -- The user first: two links of one user at once would wait for each other.
   select u.user_id into _user_id
   from iam.password_links as l
   join iam.users as u on u.user_id = l.user_id
-  where l.link_hash = set_password.link_hash
+  where l.link_hash = set_password.link_hash or l.mailed_hash = set_password.link_hash
   for no key update of u;
   update iam.password_links as l
   set used_at = now()
-  where l.link_hash = set_password.link_hash
+  where (l.link_hash = set_password.link_hash or l.mailed_hash = set_password.link_hash)
     and l.used_at is null
-    and l.expires_at > now();
+    and l.expires_at > now()
+  returning l.created_by = 'operator' or l.mailed_hash is not distinct from set_password.link_hash into _is_verified;
   if not found then
     return false;
   end if;
@@ -32,12 +34,8 @@ begin
   values ('password', _user_id, _user_id, set_password.password_hash)
   on conflict (provider, subject) do update set password_hash = excluded.password_hash, changed_at = now();
 
-  update iam.password_links as l set used_at = now() where l.user_id = _user_id and l.used_at is null;
-  delete from iam.sessions as s where s.user_id = _user_id;
-  update iam.access_tokens as t
-  set revoked_at = now()
-  where t.user_id = _user_id and t.kind = 'session' and t.revoked_at is null;
-  update iam.device_authorizations as d set status = 'denied' where d.user_id = _user_id and d.status = 'approved';
+  update iam.users as u set email_verified_at = case when _is_verified then now() end where u.user_id = _user_id;
+  perform iam.end_sign_ins(_user_id);
   return true;
 end;
 $$;

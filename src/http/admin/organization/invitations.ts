@@ -6,6 +6,7 @@ import { invitationLink } from "../../links.js";
 import { KIB, pageQuery } from "../parameters.js";
 import { adminRoute } from "../route.js";
 import { instant, listOf, role } from "../schemas-common.js";
+import { sendLink } from "./mailed-link.js";
 import { emailAddress, mailed } from "./schemas.js";
 
 const members = {
@@ -38,7 +39,7 @@ export const listInvitations = adminRoute({
   }),
 });
 
-/** Invites an address. The link is in this answer, and in the mail where mail is set up, and nowhere else, ever. */
+/** Invites an address. The link is in this answer, and another to the same invitation in the mail where mail is set up, and nowhere else, ever. */
 export const createInvitation = adminRoute({
   operation: "create_invitation",
   method: "POST",
@@ -51,15 +52,17 @@ export const createInvitation = adminRoute({
       { additionalProperties: false, title: "CreatedInvitation" },
     ),
   },
-  refusals: { 409: ["ALREADY_MEMBER"] },
+  refusals: { 409: ["ALREADY_MEMBER"], 429: ["QUOTA_EXCEEDED"] },
   answer: async ({ deps, credentials, body }) => {
     const secret = newLinkSecret();
     const document = await calls.createInvitation(deps.sql, credentials, { ...body, linkHash: secret.hash });
     const made = JSON.parse(document) as { invitation: Static<typeof invitation>; organization: string };
     const { email: to, role, createdBy: by, expiresAt } = made.invitation;
+    const isMailed = await sendLink(deps, credentials.requestId, secret, (mailed) => {
+      const link = invitationLink(deps.publicUrl(), mailed);
+      return invitationMail({ to, organization: made.organization, role, by, link, expiresAt });
+    });
     const link = invitationLink(deps.publicUrl(), secret);
-    const mail = invitationMail({ to, organization: made.organization, role, by, link, expiresAt });
-    const isMailed = (await deps.mailer?.send(mail, credentials.requestId)) ?? false;
     return { status: 201, document: { ...made.invitation, link, mailed: isMailed } };
   },
 });

@@ -6,9 +6,10 @@ import { passwordLink } from "../../links.js";
 import { emptyObject, KIB } from "../parameters.js";
 import { adminRoute } from "../route.js";
 import { instant } from "../schemas-common.js";
+import { sendLink } from "./mailed-link.js";
 import { mailed } from "./schemas.js";
 
-/** Makes a link by which a member sets a password. It is in this answer, and in the mail where mail is set up, and nowhere else, ever. */
+/** Makes a link by which a member sets a password. It is in this answer, and another one in the mail where mail is set up, and nowhere else, ever. */
 export const createPasswordReset = adminRoute({
   operation: "create_password_reset",
   method: "POST",
@@ -26,8 +27,9 @@ export const createPasswordReset = adminRoute({
     const secret = newLinkSecret();
     const document = await calls.createPasswordReset(deps.sql, credentials, params["userId"]!, secret.hash);
     const { email: to, expiresAt } = JSON.parse(document) as { email: string; expiresAt: string };
-    const link = passwordLink(deps.publicUrl(), secret);
-    const isMailed = (await deps.mailer?.send(passwordMail({ to, link, expiresAt }), credentials.requestId)) ?? false;
-    return { status: 201, document: { link, expiresAt, mailed: isMailed } };
+    const isMailed = await sendLink(deps, credentials.requestId, secret, (mailed) =>
+      passwordMail({ to, link: passwordLink(deps.publicUrl(), mailed), expiresAt }),
+    );
+    return { status: 201, document: { link: passwordLink(deps.publicUrl(), secret), expiresAt, mailed: isMailed } };
   },
 });

@@ -59,6 +59,7 @@ export const createToken = adminRoute({
       { additionalProperties: false, title: "CreatedAccessToken" },
     ),
   },
+  refusals: { 429: ["QUOTA_EXCEEDED"] },
   answer: async ({ deps, credentials, body: { label, role, expiresInDays } }) => {
     const accessToken = newAccessToken();
     const document = await calls.createToken(deps.sql, credentials, {

@@ -1,0 +1,42 @@
+-- Refuses one more of what a plan limits, where the organization has as many as its plan allows. `used` need not be counted beyond that.
+-- Raises SV009 QUOTA_EXCEEDED. Locks nothing: the caller holds what makes one request count after the other.
+create or replace function iam.require_quota(organization_id text, quota text, used bigint)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  _limit constant integer := iam.quota(require_quota.organization_id, require_quota.quota);
+  _larger constant text := 'ask the operator of this service for a larger plan.';
+  _what text;
+  _room text;
+begin
+  if require_quota.used < _limit then
+    return;
+  end if;
+  select w.what, w.room into strict _what, _room
+  from (
+    values
+      ('projects', 'projects in an organization', null),
+      ('members', 'members and open invitations in an organization', 'Remove a member or revoke an invitation'),
+      ('tokens', 'access tokens in an organization', 'Revoke a token that is not used'),
+      ('versions', 'configuration versions in a project', null),
+      ('keys', 'working API keys in an environment', 'Revoke a key that is not used'),
+      ('webhooks', 'webhooks in an environment', 'Delete a webhook that is not used'),
+      ('recomputes', 'unfinished recomputes and dry runs in an environment', 'Wait until one has finished'),
+      ('previews', 'unfinished previews in an environment', 'Wait until one has finished')
+  ) as w (quota, what, room)
+  where w.quota = require_quota.quota;
+  raise exception using
+    errcode = 'SV009',
+    message = 'QUOTA_EXCEEDED',
+    detail = jsonb_build_object(
+      'message', format('The plan allows %s %s.', _limit, _what),
+      'reason', 'There are as many already.',
+      'fix', coalesce(_room || ', or ' || _larger, initcap(left(_larger, 1)) || substr(_larger, 2))
+    )::text;
+end;
+$$;
+
+comment on function iam.require_quota(text, text, bigint) is 'Refuses one more of what a plan limits; raises QUOTA_EXCEEDED.';

@@ -1,0 +1,122 @@
+import { randomUUID } from "node:crypto";
+import type { Sql } from "postgres";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { connect } from "../../src/db/connect.js";
+import { hashCredential } from "../../src/http/credentials.js";
+import { EMPTY_SNAPSHOT } from "../../src/snapshot/types.js";
+import { startIngest, type IngestFixture } from "../http/ingest/fixture.js";
+import { environmentId } from "../support/service.js";
+
+// Every login of a database can take every advisory lock of it, so none of them may stop ingestion or those who follow it.
+
+let fixture: IngestFixture;
+let sql: Sql;
+let environment: number;
+let user: string;
+/** Somebody who may read the views, and holds locks. */
+let reader: Sql;
+beforeAll(async () => {
+  fixture = await startIngest();
+  ({ sql } = fixture.service.db);
+  environment = await environmentId(sql, "app", "test");
+  user = `${fixture.service.db.name}_holder`;
+  await sql.unsafe(`create role ${user} login password 'reader' in role svc_reader`);
+  const url = Object.assign(new URL(fixture.service.db.url), { username: user, password: "reader" });
+  reader = connect(url.href, { max: 1, applicationName: "svc test reader" });
+});
+afterEach(() => reader`select pg_advisory_unlock_all()`);
+afterAll(async () => {
+  await reader.end();
+  await fixture.service.stop();
+});
+
+const event = { customerId: "globex", event: "login" };
+const lastBatch = async () => {
+  const [row] = await sql<
+    [{ last: number }]
+  >`select coalesce(pg_sequence_last_value('svc.batch_seq'), 0)::integer as last`;
+  return row.last;
+};
+
+describe("while a reader of the views holds", () => {
+  it("the locks that tell of calls under way, events are accepted, and followers see them", async () => {
+    const last = await lastBatch();
+    await reader`select pg_advisory_lock(-${environment}::integer, n) from generate_series(${last}::integer, ${last + 500}::integer) as n`;
+    for (let n = 0; n < 5; n++) expect((await fixture.single(event)).status).toBe(202);
+    expect((await fixture.batch([event, event])).status).toBe(202);
+    const [row] = await sql`
+      select svc.accepted_through(${environment}) >= max(event_seq) as seen from svc.events where environment_id = ${environment}`;
+    expect(row).toEqual({ seen: true });
+  });
+
+  it("one that tells of a call, it counts only for a login that may ingest, if by a role that it takes on", async () => {
+    const settled = async () => {
+      const [row] = await sql<[{ through: number }]>`select svc.accepted_through(${environment})::integer as through`;
+      return row.through;
+    };
+    const through = (await lastBatch()) * 1024 + 1023;
+    await reader`select pg_advisory_lock_shared(-${environment}::integer, 0)`;
+    expect(await settled()).toBe(through);
+    await sql.unsafe(`alter role ${user} noinherit; grant svc_http to ${user}`);
+    expect(await settled()).toBe(1023);
+    await sql.unsafe(`revoke svc_http from ${user}; alter role ${user} inherit`);
+    expect(await settled()).toBe(through);
+  });
+
+  it("the lock of a version, events that violate its schema are accepted and counted", async () => {
+    await fixture.deploy({ events: { login: { properties: { seats: { type: "number" } } } } });
+    await reader`
+      select pg_advisory_lock(${environment}::integer, v.version)
+      from generate_series(1, 3) as v (version)`;
+    expect((await fixture.single({ ...event, properties: { seats: "five" } })).status).toBe(202);
+    expect((await fixture.stored()).violations).toBe(1);
+  });
+
+  it("the lock of a call, its first try is accepted, and its repetition answered as the first", async () => {
+    const batchId = randomUUID();
+    await reader`select pg_advisory_lock(uuid_hash_extended(${batchId}::uuid, 0))`;
+    const ingest = async (repeated: boolean) => {
+      const [row] = await sql<[{ answer: unknown }]>`
+        select svc_api.ingest(
+          ${hashCredential(fixture.keys.test)}, ${batchId}, ${JSON.stringify({ events: [event] })}, false, ${repeated}
+        ) as answer`;
+      return row.answer as { seqs?: unknown };
+    };
+    const before = await fixture.stored();
+    const first = await ingest(false);
+    const repeated = await ingest(true);
+    expect(repeated.seqs).toEqual(first.seqs);
+    expect((await fixture.stored()).events).toBe(before.events + 1);
+    const [row] = await sql`select current_setting('lock_timeout') as patience`;
+    expect(row).not.toEqual({ patience: "3s" });
+  });
+});
+
+it("a recompute of one environment does not stop ingestion into the one whose id is its lock's", async () => {
+  const { service, owner } = fixture;
+  await sql`alter table svc.environments alter column environment_id restart with 7501`;
+  const reply = await service.request("POST", "/projects", { by: owner, body: { name: "Far", slug: "far" } });
+  const { keys } = reply.body as { keys: { test: string } };
+  expect(await environmentId(sql, "far", "test")).toBe(7501);
+  const snapshot = { events: { login: { properties: { seats: { type: "number" } } } } };
+  const deployed = await service.request("POST", "/projects/far/config-versions?env=test", {
+    by: owner,
+    body: { snapshot: { ...EMPTY_SNAPSHOT, ...snapshot } },
+  });
+  expect(deployed.status).toBe(201);
+  // As svc_api.claim_recompute does for environment 1, which is the version that is active here.
+  const worker = connect(service.db.url, { max: 1, applicationName: "svc test worker" });
+  try {
+    const [held] = await worker`
+      select pg_try_advisory_lock(svc.lane_of_recompute('recompute'), e.environment_id) as held
+      from svc.environments as e where e.environment_id = 1`;
+    expect(held).toEqual({ held: true });
+    const sent = await service.request("POST", "/v1/events", {
+      headers: { Authorization: `Bearer ${keys.test}` },
+      body: { ...event, properties: { seats: "five" } },
+    });
+    expect(sent.status).toBe(202);
+  } finally {
+    await worker.end();
+  }
+});

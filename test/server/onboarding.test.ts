@@ -1,0 +1,207 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { openMailer } from "../../src/mail/mailer.js";
+import { main } from "../../src/server/main.js";
+import { PASSWORD, signedIn, whoIs } from "../http/pages/people.js";
+import { userIdOf } from "../http/admin/organization/support.js";
+import { Browser } from "../support/browser.js";
+import { startService, type Actor, type Service } from "../support/service.js";
+import { startMailServer, type TestMailServer } from "../support/smtp.js";
+
+// Somebody makes a user of another's address in an organization of its own, before the operator makes that other's organization.
+
+let mail: TestMailServer;
+let service: Service;
+let mallory: Actor;
+beforeAll(async () => {
+  mail = await startMailServer();
+  const mailer = openMailer({ url: mail.url, from: "svc@example.com", onFailure: () => undefined });
+  service = await startService({}, { mailer });
+  mallory = await service.owner("evil");
+});
+afterAll(async () => {
+  await service.stop();
+  await mail.stop();
+});
+beforeEach(() => {
+  mail.mails.splice(0);
+  vi.stubEnv("DATABASE_URL", service.db.url);
+  vi.stubEnv("LOG_LEVEL", "error");
+});
+afterEach(() => vi.unstubAllEnvs());
+
+/** Runs `svc-server …` on the service's database. */
+async function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const run = { code: 0, stdout: "", stderr: "" };
+  const spies = (["stdout", "stderr"] as const).map((stream) =>
+    vi.spyOn(process[stream], "write").mockImplementation((text) => {
+      run[stream] += String(text);
+      return true;
+    }),
+  );
+  try {
+    run.code = await main(args);
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  return run;
+}
+
+let companies = 0;
+/** An address that is nobody's yet, and the organization that is to be its. */
+const somebody = () => {
+  const slug = `newcorp${++companies}`;
+  return { slug, email: `boss@${slug}.example` };
+};
+const bootstrap = (slug: string, email: string, ...more: string[]) =>
+  run("bootstrap", "--organization", slug, "--email", email, "--json", ...more);
+const tokenIn = (text: string) => /svc_link_[0-9a-f]{48}/.exec(text)![0];
+const NEW = { password: PASSWORD, repeated: PASSWORD };
+
+/** Invites an address to evil; the secret that is answered, and the one that is mailed. */
+async function invite(email: string): Promise<{ shown: string; mailed: string }> {
+  const reply = await service.request("POST", "/organization/invitations", {
+    by: mallory,
+    body: { email, role: "developer" },
+  });
+  expect(reply.status).toBe(201);
+  return { shown: tokenIn((reply.body as { link: string }).link), mailed: tokenIn(mail.mails.at(-1)!.text) };
+}
+
+/** Opens an invitation or a password link and chooses PASSWORD. */
+async function choosePassword(path: "invitation" | "password", token: string): Promise<Browser> {
+  const browser = new Browser(service.url);
+  const answer = await browser.submit(await browser.get(`/${path}?token=${token}`), NEW);
+  expect(answer.status, answer.html).toBeLessThan(400);
+  return browser;
+}
+
+/** The link by which an owner of evil has a member of it set its password. */
+async function resetLink(email: string): Promise<{ shown: string; mailed: string }> {
+  const path = `/organization/members/${await userIdOf(service, email)}/password-reset`;
+  const reply = await service.request("POST", path, { by: mallory, body: {} });
+  return { shown: tokenIn((reply.body as { link: string }).link), mailed: tokenIn(mail.mails.at(-1)!.text) };
+}
+
+async function organizationsOf(email: string): Promise<string[]> {
+  const rows = await service.db.sql<{ slug: string }[]>`
+    select o.slug from iam.users as u join iam.memberships as m using (user_id) join iam.organizations as o using (organization_id)
+    where u.email = ${email} order by o.slug`;
+  return rows.map(({ slug }) => slug);
+}
+
+const refused = (email: string) => ({
+  code: 1,
+  stdout: "",
+  stderr:
+    `svc-server: There is a user "${email}" already, in the organizations: evil (developer). Whoever set its password may be somebody else. ` +
+    "Ask the user. To end its password and all that is signed in as it, add --reset-user; then " +
+    `\`svc-server users link --email ${email}\` makes the link for a new one.\n`,
+});
+
+describe("whoever invited an address and opened the link itself", () => {
+  it("owns nothing that is bootstrapped for it: that is refused, and nothing is made", async () => {
+    const { slug, email } = somebody();
+    await choosePassword("invitation", (await invite(email)).shown);
+    expect(await bootstrap(slug, email)).toEqual(refused(email));
+    expect(await organizationsOf(email)).toEqual(["evil"]);
+    expect(await service.db.sql`select from iam.organizations where slug = ${slug}`).toEqual([]);
+  });
+
+  it("is signed out and knows no password any more with --reset-user", async () => {
+    const { slug, email } = somebody();
+    const browser = await choosePassword("invitation", (await invite(email)).shown);
+    expect(await whoIs(browser)).toBe(email);
+    const made = await bootstrap(slug, email, "--reset-user");
+    expect(made).toMatchObject({
+      code: 0,
+      stderr: `svc-server: ${email} was a user already; its organizations until now: evil (developer)\n`,
+    });
+    expect(Object.keys(JSON.parse(made.stdout) as object)).toEqual(["organizationId", "accessToken"]);
+    expect(await whoIs(browser)).toBeNull();
+    await expect(signedIn(service, email)).rejects.toThrow("the sign-in was answered");
+    // And no owner of evil makes it a password: it is newcorp's, too.
+    const path = `/organization/members/${await userIdOf(service, email)}/password-reset`;
+    expect((await service.request("POST", path, { by: mallory, body: {} })).status).toBe(403);
+    expect(await organizationsOf(email)).toEqual(["evil", slug]);
+    expect(await bootstrap(slug, email)).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("cannot go on where it left evil", async () => {
+    const { slug, email } = somebody();
+    await choosePassword("invitation", (await invite(email)).shown);
+    await service.request("DELETE", `/organization/members/${await userIdOf(service, email)}`, { by: mallory });
+    const run = await bootstrap(slug, email);
+    expect([run.code, run.stderr]).toEqual([1, expect.stringContaining("in the organizations: none.")]);
+  });
+});
+
+describe("an address is verified", () => {
+  it("by the link that was mailed there, which is another than the one that was answered", async () => {
+    const { slug, email } = somebody();
+    const { shown, mailed } = await invite(email);
+    expect(mailed).not.toBe(shown);
+    await choosePassword("invitation", mailed);
+    const made = await bootstrap(slug, email);
+    expect([made.code, made.stderr]).toEqual([0, expect.stringContaining("was a user already")]);
+    // Used up, both of them.
+    expect((await new Browser(service.url).get(`/invitation?token=${shown}`)).status).toBe(410);
+  });
+
+  it("no more once a password was set by a link that an owner was answered, and again by one that was mailed", async () => {
+    const { slug, email } = somebody();
+    await choosePassword("invitation", (await invite(email)).mailed);
+    await choosePassword("password", (await resetLink(email)).shown);
+    expect(await bootstrap(slug, email)).toEqual(refused(email));
+    await choosePassword("password", (await resetLink(email)).mailed);
+    expect(await bootstrap(slug, email)).toMatchObject({ code: 0 });
+  });
+
+  it("by a link of the operator's", async () => {
+    const { slug, email } = somebody();
+    await choosePassword("invitation", (await invite(email)).shown);
+    const { stdout } = await run("users", "link", "--email", email, "--json");
+    await choosePassword("password", tokenIn(stdout));
+    expect(await bootstrap(slug, email)).toMatchObject({ code: 0 });
+    expect((await run("users", "list")).stdout).toContain(
+      `${email}\tevil:developer,${slug}:owner\tpassword, address verified\n`,
+    );
+  });
+
+  it("not by an open link of another organization's owner, which stops when the user becomes an owner", async () => {
+    const { slug, email } = somebody();
+    await bootstrap(slug, email);
+    await service.db.sql`
+      insert into iam.memberships (organization_id, user_id, role)
+      values (${mallory.organizationId}, ${await userIdOf(service, email)}, 'viewer')`;
+    await service.db.sql`delete from iam.memberships as m using iam.organizations as o
+      where o.organization_id = m.organization_id and o.slug = ${slug}`;
+    const { shown } = await resetLink(email);
+    expect(await bootstrap(slug, email)).toMatchObject({ code: 0 });
+    expect((await new Browser(service.url).get(`/password?token=${shown}`)).status).toBe(410);
+  });
+});
+
+describe("bootstrap", () => {
+  it("goes on as before where the user is the organization's own, whatever is known of its address", async () => {
+    const { slug, email } = somebody();
+    const first = await bootstrap(slug, email);
+    const { stdout } = await run("users", "link", "--email", email, "--json");
+    await choosePassword("password", tokenIn(stdout));
+    await service.db.sql`update iam.users set email_verified_at = null where email = ${email}`;
+    const second = await bootstrap(slug, email);
+    expect(second).toMatchObject({ code: 0, stderr: "" });
+    const id = ({ stdout: text }: { stdout: string }) =>
+      (JSON.parse(text) as { organizationId: string }).organizationId;
+    expect(id(second)).toBe(id(first));
+  });
+
+  it("leaves nothing to an invitation of the address that was open", async () => {
+    const { slug, email } = somebody();
+    const { shown } = await invite(email);
+    const browser = new Browser(service.url);
+    const page = await browser.get(`/invitation?token=${shown}`);
+    await bootstrap(slug, email);
+    expect((await browser.submit(page, NEW)).status).toBe(303);
+    expect(await organizationsOf(email)).toEqual([slug]);
+  });
+});
