@@ -10,7 +10,8 @@ export interface HistoryRow {
   occurredAt: number;
 }
 
-const CURSOR_ROWS = 5_000;
+/** Of at most 64 KiB each. */
+const CURSOR_ROWS = 500;
 
 /** The evaluated events of some customers, customer by customer, in order to the microsecond; a part of them in memory at a time. */
 export async function* loadHistory(

@@ -42,6 +42,9 @@ export interface ChunkOptions {
 /** Of synchronous work, before whatever else the thread does gets its turn. */
 const TURN_MS = 10;
 
+/** Of how many customers history is at hand at once. */
+const WAITING_MAX = 50;
+
 /** A customer to evaluate, and what history was fetched for it. */
 type Candidate = Pick<Waiting, "customer" | "state"> & Partial<Pick<Waiting, "history">>;
 
@@ -131,8 +134,7 @@ export class Chunk {
       if (budget.isSpent) break;
     }
     while (this.#waiting.length > 0) {
-      const waiting = this.#waiting;
-      this.#waiting = [];
+      const waiting = this.#waiting.splice(0, WAITING_MAX);
       await fetchHistory(tx, this.environmentId, waiting);
       for (const one of waiting) await this.#attempt(one.customer, () => this.#add(builder, budget, one));
     }

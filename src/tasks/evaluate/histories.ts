@@ -24,7 +24,7 @@ export interface Waiting {
 const PAGE_EVENTS_MAX = 1_000;
 const PAGE_EVENTS_MIN = 50;
 /** The answers of one call share this many, so that memory is bounded. */
-const CALL_EVENTS_MAX = 50_000;
+const CALL_EVENTS_MAX = 5_000;
 
 /**
  * Each of these customers with condition memory for a model, rebuilt from its evaluated events, of which no more are held than happened in a
