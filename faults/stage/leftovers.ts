@@ -6,10 +6,12 @@ import { promisify } from "node:util";
 import { isAlive } from "../../src/db/embedded/cluster.js";
 import { kill } from "../kinds/kill.js";
 
-const NAME = /^svc-faults-(\d+)-/;
+const NAME = /^svc-(?:faults|attacks)-(\d+)-/;
 
 /** Begins the name of a run's directory; by the number a later run sees whether this one lives. */
-export const PREFIX = `svc-faults-${process.pid}-`;
+export function prefixOf(program: "faults" | "attacks"): string {
+  return `svc-${program}-${process.pid}-`;
+}
 
 /** Ends and removes what is left in a directory of runs whose process is gone. Where there is no /proc, only directories. */
 export async function removeLeftovers(directory: string): Promise<void> {

@@ -9,7 +9,7 @@ import { Random } from "../../src/demo/simulate/random.js";
 import { Clock } from "./clock.js";
 import { EmbeddedCluster, endServer } from "./cluster.js";
 import { SmallDisk } from "./disk.js";
-import { PREFIX, removeLeftovers } from "./leftovers.js";
+import { prefixOf, removeLeftovers } from "./leftovers.js";
 import { LossyProxy } from "./lossy-proxy.js";
 import { Relay } from "./relay.js";
 
@@ -53,7 +53,7 @@ export async function onStage<T>(
   };
   try {
     await removeLeftovers(os.tmpdir());
-    const directory = opened(await mkdtemp(path.join(os.tmpdir(), PREFIX)), (it) =>
+    const directory = opened(await mkdtemp(path.join(os.tmpdir(), prefixOf("faults"))), (it) =>
       rm(it, { recursive: true, force: true, maxRetries: 10 }),
     );
     // PostgreSQL refuses to run as root and gets a user of its own, which must be able to pass through.

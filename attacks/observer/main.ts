@@ -1,0 +1,33 @@
+/** The process of the observer: see observer.ts. */
+import { setTimeout as delay } from "node:timers/promises";
+import { connect } from "../../src/db/connect.js";
+import type { Figures, ObserverSettings, Question } from "./figures.js";
+import { Memory } from "./memory.js";
+import { Neighbour } from "./neighbour.js";
+import { Probes } from "./probes.js";
+
+const FINISH_MS_MAX = 60_000;
+
+const settings = JSON.parse(process.argv[2] ?? "{}") as ObserverSettings;
+const sql = connect(settings.databaseUrl, { max: 2, applicationName: "svc attacks observer", statementTimeoutMs: 0 });
+const neighbour = new Neighbour(settings, sql);
+const probes = new Probes(settings.url);
+const memory = new Memory(settings.pids);
+
+// The starter is gone, however it went. Ctrl+C is its business.
+process.on("disconnect", () => process.exit());
+process.on("SIGINT", () => undefined);
+process.on("message", (question: Question) => {
+  void (async () => {
+    if (question === "finish") await Promise.race([neighbour.finish(), delay(FINISH_MS_MAX)]);
+    process.send?.(figures());
+  })();
+});
+void neighbour.run();
+void probes.run();
+void memory.run();
+process.send?.("ready");
+
+function figures(): Figures {
+  return { ...neighbour.take(), ...probes.take(), memory: memory.take() };
+}
