@@ -1,4 +1,5 @@
 /** One or more attacks on one stage, beside what the neighbour sees before and meanwhile. */
+import { setMaxListeners } from "node:events";
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { DemoFailure } from "../src/demo/failure.js";
@@ -54,6 +55,7 @@ export async function measureAttacks(
 
     const ending = new AbortController();
     const signal = AbortSignal.any([ending.signal, stage.signal]);
+    setMaxListeners(0, signal); // every request listens
     const startedAt = performance.now();
     const striking = prepared.map(({ strike }) => again(strike, signal));
     const seen: Figures[] = [];
@@ -73,6 +75,7 @@ export async function measureAttacks(
       seconds: strikeMs / 1_000,
       quiet,
       during: visibleOf(figures),
+      meanwhile: seen.reduce((sum, { latencies }) => sum + latencies.length, 0),
       refused: figures.refused,
       notOnce: await notOnce(stage, last),
       longestBlockMs: figures.longestBlockMs,

@@ -24,6 +24,8 @@ export interface Outcome extends Attacked {
   /** Before the attack, and during it; null where no event was seen. */
   quiet: Visible | null;
   during: Visible | null;
+  /** How many of its events were seen before the attack ended. */
+  meanwhile: number;
   /** The neighbour's events: answers other than 202, and those that were not evaluated in the end, or not once. */
   refused: Record<string, number>;
   notOnce: number;

@@ -51,7 +51,7 @@ async function oneByOne({ attacks, minutes }: AttacksOptions, { output, stop }: 
   const outcomes: Outcome[] = [];
   for (const attack of attacks) {
     output.write(`${attack.name}: ${attack.what} …\n`);
-    const options = { quietMs: QUIET_MS, strikeMs: minutes * MINUTE_MS };
+    const options = timesOf(minutes);
     const outcome = await onStage(stop, (stage) =>
       measureAttacks(stage, [attack], options).then(
         ({ all }) => all,
@@ -68,14 +68,18 @@ async function oneByOne({ attacks, minutes }: AttacksOptions, { output, stop }: 
 async function allAtOnce({ attacks, minutes }: AttacksOptions, { output, stop }: RunContext): Promise<Run> {
   return onStage(stop, async (stage) => {
     const { all, each } = await measureAttacks(stage, attacks, {
-      quietMs: QUIET_MS,
-      strikeMs: minutes * MINUTE_MS,
+      ...timesOf(minutes),
       onMinute: (...minute) => output.write(`${minuteInWords(...minute)}\n`),
     });
     return { outcomes: [all], each };
   }).catch((error: unknown) => {
     throw stop.aborted ? stop.reason : error;
   });
+}
+
+function timesOf(minutes: number): { quietMs: number; strikeMs: number } {
+  const strikeMs = minutes * MINUTE_MS;
+  return { quietMs: Math.min(QUIET_MS, strikeMs), strikeMs };
 }
 
 /** The service, or what watches it, did not last until the end. */
@@ -85,6 +89,7 @@ function gaveUp({ name, what }: Attack, minutes: number, error: unknown): Outcom
     seconds: minutes * 60,
     quiet: null,
     during: null,
+    meanwhile: 0,
     refused: {},
     notOnce: 0,
     longestBlockMs: NaN,

@@ -1,11 +1,10 @@
 /** What an attack needs: a service in one process with its embedded database, an attacker, and a neighbour who is watched. */
-import { chmod, mkdtemp, rm } from "node:fs/promises";
-import os from "node:os";
+import { rm } from "node:fs/promises";
 import path from "node:path";
 import { Api } from "../src/demo/api.js";
 import { Service } from "../src/demo/service/service.js";
 import { EmbeddedCluster, endServer } from "../faults/stage/cluster.js";
-import { prefixOf, removeLeftovers } from "../faults/stage/leftovers.js";
+import { openRunDirectory } from "../faults/stage/leftovers.js";
 import { NEIGHBOUR_MODEL } from "./models.js";
 import { Observer } from "./observer/observer.js";
 
@@ -44,12 +43,9 @@ export async function onStage<T>(stop: AbortSignal, work: (stage: Stage) => Prom
     return it;
   };
   try {
-    await removeLeftovers(os.tmpdir());
-    const directory = opened(await mkdtemp(path.join(os.tmpdir(), prefixOf("attacks"))), (it) =>
+    const directory = opened(await openRunDirectory("attacks"), (it) =>
       rm(it, { recursive: true, force: true, maxRetries: 10 }),
     );
-    // PostgreSQL refuses to run as root and gets a user of its own, which must be able to pass through.
-    if (process.getuid?.() === 0) await chmod(directory, 0o711);
     const dataDir = path.join(directory, "data");
     const logFile = path.join(directory, "service.log");
     // The service stops it, unless it was killed and ended before it was back.

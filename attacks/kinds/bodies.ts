@@ -45,13 +45,13 @@ const HOSTILE: readonly Body[] = [
     name: "body-numbers",
     what: "88 MB of numbers, compressed",
     to: "events",
-    texts: () => [`{"events":[${repeated(11_000_000, () => "1234567")}]}`],
+    texts: () => [`{"events":[${"1,".repeat(44_000_000)}1]}`],
   },
   {
     name: "body-objects",
     what: "11 MB of {}, compressed",
     to: "events",
-    texts: () => [`{"events":[${repeated(3_700_000, () => "{}")}]}`],
+    texts: () => [`{"events":[${"{},".repeat(3_700_000)}{}]}`],
   },
   {
     name: "body-values",

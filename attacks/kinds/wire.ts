@@ -60,7 +60,7 @@ class Line {
 function stalled(count: number): Attack {
   return {
     name: `stalled-uploads-${count}`,
-    what: `${count} uploads of 64 MB that stop just before their end`,
+    what: `${count} uploads of 64 MB that stop one byte before their end`,
     prepare: async (ground) => (signal) =>
       flood({ lanes: count, signal }, async () => {
         const line = new Line(ground, signal);
@@ -76,6 +76,7 @@ function stalled(count: number): Attack {
         await line.write(head.join("\r\n"));
         for (let sent = CHUNK.length; sent < UPLOAD_BYTES && !line.socket.destroyed; sent += CHUNK.length)
           await line.write(CHUNK);
+        await line.write(CHUNK.subarray(1));
         await line.ended;
       }),
   };
