@@ -32,6 +32,9 @@ export interface Stage {
   signal: AbortSignal;
 }
 
+/** So that timers of history are due while the attack lasts. */
+const SETTINGS = { SVC_SETTLE_SECONDS: "1" };
+
 /** The neighbour's project. */
 export const NEIGHBOUR = "neighbour";
 
@@ -51,8 +54,9 @@ export async function onStage<T>(stop: AbortSignal, work: (stage: Stage) => Prom
     // The service stops it, unless it was killed and ended before it was back.
     opened(dataDir, endServer);
     const ends: string[] = [];
-    const service = opened(await Service.start({ dataDir, logFile, onRestart: (how) => void ends.push(how) }), (it) =>
-      it.stop(),
+    const service = opened(
+      await Service.start({ dataDir, logFile, onRestart: (how) => void ends.push(how), environment: () => SETTINGS }),
+      (it) => it.stop(),
     );
     stop.throwIfAborted();
     const signal = AbortSignal.any([stop, service.lost]);

@@ -1,5 +1,6 @@
 /** A lifecycle that goes back and forth by time alone, and an event so long ago that there are millions of transitions since. */
 import type { Snapshot } from "../../src/snapshot/types.js";
+import { untilAborted } from "../flood.js";
 import { CYCLE, HARMLESS } from "../models.js";
 import type { Attack, Ground } from "./attack.js";
 import { deploy, inProject, populate, requireDeployed, sendBatch } from "./project.js";
@@ -17,6 +18,7 @@ function live(name: string, since: string, timestamp: () => string): Attack {
       await deploy(ground, CYCLE, signal);
       customers += 1;
       await sendBatch(ground, [{ customerId: `c${customers}`, event: "seen", timestamp: timestamp() }], signal);
+      await untilAborted(signal);
     },
   };
 }
@@ -33,6 +35,7 @@ function asked(name: string, what: string, ask: Ask): Attack {
       await populate(ground, 1, () => ({ customerId: "c", event: "seen", timestamp: FIRST_YEAR }));
       return async (signal) => {
         await ask(ground, signal);
+        await untilAborted(signal);
       };
     },
   };

@@ -1,4 +1,5 @@
 /** A model that remembers too much of one customer. */
+import { untilAborted } from "../flood.js";
 import { DISTINCT } from "../models.js";
 import type { Attack } from "./attack.js";
 import { deploy, sendBatch } from "./project.js";
@@ -19,5 +20,6 @@ export const DISTINCT_VALUES: Attack = {
       }));
       await sendBatch(ground, events, signal);
     }
+    await untilAborted(signal);
   },
 };

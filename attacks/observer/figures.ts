@@ -12,7 +12,7 @@ export interface ObserverSettings {
 
 /** Since it was last asked. */
 export interface Figures {
-  /** From when an event was due until the customer's state showed it, in ms, of those that were seen. */
+  /** From when an event was due until the customer's state showed it, in ms; in the end also of those that were not seen, until then. */
   latencies: number[];
   /** Events that were accepted, in all. */
   accepted: number;

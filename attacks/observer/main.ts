@@ -1,5 +1,4 @@
 /** The process of the observer: see observer.ts. */
-import { setTimeout as delay } from "node:timers/promises";
 import { connect } from "../../src/db/connect.js";
 import type { Figures, ObserverSettings, Question } from "./figures.js";
 import { Memory } from "./memory.js";
@@ -19,7 +18,7 @@ process.on("disconnect", () => process.exit());
 process.on("SIGINT", () => undefined);
 process.on("message", (question: Question) => {
   void (async () => {
-    if (question === "finish") await Promise.race([neighbour.finish(), delay(FINISH_MS_MAX)]);
+    if (question === "finish") await neighbour.finish(FINISH_MS_MAX);
     process.send?.(figures());
   })();
 });

@@ -20,6 +20,7 @@ export class Neighbour {
   #running: Promise<void> = Promise.resolve();
   #refused: Record<string, number> = {};
   #accepted = 0;
+  #isOver = false;
 
   constructor(
     private readonly settings: ObserverSettings,
@@ -34,16 +35,21 @@ export class Neighbour {
     return this.#running;
   }
 
-  /** Sends no more, and resolves when all that was sent is seen. */
-  finish(): Promise<void> {
+  /** Sends no more, and resolves when all that was sent is seen or the time is over. */
+  async finish(msMax: number): Promise<void> {
     this.#stopping.abort();
-    return this.#running;
+    await Promise.race([this.#running, delay(msMax)]);
+    this.#isOver = true;
   }
 
   take(): Pick<Figures, "latencies" | "accepted" | "unseen" | "refused"> {
     const refused = this.#refused;
     this.#refused = {};
-    return { latencies: this.#watch.take(), accepted: this.#accepted, unseen: this.#watch.unseen.length, refused };
+    const { unseen } = this.#watch;
+    // Those that are not waited for any more took at least as long as until now.
+    const given = this.#isOver ? unseen.map(({ dueAt }) => performance.now() - dueAt) : [];
+    const latencies = [...this.#watch.take(), ...given];
+    return { latencies, accepted: this.#accepted, unseen: unseen.length, refused };
   }
 
   async #sendSteadily(): Promise<void> {
