@@ -22,6 +22,8 @@ export interface MeasureOptions {
 const PREPARED_MS_MAX = 180_000;
 /** The first events of a service take longer. */
 const WARM_MS = 2_000;
+/** The share of the time after which an attack has surely begun. */
+const UNDER_WAY = 1 / 3;
 const ENDED_MS_MAX = 30_000;
 const MINUTE_MS = 60_000;
 const AGAIN_AFTER_MS = 1_000;
@@ -57,8 +59,10 @@ export async function measureAttacks(
     const signal = AbortSignal.any([ending.signal, stage.signal]);
     setMaxListeners(0, signal); // every request listens
     const startedAt = performance.now();
-    const striking = prepared.map(({ strike }) => again(strike, signal));
-    const seen: Figures[] = [];
+    const striking = Promise.all(prepared.map(({ strike }) => again(strike, signal)));
+    striking.catch(() => undefined); // awaited below
+    await delay(strikeMs * UNDER_WAY, undefined, { signal: stage.signal });
+    const seen = [await observer.take()];
     for (let minutes = 1; performance.now() - startedAt < strikeMs; minutes++) {
       await delay(Math.min(MINUTE_MS, startedAt + strikeMs - performance.now()), undefined, { signal: stage.signal });
       const figures = await observer.take();
@@ -66,7 +70,7 @@ export async function measureAttacks(
       onMinute?.(minutes, figures, (await restartsOf(stage)) - restartsBefore);
     }
     ending.abort();
-    await within(ENDED_MS_MAX, "ending the attack", Promise.all(striking));
+    await within(ENDED_MS_MAX, "ending the attack", striking);
     const last = await observer.finish();
     const figures = together([...seen, last]);
     const each = prepared.map(({ attack: { name, what }, tally }) => attackedBy(name, what, tally));
@@ -75,7 +79,7 @@ export async function measureAttacks(
       seconds: strikeMs / 1_000,
       quiet,
       during: visibleOf(figures),
-      meanwhile: seen.reduce((sum, { latencies }) => sum + latencies.length, 0),
+      meanwhile: seen.slice(1).reduce((sum, { latencies }) => sum + latencies.length, 0),
       refused: figures.refused,
       notOnce: await notOnce(stage, last),
       longestBlockMs: figures.longestBlockMs,

@@ -24,7 +24,7 @@ export interface Outcome extends Attacked {
   /** Before the attack, and during it; null where no event was seen. */
   quiet: Visible | null;
   during: Visible | null;
-  /** How many of its events were seen before the attack ended. */
+  /** How many of its events were seen in the last two thirds of the attack. */
   meanwhile: number;
   /** The neighbour's events: answers other than 202, and those that were not evaluated in the end, or not once. */
   refused: Record<string, number>;

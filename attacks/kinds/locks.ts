@@ -32,7 +32,10 @@ export const LOCKS: Attack = {
         lasting: true,
       });
       try {
-        await hold(sql, environment, () => ground.tally.sent(0));
+        await hold(sql, environment, () => ground.tally.sent(0)).catch((error: unknown) => {
+          // That it is refused is what the service may do.
+          ground.tally.answered(`refused with ${(error as { code?: string }).code ?? String(error)}`);
+        });
         await untilAborted(signal);
       } finally {
         await sql.end({ timeout: 1 });
