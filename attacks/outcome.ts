@@ -26,8 +26,9 @@ export interface Outcome extends Attacked {
   during: Visible | null;
   /** How many of its events were seen in the last two thirds of the attack. */
   meanwhile: number;
-  /** The neighbour's events: answers other than 202, and those that were not evaluated in the end, or not once. */
+  /** How often the neighbour was answered otherwise than it should be, by how. */
   refused: Record<string, number>;
+  /** Its events that were not evaluated in the end, or not once. */
   notOnce: number;
   longestBlockMs: number;
   unready: Record<string, number>;
@@ -58,15 +59,16 @@ export function visibleOf({ latencies }: Pick<Figures, "latencies">): Visible | 
 
 /** What did not hold of an outcome, in words. */
 export function brokenIn(outcome: Omit<Outcome, "broken">): string[] {
-  const { during, notOnce, restarts, longestBlockMs, unready, breaches } = outcome;
-  const unreadyTimes = Object.values(unready).reduce((sum, times) => sum + times, 0);
+  const { during, refused, notOnce, restarts, longestBlockMs, unready, breaches } = outcome;
+  const total = (of: Record<string, number>) => Object.values(of).reduce((sum, times) => sum + times, 0);
   return [
     ...breaches,
     ...(during === null ? ["no event of the neighbour was seen"] : []),
     ...(during !== null && during.p99 >= P99_MS_MAX ? [`p99 of the neighbour ${inSeconds(during.p99)}`] : []),
     ...(notOnce > 0 ? [`${notOnce} events of the neighbour not evaluated once`] : []),
     ...(restarts > 0 ? [`${restarts} restarts`] : []),
-    ...(unreadyTimes > 0 ? [`/readyz failed ${unreadyTimes} times`] : []),
+    ...(total(refused) > 0 ? [`${total(refused)} requests of the neighbour refused`] : []),
+    ...(total(unready) > 0 ? [`/readyz failed ${total(unready)} times`] : []),
     ...(longestBlockMs >= BLOCK_MS_MAX ? [`blocked for ${inSeconds(longestBlockMs)}`] : []),
   ];
 }

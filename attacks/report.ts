@@ -37,6 +37,9 @@ export function report(style: Style, outcomes: readonly Outcome[], each: readonl
       [{ title: "attack" }, ...["requests", "MiB"].map(right), { title: "" }],
       [...outcomes.map(didRow), ...each.map(didRow)],
     ),
+    ...outcomes.flatMap(({ name, refused }) =>
+      total(refused) === 0 ? [] : [`refused to the neighbour during ${name}: ${counts(refused)}\n`],
+    ),
     ...outcomes.flatMap(({ name, broken }) => broken.map((what) => `broken by ${name}: ${what}\n`)),
     "\n",
   ].join("");

@@ -68,7 +68,7 @@ export async function onStage<T>(stop: AbortSignal, work: (stage: Stage) => Prom
       return { credentials, api: new Api({ url: service.url, ...credentials, signal }) };
     };
     const attacker = await tenant("attacker");
-    const { api } = await tenant(NEIGHBOUR);
+    const { api, credentials } = await tenant(NEIGHBOUR);
     const key = await api.createProject(NEIGHBOUR, NEIGHBOUR);
     await api.deploy(NEIGHBOUR, NEIGHBOUR_MODEL);
     const observer = opened(
@@ -76,6 +76,7 @@ export async function onStage<T>(stop: AbortSignal, work: (stage: Stage) => Prom
         url: service.url,
         key,
         project: NEIGHBOUR,
+        credentials,
         databaseUrl,
         pids: { service: service.pid!, postmaster: postmaster.pid },
       }),

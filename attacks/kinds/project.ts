@@ -17,7 +17,7 @@ export function inProject({ project }: Ground, path: string): string {
 /** May be refused. */
 export function deploy(ground: Ground, snapshot: Snapshot, signal: AbortSignal): Promise<Answer> {
   return ground.sender.manage(
-    { method: "POST", path: inProject(ground, "config-versions"), body: { snapshot } },
+    { method: "POST", path: inProject(ground, "config-versions"), body: { snapshot, force: true } },
     signal,
   );
 }

@@ -5,6 +5,8 @@ export interface ObserverSettings {
   /** Of the neighbour's project. */
   key: string;
   project: string;
+  /** Of its owner. */
+  credentials: { accessToken: string; organizationId: string };
   databaseUrl: string;
   /** Whose memory is watched. */
   pids: { service: number; postmaster: number };
@@ -18,7 +20,7 @@ export interface Figures {
   accepted: number;
   /** Events that were not accepted or not seen yet. */
   unseen: number;
-  /** Answers to events other than 202, and how often each came. */
+  /** Answers to events other than 202, and to its questions other than 200, and how often each came. */
   refused: Record<string, number>;
   /** The longest wait for /livez, and for the whole of what was waited for. */
   longestBlockMs: number;

@@ -65,7 +65,7 @@ export class Neighbour {
 
   async #send(index: number, dueAt: number): Promise<void> {
     const timestamp = Date.now();
-    const customerId = `quiet-${index % CUSTOMERS}`;
+    const customerId = customerOf(index);
     this.#watch.add({ customerId, timestamp, dueAt });
     const idempotencyKey = `${this.#run}-${index}`;
     const body = { customerId, event: "seen", timestamp: new Date(timestamp).toISOString(), idempotencyKey };
@@ -91,4 +91,9 @@ export class Neighbour {
     this.#refused[how] = (this.#refused[how] ?? 0) + 1;
     return false;
   }
+}
+
+/** Whose the nth event is. */
+export function customerOf(index: number): string {
+  return `quiet-${index % CUSTOMERS}`;
 }
