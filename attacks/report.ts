@@ -33,10 +33,11 @@ export function report(style: Style, outcomes: readonly Outcome[], each: readonl
     ),
     table(
       style,
-      "What the attacker did, and was answered",
-      [{ title: "attack" }, ...["requests", "MiB"].map(right), { title: "" }],
+      "What the attacker did",
+      [{ title: "attack" }, ...["requests", "MiB"].map(right)],
       [...outcomes.map(didRow), ...each.map(didRow)],
     ),
+    ...[...outcomes, ...each].map(({ name, answers }) => `answered to ${name}: ${counts(answers) || "nothing"}\n`),
     ...outcomes.flatMap(({ name, refused }) =>
       total(refused) === 0 ? [] : [`refused to the neighbour during ${name}: ${counts(refused)}\n`],
     ),
@@ -86,8 +87,8 @@ function seenRow({
   ];
 }
 
-function didRow({ name, requests, bytes, answers }: Attacked): (string | number)[] {
-  return [name, requests, Math.round(bytes / MIB), counts(answers)];
+function didRow({ name, requests, bytes }: Attacked): (string | number)[] {
+  return [name, requests, Math.round(bytes / MIB)];
 }
 
 function counts(of: Record<string, number>): string {
