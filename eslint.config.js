@@ -4,7 +4,9 @@ import prettier from "eslint-config-prettier";
 import globals from "globals";
 import typescript from "typescript-eslint";
 
-const programs = ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts", "faults/**/*.ts", "examples/**/*.ts", "*.config.ts"];
+const programs = ["src", "test", "bench", "faults", "attacks", "examples"]
+  .map((folder) => `${folder}/**/*.ts`)
+  .concat("*.config.ts");
 
 export default defineConfig(
   globalIgnores(["dist", "coverage", ".svc-data", "bench/results"]),

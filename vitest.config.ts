@@ -19,6 +19,7 @@ const PURE = [
 /** Files that take the longest begin first, so that none of them runs alone at the end. */
 const LONG = [
   "test/e2e/faults.test.ts",
+  "test/attacks/attacks.test.ts",
   "test/packaging/package.test.ts",
   "test/packaging/image.test.ts",
   "test/demo/demo.test.ts",

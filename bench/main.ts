@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { benchCommandLine } from "./cli.js";
 import { benchEngine } from "./engine/main.js";
 import { benchEvaluation } from "./evaluation.js";
+import { benchFairness, FLOODS } from "./fairness.js";
 import { explainIngest } from "./ingest/explain.js";
 import { benchIngest, INGEST_SUBJECTS } from "./ingest/main.js";
 import { endAll, endOnSignals, isEnding } from "./lib/cleanup.js";
@@ -20,6 +21,8 @@ const USAGE = `Usage: npm run bench [-- --quick]                            ever
        npm run bench cli [-- --quick]                        how long commands take, without a service
        npm run bench start [-- --quick]                      npm start on an empty directory, until it is ready
        npm run bench soak [-- --minutes N | --quick]         a service under a steady load: ten minutes, or one; not part of everything
+       npm run bench fairness [flood …] [-- --quick]         a quiet organization beside one that floods, not part of everything:
+                                                             ${FLOODS.join(", ")}
        npm run bench storage [-- --quick]                    bytes of disk and log per event; not part of everything
        npm run bench evaluation [-- --quick]                 live evaluation
        npm run bench reads [-- --quick]                      lists and details of the administrative API
@@ -59,11 +62,11 @@ try {
 await endAll();
 
 async function main(): Promise<void> {
-  const known =
-    part === "ingest" ? only.every((name) => (INGEST_SUBJECTS as readonly string[]).includes(name)) : only.length === 0;
+  const subjects: readonly string[] = part === "ingest" ? INGEST_SUBJECTS : part === "fairness" ? FLOODS : [];
+  const known = only.every((name) => subjects.includes(name));
   if (
     ![
-      ...["all", "cli", "engine", "evaluation", "ingest", "reads"],
+      ...["all", "cli", "engine", "evaluation", "fairness", "ingest", "reads"],
       ...["recompute", "soak", "start", "storage", "webhooks"],
     ].includes(part) ||
     !known
@@ -76,6 +79,9 @@ async function main(): Promise<void> {
   } else if (part === "storage") {
     const server = await openBenchServer();
     await benchStorage(await server.createDatabase(), quick ? 1 : 5);
+  } else if (part === "fairness") {
+    const rows = printed(await benchFairness(quick ? 5 : 30, only), machine);
+    console.log(`kept in ${await saveRows(rows, machine)}`);
   } else if (part === "soak") {
     const rows = printed(await benchSoak(quick ? 1 : Number(values.minutes ?? 10), quick ? 10 : 30), machine);
     console.log(`kept in ${await saveRows(rows, machine)}`);

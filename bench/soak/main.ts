@@ -11,10 +11,10 @@ import { nextEvents, type KeyedEvent } from "../lib/events.js";
 import { postSteadily, requestBytes } from "../lib/load.js";
 import { latencyOf, median, type Latency } from "../lib/measure.js";
 import { milliseconds, type Row } from "../lib/report.js";
+import { Watch } from "../lib/watch.js";
 import { customerOf, SNAPSHOT } from "./model.js";
 import { openInstallation, type Service } from "./service.js";
 import { HOT_TABLES, sizesOf, type HotTable, type Size } from "./tables.js";
-import { Watch } from "./watch.js";
 
 const RATE = 500;
 const CONNECTIONS = 64;
@@ -62,7 +62,7 @@ interface Setup {
 
 async function soak(setup: Setup, seconds: number, everySeconds: number): Promise<Sample[]> {
   const { sql, key, service } = setup;
-  const watch = new Watch(sql);
+  const watch = new Watch(sql, "bench");
   const startedAt = performance.now();
   const sending = postSteadily(
     [{ address: service.address, connections: CONNECTIONS }],

@@ -1,15 +1,22 @@
 /** What a run that was killed outright leaves behind: processes, a mounted disk, a directory. */
 import { execFile } from "node:child_process";
-import { readdir, readFile, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { isAlive } from "../../src/db/embedded/cluster.js";
 import { kill } from "../kinds/kill.js";
 
-const NAME = /^svc-faults-(\d+)-/;
+const NAME = /^svc-(?:faults|attacks)-(\d+)-/;
 
-/** Begins the name of a run's directory; by the number a later run sees whether this one lives. */
-export const PREFIX = `svc-faults-${process.pid}-`;
+/** A directory of its own for a run, which ends and removes what others left. By the number in its name a later run sees whether this one lives. */
+export async function openRunDirectory(program: "faults" | "attacks"): Promise<string> {
+  await removeLeftovers(os.tmpdir());
+  const directory = await mkdtemp(path.join(os.tmpdir(), `svc-${program}-${process.pid}-`));
+  // PostgreSQL refuses to run as root and gets a user of its own, which must be able to pass through.
+  if (process.getuid?.() === 0) await chmod(directory, 0o711);
+  return directory;
+}
 
 /** Ends and removes what is left in a directory of runs whose process is gone. Where there is no /proc, only directories. */
 export async function removeLeftovers(directory: string): Promise<void> {

@@ -1,7 +1,6 @@
 /** Everything that a run needs: a service in three processes on one database, and what lies between them. */
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
-import os from "node:os";
+import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { Receiver } from "../../src/demo/receive/receiver.js";
 import { Service, type ServiceOptions } from "../../src/demo/service/service.js";
@@ -9,7 +8,7 @@ import { Random } from "../../src/demo/simulate/random.js";
 import { Clock } from "./clock.js";
 import { EmbeddedCluster, endServer } from "./cluster.js";
 import { SmallDisk } from "./disk.js";
-import { PREFIX, removeLeftovers } from "./leftovers.js";
+import { openRunDirectory } from "./leftovers.js";
 import { LossyProxy } from "./lossy-proxy.js";
 import { Relay } from "./relay.js";
 
@@ -52,12 +51,9 @@ export async function onStage<T>(
     return it;
   };
   try {
-    await removeLeftovers(os.tmpdir());
-    const directory = opened(await mkdtemp(path.join(os.tmpdir(), PREFIX)), (it) =>
+    const directory = opened(await openRunDirectory("faults"), (it) =>
       rm(it, { recursive: true, force: true, maxRetries: 10 }),
     );
-    // PostgreSQL refuses to run as root and gets a user of its own, which must be able to pass through.
-    if (process.getuid?.() === 0) await chmod(directory, 0o711);
     const mountPoint = path.join(directory, "disk");
     await mkdir(mountPoint, { mode: 0o711 });
     const disk = await SmallDisk.mount(mountPoint, diskBytes);

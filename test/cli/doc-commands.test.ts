@@ -54,12 +54,27 @@ it("the configuration file of docs/cli.md says what it seems to say", async () =
   expect({ project: slug, defaultEnvironment: environment, organization, apiUrl }).toEqual(JSON.parse(code));
 });
 
-test("the programs that README.md, docs/operations/faults.md and examples/README.md name are there", () => {
+test("the programs that README.md, docs/operations/{attacks,faults}.md and examples/README.md name are there", () => {
   const { scripts } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as { scripts: object };
-  const commands = ["README.md", "docs/operations/faults.md", "examples/README.md"].flatMap((document) =>
+  const commands = [
+    "README.md",
+    "docs/operations/attacks.md",
+    "docs/operations/faults.md",
+    "examples/README.md",
+  ].flatMap((document) =>
     blocksOf(document, "sh").flatMap(({ code }) => [...code.matchAll(/^npm (?:run )?(?:--silent )?([\w:]+)(.*)$/gm)]),
   );
-  expect(commands.map(([, name]) => name).sort()).toEqual(["build:fast", "ci", "demo", "demo", "faults", "start"]);
+  expect(commands.map(([, name]) => name).sort()).toEqual([
+    "attacks",
+    "attacks",
+    "bench",
+    "build:fast",
+    "ci",
+    "demo",
+    "demo",
+    "faults",
+    "start",
+  ]);
   expect(commands.filter(([, name]) => name !== "ci" && !(name! in scripts))).toEqual([]);
   for (const [, , words] of commands) {
     const files = [...words!.matchAll(/\s(examples\/\S+)/g)].map(([, file]) => file!);

@@ -3,7 +3,7 @@ import type { Sql } from "postgres";
 
 const POLL_MS = 5;
 
-interface Watched {
+export interface Watched {
   customerId: string;
   /** Of the event: the state shows it when the customer's last event is no older. */
   timestamp: number;
@@ -12,12 +12,18 @@ interface Watched {
 
 /** Looks for events in the view of customers, and notes how long each took from when it was due. */
 export class Watch {
-  readonly #sql: Sql;
   readonly #unseen = new Set<Watched>();
   #latencies: number[] = [];
 
-  constructor(sql: Sql) {
-    this.#sql = sql;
+  /** @param project in whose environment test the customers are */
+  constructor(
+    private readonly sql: Sql,
+    private readonly project: string,
+  ) {}
+
+  /** Those that were not seen yet. */
+  get unseen(): readonly Watched[] {
+    return [...this.#unseen];
   }
 
   add(event: Watched): void {
@@ -50,10 +56,10 @@ export class Watch {
   }
 
   async #lastEvents(asked: readonly Watched[]): Promise<Map<string, number>> {
-    const rows = await this.#sql<{ customer_id: string; last_event_at: Date }[]>`
+    const rows = await this.sql<{ customer_id: string; last_event_at: Date }[]>`
       select customer_id, last_event_at
       from svc_inspect.customers
-      where project = 'bench' and environment = 'test'
+      where project = ${this.project} and environment = 'test'
         and customer_id = any(${asked.map(({ customerId }) => customerId)}::text[])
         and last_event_at is not null`;
     return new Map(rows.map((row) => [row.customer_id, row.last_event_at.getTime()]));

@@ -1,0 +1,25 @@
+/** All attacks, those that a service may not survive last. */
+import type { Attack } from "./attack.js";
+import { BATCHES } from "./batches.js";
+import { BODIES } from "./bodies.js";
+import { CYCLES } from "./cycle.js";
+import { DISTINCT_VALUES } from "./distinct.js";
+import { JOBS } from "./jobs.js";
+import { LOCKS } from "./locks.js";
+import { READS } from "./reads.js";
+import { TAKEOVER } from "./takeover.js";
+import { WEBHOOKS } from "./webhooks.js";
+import { WIRE } from "./wire.js";
+
+export const ATTACKS: readonly Attack[] = [
+  ...WIRE,
+  TAKEOVER,
+  LOCKS,
+  ...BODIES,
+  ...BATCHES,
+  ...READS,
+  ...JOBS,
+  ...WEBHOOKS,
+  DISTINCT_VALUES,
+  ...CYCLES,
+];

@@ -1,0 +1,66 @@
+/** Work that is queued: recomputes and previews of everybody. */
+import { setTimeout as delay } from "node:timers/promises";
+import { flood } from "../flood.js";
+import { HARMLESS } from "../models.js";
+import type { Attack, Ground, Strike } from "./attack.js";
+import { inProject, populate, requireDeployed } from "./project.js";
+
+const CUSTOMERS = 20_000;
+const LANES = 16;
+const POLL_MS = 200;
+
+function overCustomers(name: string, what: string, customers: number, strike: (ground: Ground) => Strike): Attack {
+  return {
+    name,
+    what: `${what}, of ${customers} customers`,
+    prepare: async (ground) => {
+      await requireDeployed(ground, HARMLESS);
+      await populate(ground, customers, (index) => ({ customerId: `c${index}`, event: "seen" }));
+      return strike(ground);
+    },
+  };
+}
+
+const post = ({ sender }: Ground, path: string, body: unknown, signal: AbortSignal) =>
+  sender.manage({ method: "POST", path, body }, signal);
+
+const recompute = (ground: Ground, signal: AbortSignal) =>
+  post(ground, inProject(ground, "recomputes"), { all: true }, signal);
+
+const preview = (ground: Ground, signal: AbortSignal) =>
+  post(ground, inProject(ground, "previews"), { snapshot: HARMLESS }, signal);
+
+/** One after the other, the next as soon as the one before has ended. */
+const recomputeAgain =
+  (ground: Ground): Strike =>
+  async (signal) => {
+    while (!signal.aborted) {
+      const { status, text } = await recompute(ground, signal);
+      if (status === 202) await ended(ground, (JSON.parse(text) as { id: string }).id, signal);
+      else await delay(POLL_MS);
+    }
+  };
+
+async function ended({ sender, ...ground }: Ground, id: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await delay(POLL_MS);
+    const { text } = await sender.manage({ path: inProject({ sender, ...ground }, `recomputes/${id}`) }, signal);
+    if (/"status":"(completed|dead_letter)"/.test(text)) return;
+  }
+}
+
+export const JOBS: readonly Attack[] = [
+  overCustomers("recompute", "a recompute of all, again and again", CUSTOMERS, recomputeAgain),
+  overCustomers(
+    "recomputes",
+    "1,000 recomputes of all, queued",
+    CUSTOMERS,
+    (ground) => (signal) => flood({ lanes: LANES, count: 1_000, signal }, () => recompute(ground, signal)),
+  ),
+  overCustomers(
+    "previews",
+    "600 previews, queued",
+    CUSTOMERS,
+    (ground) => (signal) => flood({ lanes: LANES, count: 600, signal }, () => preview(ground, signal)),
+  ),
+];

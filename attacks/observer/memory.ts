@@ -1,0 +1,50 @@
+/** How much memory the service and its PostgreSQL have had, as Linux tells; zero elsewhere. */
+import { readdir, readFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Figures, ObserverSettings } from "./figures.js";
+
+const EVERY_MS = 250;
+const KIB = 1024;
+
+export class Memory {
+  #most = { service: 0, postgres: 0 };
+
+  constructor(private readonly pids: ObserverSettings["pids"]) {}
+
+  /** Looks for ever. */
+  async run(): Promise<void> {
+    for (;;) {
+      const { service, postmaster } = this.pids;
+      const servers = [postmaster, ...(await childrenOf(postmaster))];
+      const [resident, ...unshared] = await Promise.all([
+        kibibytes(service, "VmRSS"),
+        ...servers.map((pid) => kibibytes(pid, "RssAnon")),
+      ]);
+      const postgres = unshared.reduce((sum, one) => sum + one, 0);
+      this.#most = {
+        service: Math.max(this.#most.service, resident * KIB),
+        postgres: Math.max(this.#most.postgres, postgres * KIB),
+      };
+      await delay(EVERY_MS);
+    }
+  }
+
+  take(): Figures["memory"] {
+    const most = this.#most;
+    this.#most = { service: 0, postgres: 0 };
+    return most;
+  }
+}
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const tasks = await readdir(`/proc/${pid}/task`).catch((): string[] => []);
+  const lists = await Promise.all(tasks.map((task) => text(`/proc/${pid}/task/${task}/children`)));
+  return lists.flatMap((list) => list.split(" ").filter((one) => one !== "")).map(Number);
+}
+
+async function kibibytes(pid: number, name: string): Promise<number> {
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(await text(`/proc/${pid}/status`))?.[1] ?? 0);
+}
+
+/** Of a process that has just ended nothing can be read. */
+const text = (file: string) => readFile(file, "utf8").catch(() => "");

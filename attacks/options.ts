@@ -1,0 +1,57 @@
+/** The command line of a run. */
+import yargs from "yargs";
+import { parse } from "../src/demo/arguments.js";
+import { DemoFailure } from "../src/demo/failure.js";
+import { ATTACKS } from "./kinds/index.js";
+import type { Attack } from "./kinds/attack.js";
+
+export interface AttacksOptions {
+  attacks: readonly Attack[];
+  /** How long each attack goes on; of `allAtOnce`, how long all of them do. */
+  minutes: number;
+  /** All from one organization at the same time, on one service; else each on a fresh one. */
+  allAtOnce: boolean;
+  /** Where to write the outcome as JSON; null: nowhere. */
+  json: string | null;
+}
+
+const MINUTES_EACH = 0.5;
+const MINUTES_AT_ONCE = 60;
+const MINUTES_MAX = 24 * 60;
+
+/** Reads the arguments; null after `--help`, whose text went to `print`. Throws a DemoFailure with exit code 2 where they are wrong. */
+export async function readOptions(
+  args: readonly string[],
+  print: (text: string) => void,
+): Promise<AttacksOptions | null> {
+  const parser = yargs()
+    .scriptName("npm run attacks --")
+    .usage(
+      "$0 [options]\n\nAttacks a service from one organization, and measures what a quiet one beside it sees: how long its events take, what fails, what is lost.",
+    )
+    .option("only", { type: "string", requiresArg: true, describe: "names of attacks, with commas between them" })
+    .option("minutes", {
+      type: "number",
+      requiresArg: true,
+      describe: `how long an attack goes on, ${MINUTES_EACH} unless set; all at once: ${MINUTES_AT_ONCE}`,
+    })
+    .option("all-at-once", { type: "boolean", default: false, describe: "all attacks together, again and again" })
+    .option("json", { type: "string", requiresArg: true, describe: "file to write the outcome to" })
+    .epilogue(`Attacks:\n${ATTACKS.map(({ name, what }) => `  ${name}: ${what}`).join("\n")}`);
+  const parsed = await parse(parser, args, print);
+  if (parsed === null) return null;
+  const minutes = parsed.minutes ?? (parsed["all-at-once"] ? MINUTES_AT_ONCE : MINUTES_EACH);
+  if (!(minutes > 0 && minutes <= MINUTES_MAX))
+    throw new DemoFailure(`--minutes must be a number above 0, at most ${MINUTES_MAX}`, 2);
+  return { attacks: chosen(parsed.only), minutes, allAtOnce: parsed["all-at-once"], json: parsed.json ?? null };
+}
+
+function chosen(only: string | undefined): readonly Attack[] {
+  if (only === undefined) return ATTACKS;
+  return only.split(",").map((name) => {
+    const attack = ATTACKS.find((one) => one.name === name.trim());
+    if (attack !== undefined) return attack;
+    const known = ATTACKS.map((one) => one.name).join(", ");
+    throw new DemoFailure(`--only: there is no attack \`${name.trim()}\`; there are ${known}`, 2);
+  });
+}

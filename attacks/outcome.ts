@@ -1,0 +1,78 @@
+/** What came of an attack, and whether the service held. */
+import type { Figures } from "./observer/figures.js";
+import type { Tally } from "./tally.js";
+
+/** How long the neighbour's events took from when they were due until its customers showed them, in ms. */
+export interface Visible {
+  count: number;
+  p50: number;
+  p99: number;
+  max: number;
+}
+
+export interface Attacked {
+  name: string;
+  what: string;
+  requests: number;
+  bytes: number;
+  answers: Record<string, number>;
+  breaches: string[];
+}
+
+export interface Outcome extends Attacked {
+  seconds: number;
+  /** Before the attack, and during it; null where no event was seen. */
+  quiet: Visible | null;
+  during: Visible | null;
+  /** How many of its events were seen in the last two thirds of the attack. */
+  meanwhile: number;
+  /** How often the neighbour was answered otherwise than it should be, by how. */
+  refused: Record<string, number>;
+  /** Its events that were not evaluated in the end, or not once. */
+  notOnce: number;
+  longestBlockMs: number;
+  unready: Record<string, number>;
+  memory: Figures["memory"];
+  /** Of the worker, and of the whole process. */
+  restarts: number;
+  /** What did not hold; empty where all did. */
+  broken: string[];
+}
+
+/** What a neighbour may be made to wait. */
+export const P99_MS_MAX = 1_000;
+/** What an event loop may be blocked for; the probe waits for its turn on the processor as well, so that a verdict takes more. */
+export const BLOCK_MS_GOAL = 50;
+const BLOCK_MS_MAX = 250;
+
+export function attackedBy(name: string, what: string, tally: Tally): Attacked {
+  const { requests, bytes, answers, breaches } = tally;
+  return { name, what, requests, bytes, answers: Object.fromEntries(answers), breaches: [...breaches] };
+}
+
+export function visibleOf({ latencies }: Pick<Figures, "latencies">): Visible | null {
+  if (latencies.length === 0) return null;
+  const sorted = latencies.toSorted((one, other) => one - other);
+  const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? NaN;
+  return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) };
+}
+
+/** What did not hold of an outcome, in words. */
+export function brokenIn(outcome: Omit<Outcome, "broken">): string[] {
+  const { during, refused, notOnce, restarts, longestBlockMs, unready, breaches } = outcome;
+  const total = (of: Record<string, number>) => Object.values(of).reduce((sum, times) => sum + times, 0);
+  return [
+    ...breaches,
+    ...(during === null ? ["no event of the neighbour was seen"] : []),
+    ...(during !== null && during.p99 >= P99_MS_MAX ? [`p99 of the neighbour ${inSeconds(during.p99)}`] : []),
+    ...(notOnce > 0 ? [`${notOnce} events of the neighbour not evaluated once`] : []),
+    ...(restarts > 0 ? [`${restarts} restarts`] : []),
+    ...(total(refused) > 0 ? [`${total(refused)} requests of the neighbour refused`] : []),
+    ...(total(unready) > 0 ? [`/readyz failed ${total(unready)} times`] : []),
+    ...(longestBlockMs >= BLOCK_MS_MAX ? [`blocked for ${inSeconds(longestBlockMs)}`] : []),
+  ];
+}
+
+export function inSeconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+}

@@ -1,0 +1,89 @@
+/** What an attack needs: a service in one process with its embedded database, an attacker, and a neighbour who is watched. */
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import { Api } from "../src/demo/api.js";
+import { Service } from "../src/demo/service/service.js";
+import { EmbeddedCluster, endServer } from "../faults/stage/cluster.js";
+import { openRunDirectory } from "../faults/stage/leftovers.js";
+import { NEIGHBOUR_MODEL } from "./models.js";
+import { Observer } from "./observer/observer.js";
+
+export interface Credentials {
+  accessToken: string;
+  organizationId: string;
+}
+
+/** An organization, with its API. */
+export interface Tenant {
+  credentials: Credentials;
+  api: Api;
+}
+
+export interface Stage {
+  service: Service;
+  logFile: string;
+  /** How processes of the service ended that nobody had ended. */
+  ends: string[];
+  cluster: EmbeddedCluster;
+  databaseUrl: string;
+  attacker: Tenant;
+  observer: Observer;
+  /** Aborted when the run is stopped, or the service is lost for good. */
+  signal: AbortSignal;
+}
+
+/** So that timers of history are due while the attack lasts. */
+const SETTINGS = { SVC_SETTLE_SECONDS: "1" };
+
+/** The neighbour's project. */
+export const NEIGHBOUR = "neighbour";
+
+/** Opens a stage for the work, and ends and removes everything, however that ends. */
+export async function onStage<T>(stop: AbortSignal, work: (stage: Stage) => Promise<T>): Promise<T> {
+  const cleanUp: (() => Promise<void>)[] = [];
+  const opened = <C>(it: C, close: (it: C) => Promise<void>): C => {
+    cleanUp.unshift(() => close(it));
+    return it;
+  };
+  try {
+    const directory = opened(await openRunDirectory("attacks"), (it) =>
+      rm(it, { recursive: true, force: true, maxRetries: 10 }),
+    );
+    const dataDir = path.join(directory, "data");
+    const logFile = path.join(directory, "service.log");
+    // The service stops it, unless it was killed and ended before it was back.
+    opened(dataDir, endServer);
+    const ends: string[] = [];
+    const service = opened(
+      await Service.start({ dataDir, logFile, onRestart: (how) => void ends.push(how), environment: () => SETTINGS }),
+      (it) => it.stop(),
+    );
+    stop.throwIfAborted();
+    const signal = AbortSignal.any([stop, service.lost]);
+    const cluster = await EmbeddedCluster.open(dataDir, signal);
+    const postmaster = await cluster.postmaster();
+    const databaseUrl = cluster.url(postmaster.port);
+    const tenant = async (slug: string): Promise<Tenant> => {
+      const credentials = await service.bootstrap(slug, `owner@${slug}.example`);
+      return { credentials, api: new Api({ url: service.url, ...credentials, signal }) };
+    };
+    const attacker = await tenant("attacker");
+    const { api, credentials } = await tenant(NEIGHBOUR);
+    const key = await api.createProject(NEIGHBOUR, NEIGHBOUR);
+    await api.deploy(NEIGHBOUR, NEIGHBOUR_MODEL);
+    const observer = opened(
+      await Observer.start({
+        url: service.url,
+        key,
+        project: NEIGHBOUR,
+        credentials,
+        databaseUrl,
+        pids: { service: service.pid!, postmaster: postmaster.pid },
+      }),
+      (it) => it.stop(),
+    );
+    return await work({ service, logFile, ends, cluster, databaseUrl, attacker, observer, signal });
+  } finally {
+    for (const step of cleanUp) await step();
+  }
+}

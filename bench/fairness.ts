@@ -1,0 +1,59 @@
+import { setMaxListeners } from "node:events";
+import { BATCHES } from "../attacks/kinds/batches.js";
+import { BODIES } from "../attacks/kinds/bodies.js";
+import type { Attack } from "../attacks/kinds/attack.js";
+import { JOBS } from "../attacks/kinds/jobs.js";
+import { READS } from "../attacks/kinds/reads.js";
+import { WEBHOOKS } from "../attacks/kinds/webhooks.js";
+import { measureAttacks } from "../attacks/measure.js";
+import { P99_MS_MAX, type Outcome } from "../attacks/outcome.js";
+import { onStage } from "../attacks/stage.js";
+import { endLater } from "./lib/cleanup.js";
+import type { Row } from "./lib/report.js";
+
+/** What one organization may do as much of as it likes. */
+export const FLOODS: readonly string[] = [
+  ...["batches", "large-batches", "recompute", "previews", "lists"],
+  ...["explanations", "exports", "webhooks", "streams", "snapshots"],
+];
+
+/** Single events of a quiet organization until they are visible, in each of the floods of another one, beside the same before it; in all of them where none is named. */
+export async function benchFairness(seconds: number, only: readonly string[]): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const flood of [...BATCHES, ...JOBS, ...READS, ...WEBHOOKS, ...BODIES]) {
+    if ((only.length > 0 ? only : FLOODS).includes(flood.name))
+      rows.push(row(flood, await measured(flood, seconds * 1_000)));
+  }
+  return rows;
+}
+
+/** On a service of its own. */
+async function measured(flood: Attack, ms: number): Promise<Outcome> {
+  const stop = new AbortController();
+  setMaxListeners(0, stop.signal); // every sender listens
+  const work = onStage(stop.signal, (stage) => measureAttacks(stage, [flood], { quietMs: ms, strikeMs: ms }));
+  const ended = endLater(async () => {
+    stop.abort(new Error("the benchmark is ended"));
+    await work.catch(() => undefined); // thrown below
+  });
+  try {
+    return (await work).all;
+  } finally {
+    await ended();
+  }
+}
+
+function row({ name, what }: Attack, { during, quiet, notOnce }: Outcome): Row {
+  if (notOnce > 0) console.log(`${name}: ${notOnce} events were not evaluated once within a minute`);
+  return {
+    work: `event to visible state, p99 at 10 events/s, in ${name}: ${what}`,
+    against: `p99 of ${P99_MS_MAX} ms; its p50 and p99 are those before the flood`,
+    ours: during?.p99 ?? Infinity,
+    theirs: P99_MS_MAX,
+    unit: "ms",
+    less: true,
+    floor: 1,
+    aim: 0.25,
+    latency: { ours: during, theirs: quiet },
+  };
+}
