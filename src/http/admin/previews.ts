@@ -1,18 +1,9 @@
-import Type from "typebox";
 import * as calls from "../../db/calls-recomputes.js";
 import { environmentQuery, MIB, placeIn } from "./parameters.js";
 import { customersQuery, placeOfJob } from "./recomputes.js";
 import { adminRoute } from "./route.js";
 import { differenceList, preview } from "./schemas-recompute.js";
-import { readSnapshot } from "./submitted-snapshot.js";
-
-/** More customers than anybody has. */
-const SAMPLE_MAX = 1_000_000_000;
-
-const newPreview = Type.Object(
-  { snapshot: Type.Unknown(), sample: Type.Optional(Type.Integer({ minimum: 1, maximum: SAMPLE_MAX })) },
-  { additionalProperties: false },
-);
+import { newPreview, storable } from "./submitted-snapshot.js";
 
 const NOT_FOUND = { 404: ["PREVIEW_NOT_FOUND"] };
 
@@ -23,13 +14,13 @@ export const createPreview = adminRoute({
   path: "/projects/:project/previews",
   summary: "Queue a preview of what a snapshot would change, without deploying it",
   query: environmentQuery,
-  body: { schema: newPreview, bytesMax: 8 * MIB },
+  body: { schema: newPreview, bytesMax: 8 * MIB, submission: "preview" },
   answers: { 202: preview },
   refusals: { 422: ["CONFIG_INVALID"] },
   answer: async ({ deps, credentials, params, query: { env }, body, ctx }) => {
     const place = placeIn(params, env);
     const document = await calls.createPreview(deps.sql, credentials, place, {
-      ...readSnapshot(body.snapshot),
+      ...storable(body.snapshot),
       sample: body.sample ?? null,
     });
     ctx.set("Location", placeOfJob(place, "previews", document));

@@ -29,7 +29,7 @@ export async function streamExport(
   customerId: string,
   msMax = EXPORT_MS_MAX,
 ): Promise<Readable> {
-  const leave = await exports.take();
+  const leave = await exports.take(by.organizationId);
   const document = new PassThrough();
   // Its failure is told to its reader, who may not be there yet, or any more.
   document.on("error", () => undefined);
