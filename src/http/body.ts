@@ -6,6 +6,7 @@ import { heldBody, type HeldBody } from "./body-budget.js";
 import { ApiError } from "./errors.js";
 import { askForBody } from "./expect-continue.js";
 import { decodeJson, malformed } from "./parse-json.js";
+import { watchRate } from "./server.js";
 
 const UTF_8 = /^utf-?8$/i;
 
@@ -80,10 +81,22 @@ async function readPieces(ctx: Context, limits: Limits): Promise<Uint8Array<Arra
   if (declared > limits.bytesMax) throw tooLarge(limits);
   limits.held?.require(declared);
   askForBody(ctx.req, ctx.res);
-  if (limits.gzip) return gunzip(ctx.req, limits);
-  return collect(ctx.req, limits).catch((error: unknown) => {
-    // A request has no errors but those of its connection.
-    throw error instanceof ApiError ? error : new ClientGoneError("the request ended before its body");
+  const { signal, stop } = watchRate(ctx.req);
+  try {
+    if (limits.gzip) return await gunzip(ctx.req, limits, signal);
+    return await collect(ctx.req, limits, signal).catch((error: unknown) => {
+      // A request has no errors but those of its connection.
+      throw error instanceof ApiError ? error : new ClientGoneError("the request ended before its body");
+    });
+  } finally {
+    stop();
+  }
+}
+
+function tooSlow(): ApiError {
+  return new ApiError(408, "REQUEST_TIMEOUT", {
+    reason: "The body came too slowly.",
+    headers: { Connection: "close" },
   });
 }
 
@@ -115,12 +128,13 @@ function checkHeaders(ctx: Context, kind: TextKind): boolean {
 }
 
 /** All bytes of a stream. Fails as soon as there are too many; the stream is paused then. */
-function collect(stream: Readable, limits: Limits): Promise<Uint8Array<ArrayBuffer>[]> {
+function collect(stream: Readable, limits: Limits, slow: AbortSignal): Promise<Uint8Array<ArrayBuffer>[]> {
   return new Promise((resolve, reject) => {
     const pieces = new Pieces();
     let length = 0;
     const finish = (settle: () => void): void => {
       stream.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose);
+      slow.removeEventListener("abort", onSlow);
       settle();
     };
     const onData = (chunk: Buffer): void => {
@@ -134,20 +148,25 @@ function collect(stream: Readable, limits: Limits): Promise<Uint8Array<ArrayBuff
         onError(error as Error);
       }
     };
+    const onSlow = (): void => {
+      stream.pause();
+      onError(tooSlow());
+    };
     const onEnd = (): void => finish(() => resolve(pieces.all()));
     const onError = (error: Error): void => finish(() => reject(error));
     const onClose = (): void => finish(() => reject(new ClientGoneError("the request ended before its body")));
+    slow.addEventListener("abort", onSlow);
     stream.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
   });
 }
 
 /** Decompresses no more than it may return, whatever the ratio. */
-async function gunzip(request: IncomingMessage, limits: Limits): Promise<Uint8Array<ArrayBuffer>[]> {
+async function gunzip(request: IncomingMessage, limits: Limits, slow: AbortSignal): Promise<Uint8Array<ArrayBuffer>[]> {
   const gunzipped = createGunzip();
   const onGone = (): void => void gunzipped.destroy(new ClientGoneError("the request ended before its body"));
   request.on("error", onGone).on("aborted", onGone);
   try {
-    return await collect(request.pipe(gunzipped), limits);
+    return await collect(request.pipe(gunzipped), limits, slow);
   } catch (error) {
     if (error instanceof ClientGoneError || error instanceof ApiError) throw error;
     throw limits.kind.malformed("The body is not valid gzip.");
