@@ -90,6 +90,8 @@ export function createHttpServer(
     response.setMaxListeners(LISTENERS_MAX);
     // A client would keep its connection, and a server that stops wait for it.
     response.once("finish", () => server.listening || request.socket.destroySoon());
+    // The parser reads no request after it, as if we had taken the offer; what follows would wait for ever.
+    if (request.headers.upgrade !== undefined) response.setHeader("Connection", "close");
     void handle(request, response);
   });
   // A client that closes its half of the connection after its request still gets the answer. An option that Node.js' types leave out.

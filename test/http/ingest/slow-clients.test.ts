@@ -199,6 +199,25 @@ describe("what is no request is refused, and the connection closed", () => {
   });
 });
 
+it("a request with two headers Host is refused", async () => {
+  const connection = open(whole({ Host: "svc\r\nHost: other" }));
+  const [answer] = await answersOf(connection, 1);
+  expectError(answer, 400, "VALIDATION_ERROR", "req");
+  expect(answer?.body).toMatchObject({ error: { message: "The request has several headers Host." } });
+});
+
+describe("a request that offers another protocol", () => {
+  const offer = { Connection: "Upgrade", Upgrade: "websocket" };
+
+  it.each([
+    ["with a body", () => whole(offer), 202],
+    ["without one", () => head(offer, "GET /livez HTTP/1.1"), 200],
+  ])("is answered %s, and the connection closed before what follows it", async (_, request, status) => {
+    const answers = await open(request() + whole()).closed;
+    expect(answers).toMatchObject([{ status, headers: { connection: "close" } }]);
+  });
+});
+
 describe("requests on one connection", () => {
   it("are answered in their order", async () => {
     const texts = Array.from({ length: 20 }, (_, n) =>
