@@ -10,6 +10,7 @@ import {
 import { heldBody, type HeldBody } from "../body-budget.js";
 import { ClientGoneError, readJsonBody, readJsonText } from "../body.js";
 import { bearerToken, hashCredential } from "../credentials.js";
+import type { DiskFull } from "../disk-full.js";
 import { ApiError, refusal, toApiError } from "../errors.js";
 import { atOnce, largeBodies, READ_AT_ONCE } from "../large-bodies.js";
 import { parseJson } from "../parse-json.js";
@@ -31,6 +32,7 @@ export interface IngestDeps {
   log: Logger;
   /** Told what became of each request. */
   outcomes?: IngestOutcomes;
+  disk?: DiskFull;
 }
 
 /** Counts what ingestion answers. */
@@ -47,7 +49,9 @@ export function ingestRoutes(deps: IngestDeps): Route[] {
   const counted = (accept: typeof acceptBatch) => async (ctx: Context) => {
     try {
       await accept(ctx, deps);
+      deps.disk?.written();
     } catch (error) {
+      deps.disk?.failed(error);
       if (!(error instanceof ClientGoneError)) deps.outcomes?.refused(toApiError(error).code);
       throw error;
     }
