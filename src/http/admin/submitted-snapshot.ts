@@ -2,7 +2,7 @@ import Type from "typebox";
 import { canonicalJson } from "../../snapshot/canonical.js";
 import { digest } from "../../snapshot/digest.js";
 import { LIMITS } from "../../snapshot/limits.js";
-import { parseSnapshot, type Problem } from "../../snapshot/validate.js";
+import { parseSnapshot, TOO_LARGE, type Problem } from "../../snapshot/validate.js";
 import { ApiError } from "../errors.js";
 import { countJson, type JsonLimits } from "../json-limits.js";
 import { decodeJson, PARSER_LIMITS, parseCounted, refusalOf } from "../parse-json.js";
@@ -74,12 +74,6 @@ function readSnapshot(value: unknown): ReadSnapshot {
   const snapshot = canonicalJson(parsed.snapshot);
   return { snapshot, hash: digest(snapshot).toString("hex") };
 }
-
-const TOO_LARGE: Problem = {
-  path: "",
-  code: "SNAPSHOT_TOO_LARGE",
-  message: `a snapshot has at most ${LIMITS.bytes} bytes of canonical JSON`,
-};
 
 function invalidSnapshot(problems: readonly Problem[]): ApiError {
   return new ApiError(422, "CONFIG_INVALID", {
