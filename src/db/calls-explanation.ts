@@ -1,7 +1,6 @@
 import type { TransactionSql } from "postgres";
-import type { CustomerState, HistoryPage, HistoryRequest, Json } from "../engine/index.js";
+import type { CustomerState, HistoryRequest, Json } from "../engine/index.js";
 import type { AdminCredentials, Place } from "./calls-admin.js";
-import { pagesOf, type PageRow } from "./calls-history.js";
 
 /** What is explained: the health alone, or all of the model. Each is an operation of its own. */
 export type ExplainedPart = "health" | "customer";
@@ -60,7 +59,7 @@ export async function explanationSnapshot(
 }
 
 /**
- * Answers to requests of the engine, by position, and the bytes of their text.
+ * Answers to requests of the engine, by position: the events as JSON, which their reader parses.
  *
  * @param pageSize how many events an answer holds, if there are more; a few more where they are of one millisecond
  */
@@ -69,13 +68,13 @@ export async function explanationHistory(
   { by, at, customerId, part }: ExplanationOf,
   requests: readonly HistoryRequest[],
   pageSize: number,
-): Promise<{ pages: HistoryPage[]; bytes: number }> {
-  const rows = await tx<(PageRow & { bytes: number })[]>`
-    select p.events, p.complete, octet_length(p.events::text) as bytes
+): Promise<{ events: string; complete: boolean }[]> {
+  const rows = await tx<{ events: string; complete: boolean }[]>`
+    select p.events::text as events, p.complete
     from svc_api.explanation_history(
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}, ${part},
       ${JSON.stringify(requests)}::text::json, ${pageSize}
     ) as p
     order by p.request`;
-  return { pages: pagesOf(rows, requests), bytes: rows.reduce((sum, row) => sum + row.bytes, 0) };
+  return rows.map(({ events, complete }) => ({ events, complete }));
 }

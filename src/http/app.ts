@@ -7,6 +7,7 @@ import { BodyBudget, limitBodies } from "./body-budget.js";
 import { docsRoutes } from "./docs/routes.js";
 import type { DocsUrl } from "./errors.js";
 import { handleErrors } from "./handle-errors.js";
+import { readLargeBodies } from "./large-bodies.js";
 import { countRequests, metricsRoutes, type MetricsDeps } from "./metrics.js";
 import { oauthRoutes } from "./oauth/routes.js";
 import { openApiRoutes } from "./openapi/routes.js";
@@ -54,6 +55,7 @@ export function createApp(deps: AppDeps): Koa {
     }),
   );
   app.use(limitBodies(bodies));
+  app.use(readLargeBodies());
   const router = routerOf(appRoutes(deps));
   app.use(router.routes());
   app.use(refuseUnmatched(router));

@@ -5,13 +5,13 @@ import type { Context } from "koa";
 import { heldBody, type HeldBody } from "./body-budget.js";
 import { ApiError } from "./errors.js";
 import { askForBody } from "./expect-continue.js";
-import { exceededLimit } from "./json-limits.js";
-import { findSyntaxError } from "./json-syntax.js";
+import { decodeJson, malformed } from "./parse-json.js";
+import { watchRate } from "./server.js";
 
 const UTF_8 = /^utf-?8$/i;
 
-/** Far deeper than any request that is accepted, more than people send, and little enough for the parser. */
-const LIMITS = { depthMax: 10_000, containersMax: 4_000_000 };
+/** What is gathered of a body before it is copied together: little enough to be copied in between. */
+const PIECE_BYTES = 1024 * 1024;
 
 /** What kind of text a body is to be, and what is said of one that is not. */
 export interface TextKind {
@@ -26,6 +26,9 @@ const JSON_TEXT: TextKind = {
   unsupported: () => new ApiError(415, "UNSUPPORTED_MEDIA_TYPE"),
   malformed,
 };
+
+/** A JSON body: its text, or where that is long its bytes in UTF-8, piece by piece, each in memory of its own. */
+export type JsonBody = string | Uint8Array<ArrayBuffer>[];
 
 /** The client went away before its request was complete; there is nobody to answer. */
 export class ClientGoneError extends Error {
@@ -47,23 +50,53 @@ export function readJsonText(ctx: Context, bytesMax: number): Promise<string> {
  */
 export async function readText(ctx: Context, kind: TextKind, bytesMax: number): Promise<string> {
   const gzip = checkHeaders(ctx, kind);
+  return dropping(ctx, async () => decode(await readPieces(ctx, { gzip, kind, bytesMax, held: heldBody(ctx) }), kind));
+}
+
+/**
+ * Reads a JSON body, otherwise as `readText`: one of more than `textBytesMax` is not made into a text, which would take long, but answered in
+ * pieces.
+ */
+export async function readJsonBody(ctx: Context, bytesMax: number, textBytesMax: number): Promise<JsonBody> {
+  const gzip = checkHeaders(ctx, JSON_TEXT);
+  return dropping(ctx, async () => {
+    const pieces = await readPieces(ctx, { gzip, kind: JSON_TEXT, bytesMax, held: heldBody(ctx) });
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    return length <= textBytesMax ? decodeJson(pieces) : pieces;
+  });
+}
+
+/** What a request does not get to read it does not hold. */
+async function dropping<T>(ctx: Context, read: () => Promise<T>): Promise<T> {
   try {
-    return decode(await readBytes(ctx, { gzip, kind, bytesMax, held: heldBody(ctx) }), kind);
+    return await read();
   } catch (error) {
     heldBody(ctx)?.drop();
     throw error;
   }
 }
 
-async function readBytes(ctx: Context, limits: Limits): Promise<Buffer> {
+async function readPieces(ctx: Context, limits: Limits): Promise<Uint8Array<ArrayBuffer>[]> {
   const declared = Number(ctx.get("Content-Length") || 0);
   if (declared > limits.bytesMax) throw tooLarge(limits);
   limits.held?.require(declared);
   askForBody(ctx.req, ctx.res);
-  if (limits.gzip) return gunzip(ctx.req, limits);
-  return collect(ctx.req, limits).catch((error: unknown) => {
-    // A request has no errors but those of its connection.
-    throw error instanceof ApiError ? error : new ClientGoneError("the request ended before its body");
+  const { signal, stop } = watchRate(ctx.req);
+  try {
+    if (limits.gzip) return await gunzip(ctx.req, limits, signal);
+    return await collect(ctx.req, limits, signal).catch((error: unknown) => {
+      // A request has no errors but those of its connection.
+      throw error instanceof ApiError ? error : new ClientGoneError("the request ended before its body");
+    });
+  } finally {
+    stop();
+  }
+}
+
+function tooSlow(): ApiError {
+  return new ApiError(408, "REQUEST_TIMEOUT", {
+    reason: "The body came too slowly.",
+    headers: { Connection: "close" },
   });
 }
 
@@ -78,26 +111,6 @@ function tooLarge({ bytesMax, gzip }: Limits): ApiError {
   return new ApiError(413, "PAYLOAD_TOO_LARGE", {
     reason: `At most ${bytesMax} bytes are read${gzip ? " after decompression" : ""}.`,
   });
-}
-
-/** Parses a JSON text. Throws MALFORMED_JSON with what is wrong and where, or PAYLOAD_TOO_LARGE for more values than can be read. */
-export function parseJson(text: string): unknown {
-  const exceeded = exceededLimit(text, LIMITS);
-  const limit = (name: keyof typeof LIMITS) => LIMITS[name].toLocaleString("en-US");
-  if (exceeded === "depthMax") throw malformed(`It nests deeper than ${limit(exceeded)} levels.`);
-  if (exceeded === "containersMax")
-    throw new ApiError(413, "PAYLOAD_TOO_LARGE", {
-      reason: `It holds more than ${limit(exceeded)} objects and arrays.`,
-    });
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw malformed(text.trim() === "" ? "The body is empty." : (findSyntaxError(text) ?? "It cannot be parsed."));
-  }
-}
-
-function malformed(reason: string): ApiError {
-  return new ApiError(400, "MALFORMED_JSON", { reason });
 }
 
 /** Whether the body is gzip. */
@@ -115,12 +128,13 @@ function checkHeaders(ctx: Context, kind: TextKind): boolean {
 }
 
 /** All bytes of a stream. Fails as soon as there are too many; the stream is paused then. */
-function collect(stream: Readable, limits: Limits): Promise<Buffer> {
+function collect(stream: Readable, limits: Limits, slow: AbortSignal): Promise<Uint8Array<ArrayBuffer>[]> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const pieces = new Pieces();
     let length = 0;
     const finish = (settle: () => void): void => {
       stream.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose);
+      slow.removeEventListener("abort", onSlow);
       settle();
     };
     const onData = (chunk: Buffer): void => {
@@ -128,26 +142,31 @@ function collect(stream: Readable, limits: Limits): Promise<Buffer> {
         length += chunk.length;
         if (length > limits.bytesMax) throw tooLarge(limits);
         limits.held?.add(chunk.length);
-        chunks.push(chunk);
+        pieces.add(chunk);
       } catch (error) {
         stream.pause();
         onError(error as Error);
       }
     };
-    const onEnd = (): void => finish(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length)));
+    const onSlow = (): void => {
+      stream.pause();
+      onError(tooSlow());
+    };
+    const onEnd = (): void => finish(() => resolve(pieces.all()));
     const onError = (error: Error): void => finish(() => reject(error));
     const onClose = (): void => finish(() => reject(new ClientGoneError("the request ended before its body")));
+    slow.addEventListener("abort", onSlow);
     stream.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
   });
 }
 
 /** Decompresses no more than it may return, whatever the ratio. */
-async function gunzip(request: IncomingMessage, limits: Limits): Promise<Buffer> {
+async function gunzip(request: IncomingMessage, limits: Limits, slow: AbortSignal): Promise<Uint8Array<ArrayBuffer>[]> {
   const gunzipped = createGunzip();
   const onGone = (): void => void gunzipped.destroy(new ClientGoneError("the request ended before its body"));
   request.on("error", onGone).on("aborted", onGone);
   try {
-    return await collect(request.pipe(gunzipped), limits);
+    return await collect(request.pipe(gunzipped), limits, slow);
   } catch (error) {
     if (error instanceof ClientGoneError || error instanceof ApiError) throw error;
     throw limits.kind.malformed("The body is not valid gzip.");
@@ -158,10 +177,40 @@ async function gunzip(request: IncomingMessage, limits: Limits): Promise<Buffer>
   }
 }
 
-function decode(bytes: Buffer, kind: TextKind): string {
+function decode(pieces: readonly Uint8Array[], kind: TextKind): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return decodeJson(pieces);
   } catch {
     throw kind.malformed("The body is not valid UTF-8.");
+  }
+}
+
+/** Gathers bytes into pieces whose memory is theirs alone. Copied all at once in the end, a large body would hold up everybody else. */
+class Pieces {
+  readonly #pieces: Uint8Array<ArrayBuffer>[] = [];
+  #chunks: Uint8Array[] = [];
+  #length = 0;
+
+  add(chunk: Uint8Array): void {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    if (this.#length >= PIECE_BYTES) this.#gather();
+  }
+
+  all(): Uint8Array<ArrayBuffer>[] {
+    this.#gather();
+    return this.#pieces;
+  }
+
+  #gather(): void {
+    const piece = new Uint8Array(this.#length);
+    let at = 0;
+    for (const chunk of this.#chunks) {
+      piece.set(chunk, at);
+      at += chunk.length;
+    }
+    this.#pieces.push(piece);
+    this.#chunks = [];
+    this.#length = 0;
   }
 }

@@ -23,6 +23,11 @@ export function clientNetwork(ctx: Context): string {
   return ipaddr.IPv6.networkAddressFromCIDR(`${address}/${SUBSCRIBER_BITS}`).toString() + `/${SUBSCRIBER_BITS}`;
 }
 
+/** Whose request it is, where requests are counted: its credential's, or its network's where it has none. */
+export function clientOf(ctx: Context): string {
+  return ctx.get("Authorization") || clientNetwork(ctx);
+}
+
 function parse(text: string): ipaddr.IPv4 | ipaddr.IPv6 {
   return ipaddr.process(text.replace(/%.*$/, ""));
 }

@@ -43,7 +43,7 @@ const TEXTS: Readonly<Record<string, ErrorText>> = {
   },
   REQUEST_TIMEOUT: {
     message: "The request was not complete in time.",
-    fix: "Send the headers within 20 seconds and the whole request within 60. Sending it again is safe with an idempotency key.",
+    fix: "Send the headers within 20 seconds and the whole request within 60, at 16 KiB a second at least. Sending it again is safe with an idempotency key.",
   },
   PAYLOAD_TOO_LARGE: {
     message: "The body is too large.",

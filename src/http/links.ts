@@ -1,6 +1,6 @@
 import type { NewCredential } from "./credentials.js";
 
-/** One-time links. The secret stands in the query: paths are logged, queries are not. */
+/** One-time links. The secret stands in the query, because pages without scripts see no fragment; the page puts it into a cookie at once. */
 
 /** @param publicUrl where people reach the service, without a slash at the end. */
 export function invitationLink(publicUrl: string, secret: NewCredential): string {

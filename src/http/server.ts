@@ -15,6 +15,9 @@ export interface ClientLimits {
   idleMsMax: number;
   /** How often clients are checked. */
   checkMs: number;
+  /** A body that is not there after so long has to come at `bodyBytesPerSecondMin` at least, on average over each such time. */
+  bodyLookMs: number;
+  bodyBytesPerSecondMin: number;
 }
 
 export const CLIENT_LIMITS: ClientLimits = {
@@ -22,6 +25,8 @@ export const CLIENT_LIMITS: ClientLimits = {
   requestMsMax: 60_000,
   idleMsMax: 65_000,
   checkMs: 2_000,
+  bodyLookMs: 10_000,
+  bodyBytesPerSecondMin: 16 * 1024,
 };
 
 const LISTENERS_MAX = 20;
@@ -32,6 +37,9 @@ const servers = new WeakMap<IncomingMessage, Server>();
 /** The connections of each server. */
 const sockets = new WeakMap<Server, Set<Socket>>();
 
+/** What the client of each connection is held to. */
+const limitsOf = new WeakMap<Socket, ClientLimits>();
+
 /** Connections to a server on which nothing has come yet: Node.js counts them among those with a request at hand. */
 export function silentConnections(server: Server): Socket[] {
   return [...(sockets.get(server) ?? [])].filter(({ bytesRead }) => bytesRead === 0);
@@ -40,6 +48,21 @@ export function silentConnections(server: Server): Socket[] {
 /** Whether the server of a request no longer listens: it stops as soon as what it has at hand is answered. */
 export function isStopping(request: IncomingMessage): boolean {
   return servers.get(request)?.listening === false;
+}
+
+/** Aborts when a request's body comes too slowly, until it is told to stop. */
+export function watchRate(request: IncomingMessage): { signal: AbortSignal; stop: () => void } {
+  const { bodyLookMs, bodyBytesPerSecondMin } = limitsOf.get(request.socket) ?? CLIENT_LIMITS;
+  const slow = new AbortController();
+  const { socket } = request;
+  let seen = socket.bytesRead;
+  const look = () => {
+    if (socket.bytesRead - seen < (bodyBytesPerSecondMin * bodyLookMs) / 1000) slow.abort();
+    seen = socket.bytesRead;
+  };
+  // What arrived while we were busy is read first.
+  const timer = setInterval(() => setImmediate(look), bodyLookMs);
+  return { signal: slow.signal, stop: () => clearInterval(timer) };
 }
 
 /** Answers one request; of an application, its `callback()`. */
@@ -67,6 +90,8 @@ export function createHttpServer(
     response.setMaxListeners(LISTENERS_MAX);
     // A client would keep its connection, and a server that stops wait for it.
     response.once("finish", () => server.listening || request.socket.destroySoon());
+    // The parser reads no request after it, as if we had taken the offer; what follows would wait for ever.
+    if (request.headers.upgrade !== undefined) response.setHeader("Connection", "close");
     void handle(request, response);
   });
   // A client that closes its half of the connection after its request still gets the answer. An option that Node.js' types leave out.
@@ -75,6 +100,7 @@ export function createHttpServer(
   sockets.set(server, open);
   server.on("connection", (socket) => {
     open.add(socket);
+    limitsOf.set(socket, limits);
     socket.once("close", () => open.delete(socket));
   });
   askForBodiesLate(server);

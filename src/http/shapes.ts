@@ -21,8 +21,13 @@ export function shape<const Schema extends TSchema>(schema: Schema): Shape<Schem
   };
 }
 
+/** No reader goes through more, and an answer must stay of a sensible size whatever was sent. */
+const DIAGNOSTICS_MAX = 1_000;
+
 function invalid(errors: readonly TLocalizedValidationError[], schema: TSchema): ApiError {
-  const diagnostics = errors.flatMap((error) => describe(error, schema));
+  // Of an object with many unknown members, only they are told, before the validator has enough; else the object tells them with their names.
+  const named = errors.some(({ keyword }) => keyword === "additionalProperties");
+  const diagnostics = errors.flatMap((error) => describe(error, schema, named)).slice(0, DIAGNOSTICS_MAX);
   const first = diagnostics[0];
   return new ApiError(400, "VALIDATION_ERROR", {
     ...(first === undefined ? {} : { message: first.message, ...(first.path === "" ? {} : { field: first.path }) }),
@@ -31,7 +36,7 @@ function invalid(errors: readonly TLocalizedValidationError[], schema: TSchema):
 }
 
 /** A schema's error as diagnostics, one for each member that it names. */
-function describe(error: TLocalizedValidationError, schema: TSchema): Diagnostic[] {
+function describe(error: TLocalizedValidationError, schema: TSchema, named: boolean): Diagnostic[] {
   const path = toPath(error.instancePath);
   const at = (place: string, says: string): Diagnostic => ({
     code: "INVALID_STRUCTURE",
@@ -40,7 +45,7 @@ function describe(error: TLocalizedValidationError, schema: TSchema): Diagnostic
   });
   switch (error.keyword) {
     case "boolean":
-      return []; // the error "additionalProperties" of the object says it too, with the names
+      return named ? [] : [at(path, "is not known here")];
     case "required":
       return error.params.requiredProperties.map((name) => at(join(path, name), "is required"));
     case "additionalProperties":

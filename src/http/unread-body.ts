@@ -13,7 +13,8 @@ const DISCARDING_MS_MAX = 5_000;
  */
 export async function discardUnread(ctx: Context, next: Next): Promise<void> {
   await next();
-  if (!isInTheWay(ctx.req, ctx.res)) return;
+  // Who sends too slowly is not waited for.
+  if (ctx.status === 408 || !isInTheWay(ctx.req, ctx.res)) return;
   await discard(ctx.req);
   if (!ctx.req.complete) ctx.set("Connection", "close");
 }

@@ -1,6 +1,7 @@
 import Router from "@koa/router";
 import Koa, { type Context } from "koa";
-import { parseJson, readJsonText } from "../http/body.js";
+import { readJsonText } from "../http/body.js";
+import { parseJson } from "../http/parse-json.js";
 import { ApiError, type Diagnostic } from "../http/errors.js";
 import { assignRequestId } from "../http/request-id.js";
 import { requireHost } from "../http/require-host.js";

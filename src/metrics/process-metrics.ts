@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import prom from "prom-client";
 
 /** A gauge that is looked at when it is asked for: each value with that of its label. */
@@ -7,6 +8,10 @@ const METHODS = new Set(["GET", "HEAD", "POST", "PATCH", "DELETE"]);
 
 /** Gauges of prom-client whose names end like those of counters, which Prometheus' own check refuses. */
 const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
+
+/** How often the event loop is looked at: what it does for longer than that delays the look. */
+const LOOP_LOOK_MS = 10;
+const LOOP_PERIOD_MS = 1_000;
 
 /** What one process that serves HTTP counts of its own work. Labels name routes and codes, never whose request it was. */
 export class ProcessMetrics {
@@ -47,6 +52,23 @@ export class ProcessMetrics {
   watchRuntime(): void {
     prom.collectDefaultMetrics({ register: this.#registry });
     for (const name of MISNAMED) this.#registry.removeSingleMetric(name);
+    this.#watchEventLoop();
+  }
+
+  /** While the event loop does one thing, nobody else is served. Of prom-client's own figures only the last scrape's are kept. */
+  #watchEventLoop(): void {
+    const longest = new prom.Histogram({
+      name: "svc_event_loop_delay_seconds",
+      help: "The longest time of each second in which the event loop served nobody else. Of this process.",
+      buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers: [this.#registry],
+    });
+    const delays = monitorEventLoopDelay({ resolution: LOOP_LOOK_MS });
+    delays.enable();
+    setInterval(() => {
+      longest.observe(Math.max(0, delays.max / 1e9 - LOOP_LOOK_MS / 1_000));
+      delays.reset();
+    }, LOOP_PERIOD_MS).unref();
   }
 
   /** Adds a gauge, or puts another in its place. */

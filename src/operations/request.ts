@@ -41,7 +41,7 @@ export function batchRequestProblem(body: unknown, text: string): RequestProblem
     const field = shownName(unknown);
     return invalid({ message: `\`${field}\` is not a field of a batch.`, field, fix: "Remove it." });
   }
-  if (events.length < 1 || events.length > BATCH_MAX) return sizeProblem(events.length);
+  if (events.length < 1 || events.length > BATCH_MAX) return sizeProblem(events.length, String(events.length));
   const checkSizes = mayBeLarge(text);
   return (
     invalid(firstProblem(events, checkSizes)) ??
@@ -66,12 +66,17 @@ function unusualSizeProblem(text: string, problemOf: (body: unknown) => ShapePro
   return marked === null ? null : invalid(problemOf(JSON.parse(marked)));
 }
 
-function sizeProblem(length: number): RequestProblem {
+/** The problem of a batch that has more operations than it may, however many those are. */
+export function tooManyOperations(): RequestProblem {
+  return sizeProblem(Infinity, `more than ${BATCH_MAX.toLocaleString("en-US")}`);
+}
+
+function sizeProblem(length: number, said: string): RequestProblem {
   return {
     code: "BATCH_SIZE_INVALID",
     message: `A batch has 1 to ${BATCH_MAX.toLocaleString("en-US")} operations.`,
     field: "events",
-    reason: `This one has ${length}.`,
+    reason: `This one has ${said}.`,
     fix: length === 0 ? "Send at least one operation." : "Split it into several requests.",
   };
 }

@@ -12,6 +12,7 @@ import { CUSTOMER_WORK_CONNECTIONS, createCustomerWork, type CustomerWork } from
 import { ADMINISTRATION_CONNECTIONS } from "../http/admin/routes.js";
 import { createWebhookTests, type WebhookTests } from "../http/admin/webhook-tests.js";
 import { createApp, createStartingApp } from "../http/app.js";
+import { DiskFull } from "../http/disk-full.js";
 import { drain } from "../http/drain.js";
 import type { DocsUrl, FailedCheck } from "../http/errors.js";
 import { Ingestor } from "../http/ingest/ingestor.js";
@@ -98,7 +99,8 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
       work = createCustomerWork(connectForWork(options));
       const key = sealingKey(options.secret);
       webhookTests = createWebhookTests({ key, allowPrivate: config.webhookAllowPrivate });
-      const unready = readiness(ingestionSql, logger);
+      const disk = new DiskFull();
+      const unready = readiness(ingestionSql, disk, logger);
       const probes: ProbeChecks = {
         started: () => true,
         unready: async () => (stopping ? [{ name: "stopping", message: "The service is stopping." }] : unready()),
@@ -106,6 +108,7 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
       handle = createServiceApp({
         ingestionSql,
         administrationSql,
+        disk,
         work,
         webhookTests,
         secret: options.secret,
@@ -209,6 +212,7 @@ function installationMetrics(sql: Sql, logger: Logger): () => Promise<string> {
 interface ServiceAppParts {
   ingestionSql: Sql;
   administrationSql: Sql;
+  disk: DiskFull;
   work: CustomerWork;
   webhookTests: WebhookTests;
   secret: string;
@@ -249,6 +253,7 @@ function createServiceApp(parts: ServiceAppParts): Koa {
       requireKey: (keyHash) => keys.require(keyHash),
       log: logger,
       outcomes: metrics.process,
+      disk: parts.disk,
     }),
   });
 }
@@ -276,14 +281,15 @@ function mailerOf({ mail }: ServerConfig, logger: Logger): Mailer | null {
 }
 
 /** Asks the database once for all who want to know meanwhile: the probes are open to everybody. */
-function readiness(sql: Sql, logger: Logger): () => Promise<FailedCheck[]> {
+function readiness(sql: Sql, disk: DiskFull, logger: Logger): () => Promise<FailedCheck[]> {
   let migrations: Committed[] | undefined;
   let asked: Promise<FailedCheck[]> | undefined;
   const ask = async () => failedChecks(sql, (migrations ??= await readCommitted(PROJECT_ROOT)));
   return async () => {
     try {
       asked ??= ask().finally(() => (asked = undefined));
-      return await within(PROBE_MS_MAX, asked);
+      const failed = await within(PROBE_MS_MAX, asked);
+      return disk.isFull ? [...failed, { name: "database", message: "The database's disk is full." }] : failed;
     } catch (error) {
       logger.warn({ err: error }, "readiness could not be asked for");
       return [{ name: "database", message: "The database does not answer." }];

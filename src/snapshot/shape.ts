@@ -42,6 +42,8 @@ export function fits(expected: Shape, value: unknown, path: string, problems: Pr
   const unions = new Set(
     failures.filter((failure) => failure.keyword === "anyOf").map((failure) => failure.instancePath),
   );
+  // Of an object with many unknown members, only these are told before the validator has enough.
+  const named = failures.some(({ keyword }) => keyword === "additionalProperties");
   for (const failure of failures) {
     const place = failure.instancePath.split("/").slice(1).reduce(atPointer, path);
     if ([...unions].some((union) => failure.instancePath.startsWith(`${union}/`))) continue;
@@ -61,7 +63,9 @@ export function fits(expected: Shape, value: unknown, path: string, problems: Pr
       problems.add(place, "INVALID_SHAPE", `must be one of ${list(failure.params.allowedValues.map(String))}`);
     } else if (failure.keyword === "minItems" && failure.params.limit === 1) {
       problems.add(place, "INVALID_SHAPE", "must not be empty");
-    } else if (failure.keyword !== "boolean" && !unions.has(failure.instancePath)) {
+    } else if (failure.keyword === "boolean") {
+      if (!named) problems.add(place, "INVALID_SHAPE", "is not known here");
+    } else if (!unions.has(failure.instancePath)) {
       problems.add(place, "INVALID_SHAPE", failure.message);
     }
   }

@@ -23,6 +23,13 @@ export type { Problem } from "./problem.js";
 
 export type ParseResult = { ok: true; snapshot: Snapshot } | { ok: false; problems: Problem[] };
 
+/** The one problem of a snapshot that has too many bytes. */
+export const TOO_LARGE: Problem = {
+  path: "",
+  code: "SNAPSHOT_TOO_LARGE",
+  message: `a snapshot has at most ${LIMITS.bytes} bytes of canonical JSON`,
+};
+
 /**
  * Reads a snapshot that anybody may have made. Every reader of a snapshot begins here, so a hand-made one can do no more than an
  * authored one. The result is a copy in canonical key order that shares nothing with the argument.
@@ -42,8 +49,7 @@ export function parseSnapshot(json: unknown): ParseResult {
 
   const canonical = canonicalJson(json);
   if (Buffer.byteLength(canonical, "utf8") > LIMITS.bytes) {
-    problems.add("", "SNAPSHOT_TOO_LARGE", `a snapshot has at most ${LIMITS.bytes} bytes of canonical JSON`);
-    return { ok: false, problems: problems.found };
+    return { ok: false, problems: [TOO_LARGE] };
   }
   const copy = JSON.parse(canonical) as unknown;
   if (fits(SNAPSHOT, copy, "", problems)) checkContent(copy as Snapshot, problems);

@@ -22,6 +22,7 @@ beforeAll(async () => {
   await write("where.ts", "export const where: string = import.meta.url;\n");
   await write("server/main.ts", 'import { where } from "../where.js";\nconsole.log(where);\n');
   await write("server/worker-thread.ts", "export {};\n");
+  await write("server/compute-thread.ts", "export {};\n");
   await mkdir(path.join(directory, "src/dsl-compiler/types"), { recursive: true });
   await write("dsl-compiler/types/worker.ts", "export {};\n");
 });

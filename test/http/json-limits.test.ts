@@ -1,42 +1,105 @@
-import { expect, it } from "vitest";
-import { exceededLimit } from "../../src/http/json-limits.js";
+import { describe, expect, it } from "vitest";
+import { countJson, type JsonLimits } from "../../src/http/json-limits.js";
 
-const LIMITS = { depthMax: 3, containersMax: 5 };
+const FREE: JsonLimits = {
+  depthMax: Infinity,
+  containersMax: Infinity,
+  valuesMax: Infinity,
+  membersMax: Infinity,
+  itemsMax: Infinity,
+  part: { depth: 3, valuesMax: Infinity, charactersMax: Infinity },
+};
+const exceeded = (text: string, limits: Partial<JsonLimits>) => countJson(text, { ...FREE, ...limits }).exceeded;
 
-it.each([
-  ["a scalar", '"text of some length"'],
-  ["as many levels as may be", '[{"a":[1,2,3]}]'],
-  ["as many objects and arrays as may be", "[{},{},[],[]]"],
-  ["levels one after another", '[[[1]],[["a"]]]'],
-  ["brackets in a text", '["[[[[[[", "{{{{{{"]'],
-  ["brackets in a text after an escaped quote", String.raw`["\"[[[[[["]`],
-  ["brackets after a text that ends with a backslash", String.raw`["\\",[[1]]]`],
-  ["a text without an end", '["[[[[[['],
-  ["a text that ends within an escape", '["[[[[[[\\'],
-  ["closing brackets only", "]]]]]]]]"],
-  ["nothing", ""],
-])("what may be parsed exceeds no limit: %s", (_, text) => {
-  expect(exceededLimit(text, LIMITS)).toBeNull();
+describe("depth and containers", () => {
+  const LIMITS = { depthMax: 3, containersMax: 5 };
+
+  it.each([
+    ["a scalar", '"text of some length"'],
+    ["as many levels as may be", '[{"a":[1,2,3]}]'],
+    ["as many objects and arrays as may be", "[{},{},[],[]]"],
+    ["levels one after another", '[[[1]],[["a"]]]'],
+    ["brackets in a text", '["[[[[[[", "{{{{{{"]'],
+    ["brackets in a text after an escaped quote", String.raw`["\"[[[[[["]`],
+    ["brackets after a text that ends with a backslash", String.raw`["\\",[[1]]]`],
+    ["a text without an end", '["[[[[[['],
+    ["a text that ends within an escape", '["[[[[[[\\'],
+    ["closing brackets only", "]]]]]]]]"],
+    ["nothing", ""],
+  ])("what may be parsed exceeds no limit: %s", (_, text) => {
+    expect(exceeded(text, LIMITS)).toBeNull();
+  });
+
+  it.each([
+    ["arrays", "[[[[]]]]"],
+    ["objects", '{"a":{"b":{"c":{}}}}'],
+    ["both", '[{"a":[{}]}]'],
+    ["levels that are never closed", "[[[["],
+    ["levels after a text that ends with a backslash", String.raw`["\\",[[[1]]]]`],
+  ])("what nests too deep is told from what holds too many: %s", (_, text) => {
+    expect(exceeded(text, LIMITS)).toEqual({ limit: "depthMax", path: "" });
+  });
+
+  it.each([
+    ["arrays", "[[],[],[],[],[]]"],
+    ["objects", '[{},{},{},{},{"a":1}]'],
+    ["both, at several levels", "[[{}],[{}],[]]"],
+  ])("what holds too many objects and arrays is told: %s", (_, text) => {
+    expect(exceeded(text, LIMITS)).toEqual({ limit: "containersMax", path: "" });
+  });
+
+  it("a long text of escapes is read at once", () => {
+    expect(exceeded(`["${"\\\\".repeat(1_000_000)}"]`, LIMITS)).toBeNull();
+  });
 });
 
-it.each([
-  ["arrays", "[[[[]]]]"],
-  ["objects", '{"a":{"b":{"c":{}}}}'],
-  ["both", '[{"a":[{}]}]'],
-  ["levels that are never closed", "[[[["],
-  ["levels after a text that ends with a backslash", String.raw`["\\",[[[1]]]]`],
-])("what nests too deep is told from what holds too many: %s", (_, text) => {
-  expect(exceededLimit(text, LIMITS)).toBe("depthMax");
+describe("numbers of values", () => {
+  it.each<[string, Partial<JsonLimits>, string, ReturnType<typeof exceeded>]>([
+    ["four values of four", { valuesMax: 4 }, "[1,2,3]", null],
+    ["five of four", { valuesMax: 4 }, '{"a":1,"b":2,"c":{}}', { limit: "valuesMax", path: "" }],
+    ["commas in a text", { valuesMax: 2 }, '["1,2,3"]', null],
+    ["two members of two", { membersMax: 2 }, '{"a":[1,2,3],"b":{"c":1,"d":2,"e":3}}', null],
+    ["three of two", { membersMax: 2 }, '{"a":1,"b":2,"c":3}', { limit: "membersMax", path: "" }],
+    ["two items of two, twice", { itemsMax: 2 }, '{"a":[1,2],"b":[1,2]}', null],
+    ["three items of two", { itemsMax: 2 }, '{"a":[1,2],"b":[1,2,3]}', { limit: "itemsMax", path: "b" }],
+    ["of an object", { itemsMax: 2 }, '{"a":{"b":1,"c":2,"d":3}}', { limit: "itemsMax", path: "a" }],
+    ["items further down", { itemsMax: 2 }, '{"a":[[1,2,3]]}', null],
+    [
+      "under a name that cannot be shown",
+      { itemsMax: 1 },
+      `{"${"n".repeat(5_000)}":[1,2]}`,
+      { limit: "itemsMax", path: "" },
+    ],
+    ["of an array without names", { itemsMax: 1 }, "[[1,2]]", { limit: "itemsMax", path: "" }],
+  ])("%s", (_, limits, text, found) => {
+    expect(exceeded(text, limits)).toEqual(found);
+  });
+
+  it("are told, one more for what is empty", () => {
+    expect(countJson('{"a":[1,2,3],"b":"x"}', FREE).values).toBe(7);
+  });
 });
 
-it.each([
-  ["arrays", "[[],[],[],[],[]]"],
-  ["objects", '[{},{},{},{},{"a":1}]'],
-  ["both, at several levels", "[[{}],[{}],[]]"],
-])("what holds too many objects and arrays is told: %s", (_, text) => {
-  expect(exceededLimit(text, LIMITS)).toBe("containersMax");
-});
+describe("the parts of a document", () => {
+  const part = { depth: 3, valuesMax: 3, charactersMax: 20 };
 
-it("a long text of escapes is read at once", () => {
-  expect(exceededLimit(`["${"\\\\".repeat(1_000_000)}"]`, LIMITS)).toBeNull();
+  it.each([
+    ["of as many values as may be", '{"events":[{"a":[1]},{"a":[1]},{"a":1,"b":2}]}'],
+    ["of as many characters", `{"events":[{"a":"${"x".repeat(13)}"}]}`],
+    ["that are none: scalars", `{"events":[1,2,3,4,"${"x".repeat(100)}"]}`],
+  ])("are let pass %s", (_, text) => {
+    expect(exceeded(text, { part })).toBeNull();
+  });
+
+  it.each<[string, string, ReturnType<typeof exceeded>]>([
+    ["values", '{"events":[{},{"a":[1,2,3,4]}]}', { limit: "partValuesMax", path: "events[1]" }],
+    ["characters", `{"x":[],"events":[{"a":"${"x".repeat(15)}"}]}`, { limit: "partCharactersMax", path: "events[0]" }],
+  ])("are told where one has too many %s", (_, text, found) => {
+    expect(exceeded(text, { part })).toEqual(found);
+  });
+
+  it("may be the document's members", () => {
+    const limits = { part: { ...part, depth: 2 } };
+    expect(exceeded('{"a":[1,2],"b":{"c":[1,2,3,4]}}', limits)).toEqual({ limit: "partValuesMax", path: "b" });
+  });
 });

@@ -306,3 +306,10 @@ test("dates are those of the calendar, with a zone where they have a time", () =
   expect(good.filter((text) => !isIsoDate(text))).toEqual([]);
   expect(bad.filter(isIsoDate)).toEqual([]);
 });
+
+test("many unknown members are refused like one", () => {
+  const unknown = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`unknown_${n}`, 0]));
+  expect(problemsOf(unknown)).toContainEqual(["unknown_0", "INVALID_SHAPE"]);
+  const condition = withCondition({ kind: "activeWithin", duration: "1d", ...unknown });
+  expect(condition).toContainEqual(["segments[1].when.unknown_0", "INVALID_SHAPE"]);
+});

@@ -28,8 +28,11 @@ export class Browser {
     private readonly headers: Record<string, string> = {},
   ) {}
 
-  get(path: string, visit: Visit = {}): Promise<Visited> {
-    return this.send("GET", path, visit);
+  /** Follows a one-time link to its page, as it is sent there without the secret. */
+  async get(path: string, visit: Visit = {}): Promise<Visited> {
+    const answer = await this.send("GET", path, visit);
+    const [page] = path.split("?token=");
+    return answer.location === page && page !== path ? this.send("GET", page, visit) : answer;
   }
 
   /** Posts as a form of a page of the site would. */

@@ -2,17 +2,7 @@ import Type from "typebox";
 import * as calls from "../../db/calls-versions.js";
 import { environmentQuery, KIB, listQuery, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import { activated, activationList } from "./schemas-config.js";
-
-/** Members of the body of whatever makes a version the active one. */
-export const activationOptions = {
-  expected: Type.Optional(
-    Type.Union([Type.String({ pattern: "^v[1-9][0-9]{0,8}$" }), Type.Null()], {
-      description: "must be the version that is to be active at present, such as v3, or null for none",
-    }),
-  ),
-  force: Type.Optional(Type.Boolean()),
-};
+import { activated, activationList, activationOptions } from "./schemas-config.js";
 
 /** The same for the database, which calls no version 0. */
 export function readActivationOptions({

@@ -1,18 +1,11 @@
 import Type from "typebox";
 import * as calls from "../../db/calls-admin.js";
 import * as versions from "../../db/calls-versions.js";
-import { compareSnapshots } from "../../snapshot/compare.js";
-import { EMPTY_SNAPSHOT, type Snapshot } from "../../snapshot/types.js";
-import { activationOptions, readActivationOptions } from "./activations.js";
+import { readActivationOptions } from "./activations.js";
 import { environmentQuery, listQuery, MIB, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import { deployed, provenance, versionDiff, versionList, versionWithSnapshot } from "./schemas-config.js";
-import { readSnapshot } from "./submitted-snapshot.js";
-
-const newVersion = Type.Object(
-  { snapshot: Type.Unknown(), provenance: Type.Optional(provenance), ...activationOptions },
-  { additionalProperties: false },
-);
+import { deployed, versionDiff, versionList, versionWithSnapshot } from "./schemas-config.js";
+import { newVersion, storable } from "./submitted-snapshot.js";
 
 /** Deploys a snapshot as the next version of the project; 200 instead of 201 where it is what is active already. */
 export const deployConfig = adminRoute({
@@ -21,7 +14,7 @@ export const deployConfig = adminRoute({
   path: "/projects/:project/config-versions",
   summary: "Deploy a snapshot as the next version of the project",
   query: environmentQuery,
-  body: { schema: newVersion, bytesMax: 8 * MIB },
+  body: { schema: newVersion, bytesMax: 8 * MIB, submission: "version" },
   answers: { 200: deployed, 201: deployed },
   refusals: {
     409: ["VERSION_CONFLICT", "CONFIG_WARNINGS"],
@@ -32,7 +25,7 @@ export const deployConfig = adminRoute({
     const place = placeIn(params, query.env);
     const { environment } = place;
     const document = await calls.deployConfig(deps.sql, credentials, place, {
-      ...(await readSnapshot(deps.sql, credentials, { operation: "deploy_config", environment }, body.snapshot)),
+      ...(await storable(deps.sql, credentials, { operation: "deploy_config", environment }, body.snapshot)),
       provenance: body.provenance ?? null,
       ...readActivationOptions(body),
     });
@@ -73,9 +66,6 @@ const versionName = Type.Optional(
   Type.String({ pattern: "^(latest|v[1-9][0-9]{0,8})$", description: "must be a version such as v3, or latest" }),
 );
 
-/** A stored version was checked when it was deployed. */
-type Stored = { version: string; snapshot: Snapshot };
-
 /** What is different in `to`, unless given the newest version, from `from`, unless given the one before it. */
 export const diffConfigVersions = adminRoute({
   operation: "diff_config_versions",
@@ -87,8 +77,6 @@ export const diffConfigVersions = adminRoute({
   refusals: { 404: ["VERSION_NOT_FOUND"] },
   answer: async ({ deps, credentials, params, query }) => {
     const document = await versions.diffConfigVersions(deps.sql, credentials, params["project"]!, query);
-    const { from, to } = JSON.parse(document) as { from: Stored | null; to: Stored };
-    const changes = compareSnapshots(from?.snapshot ?? EMPTY_SNAPSHOT, to.snapshot);
-    return { status: 200, document: { from: from?.version ?? null, to: to.version, changes } };
+    return { status: 200, document: await deps.work.thread.run("compareVersions", document) };
   },
 });

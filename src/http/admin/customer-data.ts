@@ -40,7 +40,10 @@ export const eraseCustomer = adminRoute({
   answer: async ({ deps, credentials, params, query }) => {
     const at = placeIn(params, query.env);
     const { erasures, sql } = deps.work;
-    const document = await erasures.run(() => calls.eraseCustomer(sql, credentials, at, params["customerId"]!));
+    const document = await erasures.run(
+      () => calls.eraseCustomer(sql, credentials, at, params["customerId"]!),
+      credentials.organizationId,
+    );
     return { status: 200, document };
   },
 });

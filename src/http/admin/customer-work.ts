@@ -1,25 +1,28 @@
 import type { Sql } from "postgres";
-import { Models } from "../../evaluation/models.js";
-import { PlacesEach } from "./places-each.js";
+import { ComputeThread } from "../compute/compute-thread.js";
 import { Places } from "./places.js";
 
 /** What takes longer than a look-up, with connections and places of its own: ingestion never waits for any of it. */
 export interface CustomerWork {
   /** Opens transactions, and lets statements take minutes. */
   sql: Sql;
-  models: Models;
+  /** Explains, and compares versions. */
+  thread: ComputeThread;
+  /** Of organizations, each of which has one at work at most, as of exports. */
   explanations: Places;
-  /** Whose length the reader decides. */
-  exports: PlacesEach;
+  exports: Places;
   erasures: Places;
 }
 
 const WAIT_MS_MAX = 10_000;
-/** Explanations compute in this process; two at once keep the database busy while one computes. */
+/** Explanations are computed in one thread; two at once keep the database busy while one computes. */
 const EXPLANATIONS = 2;
-const EXPORTS = 2;
+const EXPORTS = 4;
 /** An erasure writes much at once. */
 const ERASURES = 1;
+
+/** An organization leaves places to the others, at work and in the line. */
+const FAIRLY = { placesEach: 1, waitingMax: 50, waitingEach: 25, waitMsMax: WAIT_MS_MAX };
 
 /** How many connections `createCustomerWork` uses at most. */
 export const CUSTOMER_WORK_CONNECTIONS = EXPLANATIONS + EXPORTS + ERASURES;
@@ -28,9 +31,9 @@ export const CUSTOMER_WORK_CONNECTIONS = EXPLANATIONS + EXPORTS + ERASURES;
 export function createCustomerWork(sql: Sql): CustomerWork {
   return {
     sql,
-    models: new Models(),
-    explanations: new Places({ places: EXPLANATIONS, waitingMax: 50, waitMsMax: WAIT_MS_MAX }),
-    exports: new PlacesEach({ places: EXPORTS, waitingMax: 10, waitMsMax: WAIT_MS_MAX }),
-    erasures: new Places({ places: ERASURES, waitingMax: 50, waitMsMax: WAIT_MS_MAX }),
+    thread: new ComputeThread(),
+    explanations: new Places({ ...FAIRLY, places: EXPLANATIONS, reason: "Too many customers are being explained." }),
+    exports: new Places({ ...FAIRLY, places: EXPORTS, reason: "Too many customers are being exported." }),
+    erasures: new Places({ ...FAIRLY, places: ERASURES }),
   };
 }

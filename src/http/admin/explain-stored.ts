@@ -1,65 +1,102 @@
+import type { PageRow } from "../../db/calls-history.js";
+import { pagesOf } from "../../db/calls-history.js";
+import type { ExplainedPart, StoredForExplanation } from "../../db/calls-explanation.js";
 import {
-  beginExplanation,
-  explanationHistory,
-  explanationSnapshot,
-  type ExplanationOf,
-  type StoredForExplanation,
-} from "../../db/calls-explanation.js";
-import { onSnapshot } from "../../db/transaction.js";
-import type { CustomerState, ExplainOptions, Model } from "../../engine/index.js";
+  explain,
+  explainHealth,
+  type CustomerState,
+  type ExplainOptions,
+  type HistoryRequest,
+  type Model,
+} from "../../engine/index.js";
+import { Models } from "../../evaluation/models.js";
 import { stateOf } from "../../evaluation/stored-state.js";
-import { withHistory } from "../../evaluation/with-history.js";
-import type { CustomerWork } from "./customer-work.js";
+import { withHistory, type HistoryAnswer } from "../../evaluation/with-history.js";
+
+/** What is to be explained. */
+export interface ExplainJob {
+  part: ExplainedPart;
+  stored: StoredForExplanation;
+}
+
+/** What an explanation asks of whoever has the database. */
+export interface ExplainQuestions {
+  snapshot(version: number): Promise<unknown>;
+  /** Answered as text, because parsing it takes long. */
+  history(of: { requests: readonly HistoryRequest[]; pageSize: number }): Promise<HistoryText[]>;
+}
+
+/** The events of a page as JSON, as `PageRow` has them. */
+export interface HistoryText {
+  events: string;
+  complete: boolean;
+}
 
 /** Why there is no explanation, in a word and in a sentence. */
-export interface Unavailable {
+interface Unavailable {
   code: "not_evaluated" | "no_health" | "evaluation_failed";
   message: string;
 }
 
-export interface ExplainedState<T> {
-  stored: StoredForExplanation;
+interface Explained {
   /** Null where the state cannot be explained; `unavailable` says why then. */
-  answer: T | null;
+  answer: object | null;
   unavailable: Unavailable | null;
   /** False where finding out when conditions flip by time alone would have taken too much history: `flipsAt` is null then. */
   flipsKnown: boolean;
 }
 
-/**
- * Explains a customer's state as it is stored, under the version that it was computed under, on one snapshot of the database.
- *
- * @throws {Error} what `begin_explanation` raises; QueueFullError where too many are being explained
- */
-export function explainStored<T>(
-  work: CustomerWork,
-  of: ExplanationOf,
-  explain: (model: Model, state: CustomerState, options: ExplainOptions) => T,
-): Promise<ExplainedState<T>> {
-  return work.explanations.run(() =>
-    onSnapshot(work.sql, async (tx) => {
-      const stored = await beginExplanation(tx, of);
-      if (stored.state === null) return unexplained(stored, notEvaluated(stored));
-      const model = await work.models.get(stored, (version) => explanationSnapshot(tx, of, version));
-      const state = stateOf(stored);
-      try {
-        const found = await withHistory(
-          (history) => explain(model, state, { history }),
-          (requests, pageSize) => explanationHistory(tx, of, requests, pageSize),
-        );
-        const answer = found === null ? explain(model, state, { flips: false }) : found.answer;
-        return { stored, answer, unavailable: null, flipsKnown: found !== null };
-      } catch (error) {
-        // What made its evaluation fail can make its explanation fail. Of the database it is not.
-        if (stored.setAside === null || (error as { code?: unknown }).code !== undefined) throw error;
-        return unexplained(stored, evaluationFailed());
-      }
-    }),
-  );
+/** Of the thread, which is what explains. */
+const models = new Models();
+
+/** Explains a customer's state as it is stored, under the version that it was computed under: the document that is answered, as JSON. */
+export async function explainStored(
+  { part, stored }: ExplainJob,
+  ask: (question: string, input: unknown) => Promise<unknown>,
+): Promise<string> {
+  const explained = await explainedState({ part, stored }, ask);
+  const { customerId, asOf, configVersion, activeVersion, pending, setAside } = stored;
+  const about = { customerId, asOf, configVersion, activeVersion, pending, setAside };
+  const { answer, flipsKnown } = explained;
+  if (part === "customer") {
+    const nothing = { lifecycle: null, journeys: [], segments: [], health: null, signals: [] };
+    return JSON.stringify({ ...about, unavailable: explained.unavailable, flipsKnown, ...(answer ?? nothing) });
+  }
+  const unavailable = explained.unavailable ?? (answer === null ? noHealth(stored) : null);
+  return JSON.stringify({ ...about, unavailable, flipsKnown, score: stored.score, factors: answer });
 }
 
-function unexplained(stored: StoredForExplanation, unavailable: Unavailable): ExplainedState<never> {
-  return { stored, answer: null, unavailable, flipsKnown: true };
+async function explainedState(
+  { part, stored }: ExplainJob,
+  ask: (question: string, input: unknown) => Promise<unknown>,
+): Promise<Explained> {
+  if (stored.state === null) return unexplained(notEvaluated(stored));
+  const model = await models.get(stored, (version) => ask("snapshot", version));
+  const state = stateOf(stored);
+  const explainPart: (model: Model, state: CustomerState, options: ExplainOptions) => object | null =
+    part === "health" ? explainHealth : explain;
+  try {
+    const found = await withHistory(
+      (history) => explainPart(model, state, { history }),
+      async (requests, pageSize) =>
+        historyOf(requests, (await ask("history", { requests, pageSize })) as HistoryText[]),
+    );
+    const answer = found === null ? explainPart(model, state, { flips: false }) : found.answer;
+    return { answer, unavailable: null, flipsKnown: found !== null };
+  } catch (error) {
+    // What made its evaluation fail can make its explanation fail.
+    if (stored.setAside === null) throw error;
+    return unexplained(evaluationFailed());
+  }
+}
+
+function historyOf(requests: readonly HistoryRequest[], texts: readonly HistoryText[]): HistoryAnswer {
+  const rows = texts.map(({ events, complete }) => ({ events: JSON.parse(events) as PageRow["events"], complete }));
+  return { pages: pagesOf(rows, requests), bytes: texts.reduce((sum, { events }) => sum + events.length, 0) };
+}
+
+function unexplained(unavailable: Unavailable): Explained {
+  return { answer: null, unavailable, flipsKnown: true };
 }
 
 function notEvaluated({ setAside }: StoredForExplanation): Unavailable {
@@ -79,7 +116,7 @@ function evaluationFailed(): Unavailable {
 }
 
 /** Where the model has no health. */
-export function noHealth({ configVersion }: StoredForExplanation): Unavailable {
+function noHealth({ configVersion }: StoredForExplanation): Unavailable {
   const message =
     configVersion === null
       ? "The customer was evaluated before a configuration was deployed."

@@ -1,8 +1,13 @@
-import type { StoredForExplanation } from "../../db/calls-explanation.js";
-import { explain, explainHealth } from "../../engine/index.js";
-import { explainStored, noHealth, type ExplainedState } from "./explain-stored.js";
+import {
+  beginExplanation,
+  explanationHistory,
+  explanationSnapshot,
+  type ExplainedPart,
+} from "../../db/calls-explanation.js";
+import { onSnapshot } from "../../db/transaction.js";
+import type { ExplainQuestions } from "./explain-stored.js";
 import { environmentQuery, placeIn } from "./parameters.js";
-import { adminRoute } from "./route.js";
+import { adminRoute, type AdminCall, type Answer } from "./route.js";
 import { customerExplanation, healthExplanation } from "./schemas-explanation.js";
 
 /** The factors behind the present health score: each component with what it measures, what that is now, and when it changes. */
@@ -15,17 +20,7 @@ export const getHealth = adminRoute({
   answers: { 200: healthExplanation },
   refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
   scarce: true,
-  answer: async ({ deps, credentials, params, query }) => {
-    const at = placeIn(params, query.env);
-    const of = { by: credentials, at, customerId: params["customerId"]!, part: "health" as const };
-    const state = await explainStored(deps.work, of, explainHealth);
-    const { stored, answer } = state;
-    const unavailable = state.unavailable ?? (answer === null ? noHealth(stored) : null);
-    return {
-      status: 200,
-      document: { ...aboutState({ ...state, unavailable }), score: stored.score, factors: answer },
-    };
-  },
+  answer: (call) => explanation(call, "health"),
 });
 
 /** Why a customer stands where it does: every part of the model with the conditions that are consulted in its present state. */
@@ -38,20 +33,25 @@ export const getExplanation = adminRoute({
   answers: { 200: customerExplanation },
   refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
   scarce: true,
-  answer: async ({ deps, credentials, params, query }) => {
-    const at = placeIn(params, query.env);
-    const of = { by: credentials, at, customerId: params["customerId"]!, part: "customer" as const };
-    const state = await explainStored(deps.work, of, explain);
-    const nothing = { lifecycle: null, journeys: [], segments: [], health: null, signals: [] };
-    return { status: 200, document: { ...aboutState(state), ...(state.answer ?? nothing) } };
-  },
+  answer: (call) => explanation(call, "customer"),
 });
 
-function aboutState({
-  stored,
-  unavailable,
-  flipsKnown,
-}: Pick<ExplainedState<unknown>, "stored" | "unavailable" | "flipsKnown">): object {
-  const { customerId, asOf, configVersion, activeVersion, pending, setAside }: StoredForExplanation = stored;
-  return { customerId, asOf, configVersion, activeVersion, pending, setAside, unavailable, flipsKnown };
+type ExplanationCall = Pick<AdminCall<typeof environmentQuery, never>, "deps" | "credentials" | "params" | "query">;
+
+/** Reads on one snapshot of the database what a thread explains. */
+async function explanation(
+  { deps: { work }, credentials, params, query }: ExplanationCall,
+  part: ExplainedPart,
+): Promise<Answer> {
+  const of = { by: credentials, at: placeIn(params, query.env), customerId: params["customerId"]!, part };
+  const explain = () =>
+    onSnapshot(work.sql, async (tx) => {
+      const stored = await beginExplanation(tx, of);
+      const answers: ExplainQuestions & Record<string, (input: never) => Promise<unknown>> = {
+        snapshot: (version) => explanationSnapshot(tx, of, version),
+        history: ({ requests, pageSize }) => explanationHistory(tx, of, requests, pageSize),
+      };
+      return work.thread.run("explainStored", { part, stored }, { answers });
+    });
+  return { status: 200, document: await work.explanations.run(explain, credentials.organizationId) };
 }

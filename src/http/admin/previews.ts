@@ -1,18 +1,9 @@
-import Type from "typebox";
 import * as calls from "../../db/calls-recomputes.js";
 import { environmentQuery, MIB, placeIn } from "./parameters.js";
 import { customersQuery, placeOfJob } from "./recomputes.js";
 import { adminRoute } from "./route.js";
 import { differenceList, preview } from "./schemas-recompute.js";
-import { readSnapshot } from "./submitted-snapshot.js";
-
-/** More customers than anybody has. */
-const SAMPLE_MAX = 1_000_000_000;
-
-const newPreview = Type.Object(
-  { snapshot: Type.Unknown(), sample: Type.Optional(Type.Integer({ minimum: 1, maximum: SAMPLE_MAX })) },
-  { additionalProperties: false },
-);
+import { newPreview, storable } from "./submitted-snapshot.js";
 
 const NOT_FOUND = { 404: ["PREVIEW_NOT_FOUND"] };
 
@@ -23,14 +14,14 @@ export const createPreview = adminRoute({
   path: "/projects/:project/previews",
   summary: "Queue a preview of what a snapshot would change, without deploying it",
   query: environmentQuery,
-  body: { schema: newPreview, bytesMax: 8 * MIB },
+  body: { schema: newPreview, bytesMax: 8 * MIB, submission: "preview" },
   answers: { 202: preview },
   refusals: { 422: ["CONFIG_INVALID", "STATE_TOO_LARGE"], 429: ["QUOTA_EXCEEDED"] },
   answer: async ({ deps, credentials, params, query: { env }, body, ctx }) => {
     const place = placeIn(params, env);
     const { environment } = place;
     const document = await calls.createPreview(deps.sql, credentials, place, {
-      ...(await readSnapshot(deps.sql, credentials, { operation: "create_preview", environment }, body.snapshot)),
+      ...(await storable(deps.sql, credentials, { operation: "create_preview", environment }, body.snapshot)),
       sample: body.sample ?? null,
     });
     ctx.set("Location", placeOfJob(place, "previews", document));

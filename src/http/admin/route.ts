@@ -5,20 +5,22 @@ import type { Sql } from "postgres";
 import type { Static, TObject, TSchema } from "typebox";
 import { authorizeRequest, type AdminCredentials } from "../../db/calls-admin.js";
 import type { Mailer } from "../../mail/mailer.js";
-import { placeOf } from "../../operations/literal-place.js";
-import { findBadLiteral } from "../../operations/literals.js";
-import { parseJson, readJsonText } from "../body.js";
+import { readJsonBody, readJsonText } from "../body.js";
 import { bearerToken, hashCredential } from "../credentials.js";
 import { ApiError } from "../errors.js";
-import { exceededLimit } from "../json-limits.js";
+import { countJson } from "../json-limits.js";
+import { largeBodies } from "../large-bodies.js";
 import type { Declaration } from "../openapi/administrative.js";
+import { PARSER_LIMITS, parseJson } from "../parse-json.js";
 import type { Route } from "../route.js";
+import { refuseBadLiterals } from "./bad-literals.js";
 import { emptyObject } from "./parameters.js";
 import { readPathText, readQueryText } from "./request-text.js";
 import { needsMembers, shape, type Shape } from "../shapes.js";
 import type { AiQuestions } from "./ai-questions.js";
 import type { CustomerWork } from "./customer-work.js";
 import type { Places } from "./places.js";
+import { readSubmission, type SubmissionKind } from "./submitted-snapshot.js";
 import type { WebhookTests } from "./webhook-tests.js";
 
 /** What the administrative routes need. */
@@ -69,6 +71,8 @@ interface BodyShape<Body extends TSchema> {
   bytesMax: number;
   /** How deep it may nest, where its schema takes whatever there is. */
   depthMax?: number;
+  /** Read as `readSubmission` does, because a snapshot takes long. */
+  submission?: SubmissionKind;
 }
 
 interface AdminRoute<Query extends TObject, Body extends TSchema> extends Declaration {
@@ -148,21 +152,27 @@ function readQuery<Query extends TObject>(ctx: Context, query: Shape<Query>): St
 
 async function readBody<Body extends TSchema>(
   ctx: Context,
-  { schema, bytesMax, depthMax = Infinity }: BodyShape<Body>,
+  { schema, bytesMax, depthMax = Infinity, submission }: BodyShape<Body>,
   body: Shape<Body>,
 ): Promise<Static<Body>> {
   // Where nothing has to be said, nothing may be sent.
   if (!needsMembers(schema) && hasNoBody(ctx.req)) return body.check({});
+  if (submission !== undefined) return (await submissionOf(ctx, submission, bytesMax)) as Static<Body>;
   const text = await readJsonText(ctx, bytesMax);
-  if (exceededLimit(text, { depthMax, containersMax: Infinity }) !== null) {
+  if (countJson(text, { ...PARSER_LIMITS, depthMax }).exceeded?.limit === "depthMax") {
     throw new ApiError(400, "VALIDATION_ERROR", { reason: `The body nests deeper than ${depthMax} levels.` });
   }
   const value = parseJson(text);
-  const bad = findBadLiteral(text);
-  if (bad) {
-    const field = placeOf(text, bad);
-    const where = field === undefined || field === "" ? {} : { field };
-    throw new ApiError(400, "VALIDATION_ERROR", { ...where, value: bad.literal, reason: bad.reason });
-  }
+  refuseBadLiterals(text);
   return body.check(value);
+}
+
+/** What a few milliseconds are enough for. */
+const SUBMISSION_AT_ONCE_BYTES_MAX = 32 * 1024;
+
+async function submissionOf(ctx: Context, kind: SubmissionKind, bytesMax: number): Promise<unknown> {
+  const body = await readJsonBody(ctx, bytesMax, SUBMISSION_AT_ONCE_BYTES_MAX);
+  if (typeof body !== "string")
+    return largeBodies(ctx).run(ctx, "readSubmission", body, (pieces) => ({ kind, pieces }));
+  return readSubmission({ kind, pieces: [new TextEncoder().encode(body)] });
 }

@@ -10,6 +10,16 @@ export const provenance = exact(
   { title: "Provenance", description: "Where a version was built, as far as it is known." },
 );
 
+/** Members of the body of whatever makes a version the active one. */
+export const activationOptions = {
+  expected: Type.Optional(
+    Type.Union([Type.String({ pattern: "^v[1-9][0-9]{0,8}$" }), Type.Null()], {
+      description: "must be the version that is to be active at present, such as v3, or null for none",
+    }),
+  ),
+  force: Type.Optional(Type.Boolean()),
+};
+
 export const hash = Type.String({ pattern: "^[0-9a-f]{64}$", description: "SHA-256 of the canonical snapshot." });
 
 /** What may not be activated without `force`, and was. */

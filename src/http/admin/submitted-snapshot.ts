@@ -1,11 +1,19 @@
+import Type from "typebox";
 import type { Sql } from "postgres";
 import type { AdminCredentials } from "../../db/calls-admin.js";
 import { getStateLimit } from "../../db/calls-versions.js";
 import { stateBudget, type StateBudget } from "../../engine/index.js";
 import { bytesInWords } from "../../snapshot/bytes-in-words.js";
-import { canonicalJson, hashSnapshot } from "../../snapshot/canonical.js";
-import { parseSnapshot, type Problem } from "../../snapshot/validate.js";
+import { canonicalJson } from "../../snapshot/canonical.js";
+import { digest } from "../../snapshot/digest.js";
+import { LIMITS } from "../../snapshot/limits.js";
+import { parseSnapshot, TOO_LARGE, type Problem } from "../../snapshot/validate.js";
 import { ApiError } from "../errors.js";
+import { countJson, type JsonLimits } from "../json-limits.js";
+import { decodeJson, PARSER_LIMITS, parseCounted, refusalOf } from "../parse-json.js";
+import { shape } from "../shapes.js";
+import { refuseBadLiterals } from "./bad-literals.js";
+import { activationOptions, provenance } from "./schemas-config.js";
 
 /** A snapshot as it is stored. */
 export interface StorableSnapshot {
@@ -15,30 +23,81 @@ export interface StorableSnapshot {
   hash: string;
 }
 
+/** A snapshot that was sent, read: what is stored of it, or what is wrong with it. */
+export type ReadSnapshot = (StorableSnapshot & { budget: StateBudget }) | { problems: readonly Problem[] };
+
 /** How many of the dearest conditions an error names. */
 const NAMED_MAX = 5;
 
+export const newVersion = Type.Object(
+  { snapshot: Type.Unknown(), provenance: Type.Optional(provenance), ...activationOptions },
+  { additionalProperties: false },
+);
+
+/** More customers than anybody has. */
+const SAMPLE_MAX = 1_000_000_000;
+
+export const newPreview = Type.Object(
+  { snapshot: Type.Unknown(), sample: Type.Optional(Type.Integer({ minimum: 1, maximum: SAMPLE_MAX })) },
+  { additionalProperties: false },
+);
+
+const SHAPES = { version: shape(newVersion), preview: shape(newPreview) };
+
+/** What a snapshot is submitted as. */
+export type SubmissionKind = keyof typeof SHAPES;
+
+const SUBMISSION_LIMITS: JsonLimits = {
+  ...PARSER_LIMITS,
+  membersMax: 100,
+  // Each value takes a byte at least.
+  part: { depth: 2, valuesMax: LIMITS.bytes, charactersMax: Infinity },
+};
+
 /**
- * Checks a snapshot that somebody sent, and what it may remember for one customer. Throws CONFIG_INVALID with all that is wrong with
- * it, and STATE_TOO_LARGE where the organization's plan allows less.
- *
- * @param operation what the snapshot is sent for, which the sender must be allowed to do
+ * Reads a body with the member `snapshot`, in whose place is then what was read of it. Throws what is wrong with the body; what is wrong with
+ * the snapshot is in the answer, because it is said when all else is right.
  */
-export async function readSnapshot(
+export function readSubmission({ kind, pieces }: { kind: SubmissionKind; pieces: readonly Uint8Array[] }): object {
+  const text = decodeJson(pieces);
+  const { exceeded } = countJson(text, SUBMISSION_LIMITS);
+  if (exceeded?.limit === "partValuesMax" && exceeded.path === "snapshot") throw invalidSnapshot([TOO_LARGE]);
+  if (exceeded !== null) throw refusalOf(exceeded, SUBMISSION_LIMITS);
+  const value = parseCounted(text);
+  refuseBadLiterals(text);
+  const submission = SHAPES[kind].check(value);
+  return { ...submission, snapshot: readSnapshot(submission.snapshot) };
+}
+
+/**
+ * What is to be stored of a snapshot that `readSubmission` read. Throws CONFIG_INVALID with all that is wrong with it, and STATE_TOO_LARGE where
+ * the organization's plan allows a model to remember less.
+ *
+ * @param at.operation what the snapshot is sent for, which the sender must be allowed to do
+ */
+export async function storable(
   sql: Sql,
   by: AdminCredentials,
   at: { operation: string; environment: string },
-  value: unknown,
+  read: unknown,
 ): Promise<StorableSnapshot> {
-  const parsed = parseSnapshot(value);
-  if (!parsed.ok) throw notValid(parsed.problems);
+  const submitted = read as ReadSnapshot;
+  if ("problems" in submitted) throw invalidSnapshot(submitted.problems);
+  const { budget, ...stored } = submitted;
   const bytesMax = await getStateLimit(sql, by, at);
-  const budget = stateBudget(parsed.snapshot);
   if (budget.bytes > bytesMax) throw tooLarge(budget, bytesMax);
-  return { snapshot: canonicalJson(parsed.snapshot), hash: hashSnapshot(parsed.snapshot) };
+  return stored;
 }
 
-function notValid(problems: readonly Problem[]): ApiError {
+function readSnapshot(value: unknown): ReadSnapshot {
+  const parsed = parseSnapshot(value);
+  if (!parsed.ok) return { problems: parsed.problems };
+  const snapshot = canonicalJson(parsed.snapshot);
+  const { bytes, parts } = stateBudget(parsed.snapshot);
+  return { snapshot, hash: digest(snapshot).toString("hex"), budget: { bytes, parts: parts.slice(0, NAMED_MAX) } };
+}
+
+function invalidSnapshot(problems: readonly Problem[]): ApiError {
   return new ApiError(422, "CONFIG_INVALID", {
     message: "The snapshot is not a valid configuration.",
     fix: "Correct the model and compile it again; diagnostics lists every problem.",
@@ -54,7 +113,7 @@ function tooLarge({ bytes, parts }: StateBudget, bytesMax: number): ApiError {
     fix:
       "Compare with smaller numbers of occurrences or of different values, or with fewer events and properties; " +
       "diagnostics names what takes the most.",
-    diagnostics: parts.slice(0, NAMED_MAX).map(({ path, conditions, bytes: own }) => ({
+    diagnostics: parts.map(({ path, conditions, bytes: own }) => ({
       code: "STATE_TOO_LARGE",
       message: `remembers up to ${bytesInWords(own)}${conditions === 1 ? "" : `, which ${conditions} conditions share`}`,
       path,

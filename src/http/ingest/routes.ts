@@ -6,14 +6,17 @@ import {
   SINGLE_BYTES_MAX,
   batchRequestProblem,
   singleRequestProblem,
-  type RequestProblem,
 } from "../../operations/request.js";
 import { heldBody, type HeldBody } from "../body-budget.js";
-import { ClientGoneError, parseJson, readJsonText } from "../body.js";
+import { ClientGoneError, readJsonBody, readJsonText } from "../body.js";
 import { bearerToken, hashCredential } from "../credentials.js";
+import type { DiskFull } from "../disk-full.js";
 import { ApiError, refusal, toApiError } from "../errors.js";
+import { atOnce, largeBodies, READ_AT_ONCE } from "../large-bodies.js";
+import { parseJson } from "../parse-json.js";
 import { recordOperations } from "../request-log.js";
 import type { Route } from "../route.js";
+import { refuse } from "./batch-body.js";
 import type { SingleOutcome } from "./ingestor.js";
 
 /** What stands behind the two routes; src/http/ingest/ingestor.ts in the service. `held` is what the body takes of the memory. */
@@ -29,6 +32,7 @@ export interface IngestDeps {
   log: Logger;
   /** Told what became of each request. */
   outcomes?: IngestOutcomes;
+  disk?: DiskFull;
 }
 
 /** Counts what ingestion answers. */
@@ -45,7 +49,9 @@ export function ingestRoutes(deps: IngestDeps): Route[] {
   const counted = (accept: typeof acceptBatch) => async (ctx: Context) => {
     try {
       await accept(ctx, deps);
+      deps.disk?.written();
     } catch (error) {
+      deps.disk?.failed(error);
       if (!(error instanceof ClientGoneError)) deps.outcomes?.refused(toApiError(error).code);
       throw error;
     }
@@ -73,8 +79,7 @@ async function acceptSingle(ctx: Context, { backend, requireKey, log, outcomes }
 
 async function acceptBatch(ctx: Context, { backend, requireKey, log, outcomes }: IngestDeps): Promise<void> {
   const { keyHash, allowance } = await requireApiKey(ctx, requireKey);
-  const text = await readJsonText(ctx, BATCH_BYTES_MAX);
-  refuse(batchRequestProblem(parseJson(text), text));
+  const text = await readBatch(ctx);
   const answer = await backend.batch(keyHash, text, heldBody(ctx)).catch(explainRefusal(ctx, allowance));
   showAllowance(ctx, allowance, answer);
   outcomes?.accepted(answer.accepted, answer.repeated);
@@ -82,6 +87,13 @@ async function acceptBatch(ctx: Context, { backend, requireKey, log, outcomes }:
   recordOperations(ctx, answer.accepted);
   ctx.status = 202;
   ctx.body = { accepted: answer.accepted, rejected: 0, eventIds: answer.eventIds };
+}
+
+/** The text of a batch whose shape is right. */
+async function readBatch(ctx: Context): Promise<string> {
+  const body = await readJsonBody(ctx, BATCH_BYTES_MAX, READ_AT_ONCE.bytesMax);
+  if (typeof body === "string" && atOnce(body, (value) => refuse(batchRequestProblem(value, body)))) return body;
+  return largeBodies(ctx).run(ctx, "checkBatch", body, (pieces) => pieces);
 }
 
 interface Authenticated {
@@ -97,12 +109,6 @@ async function requireApiKey(ctx: Context, requireKey: IngestDeps["requireKey"])
   const allowance = await requireKey(keyHash);
   showAllowance(ctx, allowance, allowance);
   return { keyHash, allowance };
-}
-
-function refuse(problem: RequestProblem | null): void {
-  if (problem === null) return;
-  const { code, ...detail } = problem;
-  throw new ApiError(400, code, detail);
 }
 
 /** A refusal that the database answered with, or put into the detail of an error. */

@@ -5,15 +5,17 @@ import type { PageDeps } from "./deps.js";
 import { hidden } from "./fields.js";
 import { endVisit } from "./form-token.js";
 import { html, type Html } from "./html.js";
+import { forgetLinkSecret, openLinkSecret } from "./link-secret.js";
 import { NEW_PASSWORD_FIELDS, newPasswordFields, passwordProblem, type PasswordProblem } from "./new-password.js";
 import { signInTo } from "./next.js";
 import { PageError } from "./page-error.js";
-import { pageRoute, queryText, type Visit } from "./page-route.js";
+import { pageRoute, type Visit } from "./page-route.js";
 import { renderPage, seeOther } from "./page.js";
 import type { Passwords } from "./passwords.js";
 import { giveSession } from "./session.js";
 import { signOutForm } from "./sign-in.js";
 
+const PAGE = "/invitation";
 const FIELDS = ["token", ...NEW_PASSWORD_FIELDS] as const;
 type FieldName = (typeof FIELDS)[number];
 
@@ -26,7 +28,8 @@ export function invitationRoutes(passwords: Passwords): ((deps: PageDeps) => Rou
 }
 
 async function show(visit: Visit<never>): Promise<void> {
-  const token = queryText(visit.ctx, "token") ?? "";
+  const token = openLinkSecret(visit, PAGE);
+  if (token === null) return;
   const invitation = await openInvitation(visit, token);
   renderStep(visit, invitation, nextStep(visit, invitation, token));
 }
@@ -53,9 +56,12 @@ async function accept(visit: Visit<FieldName>, passwords: Passwords): Promise<vo
     giveSession(deps, ctx, newOne);
     endVisit(deps, ctx);
   }
-  if (joined) renderWelcome(visit, invitation);
+  if (joined) {
+    forgetLinkSecret(visit, PAGE);
+    renderWelcome(visit, invitation);
+  }
   // The page of the link says why not.
-  else seeOther(ctx, addressOf(token));
+  else seeOther(ctx, PAGE);
 }
 
 function renderWelcome({ ctx }: Visit<never>, { organization, role, email }: InvitationOfLink): void {
@@ -65,10 +71,6 @@ function renderWelcome({ ctx }: Visit<never>, { organization, role, email }: Inv
       <p>You are signed in as <strong>${email}</strong>, ${role} of <strong>${organization}</strong>.</p>
       <p>A program that you sign in shows a code. Enter it on <a href="device">the page for devices</a>.</p>`,
   });
-}
-
-function addressOf(token: string): string {
-  return `/invitation?token=${encodeURIComponent(token)}`;
 }
 
 /** The invitation of a link, if it can be accepted still. Throws a PageError that says why not. */
@@ -124,11 +126,11 @@ function renderStep(visit: Visit<never>, invitation: InvitationOfLink, step: Htm
 function nextStep(visit: Visit<never>, invitation: InvitationOfLink, token: string): Html {
   const { session } = visit;
   if (session?.email === invitation.email) return join(visit, token);
-  if (session !== null) return asSomebodyElse(visit, token);
+  if (session !== null) return asSomebodyElse(visit);
   if (!invitation.isUser) return choosePassword(visit, invitation, token, null);
   return html`<p>
       There is an account with this e-mail address.
-      <a href="${signInTo(addressOf(token)).slice(1)}">Sign in with it</a>, and you come back here.
+      <a href="${signInTo(PAGE).slice(1)}">Sign in with it</a>, and you come back here.
     </p>
     <p class="hint">
       If it has no password yet, or you forgot it, ask an owner of your organization or the operator of this service for
@@ -156,10 +158,10 @@ function join({ tokenField }: Visit<never>, token: string): Html {
   </form>`;
 }
 
-function asSomebodyElse({ session, tokenField }: Visit<never>, token: string): Html {
+function asSomebodyElse({ session, tokenField }: Visit<never>): Html {
   return html`<p>
       You are signed in as <strong>${session?.email}</strong>, and the invitation is for somebody else. Sign out to go
       on as who was invited.
     </p>
-    ${signOutForm(tokenField, addressOf(token))}`;
+    ${signOutForm(tokenField, PAGE)}`;
 }

@@ -4,12 +4,14 @@ import type { Route } from "../route.js";
 import type { PageDeps } from "./deps.js";
 import { hidden } from "./fields.js";
 import { html } from "./html.js";
+import { forgetLinkSecret, openLinkSecret } from "./link-secret.js";
 import { NEW_PASSWORD_FIELDS, newPasswordFields, passwordProblem, type PasswordProblem } from "./new-password.js";
 import { PageError } from "./page-error.js";
-import { pageRoute, queryText, type Visit } from "./page-route.js";
+import { pageRoute, type Visit } from "./page-route.js";
 import { renderPage, seeOther } from "./page.js";
 import type { Passwords } from "./passwords.js";
 
+const PAGE = "/password";
 const FIELDS = ["token", ...NEW_PASSWORD_FIELDS] as const;
 type FieldName = (typeof FIELDS)[number];
 
@@ -22,7 +24,8 @@ export function setPasswordRoutes(passwords: Passwords): ((deps: PageDeps) => Ro
 }
 
 async function show(visit: Visit<never>): Promise<void> {
-  const token = queryText(visit.ctx, "token") ?? "";
+  const token = openLinkSecret(visit, PAGE);
+  if (token === null) return;
   renderForm(visit, { token, email: (await openLink(visit, token)).email, problem: null });
 }
 
@@ -38,9 +41,10 @@ async function set(visit: Visit<FieldName>, passwords: Passwords): Promise<void>
   const wasSet = await setPassword(deps.sql, hashCredential(token), await passwords.hash(form.password ?? ""));
   // The page of the link says why.
   if (!wasSet) {
-    seeOther(ctx, `/password?token=${encodeURIComponent(token)}`);
+    seeOther(ctx, PAGE);
     return;
   }
+  forgetLinkSecret(visit, PAGE);
   renderPage(ctx, {
     title: "The password is set",
     body: html`<h1>The password is set</h1>

@@ -9,6 +9,7 @@ import { envelope, type Reply } from "../../support/service.js";
 import { startIngest, type IngestFixture } from "./fixture.js";
 import { openConnection, type RawConnection } from "./raw-connection.js";
 
+/** What one key may hold: half of all. */
 const BUDGET = 100_000;
 const APPLICATION = "svc test lane";
 
@@ -17,7 +18,7 @@ let keyHash: Buffer;
 const pools: Sql[] = [];
 const undo: (() => unknown)[] = [];
 beforeAll(async () => {
-  fixture = await startIngest({ bodyBytesMax: BUDGET }, { ingestor: { answerMsMax: 1_000, batchConcurrency: 1 } });
+  fixture = await startIngest({ bodyBytesMax: 2 * BUDGET }, { ingestor: { answerMsMax: 1_000, batchConcurrency: 1 } });
   keyHash = hashCredential(fixture.keys.test);
 });
 afterEach(async () => {
@@ -160,18 +161,18 @@ describe("bodies past what the process may hold", () => {
   const full = envelope(
     "SERVICE_UNAVAILABLE",
     "The service is not available for the moment. Send the same request again.",
-    { reason: "This process holds as many bytes of requests as it may." },
+    { reason: "This process holds as many bytes of this key's requests as it may." },
   );
   const expectFull = (reply: Reply): void => {
     expect({ status: reply.status, body: reply.body }).toEqual({ status: 503, body: full });
     expect(reply.headers.get("Retry-After")).toBe("1");
   };
 
-  const open = (bytes: number, more = ""): RawConnection => {
+  const open = (bytes: number, more = "", key = fixture.keys.test): RawConnection => {
     const connection = openConnection(fixture.service.url);
     undo.push(() => connection.socket.destroy());
     connection.write(
-      `POST /v1/events HTTP/1.1\r\nHost: svc\r\nAuthorization: Bearer ${fixture.keys.test}\r\n` +
+      `POST /v1/events HTTP/1.1\r\nHost: svc\r\nAuthorization: Bearer ${key}\r\n` +
         `Content-Type: application/json\r\nContent-Length: ${bytes}\r\n${more}\r\n`,
     );
     return connection;
@@ -225,13 +226,27 @@ describe("bodies past what the process may hold", () => {
     expect((await fixture.post("/v1/events", fitting, { "Content-Encoding": "gzip" })).status).toBe(202);
   });
 
-  it("count in the administrative API too", async () => {
+  it("count in the administrative API too, and three quarters of all are what one address may hold", async () => {
     const held = await holdBody(90_000);
+    const live = open(50_000, "", fixture.keys.live);
+    live.write(padded(49_999));
     const body = JSON.stringify({ name: "New", slug: "new" }).padEnd(15_000);
-    const create = () => fixture.service.request("POST", "/projects", { by: fixture.owner, body });
-    expectFull(await create());
+    const create = (text: string) => fixture.service.request("POST", "/projects", { by: fixture.owner, body: text });
+    // Tried with what would be refused anyway, until both are held.
+    const refusal = async () => ((await create("{".padEnd(15_000))).body as { error: { reason: string } }).error.reason;
+    await expect.poll(refusal).toBe("This process holds as many bytes of requests from this address as it may.");
+    expect((await create(body)).status).toBe(503);
     held.socket.destroy();
-    await expect.poll(async () => (await create()).status).toBe(201);
+    await expect.poll(async () => (await create(body)).status).toBe(201);
+  });
+
+  it("of one key leave room for the others", async () => {
+    const held = await holdBody(99_000);
+    expectFull(await fixture.single(padded(20_000)));
+    const headers = { Authorization: `Bearer ${fixture.keys.live}` };
+    expect((await fixture.post("/v1/events", padded(20_000), headers)).status).toBe(202);
+    held.socket.destroy();
+    await expect.poll(() => fits(BUDGET)).toBe(true);
   });
 
   it("are given back by every refusal", async () => {

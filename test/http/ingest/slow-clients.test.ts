@@ -4,32 +4,46 @@ import { startIngest, taken, type IngestFixture } from "./fixture.js";
 import { openConnection, type RawAnswer, type RawConnection } from "./raw-connection.js";
 
 let fixture: IngestFixture;
+/** Where a whole request may take long, and its body may not. */
+let slow: IngestFixture;
 const connections: RawConnection[] = [];
 beforeAll(async () => {
   const limits = { headersMsMax: 1_000, requestMsMax: 1_500, checkMs: 50 };
   fixture = await startIngest({}, { limits });
+  slow = await startIngest({}, { limits: { bodyLookMs: 200 } });
 });
 afterEach(async () => {
   for (const { socket } of connections.splice(0)) socket.destroy();
   expect((await fixture.single({ customerId: "c", event: "after" })).status).toBe(202);
 });
-afterAll(() => fixture.service.stop());
+afterAll(async () => {
+  await fixture.service.stop();
+  await slow.service.stop();
+});
 
 const BODY = JSON.stringify({ customerId: "c", event: "e" });
 const NEW_ID = expect.stringMatching(/^req_[0-9a-f]{32}$/) as string;
 
 function open(text: string | Buffer = ""): RawConnection {
-  const connection = openConnection(fixture.service.url);
+  return openTo(fixture.service.url, text);
+}
+
+function openTo(url: string, text: string | Buffer): RawConnection {
+  const connection = openConnection(url);
   connections.push(connection);
   if (text.length > 0) connection.write(text);
   return connection;
 }
 
 /** The head of a request for a single event with the id "req"; a header of undefined is left out. */
-function head(more: Record<string, string | undefined> = {}, line = "POST /v1/events HTTP/1.1"): string {
+function head(
+  more: Record<string, string | undefined> = {},
+  line = "POST /v1/events HTTP/1.1",
+  key = fixture.keys.test,
+): string {
   const headers: Record<string, string | undefined> = {
     Host: "svc",
-    Authorization: `Bearer ${fixture.keys.test}`,
+    Authorization: `Bearer ${key}`,
     "Content-Type": "application/json",
     "X-Request-ID": "req",
     ...more,
@@ -90,6 +104,14 @@ describe("a client that is too slow is answered REQUEST_TIMEOUT", () => {
     const connection = open(head({ "Transfer-Encoding": "chunked" }));
     const [[answer]] = await Promise.all([connection.closed, trickle(connection, "1\r\n \r\n")]);
     expectError(answer, 408, "REQUEST_TIMEOUT", "req");
+  });
+
+  it.each(["identity", "gzip"])("where less of its body comes than has to, as %s", async (encoding) => {
+    const sent = { "Content-Length": "100000", "Content-Encoding": encoding };
+    const [answer] = await openTo(slow.service.url, head(sent, undefined, slow.keys.test)).closed;
+    expectError(answer, 408, "REQUEST_TIMEOUT", "req");
+    expect(answer?.body).toMatchObject({ error: { reason: "The body came too slowly." } });
+    expect(answer?.headers["connection"]).toBe("close");
   });
 
   it("where it falls silent before the end of its body, with its request ID", async () => {
@@ -174,6 +196,25 @@ describe("what is no request is refused, and the connection closed", () => {
     const [refused, accepted] = await answersOf(connection, 2);
     expectError(refused, 400, "VALIDATION_ERROR", "req");
     expect(accepted).toMatchObject({ status: 202 });
+  });
+});
+
+it("a request with two headers Host is refused", async () => {
+  const connection = open(whole({ Host: "svc\r\nHost: other" }));
+  const [answer] = await answersOf(connection, 1);
+  expectError(answer, 400, "VALIDATION_ERROR", "req");
+  expect(answer?.body).toMatchObject({ error: { message: "The request has several headers Host." } });
+});
+
+describe("a request that offers another protocol", () => {
+  const offer = { Connection: "Upgrade", Upgrade: "websocket" };
+
+  it.each([
+    ["with a body", () => whole(offer), 202],
+    ["without one", () => head(offer, "GET /livez HTTP/1.1"), 200],
+  ])("is answered %s, and the connection closed before what follows it", async (_, request, status) => {
+    const answers = await open(request() + whole()).closed;
+    expect(answers).toMatchObject([{ status, headers: { connection: "close" } }]);
   });
 });
 

@@ -1,0 +1,118 @@
+import { Worker } from "node:worker_threads";
+import type { Job, JobInput, JobName, JobOutput, JobReport } from "./jobs.js";
+import { ApiError } from "../errors.js";
+
+/** Where scripts/build.js puts what the thread runs; sources are run without it, so they take what was built of them. */
+const SCRIPT = new URL(
+  import.meta.url.endsWith(".ts") ? "../../../dist/server/compute-thread.js" : "../../server/compute-thread.js",
+  import.meta.url,
+);
+
+/** A start takes a tenth of a second; until its end a thread keeps the memory of the largest body that it read. */
+const IDLE_MS_MAX = 10_000;
+/** More than the largest body that is accepted becomes when it is parsed. */
+const HEAP_MIB_MAX = 2_048;
+
+/** How Node.js says that a thread went beyond it. */
+const OUT_OF_MEMORY = /^ERR_WORKER_OUT_OF_MEMORY$/;
+
+/** What a job asks of whoever runs it. */
+export type Answers = Readonly<Record<string, (input: never) => Promise<unknown>>>;
+
+interface Running {
+  answers: Answers;
+  resolve: (output: never) => void;
+  reject: (error: unknown) => void;
+}
+
+export interface RunOptions {
+  /** Handed over instead of copied. */
+  transfer?: ArrayBuffer[];
+  answers?: Answers;
+}
+
+/**
+ * A thread for work that would hold up the event loop, and with it everybody. It starts with the first job and ends when it has been idle for
+ * a while. It takes what it is given: whoever gives bounds how much that is at once.
+ */
+export class ComputeThread {
+  readonly #running = new Map<number, Running>();
+  #worker: Worker | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #jobs = 0;
+
+  /** Does a job in the thread. Throws what it throws, what answering it throws, and 413 where it takes more memory than there is for it. */
+  run<Name extends JobName>(
+    name: Name,
+    input: JobInput<Name>,
+    { transfer = [], answers = {} }: RunOptions = {},
+  ): Promise<JobOutput<Name>> {
+    clearTimeout(this.#idle);
+    const worker = (this.#worker ??= this.#start());
+    const id = this.#jobs++;
+    return new Promise<JobOutput<Name>>((resolve, reject) => {
+      this.#running.set(id, { answers, resolve, reject });
+      // While it works, the process is not over.
+      worker.ref();
+      worker.postMessage({ id, name, input } satisfies Job, transfer);
+    });
+  }
+
+  #start(): Worker {
+    const worker = new Worker(SCRIPT, { resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB_MAX } });
+    worker.on("message", (report: JobReport) => this.#hear(worker, report));
+    worker.on("error", (error: Error & { code?: string }) => this.#fail(worker, refusalOf(error)));
+    worker.on("exit", () => this.#fail(worker, new Error("the thread that computes ended")));
+    return worker;
+  }
+
+  #hear(worker: Worker, report: JobReport): void {
+    const job = this.#running.get(report.id);
+    // One whose question failed is over for us.
+    if (job === undefined) return;
+    if ("question" in report) {
+      const { id, call, question, input } = report;
+      job.answers[question]!(input as never).then(
+        (output) => worker.postMessage({ id, call, output }),
+        (error: unknown) => {
+          this.#end(id);
+          worker.postMessage({ id, call, failed: true });
+          job.reject(error);
+        },
+      );
+      return;
+    }
+    this.#end(report.id);
+    if ("output" in report) job.resolve(report.output as never);
+    else if ("refused" in report) job.reject(new ApiError(...report.refused));
+    else job.reject(report.error);
+  }
+
+  #end(id: number): void {
+    this.#running.delete(id);
+    if (this.#running.size > 0) return;
+    const worker = this.#worker;
+    worker?.unref();
+    this.#idle = setTimeout(() => {
+      this.#worker = undefined;
+      void worker?.terminate();
+    }, IDLE_MS_MAX).unref();
+  }
+
+  #fail(worker: Worker, error: Error): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    clearTimeout(this.#idle);
+    const jobs = [...this.#running.values()];
+    this.#running.clear();
+    for (const { reject } of jobs) reject(error);
+  }
+}
+
+function refusalOf(error: Error & { code?: string }): Error {
+  if (!OUT_OF_MEMORY.test(error.code ?? "")) return error;
+  return new ApiError(413, "PAYLOAD_TOO_LARGE", {
+    reason: "Reading it takes more memory than one request may have.",
+    cause: error,
+  });
+}

@@ -1,0 +1,40 @@
+import {
+  batchRequestProblem,
+  SINGLE_BYTES_MAX,
+  tooManyOperations,
+  type RequestProblem,
+} from "../../operations/request.js";
+import { BATCH_MAX, DOCUMENT_BYTES_MAX } from "../../operations/shape.js";
+import { ApiError } from "../errors.js";
+import { countJson, type JsonLimits } from "../json-limits.js";
+import { decodeJson, PARSER_LIMITS, parseCounted, refusalOf } from "../parse-json.js";
+
+/** What a batch that could be accepted never exceeds. */
+const LIMITS: JsonLimits = {
+  ...PARSER_LIMITS,
+  // The database keeps a number in 12 bytes at least, and 256 MiB of one body.
+  valuesMax: 22_000_000,
+  membersMax: 100,
+  itemsMax: BATCH_MAX,
+  // A value takes a byte at least, and room for the caller's escapes and white space.
+  part: { depth: 3, valuesMax: DOCUMENT_BYTES_MAX, charactersMax: SINGLE_BYTES_MAX },
+};
+
+/** Checks a batch that is too large to be checked in between, and answers its text. Throws what is wrong with it. */
+export function checkBatch(pieces: readonly Uint8Array[]): string {
+  const text = decodeJson(pieces);
+  const unreadable = countJson(text, PARSER_LIMITS).exceeded;
+  if (unreadable !== null) throw refusalOf(unreadable, PARSER_LIMITS);
+  const { exceeded } = countJson(text, LIMITS);
+  if (exceeded?.limit === "itemsMax" && exceeded.path === "events") refuse(tooManyOperations());
+  if (exceeded !== null) throw refusalOf(exceeded, LIMITS);
+  refuse(batchRequestProblem(parseCounted(text), text));
+  return text;
+}
+
+/** Throws the problem of a request, if it has one. */
+export function refuse(problem: RequestProblem | null): void {
+  if (problem === null) return;
+  const { code, ...detail } = problem;
+  throw new ApiError(400, code, detail);
+}

@@ -1,0 +1,27 @@
+import { parentPort } from "node:worker_threads";
+import { doJob, type Ask, type Job, type JobAnswer } from "../http/compute/jobs.js";
+
+// The thread of `ComputeThread`: what would hold up HTTP is done here.
+if (parentPort === null) throw new Error("this module is the body of a worker thread");
+const port = parentPort;
+const asked = new Map<number, (output: unknown) => void>();
+let calls = 0;
+
+port.on("message", (message: Job | JobAnswer) => {
+  if ("name" in message) {
+    void doJob(message, askFor(message.id)).then((report) => port.postMessage(report));
+    return;
+  }
+  const resolve = asked.get(message.call);
+  asked.delete(message.call);
+  if ("output" in message) resolve?.(message.output);
+});
+
+function askFor(id: number): Ask {
+  return (question, input) =>
+    new Promise((resolve) => {
+      const call = calls++;
+      asked.set(call, resolve);
+      port.postMessage({ id, call, question, input });
+    });
+}
