@@ -81,6 +81,17 @@ export const tokensCommands = (configure: Configure) => (command: Argv) => {
     .demandCommand(1, "Name a command of tokens: list, create or revoke.");
 };
 
+const limitOptions = {
+  "rate-per-second": { type: "string", describe: "Operations per second of an API key, lasting" },
+  "rate-burst": { type: "string", describe: "Operations of an API key at once; at least 1000" },
+  "monthly-events": { type: "string", describe: "Events that may be stored a month, or none" },
+  "retention-days": { type: "string", describe: "Days that events are kept, or none: for ever" },
+  // As booleans, all values but `true` would count as `false`.
+  "cloud-execution": { type: "string", describe: "Whether events are taken; --no-cloud-execution" },
+  ai: { type: "string", describe: "Whether a language model may be asked; --no-ai" },
+  "state-bytes": { type: "string", describe: "Bytes that a model may remember for one customer" },
+} as const;
+
 const quotaOptions = {
   projects: { type: "string", describe: "Projects of an organization" },
   members: { type: "string", describe: "Members and open invitations of an organization" },
@@ -117,14 +128,7 @@ export const plansCommands = (configure: Configure) => (command: Argv) => {
       (set) =>
         set
           .positional("plan", plan)
-          .option("rate-per-second", { type: "string", describe: "Operations per second of an API key, lasting" })
-          .option("rate-burst", { type: "string", describe: "Operations of an API key at once; at least 1000" })
-          .option("monthly-events", { type: "string", describe: "Events that may be stored a month, or none" })
-          .option("retention-days", { type: "string", describe: "Days that events are kept, or none: for ever" })
-          // As booleans, all values but `true` would count as `false`.
-          .option("cloud-execution", { type: "string", describe: "Whether events are taken; --no-cloud-execution" })
-          .option("ai", { type: "string", describe: "Whether a language model may be asked; --no-ai" })
-          .option("state-bytes", { type: "string", describe: "Bytes that a model may remember for one customer" })
+          .option(limitOptions)
           .option(quotaOptions)
           .option("json", { type: "boolean", default: false, describe: "Print {plan, changes}" })
           .example("svc-server plans set starter --rate-per-second 100 --rate-burst 5000 --retention-days 90", ""),
