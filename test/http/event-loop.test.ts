@@ -7,7 +7,7 @@ import { createDatabase, type TestDatabase } from "../support/database.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
 
 /** What a request may hold up others for, in seconds: far less than without its bounds, and more than a busy machine holds up anything. */
-const BLOCK_MAX = 0.25;
+const BLOCK_MAX = 0.75;
 
 const METRICS_TOKEN = "a-token-of-the-tests-for-metrics-0123456789";
 const token = newAccessToken();

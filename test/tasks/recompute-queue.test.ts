@@ -120,9 +120,10 @@ describe("the order of jobs", () => {
     const running = await claimed(first, ids[0]!);
     const preview = await queue(environment, { kind: "preview", snapshot: MODEL });
     const elsewhere = await queue(other);
-    const beside = await claimed(second, preview);
     const third = new JobRunner(db);
+    // Of two organizations, the one of which less runs comes first.
     const there = await claimed(third, elsewhere);
+    const beside = await claimed(second, preview);
     const fourth = new JobRunner(db);
     expect(await fourth.claim(), "the dry run stands behind the recompute").toBeNull();
     await Promise.all([second.run(beside), third.run(there), first.run(running)]);

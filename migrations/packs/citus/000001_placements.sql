@@ -38,6 +38,8 @@ insert into svc_citus.placements (relation, placement, reason) values
 ('config_activations', 'local', 'refers to environments; small'),
 ('api_keys', 'local', 'is found by the key alone, before the environment is known; small'),
 ('retention', 'local', 'refers to environments; one row for each'),
+('evaluation_slots', 'local', 'two rows for each environment, which workers lock'),
+('suspect_environments', 'local', 'written by whoever unlocks jobs, of all environments at once; mostly empty'),
 ('ingest_batches', 'local', 'its trigger asks for evaluation, in the queue of the coordinator; one row for each call'),
 ('emission_batches', 'local', 'its trigger makes the deliveries; one row for each write-back'),
 ('emissions', 'local', 'read by that trigger and by the statement that takes deliveries, of all environments at once'),

@@ -16,7 +16,8 @@ export class SharedPlaces {
 
   constructor(options: SharedPlacesOptions) {
     this.#options = options;
-    this.#places = new Places(options);
+    const { places, waitingMax, waitMsMax, reason } = options;
+    this.#places = new Places({ places, waitingMax, waitMsMax, ...(reason === undefined ? {} : { reason }) });
   }
 
   /** Does a piece of work once there is a place for it. Throws QueueFullError where there is none in time, or the organization has as many as it may. */
