@@ -1,5 +1,5 @@
 --! Previous: sha1:017a6bd15a961b82685782d87f39b6c3b0a18d20
---! Hash: sha1:11a9096f395fbf984cb291314f446f98dd107683
+--! Hash: sha1:2ccd76c9ebc1200129a7d6e914bfa6a397653d3b
 
 create table if not exists svc.evaluation_slots (
   environment_id integer not null,
@@ -11,6 +11,11 @@ comment on table svc.evaluation_slots is
   'Whoever evaluates customers of an environment locks one of these rows meanwhile, so that no environment takes all workers.';
 comment on column svc.evaluation_slots.environment_id is 'The environment.';
 comment on column svc.evaluation_slots.slot is '1 or 2; only who holds the first inserts customers that are new.';
+insert into svc.evaluation_slots (environment_id, slot)
+select e.environment_id, s.slot
+from svc.environments as e
+cross join generate_series(1, 2) as s (slot)
+on conflict do nothing;
 
 create table if not exists svc.suspect_environments (
   environment_id integer not null primary key,

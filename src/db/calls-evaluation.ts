@@ -15,16 +15,18 @@ export interface CustomerInput {
   operations: OperationRow[];
   /** More operations of this customer wait than were read. */
   more: boolean;
+  /** Of those that lay ahead and were not read, when the first is due (ms); null where there are none. */
+  aheadFrom: number | null;
 }
 
 export interface EvaluationInput {
   /** Two others evaluate the environment: nobody was taken. The other members but `customers` are missing then. */
   busy?: true;
+  /** The environment is to be evaluated in trials only: the same. */
+  suspected?: true;
   /** The database's clock, the only one that evaluation knows (ms). */
   now: number;
   settled: boolean;
-  /** An evaluation of the environment ended without an outcome: nothing may be evaluated but in a trial. */
-  suspected: boolean;
   /** To how many webhooks an emission may go. */
   webhooks: number;
   /** Of the transaction that holds the customers; null where none were taken. */
@@ -127,11 +129,14 @@ export async function beginEvaluation(
   limits: ChunkLimits,
   settleSeconds: number,
   at: number | null,
+  { isTrial = false } = {},
 ): Promise<EvaluationInput> {
+  const instant = at === null ? null : new Date(at).toISOString();
+  const begin = isTrial ? tx`svc_api.begin_trial_evaluation` : tx`svc_api.begin_evaluation`;
   const [row] = await tx<[{ input: EvaluationInput }]>`
-    select svc_api.begin_evaluation(
+    select ${begin}(
       ${environmentId}, ${limits.customers}, ${limits.operations}, make_interval(secs => ${settleSeconds}),
-      ${at === null ? null : new Date(at).toISOString()}::text::timestamptz
+      ${instant}::text::timestamptz
     ) as input`;
   return row.input;
 }
@@ -219,6 +224,16 @@ export async function nameTrial(
 /** Says that a trial succeeded. */
 export async function endTrial(sql: Sql, { environmentId, workerId }: Trial, full: ChunkLimits): Promise<void> {
   await sql`select svc_api.end_trial(${environmentId}, ${workerId}, ${full.customers}, ${full.operations})`;
+}
+
+/** Says that a trial came to nothing, for no fault of what was tried. */
+export async function leaveTrial(sql: Sql, { environmentId, workerId }: Trial): Promise<void> {
+  await sql`select svc_api.leave_trial(${environmentId}, ${workerId})`;
+}
+
+/** Asks for an evaluation of an environment in a moment: others are at it. */
+export async function postponeEvaluation(sql: Sql, environmentId: number): Promise<void> {
+  await sql`select svc_api.postpone_evaluation(${environmentId})`;
 }
 
 /** Says that a worker has ended without stopping: its jobs are free for others. */

@@ -16,6 +16,11 @@ export interface EvaluateOptions {
   history?: HistorySource;
   /** Unbounded unless given. */
   budget?: Budget;
+  /**
+   * Of the operations that earlier calls deferred and that are not handed in, when the first is due: whatever comes after it waits for
+   * another call. All are handed in unless given.
+   */
+  aheadFrom?: number;
 }
 
 export interface Evaluated {
@@ -52,10 +57,12 @@ export function evaluate(
 ): Evaluated {
   requireMemoryOf(model, state);
   const customer = new Working(model, state, options.history, options.budget ?? UNBOUNDED);
+  const { aheadFrom = Infinity } = options;
   let taken = 0;
-  while (taken < operations.length && take(customer, operations[taken]!)) taken++;
+  while (taken < operations.length && take(customer, operations[taken]!, aheadFrom)) taken++;
   const isDone =
-    taken === operations.length && (options.timers === "hold" || evaluateDue(customer, options.now, "all"));
+    taken === operations.length &&
+    (options.timers === "hold" || evaluateBefore(customer, options.now, "all", aheadFrom));
   return {
     state: customer.toState(nextDue(customer)),
     effects: customer.effects,
@@ -66,31 +73,35 @@ export function evaluate(
 }
 
 /** Evaluates an operation and what is due before it; false where the budget is spent before the operation's turn. */
-function take(customer: Working, operation: Operation): boolean {
-  return operation.kind === "identify" ? takeIdentify(customer, operation) : takeTrack(customer, operation);
+function take(customer: Working, operation: Operation, aheadFrom: number): boolean {
+  return operation.kind === "identify"
+    ? takeIdentify(customer, operation, aheadFrom)
+    : takeTrack(customer, operation, aheadFrom);
 }
 
-function takeTrack(customer: Working, operation: TrackOperation): boolean {
+function takeTrack(customer: Working, operation: TrackOperation, aheadFrom: number): boolean {
   if (isAhead(operation)) {
     noteTrack(customer, operation);
     wait(customer, operation);
     return true;
   }
   const instant = Math.max(customer.clock, operation.occurredAt);
-  if (nextDue(customer) <= instant && !evaluateDue(customer, instant, "all")) return false;
+  if (Math.min(nextDue(customer), aheadFrom) <= instant && !evaluateBefore(customer, instant, "all", aheadFrom)) {
+    return false;
+  }
   if (!customer.mayGoOn()) return false;
   noteTrack(customer, operation);
   evaluateTrack(customer, operation);
   return true;
 }
 
-function takeIdentify(customer: Working, operation: IdentifyOperation): boolean {
+function takeIdentify(customer: Working, operation: IdentifyOperation, aheadFrom: number): boolean {
   const { acceptedAt } = operation;
   // At the head of a backfill and within one, the clock stays in the past for the history that follows. What is due at the
   // clock is evaluated even so, before the traits change: a tick at that instant could have done it.
   const isBackfill = customer.lastTrack === null || isLateTrack(customer.lastTrack);
   const through = isBackfill ? Math.min(acceptedAt, customer.clock) : acceptedAt;
-  if (!evaluateDue(customer, through, through < acceptedAt ? "all" : "timers")) return false;
+  if (!evaluateBefore(customer, through, through < acceptedAt ? "all" : "timers", aheadFrom)) return false;
   if (!mergeTraits(customer, operation)) return true;
   customer.traitsChangedAt = acceptedAt;
   invalidate(customer);
@@ -158,6 +169,15 @@ export function evaluateDue(customer: Working, through: number, at: "all" | "tim
       evaluateTrack(customer, customer.waiting.shift()!);
     }
   }
+}
+
+/** The same, but no further than an operation that is not at hand; false also where that is due by then. */
+function evaluateBefore(customer: Working, through: number, at: "all" | "timers", aheadFrom: number): boolean {
+  const missing = Math.max(aheadFrom, customer.clock);
+  if (missing > through || (missing === through && at === "timers")) return evaluateDue(customer, through, at);
+  // Those at hand that are due with it were accepted before it.
+  evaluateDue(customer, missing, "all");
+  return false;
 }
 
 export function nextDue(customer: Working): number {

@@ -1,5 +1,6 @@
 import ipaddr from "ipaddr.js";
 import type { Context } from "koa";
+import { bearerToken } from "./credentials.js";
 
 /** What one subscriber has of IPv6, and so may change at will. */
 const SUBSCRIBER_BITS = 64;
@@ -25,7 +26,7 @@ export function clientNetwork(ctx: Context): string {
 
 /** Whose request it is, where requests are counted: its credential's, or its network's where it has none. */
 export function clientOf(ctx: Context): string {
-  return ctx.get("Authorization") || clientNetwork(ctx);
+  return bearerToken(ctx) ?? clientNetwork(ctx);
 }
 
 function parse(text: string): ipaddr.IPv4 | ipaddr.IPv6 {

@@ -30,6 +30,7 @@ export class LargeBodies {
   readonly #places = new Places({
     places: 1,
     waitingMax: 100,
+    waitingEach: 8,
     waitMsMax: 20_000,
     reason: "Too many large bodies wait to be read.",
   });

@@ -24,13 +24,20 @@ export class WorkBudget {
     return this.#bytes >= BYTES_MAX || this.#spentMs >= MS_MAX;
   }
 
+  /** Takes down what was spent beside the engine. */
+  charge(ms: number): void {
+    this.#spentMs += ms;
+  }
+
   /** Has a customer be evaluated, within a share of the budget. */
   spend<T>(evaluate: (budget: Budget) => T): T {
     const beganAt = performance.now();
+    let endsAt: number | undefined;
     let seen = 0;
     const budget: Budget = (effects) => {
       for (; seen < effects.length; seen++) this.#bytes += this.#bytesOf(effects[seen]!);
-      return this.#bytes < BYTES_MAX && performance.now() - beganAt < CUSTOMER_MS_MAX;
+      endsAt ??= performance.now() + CUSTOMER_MS_MAX;
+      return this.#bytes < BYTES_MAX && performance.now() < endsAt;
     };
     try {
       return evaluate(budget);

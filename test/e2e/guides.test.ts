@@ -41,6 +41,8 @@ beforeAll(async () => {
       TZ: "UTC",
       TMPDIR: process.env["TMPDIR"],
       npm_config_prefix: prefix,
+      // Whom the machine trusts, where npm asks its registry.
+      NODE_EXTRA_CA_CERTS: process.env["NODE_EXTRA_CA_CERTS"],
       npm_config_prefer_offline: "true",
       npm_config_cache: process.env["npm_config_cache"] ?? path.join(process.env["HOME"] ?? directory, ".npm"),
       // The operator's, for svc-server.

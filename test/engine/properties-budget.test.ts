@@ -63,6 +63,44 @@ describe("evaluation within a budget", () => {
   });
 });
 
+describe("evaluation of operations of which some that lie ahead are not at hand", () => {
+  it("ends as with all of them", { timeout }, () => {
+    let calls = 0;
+    check(
+      fc.property(
+        snapshot,
+        operations,
+        batches,
+        batches,
+        fc.integer({ min: 1, max: 2 }),
+        (given, some, cuts, later, aheadMax) => {
+          const model = compile(given);
+          const sequence = some.map((operation, i): Operation =>
+            operation.kind === "track" && later[i]
+              ? { ...operation, occurredAt: operation.acceptedAt + (6 + ((i * 7) % 20)) * 60_000 }
+              : operation,
+          );
+          const whole = new Run(model);
+          const parted = new Run(model, "pages", undefined, undefined, aheadMax);
+          let batch: Operation[] = [];
+          sequence.forEach((operation, i) => {
+            batch.push(operation);
+            if (!cuts[i]) return;
+            for (const run of [whole, parted]) run.take(batch);
+            batch = [];
+          });
+          for (const run of [whole, parted]) run.take(batch);
+          for (const run of [whole, parted]) run.tick(FINAL_INSTANT);
+          expect(parted.effects).toEqual(whole.effects);
+          expect(viewOfState(parted.state)).toEqual(viewOfState(whole.state));
+          calls += parted.calls - whole.calls;
+        },
+      ),
+    );
+    expect(calls).toBeGreaterThan(100);
+  });
+});
+
 describe("a replay within a budget", () => {
   it("ends as without one, whatever the budget", { timeout }, () => {
     let parts = 0;

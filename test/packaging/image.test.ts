@@ -29,7 +29,13 @@ beforeAll(async () => {
   app = path.join(directory, "app");
   const [, build, install] = given("RUN");
   const here = (step: string) => step.replaceAll(/(?<= )\/app(?=[ /]|$)/g, app);
-  const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], npm_config_prefer_offline: "true" };
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: process.env["HOME"],
+    // Whom the machine trusts, where npm asks its registry.
+    NODE_EXTRA_CA_CERTS: process.env["NODE_EXTRA_CA_CERTS"],
+    npm_config_prefer_offline: "true",
+  };
   // The first step, npm ci, is what brought the packages of this checkout.
   await bash(here(build!), ROOT, env);
   await bash(here(install!), app, env);

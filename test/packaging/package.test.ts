@@ -52,7 +52,13 @@ test("it installs as the guide says, and leads from the start of the service to 
   for (const made of ["etc/systemd/system", "opt", "var/lib/svc"])
     await mkdir(path.join(machine, made), { recursive: true });
   const users = 'useradd() { :; }; systemctl() { :; }; runuser() { shift 3; "$@"; }';
-  const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], npm_config_prefer_offline: "true" };
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: process.env["HOME"],
+    // Whom the machine trusts, where npm asks its registry.
+    NODE_EXTRA_CA_CERTS: process.env["NODE_EXTRA_CA_CERTS"],
+    npm_config_prefer_offline: "true",
+  };
   const type = ({ code }: Block) => bash(`${users}\n${here(code)}`, directory, env);
   for (const block of [install!, settings!, units!]) await type(block);
 

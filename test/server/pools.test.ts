@@ -60,7 +60,7 @@ it("administration that hangs takes no place of ingestion and of the probes, and
     async () => (await admin("GET", "/projects/app/webhooks?env=test")).status,
   );
   try {
-    await expect.poll(blocked, { timeout: 20_000 }).toBeGreaterThanOrEqual(8);
+    await expect.poll(blocked, { timeout: 20_000 }).toBeGreaterThanOrEqual(6);
     const event = { customerId: "c", event: "login" };
     const ingested = await fetch(`${http.address}/v1/events`, {
       method: "POST",
@@ -71,13 +71,14 @@ it("administration that hangs takes no place of ingestion and of the probes, and
     expect(await (await fetch(`${http.address}/readyz`)).json()).toEqual({ status: "ok" });
     // While those that have a place still hang.
     expect(await Promise.race(reads)).toBe(503);
-    expect(await blocked()).toBe(8);
+    // Two are left for others than this token.
+    expect(await blocked()).toBe(6);
   } finally {
     await lock`rollback`;
     lock.release();
   }
   const statuses = (await Promise.all(reads)).toSorted((a, b) => a - b);
-  expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(8);
+  expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(6);
   expect(new Set(statuses)).toEqual(new Set([200, 503]));
   expect((await admin("GET", "/projects/app/webhooks?env=test")).status).toBe(200);
 });

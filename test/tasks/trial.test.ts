@@ -74,3 +74,24 @@ it("environments that a buried worker was evaluating are suspected, and its jobs
   ).toEqual([{ environment_id: environmentId }]);
   expect(await db.sql`select from graphile_worker.jobs where locked_by is not null`).toHaveLength(0);
 });
+
+it("a fault of the database sets nobody aside", async () => {
+  await db.sql.unsafe(`
+    create function public.full() returns trigger language plpgsql as $$
+    begin
+      raise exception using errcode = '53100', message = 'could not extend file: No space left on device';
+    end $$;
+    create trigger full_disk before insert on svc.lifecycle_transitions for each row execute function public.full();`);
+  await environment.ingest([{ customer: "c", at: AT, event: "login" }]);
+  const dependencies = { sql: db.sql, models: new Models(), settleSeconds: 0, logger: runLog(), at: Date.parse(AT) };
+  const { environmentId } = environment;
+  await suspectEnvironment(db.sql, environmentId, "reason");
+  for (let i = 0; i < 20; i++) {
+    await expect(tryEvaluation(dependencies, environmentId, "w1")).rejects.toThrow("No space left");
+  }
+  await db.sql.unsafe("drop trigger full_disk on svc.lifecycle_transitions");
+  expect(await tryEvaluation(dependencies, environmentId, "w1")).toBe(true);
+  expect(await environment.setAside()).toEqual([]);
+  expect(await environment.document("c")).toMatchObject({ lifecycle: "activated" });
+  expect(await db.sql`select from svc.suspect_environments where environment_id = ${environmentId}`).toHaveLength(0);
+});

@@ -1,10 +1,8 @@
--- Takes customers of an environment for evaluation: those with the oldest waiting operations, then those with due timers. Answers
--- {now (ms), version, hash, settled, suspected, webhooks, transactionId, customers: […]}, all that the engine needs, in the transaction
--- that apply_evaluation ends; {busy: true, customers: []} where two others evaluate the environment. Of a suspected one nothing may be
--- evaluated but in a trial (begin_trial). instant is the time to evaluate at: null for the present.
--- Locks a slot and the customers' rows, in id order, passing over those another worker holds: that worker looks at the inbox once more
--- after it commits, or the tick does where a recompute held them. New customers are inserted by the first slot's holder only, so that
--- nobody waits. The operations are read in a later statement than the lock, so what was committed meanwhile is seen.
+-- Takes customers of an environment for evaluation and answers {now (ms), version, hash, settled, webhooks, transactionId, customers: […]}
+-- with all that the engine needs, in the transaction that apply_evaluation ends. Where two others evaluate the environment it answers
+-- {busy: true, customers: []}; where it is suspected {suspected: true, customers: []}: nobody is looked at then but in a trial
+-- (begin_trial).
+-- Raises nothing. Locks a slot of the environment, and what svc.take_customers locks.
 create or replace function svc_api.begin_evaluation(
   environment_id integer, customer_limit integer, operation_limit integer, settle interval, instant timestamptz
 )
@@ -13,123 +11,19 @@ language plpgsql
 volatile
 security definer
 set search_path = ''
--- By key, whatever the statistics say; that is also why rows are looked up laterally with a limit. Statistics lag behind a backfill.
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
 as $$
 declare
-  _now timestamptz;
-  _settled boolean;
-  _waiting text[];
-  _read bigint;
-  _limit bigint := begin_evaluation.operation_limit;
-  _locked text[] := '{}';
-  _due text[];
-  _set_aside text[];
   _slot constant smallint := svc.take_evaluation_slot(begin_evaluation.environment_id);
 begin
   if _slot is null then
     return json_build_object('busy', true, 'customers', '[]'::json);
   end if;
-
-  loop
-    -- More than one chunk takes, because other workers may hold the first of them.
-    select array_agg(w.customer_id), max(w.rows_read) into _waiting, _read
-    from (
-      select r.customer_id, sum(count(*)) over () as rows_read
-      from (
-        select i.customer_id, i.seq
-        from svc.inbox as i
-        where i.environment_id = begin_evaluation.environment_id and i.not_before is null
-        order by i.seq
-        limit _limit
-      ) as r
-      group by r.customer_id
-      order by min(r.seq)
-      limit begin_evaluation.customer_limit * 4
-    ) as w;
-    exit when _waiting is null;
-
-    select
-      coalesce(array_agg(l.customer_id) filter (where l.set_aside_at is null), '{}'),
-      array_agg(l.customer_id) filter (where l.set_aside_at is not null)
-    into _locked, _set_aside
-    from (
-      select c.customer_id, c.set_aside_at
-      from (select u.customer_id from unnest(_waiting) as u (customer_id) order by u.customer_id collate "C") as w
-      cross join lateral (
-        select k.customer_id, k.set_aside_at
-        from svc.customers as k
-        where k.environment_id = begin_evaluation.environment_id and k.customer_id = w.customer_id
-        limit 1
-        for update skip locked
-      ) as c
-      limit begin_evaluation.customer_limit
-    ) as l;
-
-    if _slot = 1 and cardinality(_locked) < begin_evaluation.customer_limit then
-      -- What this transaction inserts, it holds.
-      _locked := _locked || array(
-        select svc.insert_customers(
-          begin_evaluation.environment_id, _waiting, begin_evaluation.customer_limit - cardinality(_locked)
-        )
-      );
-    end if;
-
-    if _set_aside is not null then
-      -- Out of the way of the others until it is released.
-      update svc.inbox as i
-      set not_before = 'infinity'
-      where i.environment_id = begin_evaluation.environment_id and i.customer_id = any(_set_aside) and i.not_before is null;
-    end if;
-
-    exit when _locked <> '{}' or _slot = 2;
-    -- Others may wait behind those that are set aside, or held for long by who has more waiting than was read: a recompute of one customer.
-    if _set_aside is null then
-      exit when _read < _limit;
-      _limit := _limit * 8;
-    end if;
-  end loop;
-
-  -- Only now: inserting may have waited for an erasure.
-  _now := coalesce(begin_evaluation.instant, date_trunc('milliseconds', clock_timestamp()));
-
-  -- While late events come in, the timers of the customers they belong to wait.
-  _settled := not exists (
-    select 1
-    from svc.ingest_batches as b
-    where b.environment_id = begin_evaluation.environment_id and b.late and b.accepted_at > _now - begin_evaluation.settle
-  );
-
-  if cardinality(_locked) < begin_evaluation.customer_limit then
-    select array_agg(c.customer_id) into _due
-    from (
-      select u.customer_id
-      from svc.due_customers(begin_evaluation.environment_id, _now, _settled, begin_evaluation.customer_limit) as u (customer_id)
-      where u.customer_id <> all(_locked)
-      order by u.customer_id collate "C"
-    ) as w
-    cross join lateral (
-      select k.customer_id
-      from svc.customers as k
-      where k.environment_id = begin_evaluation.environment_id
-        and k.customer_id = w.customer_id
-        -- Again, for the row as it is once locked: another worker may just have evaluated it.
-        and k.next_due_at <= _now
-        and k.set_aside_at is null
-      limit 1
-      for update skip locked
-    ) as c;
+  if exists (select from svc.suspect_environments as s where s.environment_id = begin_evaluation.environment_id) then
+    return json_build_object('suspected', true, 'customers', '[]'::json);
   end if;
-
-  _locked := _locked || coalesce(_due, '{}');
-  return svc.evaluation_input(
-    begin_evaluation.environment_id,
-    _locked,
-    -- Shared out, so that no chunk is large and none reads past what it takes.
-    greatest(1, begin_evaluation.operation_limit / greatest(1, cardinality(_locked))),
-    _now,
-    _settled
+  return svc.take_customers(
+    begin_evaluation.environment_id, _slot, begin_evaluation.customer_limit, begin_evaluation.operation_limit, begin_evaluation.settle,
+    begin_evaluation.instant
   );
 end;
 $$;

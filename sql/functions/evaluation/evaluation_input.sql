@@ -2,7 +2,7 @@
 -- of them wait. Where that would have more than eight megabytes there are fewer customers, and of each fewer operations, but at least one:
 -- the others wait for the next call. webhooks is to how many an emission may go. An operation is [seq, accepted (ms), event or null for an
 -- identify, payload, occurred (ms)]. Operations that lay ahead are read five minutes early, because an event may occur as much after its
--- acceptance and must find those before it evaluated.
+-- acceptance and must find those before it evaluated; aheadFrom (ms) is when the first is due of those that were left out.
 -- Raises nothing, locks nothing.
 create or replace function svc.evaluation_input(
   environment_id integer, customer_ids text[], operations_each integer, instant timestamptz, settled boolean
@@ -41,12 +41,14 @@ as $$
         'state', c.state,
         'generation', c.generation,
         'operations', coalesce(o.list, '[]'),
-        'more', coalesce(o.more, false)
+        'more', coalesce(o.more, false),
+        'aheadFrom', floor(extract(epoch from o.ahead_from) * 1000)::bigint
       ) as input
     from stored as c
     cross join lateral (
       select
-        bool_or(not p.taken) as more,
+        bool_or(not p.taken and p.position > 0) as more,
+        min(p.not_before) filter (where not p.taken and p.position < 0) as ahead_from,
         json_agg(
           json_build_array(
             p.seq,
@@ -58,15 +60,15 @@ as $$
         ) filter (where p.taken) as list
       from (
         select
-          i.seq, e.event, e.occurred_at, coalesce(e.accepted_at, t.accepted_at) as accepted_at, d.payload,
-          -- Those that lay ahead are all taken: the engine is to know what comes before what.
-          i.position <= 1
-            or i.position <= evaluation_input.operations_each
-            and sum(d.bytes) filter (where i.position > 0) over (order by i.seq) <= 8000000 / cardinality(evaluation_input.customer_ids)
+          i.seq, i.position, i.not_before, e.event, e.occurred_at, coalesce(e.accepted_at, t.accepted_at) as accepted_at, d.payload,
+          abs(i.position) <= 1
+            or abs(i.position) <= greatest(evaluation_input.operations_each, case when i.position < 0 then 1000 else 1 end)
+            and sum(d.bytes) over (partition by sign(i.position) order by abs(i.position))
+              <= 8000000 / cardinality(evaluation_input.customer_ids)
             as taken
         from (
           (
-            select k.seq, row_number() over (order by k.seq) as position
+            select k.seq, k.not_before, row_number() over (order by k.seq) as position
             from svc.inbox as k
             where k.environment_id = evaluation_input.environment_id
               and k.customer_id = c.customer_id
@@ -77,11 +79,16 @@ as $$
             limit evaluation_input.operations_each + 1
           )
           union all
-          select k.seq, 0
-          from svc.inbox as k
-          where k.environment_id = evaluation_input.environment_id
-            and k.customer_id = c.customer_id
-            and k.not_before <= evaluation_input.instant + interval '5 minutes'
+          (
+            -- Numbered downwards.
+            select k.seq, k.not_before, -row_number() over (order by k.not_before, k.seq)
+            from svc.inbox as k
+            where k.environment_id = evaluation_input.environment_id
+              and k.customer_id = c.customer_id
+              and k.not_before <= evaluation_input.instant + interval '5 minutes'
+            order by k.not_before, k.seq
+            limit greatest(evaluation_input.operations_each, 1000) + 1
+          )
         ) as i
         left join lateral (
           select k.accepted_at, k.event, k.properties, k.occurred_at
@@ -108,9 +115,6 @@ as $$
   select json_build_object(
     'now', floor(extract(epoch from evaluation_input.instant) * 1000)::bigint,
     'settled', evaluation_input.settled,
-    'suspected', exists (
-      select from svc.suspect_environments as s where s.environment_id = evaluation_input.environment_id
-    ),
     'webhooks', (
       select count(*)
       from svc.webhooks as h

@@ -100,14 +100,19 @@ export function adminRoute<const Query extends TObject = typeof emptyObject, con
     declaration: route,
     handle: async (ctx) => {
       const credentials = readCredentials(ctx, route.organization !== false);
+      // Not the organization, which anybody may name.
+      const who = credentials.tokenHash.toString("base64");
       const params = readPathText(ctx, route.path);
       const query = readQuery(ctx, queryShape);
       if (route.body || route.scarce) {
-        await deps.places.run(() => authorizeRequest(deps.sql, credentials, route.operation, environmentOf(query)));
+        await deps.places.run(
+          () => authorizeRequest(deps.sql, credentials, route.operation, environmentOf(query)),
+          who,
+        );
       }
       const body = route.body && bodyShape && (await readBody(ctx, route.body, bodyShape));
       const answer = () => route.answer({ deps, credentials, params, query, body: body as Static<Body>, ctx });
-      const { status, document, type } = await (route.scarce ? answer() : deps.places.run(answer));
+      const { status, document, type } = await (route.scarce ? answer() : deps.places.run(answer, who));
       ctx.status = status;
       ctx.type = type ?? "application/json";
       ctx.body = typeof document === "string" || type !== undefined ? document : JSON.stringify(document);

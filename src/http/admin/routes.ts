@@ -40,7 +40,13 @@ const WAIT_MS_MAX = 10_000;
 
 /** The administrative API. Who may do what is decided in the database (iam.operations). */
 export function adminRoutes(deps: AdminDeps): Route[] {
-  const places = new Places({ places: ADMINISTRATION_CONNECTIONS, waitingMax: WAITING_MAX, waitMsMax: WAIT_MS_MAX });
+  const places = new Places({
+    places: ADMINISTRATION_CONNECTIONS,
+    placesEach: ADMINISTRATION_CONNECTIONS - 2,
+    waitingMax: WAITING_MAX,
+    waitingEach: WAITING_MAX / 2,
+    waitMsMax: WAIT_MS_MAX,
+  });
   const bound = { ...deps, places };
   return [
     whoami,

@@ -35,21 +35,19 @@ export interface ChunkDependencies {
 
 export interface ChunkOptions {
   limits: ChunkLimits;
-  /** The chunk is a trial: told who was taken before anything is done with them. Otherwise nothing of a suspected environment is done. */
+  /** The chunk is a trial: told who was taken before anything is done with them. Otherwise nobody is taken of a suspected environment. */
   onTaken?: (customerIds: string[]) => Promise<void>;
 }
 
 /** Of synchronous work, before whatever else the thread does gets its turn. */
 const TURN_MS = 10;
 
-/** Of how many customers history is at hand at once. */
+/** Of how many customers history is at hand at once, and memory rebuilt by one look at their histories. */
 const WAITING_MAX = 50;
+const REBUILT_MAX = 20;
 
 /** A customer to evaluate, and what history was fetched for it. */
 type Candidate = Pick<Waiting, "customer" | "state"> & Partial<Pick<Waiting, "history">>;
-
-/** Ends the transaction of a chunk that may be evaluated in a trial only. */
-class Suspected extends Error {}
 
 /** One transaction: take customers, evaluate them as far as a budget goes, write everything back. */
 export class Chunk {
@@ -57,6 +55,10 @@ export class Chunk {
   customerIds: string[] = [];
   /** How many of them had their turn before the budget was spent. */
   reached = 0;
+  /** Whether anything was done with them. */
+  isBegun = false;
+  /** Whether there is more to do, or may be. */
+  leavesWork = false;
   /** What is committed with the chunk, and when it was read, by the process's clock. */
   #evaluated: { input: EvaluationInput; result: EvaluationResult; readAt: number } | null = null;
   readonly #failed = new Map<string, unknown>();
@@ -74,19 +76,14 @@ export class Chunk {
   async run(): Promise<"done" | "busy" | "suspected"> {
     const { sql, settleSeconds, at } = this.dependencies;
     const { limits, onTaken } = this.options;
-    const evaluating = inTransaction(sql, "isolation level read committed", async (tx) => {
-      const input = await beginEvaluation(tx, this.environmentId, limits, settleSeconds, at ?? null);
+    const outcome = await inTransaction(sql, "isolation level read committed", async (tx) => {
+      const isTrial = onTaken !== undefined;
+      const input = await beginEvaluation(tx, this.environmentId, limits, settleSeconds, at ?? null, { isTrial });
       if (input.busy) return "busy";
+      if (input.suspected) return "suspected";
       this.customerIds = input.customers.map((customer) => customer.customerId);
-      if (input.customers.length === 0) return "done";
-      if (input.suspected && onTaken === undefined) throw new Suspected();
-      await onTaken?.(this.customerIds);
-      await this.#evaluate(tx, input);
+      if (input.customers.length > 0) await this.#evaluate(tx, input);
       return "done";
-    });
-    const outcome = await evaluating.catch((error: unknown) => {
-      if (error instanceof Suspected) return "suspected" as const;
-      throw error;
     });
     this.#count();
     return outcome;
@@ -114,6 +111,8 @@ export class Chunk {
   async #evaluate(tx: TransactionSql, input: EvaluationInput): Promise<void> {
     const readAt = performance.now();
     const model = await this.dependencies.models.get(input, (version) => loadSnapshot(tx, input.projectId, version));
+    await this.options.onTaken?.(this.customerIds);
+    this.isBegun = true;
     const builder = new EvaluationBuilder(model, input);
     const budget = new WorkBudget(input.webhooks);
 
@@ -128,16 +127,31 @@ export class Chunk {
         else this.#add(builder, budget, { customer, state });
       });
     }
-    for await (const rebuilt of rebuildMemories(tx, this.environmentId, model, outdated)) {
-      const { customer } = rebuilt;
-      await this.#attempt(customer, () => this.#add(builder, budget, { customer, state: rebuilt.state() }));
-      if (budget.isSpent) break;
+    this.reached -= outdated.length;
+    while (outdated.length > 0 && !budget.isSpent) {
+      const beganAt = performance.now();
+      const group = outdated.splice(0, REBUILT_MAX);
+      for await (const rebuilt of rebuildMemories(tx, this.environmentId, model, group)) {
+        const { customer } = rebuilt;
+        await this.#attempt(customer, () => this.#add(builder, budget, { customer, state: rebuilt.state() }));
+      }
+      this.reached += group.length;
+      budget.charge(performance.now() - beganAt);
     }
-    while (this.#waiting.length > 0) {
-      const waiting = this.#waiting.splice(0, WAITING_MAX);
-      await fetchHistory(tx, this.environmentId, waiting);
-      for (const one of waiting) await this.#attempt(one.customer, () => this.#add(builder, budget, one));
+    // One group to its end before the next, so that no more history is held; where the budget is spent the others come again.
+    while (this.#waiting.length > 0 && !(budget.isSpent && builder.size > 0)) {
+      for (let group = this.#waiting.splice(0, WAITING_MAX); group.length > 0;) {
+        const others = this.#waiting.length;
+        await fetchHistory(tx, this.environmentId, group);
+        for (const one of group) await this.#attempt(one.customer, () => this.#add(builder, budget, one));
+        group = this.#waiting.splice(others);
+      }
     }
+    this.leavesWork =
+      builder.leavesWork ||
+      this.#waiting.length > 0 ||
+      this.reached < input.customers.length ||
+      input.customers.length >= this.options.limits.customers;
 
     for (const [customerId, error] of this.#failed) {
       await setAside(tx, this.environmentId, customerId, error, this.dependencies.logger);

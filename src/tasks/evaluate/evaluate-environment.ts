@@ -9,10 +9,10 @@ export interface EvaluateDependencies extends ChunkDependencies {
 export const CHUNK_LIMITS: ChunkLimits = { customers: 500, operations: 5_000 };
 
 /**
- * How it ended: nothing waits or is due; `goesOn` said no; two others evaluate the environment; or one of its evaluations ended without an
- * outcome, so that the next one is to be a trial.
+ * How it ended: nothing waits or is due; `goesOn` said no, `stopped` where much is left and `paused` where there was little to do; two others
+ * evaluate the environment; or one of its evaluations ended without an outcome, so that the next one is to be a trial.
  */
-export type EnvironmentOutcome = "idle" | "stopped" | "busy" | "suspected";
+export type EnvironmentOutcome = "idle" | "paused" | "stopped" | "busy" | "suspected";
 
 /**
  * Evaluates an environment until nothing of it waits or is due, or until `goesOn`, asked before each chunk that is not a second try,
@@ -30,6 +30,7 @@ export async function evaluateEnvironment(
   const { sql, logger, limits: full = CHUNK_LIMITS } = dependencies;
   let limits = full;
   let tryAgain = false;
+  let leavesWork = true;
   while (tryAgain || goesOn()) {
     tryAgain = false;
     const chunk = new Chunk(dependencies, environmentId, { limits });
@@ -37,8 +38,9 @@ export async function evaluateEnvironment(
       const outcome = await chunk.run();
       if (outcome !== "done") return outcome;
       if (chunk.customerIds.length === 0) return "idle";
+      leavesWork = chunk.leavesWork;
       // Where the budget was spent before all had their turn, as many are taken as had it.
-      const customers = chunk.reached < chunk.customerIds.length ? chunk.reached : limits.customers * 2;
+      const customers = chunk.reached < chunk.customerIds.length ? Math.max(1, chunk.reached) : limits.customers * 2;
       limits = smaller(full, { customers, operations: limits.operations * 2 });
     } catch (error) {
       if (!isDataFault(error)) throw error;
@@ -52,7 +54,7 @@ export async function evaluateEnvironment(
       await setAside(sql, environmentId, customerId, error, logger);
     }
   }
-  return "stopped";
+  return leavesWork ? "stopped" : "paused";
 }
 
 function smaller(a: ChunkLimits, b: ChunkLimits): ChunkLimits {

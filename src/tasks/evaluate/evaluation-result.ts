@@ -25,6 +25,9 @@ export class EvaluationBuilder {
     deferred: [],
   };
 
+  /** Whether a customer was not evaluated to the end of what there is to do. */
+  leavesWork = false;
+
   constructor(model: Model, input: EvaluationInput) {
     this.#model = model;
     this.#input = input;
@@ -40,17 +43,24 @@ export class EvaluationBuilder {
     const { now } = this.#input;
     // Operations that were not read come before what is due after them.
     const fire = !customer.more && timersMayFire(before, operations, this.#input);
-    const { state, effects, deferred, taken } = evaluate(this.#model, before, operations, {
+    const { state, effects, deferred, taken, isDone } = evaluate(this.#model, before, operations, {
       now,
       timers: fire ? "fire" : "hold",
       budget,
+      ...(customer.aheadFrom === null ? {} : { aheadFrom: customer.aheadFrom }),
       ...(history === undefined ? {} : { history }),
     });
+    if (!isDone || customer.more) this.leavesWork = true;
     this.#result.customers.push({ ...customerColumns(state), createdAt: state.createdAt });
     // What is over is asked for by the chunk; the rest stays in the inbox.
     budget(effects);
     this.#addOperations(state, operations.slice(0, taken), deferred);
     addEffects(this.#result, customer, effects);
+  }
+
+  /** How many customers were evaluated. */
+  get size(): number {
+    return this.#result.customers.length;
   }
 
   result(): EvaluationResult {

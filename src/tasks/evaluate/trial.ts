@@ -1,4 +1,4 @@
-import { beginTrial, endTrial, nameTrial } from "../../db/calls-evaluation.js";
+import { beginTrial, endTrial, leaveTrial, nameTrial } from "../../db/calls-evaluation.js";
 import { Chunk, type ChunkDependencies } from "./chunk.js";
 import { CHUNK_LIMITS } from "./evaluate-environment.js";
 
@@ -24,12 +24,27 @@ export async function tryEvaluation(
     limits: begun,
     onTaken: (customerIds) => nameTrial(sql, trial, { customerIds }),
   });
+  let outcome: "done" | "busy" | "suspected";
   try {
-    await chunk.run();
+    outcome = await chunk.run();
   } catch (error) {
-    await nameTrial(sql, trial, { reason: String(error) });
+    if (isOfWhatWasTried(error, chunk)) await nameTrial(sql, trial, { reason: String(error) });
+    else await leaveTrial(sql, trial);
     throw error;
+  }
+  if (outcome !== "done") {
+    await leaveTrial(sql, trial);
+    return false;
   }
   await endTrial(sql, trial, CHUNK_LIMITS);
   return true;
+}
+
+/**
+ * Whether an error may be for what was tried, rather than for the database as a whole: a lack of room or of connections, transactions that
+ * conflict, a model that cannot be read. A connection that is lost may be: a server ends where one of its processes dies.
+ */
+function isOfWhatWasTried(error: unknown, { isBegun }: Chunk): boolean {
+  const { code = "" } = error as { code?: string };
+  return isBegun && !/^(25|40|53[134]|55|58|SV)/.test(code);
 }

@@ -1,5 +1,5 @@
 import type { AddJobFunction } from "graphile-worker";
-import { suspectEnvironment } from "../../db/calls-evaluation.js";
+import { postponeEvaluation, suspectEnvironment } from "../../db/calls-evaluation.js";
 import type { ChunkDependencies } from "./chunk.js";
 import { CHUNK_LIMITS, evaluateEnvironment, type EnvironmentOutcome } from "./evaluate-environment.js";
 import { tryEvaluation } from "./trial.js";
@@ -23,8 +23,6 @@ const TURN_MS = 300;
 const SHARED_LIMITS = { customers: 100, operations: 1_000 };
 /** After those that have little to do, which come with priority 0. */
 const BACKLOG_PRIORITY = 10;
-/** When to look again for what came while others were at it. */
-const BUSY_MS = 100;
 
 /**
  * The turns of environments in this worker. One environment has one at a time, and a second one where no other environment has any; jobs that
@@ -57,17 +55,9 @@ export class EvaluationTurns {
       this.#leave(environmentId);
     }
     if (outcome === "stopped") await addJob("evaluate", { environmentId }, { priority: BACKLOG_PRIORITY });
-    if (outcome === "busy") {
-      await addJob(
-        "evaluate",
-        { environmentId },
-        {
-          runAt: new Date(Date.now() + BUSY_MS),
-          jobKey: `evaluate:${environmentId}`,
-          jobKeyMode: "preserve_run_at",
-        },
-      );
-    }
+    if (outcome === "paused") await addJob("evaluate", { environmentId });
+    // Who is at it may have looked before the last of what is there came.
+    if (outcome === "busy") await postponeEvaluation(this.dependencies.sql, environmentId);
   }
 
   async #turn(environmentId: number): Promise<EnvironmentOutcome> {

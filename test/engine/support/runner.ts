@@ -59,6 +59,8 @@ export class Run {
     private readonly history: "whole" | "pages" = "whole",
     customer: { customerId: string; createdAt: number } = { customerId: "c1", createdAt: 0 },
     private readonly budget: () => Budget = () => () => true,
+    /** How many of the deferred operations are handed in. */
+    private readonly aheadMax = Infinity,
   ) {
     this.state = newCustomer(customer.customerId, customer.createdAt);
   }
@@ -89,14 +91,26 @@ export class Run {
   private call(operations: readonly Operation[], options: Parameters<typeof evaluate>[3]): Evaluated {
     const evaluated = this.evaluated();
     const state = freeze(JSON.parse(JSON.stringify(this.state)) as CustomerState);
-    const given = freeze([...this.deferred, ...operations]);
+    // Those that are due first; their instants are those of a customer that was never evaluated, too: its first timer comes before all.
+    const dueAt = ({ occurredAt, acceptedAt }: TrackOperation) =>
+      this.state.evaluatedThrough === null ? acceptedAt : occurredAt;
+    const ahead = this.deferred.toSorted((a, b) => dueAt(a) - dueAt(b) || a.seq - b.seq);
+    const left = ahead.splice(this.aheadMax);
+    const first = left[0];
+    ahead.sort((a, b) => a.seq - b.seq);
+    const given = freeze([...ahead, ...operations]);
     const result = withHistory(evaluated, this.history, this.requests, (history) =>
-      evaluate(this.model, state, given, { ...options, history, budget: this.budget() }),
+      evaluate(this.model, state, given, {
+        ...options,
+        history,
+        budget: this.budget(),
+        ...(first === undefined ? {} : { aheadFrom: dueAt(first) }),
+      }),
     );
-    const taken = result.taken - this.deferred.length;
+    const taken = result.taken - ahead.length;
     this.taken.push(...operations.slice(0, taken).filter((operation) => operation.kind === "track"));
     this.state = result.state;
-    this.deferred = result.deferred;
+    this.deferred = [...result.deferred, ...left].sort((a, b) => a.seq - b.seq);
     this.effects.push(...result.effects);
     this.calls++;
     return { ...result, taken };

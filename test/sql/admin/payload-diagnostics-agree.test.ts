@@ -142,7 +142,7 @@ it("says of any payload what the database says, word for word and in the same or
       expect(local(made)).toEqual(expected);
       for (const { code } of [...expected.event, ...expected.identify]) codes.set(code, (codes.get(code) ?? 0) + 1);
     }),
-    { numRuns: 100 },
+    { numRuns: 300 },
   );
   // The generators must reach every code, or the property says little.
   expect([...codes.keys()].sort()).toEqual([

@@ -1,0 +1,26 @@
+-- The same as begin_evaluation, for the trial of an environment that is suspected.
+-- Raises nothing. Locks a slot of the environment, and what svc.take_customers locks.
+create or replace function svc_api.begin_trial_evaluation(
+  environment_id integer, customer_limit integer, operation_limit integer, settle interval, instant timestamptz
+)
+returns json
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  _slot constant smallint := svc.take_evaluation_slot(begin_trial_evaluation.environment_id);
+begin
+  if _slot is null then
+    return json_build_object('busy', true, 'customers', '[]'::json);
+  end if;
+  return svc.take_customers(
+    begin_trial_evaluation.environment_id, _slot, begin_trial_evaluation.customer_limit, begin_trial_evaluation.operation_limit,
+    begin_trial_evaluation.settle, begin_trial_evaluation.instant
+  );
+end;
+$$;
+
+comment on function svc_api.begin_trial_evaluation(integer, integer, integer, interval, timestamptz) is
+  'Takes customers for the trial of a suspected environment.';

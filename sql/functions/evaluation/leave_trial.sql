@@ -1,0 +1,15 @@
+-- Takes down that a trial came to nothing, for no fault of what was tried: the next one is as large.
+-- Raises nothing. Locks the environment's row of svc.suspect_environments.
+create or replace function svc_api.leave_trial(environment_id integer, worker_id text)
+returns void
+language sql
+volatile
+security definer
+set search_path = ''
+begin atomic
+update svc.suspect_environments as s
+set tried_by = null, customer_ids = null
+where s.environment_id = leave_trial.environment_id and s.tried_by = leave_trial.worker_id;
+end;
+
+comment on function svc_api.leave_trial(integer, text) is 'Takes down that a trial came to nothing.';
