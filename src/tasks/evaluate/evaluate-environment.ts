@@ -30,7 +30,7 @@ export async function evaluateEnvironment(
   const { sql, logger, limits: full = CHUNK_LIMITS } = dependencies;
   let limits = full;
   let tryAgain = false;
-  let leavesWork = true;
+  let leavesWork = false;
   while (tryAgain || goesOn()) {
     tryAgain = false;
     const chunk = new Chunk(dependencies, environmentId, { limits });
