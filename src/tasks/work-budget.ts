@@ -1,11 +1,13 @@
 import type { Budget, Effect } from "../engine/index.js";
 
-/** What may be made at once, about, as the text that is written; of deliveries each counts like an effect. */
+/** What may be made at once, about, as the text that is written. */
 const BYTES_MAX = 4 * 1024 * 1024;
 /** How long the engine may work at once, and for one customer of it: other environments wait for the same thread. */
 const MS_MAX = 250;
 const CUSTOMER_MS_MAX = 50;
 const EFFECT_BYTES = 200;
+/** A row with indexes, a claim, a request and a row of its outcome. */
+const DELIVERY_BYTES = 800;
 
 /**
  * What may be spent before something is written, so that transactions are short and memory is bounded, whatever the model and the customers.
@@ -47,7 +49,7 @@ export class WorkBudget {
   }
 
   #bytesOf(effect: Effect): number {
-    if (effect.kind === "emission") return EFFECT_BYTES * (1 + this.webhooks);
+    if (effect.kind === "emission") return EFFECT_BYTES + DELIVERY_BYTES * this.webhooks;
     if (effect.kind !== "ruleExecuted") return EFFECT_BYTES;
     let bytes = this.#explanationBytes.get(effect.rule);
     if (bytes === undefined) {
