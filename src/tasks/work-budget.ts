@@ -1,9 +1,9 @@
 import type { Budget, Effect } from "../engine/index.js";
 
 /** What may be made at once, about, as the text that is written. */
-const BYTES_MAX = 4 * 1024 * 1024;
+const BYTES_MAX = 16 * 1024 * 1024;
 /** How long the engine may work at once, and for one customer of it: other environments wait for the same thread. */
-const MS_MAX = 250;
+const MS_MAX = 1_000;
 const CUSTOMER_MS_MAX = 50;
 const EFFECT_BYTES = 200;
 /** A row with indexes, a claim, a request and a row of its outcome. */
@@ -19,11 +19,23 @@ export class WorkBudget {
   /** The conditions of a rule are explained at each of its runs, in about as many words. */
   readonly #explanationBytes = new Map<string, number>();
 
-  /** @param webhooks to how many an emission may go */
-  constructor(private readonly webhooks = 0) {}
+  readonly #bytesMax: number;
+  readonly #msMax: number;
+
+  /**
+   * @param share of what there is for who is alone, up to 1
+   * @param webhooks to how many an emission may go
+   */
+  constructor(
+    share: number,
+    private readonly webhooks = 0,
+  ) {
+    this.#bytesMax = BYTES_MAX * share;
+    this.#msMax = MS_MAX * share;
+  }
 
   get isSpent(): boolean {
-    return this.#bytes >= BYTES_MAX || this.#spentMs >= MS_MAX;
+    return this.#bytes >= this.#bytesMax || this.#spentMs >= this.#msMax;
   }
 
   /** Takes down what was spent beside the engine. */
@@ -39,7 +51,7 @@ export class WorkBudget {
     const budget: Budget = (effects) => {
       for (; seen < effects.length; seen++) this.#bytes += this.#bytesOf(effects[seen]!);
       endsAt ??= performance.now() + CUSTOMER_MS_MAX;
-      return this.#bytes < BYTES_MAX && performance.now() < endsAt;
+      return this.#bytes < this.#bytesMax && performance.now() < endsAt;
     };
     try {
       return evaluate(budget);

@@ -1,6 +1,6 @@
 -- Everything the engine needs about customers that were locked: their state, so many of the waiting operations of each, and whether more
--- of them wait. Where that would have more than two megabytes there are fewer customers, and of each fewer operations, but at least one:
--- the others wait for the next call. webhooks is to how many an emission may go. An operation is [seq, accepted (ms), event or null for an
+-- of them wait. Where that would have more than 1.6 kB for each operation that may be read, or eight megabytes, there are fewer customers,
+-- and of each fewer operations, but at least one: the others wait for the next call. webhooks is to how many an emission may go. An operation is [seq, accepted (ms), event or null for an
 -- identify, payload, occurred (ms)]. Operations that lay ahead are read five minutes early, because an event may occur as much after its
 -- acceptance and must find those before it evaluated; aheadFrom (ms) is when the first is due of those that were left out.
 -- Raises nothing, locks nothing.
@@ -45,6 +45,9 @@ as $$
         'aheadFrom', floor(extract(epoch from o.ahead_from) * 1000)::bigint
       ) as input
     from stored as c
+    cross join (
+      select least(8000000, 1600::bigint * evaluation_input.operations_each * cardinality(evaluation_input.customer_ids)) as bytes_max
+    ) as b
     cross join lateral (
       select
         bool_or(not p.taken and p.position > 0) as more,
@@ -64,7 +67,7 @@ as $$
           abs(i.position) <= 1
             or abs(i.position) <= greatest(evaluation_input.operations_each, case when i.position < 0 then 1000 else 1 end)
             and sum(d.bytes) over (partition by sign(i.position) order by abs(i.position))
-              <= 2000000 / cardinality(evaluation_input.customer_ids)
+              <= b.bytes_max / cardinality(evaluation_input.customer_ids)
             as taken
         from (
           (
@@ -110,7 +113,7 @@ as $$
         ) as d (payload, bytes)
       ) as p
     ) as o
-    where c.bytes_before <= 2000000
+    where c.bytes_before <= b.bytes_max
   )
   select json_build_object(
     'now', floor(extract(epoch from evaluation_input.instant) * 1000)::bigint,

@@ -46,6 +46,9 @@ const TURN_MS = 10;
 const WAITING_MAX = 50;
 const REBUILT_MAX = 20;
 
+/** A chunk of so many operations has the whole budget. */
+const FULL_OPERATIONS = 5_000;
+
 /** A customer to evaluate, and what history was fetched for it. */
 type Candidate = Pick<Waiting, "customer" | "state"> & Partial<Pick<Waiting, "history">>;
 
@@ -114,7 +117,7 @@ export class Chunk {
     await this.options.onTaken?.(this.customerIds);
     this.isBegun = true;
     const builder = new EvaluationBuilder(model, input);
-    const budget = new WorkBudget(input.webhooks);
+    const budget = new WorkBudget(Math.min(1, this.options.limits.operations / FULL_OPERATIONS), input.webhooks);
 
     // Condition memory that another version left behind is rebuilt from retained events.
     const outdated: CustomerInput[] = [];

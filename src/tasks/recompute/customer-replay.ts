@@ -12,6 +12,9 @@ import {
 import { WorkBudget } from "../work-budget.js";
 import { RebuiltRows } from "./rebuilt-rows.js";
 
+/** Replays go on beside evaluation. */
+const SHARE = 0.25;
+
 /** The replay of one customer under one model, part by part. */
 export class CustomerReplay {
   readonly rows: RebuiltRows;
@@ -37,7 +40,7 @@ export class CustomerReplay {
     through: number | null,
     history?: HistorySource,
   ): Pick<Replayed, "taken" | "isDone"> {
-    const { state, effects, taken, isDone } = new WorkBudget().spend((budget) =>
+    const { state, effects, taken, isDone } = new WorkBudget(SHARE).spend((budget) =>
       replayPart(this.model, this.input, {
         state: this.#state,
         events,
