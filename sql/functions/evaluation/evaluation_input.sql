@@ -1,8 +1,9 @@
 -- Everything the engine needs about customers that were locked: their state, so many of the waiting operations of each, and whether more
--- of them wait. Where that would have more than 1.6 kB for each operation that may be read, or eight megabytes, there are fewer customers,
--- and of each fewer operations, but at least one: the others wait for the next call. webhooks is to how many an emission may go. An operation is [seq, accepted (ms), event or null for an
--- identify, payload, occurred (ms)]. Operations that lay ahead are read five minutes early, because an event may occur as much after its
--- acceptance and must find those before it evaluated; aheadFrom (ms) is when the first is due of those that were left out.
+-- of them wait. Beyond 1.6 kB for each operation that may be read, or eight megabytes, there are fewer customers, and of each fewer
+-- operations, but at least one: the others wait for the next call. webhooks is to how many an emission may go. An operation is [seq,
+-- accepted (ms), event or null for an identify, payload, occurred (ms)]. Operations that lay ahead are read five minutes early, because an
+-- event may occur as much after its acceptance and must find those before it evaluated; aheadFrom (ms) is when the first is due of those
+-- that were left out.
 -- Raises nothing, locks nothing.
 create or replace function svc.evaluation_input(
   environment_id integer, customer_ids text[], operations_each integer, instant timestamptz, settled boolean
