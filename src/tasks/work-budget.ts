@@ -7,7 +7,7 @@ const MS_MAX = 1_000;
 const CUSTOMER_MS_MAX = 50;
 const EFFECT_BYTES = 200;
 /** A row with indexes, a claim, a request and a row of its outcome. */
-const DELIVERY_BYTES = 800;
+const DELIVERY_BYTES = 3_200;
 
 /**
  * What may be spent before something is written, so that transactions are short and memory is bounded, whatever the model and the customers.
