@@ -46,8 +46,8 @@ const TURN_MS = 10;
 const WAITING_MAX = 50;
 const REBUILT_MAX = 20;
 
-/** A chunk of so many operations has the whole budget. */
-const FULL_OPERATIONS = 5_000;
+/** What a chunk takes where nothing is known of its customers, and nobody else waits: it has the whole budget. */
+export const CHUNK_LIMITS: ChunkLimits = { customers: 500, operations: 5_000 };
 
 /** A customer to evaluate, and what history was fetched for it. */
 type Candidate = Pick<Waiting, "customer" | "state"> & Partial<Pick<Waiting, "history">>;
@@ -117,7 +117,10 @@ export class Chunk {
     await this.options.onTaken?.(this.customerIds);
     this.isBegun = true;
     const builder = new EvaluationBuilder(model, input);
-    const budget = new WorkBudget(Math.min(1, this.options.limits.operations / FULL_OPERATIONS), input.webhooks);
+    const budget = new WorkBudget(
+      Math.min(1, this.options.limits.operations / CHUNK_LIMITS.operations),
+      input.webhooks,
+    );
 
     // Condition memory that another version left behind is rebuilt from retained events.
     const outdated: CustomerInput[] = [];

@@ -1,12 +1,9 @@
 import type { ChunkLimits } from "../../db/calls-evaluation.js";
-import { Chunk, setAside, type ChunkDependencies } from "./chunk.js";
+import { Chunk, CHUNK_LIMITS, setAside, type ChunkDependencies } from "./chunk.js";
 
 export interface EvaluateDependencies extends ChunkDependencies {
   limits?: ChunkLimits;
 }
-
-/** What a chunk takes, where nothing is known of it. */
-export const CHUNK_LIMITS: ChunkLimits = { customers: 500, operations: 5_000 };
 
 /**
  * How it ended: nothing waits or is due; `goesOn` said no, `stopped` where much is left and `paused` where there was little to do; two others

@@ -1,6 +1,5 @@
 import { beginTrial, endTrial, leaveTrial, nameTrial } from "../../db/calls-evaluation.js";
-import { Chunk, type ChunkDependencies } from "./chunk.js";
-import { CHUNK_LIMITS } from "./evaluate-environment.js";
+import { Chunk, CHUNK_LIMITS, type ChunkDependencies } from "./chunk.js";
 
 /**
  * Evaluates one chunk of a suspected environment. It is written down before it is tried, so that where it ends the worker, or has no end, the

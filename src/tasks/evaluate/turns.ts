@@ -1,7 +1,7 @@
 import type { AddJobFunction } from "graphile-worker";
 import { postponeEvaluation, suspectEnvironment } from "../../db/calls-evaluation.js";
-import type { ChunkDependencies } from "./chunk.js";
-import { CHUNK_LIMITS, evaluateEnvironment, type EnvironmentOutcome } from "./evaluate-environment.js";
+import { CHUNK_LIMITS, type ChunkDependencies } from "./chunk.js";
+import { evaluateEnvironment, type EnvironmentOutcome } from "./evaluate-environment.js";
 import { tryEvaluation } from "./trial.js";
 
 export interface TurnsOptions {
