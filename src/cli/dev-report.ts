@@ -1,9 +1,10 @@
 import type { Diagnostic } from "../dsl-compiler/index.js";
+import { stateBudget } from "../engine/index.js";
 import { changesInWords, curlLine } from "../local/index.js";
 import type { CustomerChange, LocalEngine, Reload, RequestReport, SessionObserver } from "../local/index.js";
 import { showDiagnostics } from "./diagnostics.js";
 import type { Out } from "./out.js";
-import { summary } from "./summary.js";
+import { stateSize, summary } from "./summary.js";
 import { localTime, plural, printable } from "./text.js";
 
 /** How many customers of one request or one timer are shown. */
@@ -20,9 +21,18 @@ export class DevReport implements SessionObserver {
   ready({ url, engine, warnings }: { url: string; engine: LocalEngine; warnings: readonly Diagnostic[] }): void {
     const { clock, snapshot } = engine;
     const now = new Date(clock.now()).toISOString();
-    this.#say({ type: "ready", url, clock: { kind: clock.kind, now }, diagnostics: warnings }, (style) => [
+    const { bytes } = stateBudget(snapshot);
+    const document = {
+      type: "ready",
+      url,
+      clock: { kind: clock.kind, now },
+      stateBytes: bytes,
+      diagnostics: warnings,
+    };
+    this.#say(document, (style) => [
       ...this.#diagnostics(warnings),
       `${style.green("ready")} ${style.bold(url)} ${style.dim(summary(snapshot))}`,
+      stateSize(bytes),
       ...(clock.kind === "test" ? [`It is ${now}; POST /clock moves the time.`] : []),
       `Try: ${curlLine(url, engine)}`,
     ]);

@@ -1,3 +1,4 @@
+import { bytesInWords } from "../snapshot/bytes-in-words.js";
 import type { Snapshot } from "../snapshot/types.js";
 import { plural } from "./text.js";
 
@@ -15,4 +16,9 @@ export function summary({ events, traits, lifecycle, journeys, segments, health,
   ];
   const present = parts.filter(([count]) => count > 0);
   return present.length === 0 ? "an empty model" : present.map(([count, what]) => plural(count, what)).join(", ");
+}
+
+/** How large the state of one customer can become, as a sentence. */
+export function stateSize(bytes: number): string {
+  return `State of one customer: at most ${bytesInWords(bytes)}.`;
 }

@@ -44,6 +44,7 @@ const MODEL_FIXES: Readonly<Record<ProblemCode, string>> = {
 
 /** What to do about what the compiler itself finds. */
 const SOURCE_FIXES: Readonly<Record<string, string>> = {
+  CIRCLE_BY_TIME: "ask in one of the transitions for something that happens, or wait longer in them",
   DUPLICATE_EVENT: "give one of the events another name, or declare it once and import it",
   DUPLICATE_KEY: "remove one of the two, or give it another name",
   IMPOSSIBLE_CONDITION: "correct the condition, or remove what depends on it",

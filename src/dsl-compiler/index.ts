@@ -100,8 +100,8 @@ function check(
     errors.push(...problems.map((problem) => problemDiagnostic("error", problem, place)));
   }
   if (!parsed.ok || errors.length > 0 || isIncomplete) return { found: [...found, ...errors], snapshot: null };
-  const suspicions = lint(parsed.snapshot).map((suspicion) => problemDiagnostic("warning", suspicion, place));
-  return { found: [...found, ...suspicions], snapshot: parsed.snapshot };
+  const warnings = lint(parsed.snapshot).map((warning) => problemDiagnostic("warning", warning, place));
+  return { found: [...found, ...warnings], snapshot: parsed.snapshot };
 }
 
 /** Whether a problem may be that of a value that could not be computed. */

@@ -4,15 +4,17 @@ import type { FieldTypes } from "../snapshot/facts-of-condition.js";
 import { at, quote } from "../snapshot/problem.js";
 import { circumstancesOfStart, circumstancesOfStep } from "../snapshot/steps.js";
 import type { Condition, EventSelector, Snapshot } from "../snapshot/types.js";
-import type { Suspicion } from "./suspicion.js";
+import type { LintWarning } from "./lint-warning.js";
 
 /** What was found in the conditions of a snapshot, and in what its health and its rules read. */
 export interface ConditionsLint {
-  suspicions: Suspicion[];
+  warnings: LintWarning[];
   /** The events that something reads. */
   read: Set<string>;
   /** Whether something asks when the customer was active, which every event tells. */
   readsAll: boolean;
+  /** The declared types. */
+  types: FieldTypes;
 }
 
 /** Goes through everything that reads events or asks for something, in the order of the snapshot's parts. */
@@ -45,7 +47,7 @@ export function lintConditions(snapshot: Snapshot): ConditionsLint {
 }
 
 class ConditionLinter implements ConditionsLint {
-  readonly suspicions: Suspicion[] = [];
+  readonly warnings: LintWarning[] = [];
   readonly read = new Set<string>();
   readsAll = false;
   readonly types: FieldTypes;
@@ -64,13 +66,13 @@ class ConditionLinter implements ConditionsLint {
 
   /** Tells the innermost part that is of no use: of what it is part of, it is told by that. */
   condition(condition: Condition, path: string, circumstances: Circumstances = { types: this.types }): void {
-    const before = this.suspicions.length;
+    const before = this.warnings.length;
     this.parts(condition, path, circumstances);
-    if (this.suspicions.length > before) return;
+    if (this.warnings.length > before) return;
     const impossible = contradiction(condition, circumstances);
-    if (impossible !== null) this.suspicions.push({ path, code: "IMPOSSIBLE_CONDITION", message: impossible });
+    if (impossible !== null) this.warnings.push({ path, code: "IMPOSSIBLE_CONDITION", message: impossible });
     const pointless = alwaysHolds(condition);
-    if (pointless !== null) this.suspicions.push({ path, code: "POINTLESS_CONDITION", message: pointless });
+    if (pointless !== null) this.warnings.push({ path, code: "POINTLESS_CONDITION", message: pointless });
   }
 
   /** What no event fits is told here, and that the event is read is remembered. */
@@ -79,7 +81,7 @@ class ConditionLinter implements ConditionsLint {
     const reason = where && contradiction(where, { types: this.types, event });
     if (!reason) return;
     const message = `no event ${quote(event)} fits the filter: ${reason}`;
-    this.suspicions.push({ path: at(path, "where"), code: "IMPOSSIBLE_CONDITION", message });
+    this.warnings.push({ path: at(path, "where"), code: "IMPOSSIBLE_CONDITION", message });
   }
 
   private parts(condition: Condition, path: string, circumstances: Circumstances): void {

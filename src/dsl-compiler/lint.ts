@@ -1,25 +1,27 @@
 import { at, quote } from "../snapshot/problem.js";
 import type { Condition, Lifecycle, Snapshot } from "../snapshot/types.js";
+import { lintCircles } from "./lint-circles.js";
 import { lintConditions } from "./lint-conditions.js";
-import type { Suspicion } from "./suspicion.js";
+import type { LintWarning } from "./lint-warning.js";
 
 /** Looks for what is certainly of no use. What could be meant is let pass: a warning that is wrong once is never read again. */
-export function lint(snapshot: Snapshot): Suspicion[] {
-  const { suspicions, read, readsAll } = lintConditions(snapshot);
-  if (snapshot.lifecycle) suspicions.push(...lintLifecycle(snapshot.lifecycle));
-  suspicions.push(...lintSegments(snapshot), ...lintSignals(snapshot));
+export function lint(snapshot: Snapshot): LintWarning[] {
+  const { warnings, read, readsAll, types } = lintConditions(snapshot);
+  const { lifecycle } = snapshot;
+  if (lifecycle) warnings.push(...lintLifecycle(lifecycle), ...lintCircles(lifecycle, types));
+  warnings.push(...lintSegments(snapshot), ...lintSignals(snapshot));
   for (const event of Object.keys(snapshot.events)) {
     if (readsAll || read.has(event)) continue;
-    suspicions.push({
+    warnings.push({
       path: at("events", event),
       code: "UNUSED_EVENT",
       message: `no condition reads the event ${quote(event)}`,
     });
   }
-  return suspicions;
+  return warnings;
 }
 
-function lintLifecycle(lifecycle: Lifecycle): Suspicion[] {
+function lintLifecycle(lifecycle: Lifecycle): LintWarning[] {
   const transitions = new Map(lifecycle.states.map((state) => [state.name, state.transitions.map(({ to }) => to)]));
   const reached = new Set([lifecycle.initial]);
   // A set that grows while it is walked is walked to its new end.
@@ -45,7 +47,7 @@ function lintLifecycle(lifecycle: Lifecycle): Suspicion[] {
   });
 }
 
-function impossible(path: string, message: string): Suspicion {
+function impossible(path: string, message: string): LintWarning {
   return { path, code: "IMPOSSIBLE_CONDITION", message };
 }
 
@@ -55,7 +57,7 @@ function excludes(condition: Condition, state: string): boolean {
   return condition.kind === "all" && condition.conditions.some((part) => excludes(part, state));
 }
 
-function lintSegments({ segments, rules }: Snapshot): Suspicion[] {
+function lintSegments({ segments, rules }: Snapshot): LintWarning[] {
   const filled = new Set(rules.map(({ then }) => (then.kind === "addToSegment" ? then.segment : undefined)));
   return segments.flatMap(({ id, when }, index) => {
     if (when !== undefined || filled.has(id)) return [];
@@ -64,7 +66,7 @@ function lintSegments({ segments, rules }: Snapshot): Suspicion[] {
   });
 }
 
-function lintSignals({ signals, rules }: Snapshot): Suspicion[] {
+function lintSignals({ signals, rules }: Snapshot): LintWarning[] {
   const raised = new Set(rules.map(({ then }) => (then.kind === "raiseSignal" ? then.signal : undefined)));
   return signals.flatMap(({ id, when }, index) => {
     if (when !== undefined || raised.has(id)) return [];

@@ -1,5 +1,5 @@
 /** What to do about a part of a model that has not the shape of such a part. */
-import { WANTED } from "./wanted.js";
+import { EXPECTED_VALUES } from "./expected-values.js";
 
 /** Members that exclude each other, by the end of the path at which that is told. */
 const EXCLUSIVE: readonly [path: RegExp, fix: string][] = [
@@ -32,8 +32,8 @@ export function shapeFix(path: string, message: string): string | undefined {
   if (message === "is missing") return `add "${member}"`;
   if (message === "is not known here") return `remove "${member}", or correct its name`;
   const part = path.endsWith(".score.of") ? "measure" : member;
-  if (/^must be (?:an )?object$/.test(message) && Object.hasOwn(WANTED, part)) {
-    return WANTED[part as keyof typeof WANTED];
+  if (/^must be (?:an )?object$/.test(message) && Object.hasOwn(EXPECTED_VALUES, part)) {
+    return EXPECTED_VALUES[part as keyof typeof EXPECTED_VALUES];
   }
   for (const [pattern, fix] of EXPECTED) {
     const found = pattern.exec(message);

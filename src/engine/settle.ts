@@ -1,7 +1,7 @@
 import type { CustomerState, Operation, TrackOperation } from "./types.js";
 
-/** How far an event may lie before or after its acceptance and still be taken as happening now. */
-const PUNCTUAL_MILLISECONDS = 5 * 60_000;
+/** How far an event may lie before or after its acceptance and still be taken as happening now; the same as svc.punctual() in SQL. */
+export const PUNCTUAL_MILLISECONDS = 5 * 60_000;
 /** However long late events keep coming, the timers of a customer wait no longer than this after its last one. */
 const HELD_AT_MOST_MILLISECONDS = 24 * 60 * 60_000;
 

@@ -6,7 +6,8 @@ import {
   type Boundary,
   type JourneyBoundaries,
 } from "./boundary.js";
-import { MOVES_BY_TIME_MAX, UNBOUNDED, type Budget } from "./budget.js";
+import { MOVES_BY_TIME_MAX } from "../snapshot/limits.js";
+import { UNBOUNDED, type Budget } from "./budget.js";
 import type { Model } from "./model.js";
 import { aggregatesOf } from "./memory.js";
 import { openAggregates, saveAggregates, type WorkingAggregate } from "./aggregates.js";

@@ -1,7 +1,7 @@
 import { canonicalJson } from "./canonical.js";
 import { parseDuration } from "./duration.js";
 import type { Fact } from "./fact.js";
-import { clash, rangeOf, said } from "./fact.js";
+import { conflict, rangeOf, said } from "./fact.js";
 import type { FieldTypes, Leaf } from "./facts-of-condition.js";
 import { factsOf } from "./facts-of-condition.js";
 import { quote } from "./problem.js";
@@ -118,7 +118,7 @@ function conflictOf(literals: Literal[]): string | null {
     }
   }
   for (const facts of bySubject.values()) {
-    const reason = clash(facts);
+    const reason = conflict(facts);
     if (reason !== null) return reason;
   }
   return windowConflict(literals);

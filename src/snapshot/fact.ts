@@ -31,7 +31,7 @@ export interface Fact {
 }
 
 /** Why facts about one subject can never hold together; null where they can. */
-export function clash(facts: Fact[]): string | null {
+export function conflict(facts: Fact[]): string | null {
   const { subject } = facts[0]!;
   if (!subject.always && !facts.some(({ present }) => present)) return null;
   if (possible(facts)) return null;

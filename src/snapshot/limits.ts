@@ -32,3 +32,9 @@ export const LIMITS = {
   days: 36_500,
   weight: 1_000_000_000,
 } as const;
+
+/**
+ * How often time alone may move a customer on between two of its operations: lifecycle transitions, starts of journeys, raises of
+ * signals. Every circle that time alone drives passes through one of them, so none goes round for ever. A move a day is below it for years.
+ */
+export const MOVES_BY_TIME_MAX = 1_000;

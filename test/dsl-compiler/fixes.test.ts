@@ -15,7 +15,7 @@ async function codesIn(part: string, pattern: RegExp): Promise<string[]> {
 
 test.each([
   ["a problem of a snapshot", "snapshot", /^ {2}\| "([A-Z0-9_]+)"/gm, "SEGMENT_CYCLE"],
-  ["a suspicion", "dsl-compiler", /(?:\| |code: |"warning", )"([A-Z0-9_]+)"/g, "UNUSED_EVENT"],
+  ["a lint warning", "dsl-compiler", /(?:\| |code: |"warning", )"([A-Z0-9_]+)"/g, "UNUSED_EVENT"],
   [
     "an error of the compiler",
     "dsl-compiler",

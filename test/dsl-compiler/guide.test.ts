@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { compileProject } from "../../src/dsl-compiler/index.js";
 import { project } from "./project.js";
 
-it.each(["docs/model.md", "README.md"])(
+it.each(["docs/model.md", "docs/quickstart.md"])(
   "the model in %s compiles without a warning and has the right types",
   async (document) => {
     const guide = await readFile(fileURLToPath(new URL(`../../${document}`, import.meta.url)), "utf8");

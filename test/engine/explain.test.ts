@@ -128,6 +128,11 @@ describe("the explanation of a condition", () => {
     });
   });
 
+  it("finds when several parts flip by the last of many changes", () => {
+    const conditions = ["1d", "2d", "3d", "4d", "5d"].map((within) => logins(1, within));
+    expect(explained({ kind: "any", conditions }, [[0, "login"]]).flipsAt).toBe("2026-01-06T00:00:00.000Z");
+  });
+
   it("says what a negation is about", () => {
     expect(explained({ kind: "not", condition: pro }, [], { plan: "pro" })).toMatchObject({
       text: 'not (plan is "pro")',

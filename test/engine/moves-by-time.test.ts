@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { TrackOperation } from "../../src/engine/index.js";
-import { happened, inState, journeyIs, modelOf, not, type Parts } from "./support/builders.js";
+import { happened, inState, journeyIs, modelOf, not, seen, type Parts } from "./support/builders.js";
 import { Run } from "./support/runner.js";
 
 const MINUTE = 60_000;
@@ -14,7 +13,7 @@ const CIRCLE: Parts["states"] = { a: [["b", inState("1m")]], b: [["a", inState("
 describe("what time alone brings about between two operations", () => {
   it("ends after a thousand transitions, each at its instant, and the next is reported as blocked", () => {
     const run = new Run(modelOf({ states: CIRCLE }));
-    run.take([track(1, 0)]);
+    run.take([seen(1, 0)]);
     run.tick(2_000 * YEAR);
     const moved = run.effects.filter(({ kind }) => kind === "transition").slice(1);
     expect(moved).toHaveLength(MOVES_MAX);
@@ -25,9 +24,9 @@ describe("what time alone brings about between two operations", () => {
 
   it("goes on after the next operation, which finds what was blocked", () => {
     const run = new Run(modelOf({ states: CIRCLE }));
-    run.take([track(1, 0)]);
+    run.take([seen(1, 0)]);
     run.tick(YEAR);
-    run.take([track(2, YEAR)]);
+    run.take([seen(2, YEAR)]);
     const { state } = run;
     expect(state.lifecycle).toMatchObject({ state: "b", enteredAt: YEAR });
     run.tick(YEAR + 10 * MINUTE);
@@ -47,7 +46,7 @@ describe("what time alone brings about between two operations", () => {
         },
       }),
     );
-    run.take([track(1, 0)]);
+    run.take([seen(1, 0)]);
     run.tick(YEAR);
     // The first was started by the operation.
     expect(run.state.journeys["again"]).toMatchObject({ run: MOVES_MAX + 1, status: "expired" });
@@ -64,7 +63,7 @@ describe("what time alone brings about between two operations", () => {
         },
       }),
     );
-    run.take([track(1, 0)]);
+    run.take([seen(1, 0)]);
     run.tick(YEAR);
     expect(run.effects.filter(({ kind }) => kind === "signalRaised")).toHaveLength(MOVES_MAX + 1);
     expect(run.effects.filter(({ kind }) => kind === "ruleExecuted").at(-1)).toMatchObject({
@@ -74,15 +73,3 @@ describe("what time alone brings about between two operations", () => {
     expect(run.state.nextDueAt).toBeNull();
   });
 });
-
-function track(seq: number, occurredAt: number): TrackOperation {
-  return {
-    kind: "track",
-    seq,
-    eventId: `evt_${seq}`,
-    event: "seen",
-    properties: {},
-    occurredAt,
-    acceptedAt: occurredAt,
-  };
-}

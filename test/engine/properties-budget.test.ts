@@ -10,10 +10,9 @@ import {
   type Effect,
   type Operation,
   type Replayed,
-  type TrackOperation,
 } from "../../src/engine/index.js";
 import { FINAL_INSTANT, operations, snapshot } from "./support/arbitrary.js";
-import { compile, inState, modelOf } from "./support/builders.js";
+import { compile, inState, modelOf, seen } from "./support/builders.js";
 import { check, Run, timeout, withHistory } from "./support/runner.js";
 import { viewOfState } from "./support/subject-engine.js";
 
@@ -48,7 +47,7 @@ describe("evaluation within a budget", () => {
   it("goes on by one instant at least, however small it is", () => {
     const model = modelOf({ states: { a: [["b", inState("1h")]], b: "terminal" } });
     const spent: Budget = () => false;
-    const first = evaluate(model, new Run(model).state, [track(1, 0)], {
+    const first = evaluate(model, new Run(model).state, [seen(1, 0)], {
       now: 7_200_000,
       timers: "fire",
       budget: spent,
@@ -144,16 +143,4 @@ describe("a replay within a budget", () => {
 function ofInstants(count: number): Budget {
   let left = count;
   return () => --left > 0;
-}
-
-function track(seq: number, occurredAt: number): TrackOperation {
-  return {
-    kind: "track",
-    seq,
-    eventId: `evt_${seq}`,
-    event: "seen",
-    properties: {},
-    occurredAt,
-    acceptedAt: occurredAt,
-  };
 }

@@ -1,5 +1,5 @@
 /** What to do where a value of one type stands where one of another is expected. */
-import { WANTED } from "../wanted.js";
+import { EXPECTED_VALUES } from "../expected-values.js";
 import { inWords, isFunction, nameOf } from "./words.js";
 
 const CONDITIONS = new Set(["Condition", "Lazy"]);
@@ -17,7 +17,11 @@ const UNFINISHED: Readonly<Record<string, string>> = {
 };
 
 /** Types of which can be said what is one. */
-const EXPECTED: Readonly<Record<string, string>> = { Occasion: WANTED.on, Trigger: WANTED.on, Action: WANTED.then };
+const EXPECTED: Readonly<Record<string, string>> = {
+  Occasion: EXPECTED_VALUES.on,
+  Trigger: EXPECTED_VALUES.on,
+  Action: EXPECTED_VALUES.then,
+};
 
 /** What to do about a value of the type `source` where one of the type `target` is expected, as the checker prints them. */
 export function remedy(source: string, target: string): string {

@@ -17,7 +17,7 @@ import {
   type Snapshot,
   type Transition,
 } from "../../../src/snapshot/types.js";
-import { compileModel, type Json, type Model } from "../../../src/engine/index.js";
+import { compileModel, type Json, type Model, type TrackOperation } from "../../../src/engine/index.js";
 
 type Of<Kind extends Condition["kind"]> = Extract<Condition, { kind: Kind }>;
 type Order = Of<"count">["operator"];
@@ -191,6 +191,12 @@ export function modelOf(parts: Parts): Model {
 
 export function compile(snapshot: Snapshot): Model {
   return compileModel(snapshot, hashSnapshot(snapshot));
+}
+
+/** An event `seen` that is accepted when it occurs, at this instant in milliseconds. */
+export function seen(seq: number, occurredAt: number): TrackOperation {
+  const eventId = `evt_${seq}`;
+  return { kind: "track", seq, eventId, event: "seen", properties: {}, occurredAt, acceptedAt: occurredAt };
 }
 
 /** An instant of 2026 in UTC from `MM-DD hh:mm[:ss[.mmm]]` or `MM-DD`. */

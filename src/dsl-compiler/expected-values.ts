@@ -4,7 +4,7 @@ const SCORE = "give a score: scale(…), steps(…) or trait.map(…)";
 const NUMBER = "give a number of the customer's: event.count(), daysSince(event) or a trait that is a number";
 
 /** By the name of the member in the snapshot; `measure` is what a score is made of. */
-export const WANTED = {
+export const EXPECTED_VALUES = {
   on: "give an event, event.where(…), traitsChanged, segment.entered() or .exited(), or signal.raised() or .cleared()",
   then: "give addTo(…) or removeFrom(…) of a segment, emit(…), or raise(…) or clear(…) of a signal",
   when: CONDITION,

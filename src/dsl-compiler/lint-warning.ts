@@ -1,8 +1,9 @@
 /** Something in a sound snapshot that its author will hardly have meant. */
-export interface Suspicion {
+export interface LintWarning {
   path: string;
   code:
     | "UNREACHABLE_STATE"
+    | "CIRCLE_BY_TIME"
     | "UNUSED_EVENT"
     | "IMPOSSIBLE_CONDITION"
     | "POINTLESS_CONDITION"
