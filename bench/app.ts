@@ -9,6 +9,7 @@ import { createApp } from "../src/http/app.js";
 import { KeyCheck } from "../src/http/ingest/key-check.js";
 import { ingestRoutes, type IngestBackend } from "../src/http/ingest/routes.js";
 import { formKey } from "../src/http/pages/form-token.js";
+import { decodeJson } from "../src/http/parse-json.js";
 import { createHttpServer } from "../src/http/server.js";
 import { ProcessMetrics } from "../src/metrics/process-metrics.js";
 import { readConfig } from "../src/server/config.js";
@@ -54,7 +55,10 @@ async function serve(): Promise<string> {
 /** What coalescing is for: the same application with one call per request. */
 function oneCallPerRequest(sql: ReturnType<typeof connect>): IngestBackend {
   return {
-    batch: (keyHash, body) => ingestBatch(sql, { keyHash, batchId: randomUUID(), repeated: false }, body),
+    batch: (keyHash, body) => {
+      const text = typeof body === "string" ? body : decodeJson(body);
+      return ingestBatch(sql, { keyHash, batchId: randomUUID(), repeated: false }, text);
+    },
     single: async (keyHash, body) => {
       const call = { keyHash, batchId: randomUUID(), repeated: false };
       const { limit, remaining, outcomes } = await ingestSingles(sql, call, [body]);

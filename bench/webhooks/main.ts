@@ -162,7 +162,7 @@ async function createWebhooks(
 async function writeBacklog({ database }: Setup, webhookId: string, deliveries: number): Promise<void> {
   await database.sql`
     with numbered as (
-      select nextval('svc.evaluation_seq') * 65536 as emission_seq, n from generate_series(1, ${deliveries}::integer) as n
+      select nextval(svc.evaluation_seq(${database.environmentId})) * 65536 as emission_seq, n from generate_series(1, ${deliveries}::integer) as n
     ),
     emitted as (
       insert into svc.emissions (
@@ -235,7 +235,7 @@ async function emitSteadily({ database }: Setup, durationMs: number): Promise<nu
   for (let step = 0; step < steps; step++) {
     await delay(Math.max(0, startedAt + step * STEP_MS - Date.now()));
     await database.sql.begin(async (tx) => {
-      const [next] = await tx<[{ seq: string }]>`select nextval('svc.evaluation_seq') as seq`;
+      const [next] = await tx<[{ seq: string }]>`select nextval(svc.evaluation_seq(${database.environmentId})) as seq`;
       await tx`
         insert into svc.emissions (
           environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type

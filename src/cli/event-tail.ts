@@ -6,7 +6,7 @@ import { refusal } from "./api.js";
 import type { Query } from "./api.js";
 import type { Context } from "./context.js";
 import { UserError } from "./errors.js";
-import { isPassing } from "./patience.js";
+import { isTransient } from "./retry-transient.js";
 import { messagesOf } from "./server-sent.js";
 import { printable } from "./text.js";
 
@@ -47,7 +47,7 @@ export async function* tail(context: Context, query: Query, stop: AbortSignal): 
     }
     if (isStopped()) return;
     // What the service never gave is not waited for, and what it refuses is not asked for again.
-    if (failure instanceof UserError && (lastId === undefined || !isPassing(failure))) throw failure;
+    if (failure instanceof UserError && (lastId === undefined || !isTransient(failure))) throw failure;
     if (failures === 0) out.note(`${lossInWords(failure)}; connecting again …`);
     await setTimeout(Math.min(PAUSE_MS_FIRST * 2 ** failures++, PAUSE_MS_MAX), undefined, { signal: stop });
   }

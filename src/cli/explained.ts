@@ -1,6 +1,6 @@
 import type { Context } from "./context.js";
 import type { Explanation } from "./explanation.js";
-import { isPassing } from "./patience.js";
+import { isTransient } from "./retry-transient.js";
 import { printable } from "./text.js";
 
 /** What is said of the state that an explanation is about. */
@@ -56,7 +56,7 @@ export async function explanationIfAny(context: Context, customerId: string): Pr
   try {
     return (await explanationOf(context, customerId)).data;
   } catch (error) {
-    if (!isPassing(error)) throw error;
+    if (!isTransient(error)) throw error;
     context.out.note(`Why it is so cannot be told for the moment: ${printable((error as Error).message)}`);
     return null;
   }

@@ -8,7 +8,7 @@ import { interruption } from "./interruption.js";
 import { JobProgress } from "./job-progress.js";
 import { JOB_MEMBERS, reasonOf } from "./jobs.js";
 import type { Job } from "./jobs.js";
-import { isPassing, pauseAfter, TRIES } from "./patience.js";
+import { isTransient, pauseAfter, TRIES } from "./retry-transient.js";
 
 export interface Waiting {
   /** Of the job. */
@@ -47,7 +47,7 @@ export async function untilCompleted(context: Context, first: Job, waiting: Wait
         failures = 0;
       } catch (error) {
         if (isStopped()) break;
-        if (!isPassing(error) || ++failures >= TRIES) throw error;
+        if (!isTransient(error) || ++failures >= TRIES) throw error;
       }
     }
     progress.show(job);

@@ -2,7 +2,7 @@ import type { Answer, Api, Page, Query } from "./api.js";
 import { elementTexts, memberTexts, objectText } from "./json-text.js";
 import type { Out } from "./out.js";
 import { PAGE } from "./pages.js";
-import { patiently } from "./patience.js";
+import { retryTransient } from "./retry-transient.js";
 import type { Column } from "./table.js";
 import { table } from "./table.js";
 import { shellWord } from "./text.js";
@@ -39,7 +39,7 @@ export async function readList<Row, More extends object = object>(
   let next = first.data.nextCursor;
   while (next !== null && count < limit) {
     const from = next;
-    const page = await patiently(() => read(limit - count, from));
+    const page = await retryTransient(() => read(limit - count, from));
     pages.push(page);
     count += page.data.data.length;
     next = page.data.nextCursor;

@@ -1,5 +1,5 @@
 import type { Answer, Api, Page, Query } from "./api.js";
-import { patiently } from "./patience.js";
+import { retryTransient } from "./retry-transient.js";
 
 /** What the service gives at most in one page. */
 export const PAGE = 200;
@@ -24,7 +24,7 @@ export async function* readAll<Row>(
   do {
     const asked = { ...query, limit: pageLength, cursor };
     const read = () => api.get<Page<Row>>(path, ["data", "nextCursor"], asked, signal);
-    const page = await (patient ? patiently(read) : read());
+    const page = await (patient ? retryTransient(read) : read());
     yield page;
     cursor = page.data.nextCursor ?? undefined;
   } while (cursor !== undefined);

@@ -143,7 +143,7 @@ async function approval(
       if (isRefusal && ["authorization_pending", "slow_down"].includes(error.error)) {
         isFailing = false;
         pause = interval;
-      } else if (isPassing(error)) {
+      } else if (isTransient(error)) {
         if (!isFailing) out.note(`${reasonOf(error)}. Trying again until the code expires.`);
         isFailing = true;
         const advised = (isRefusal ? error.retryAfter : undefined) ?? 0;
@@ -154,7 +154,7 @@ async function approval(
 }
 
 /** Whether what OAuth failed at may work later. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (error instanceof OAuthRefusal) return error.error === "temporarily_unavailable";
   return error instanceof UserError && error.code === ("SERVICE_UNREACHABLE" satisfies LocalCode);
 }

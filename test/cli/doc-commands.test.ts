@@ -54,10 +54,11 @@ it("the configuration file of docs/cli.md says what it seems to say", async () =
   expect({ project: slug, defaultEnvironment: environment, organization, apiUrl }).toEqual(JSON.parse(code));
 });
 
-test("the programs that README.md, docs/operations/{attacks,faults}.md and examples/README.md name are there", () => {
+test("the programs that README.md, docs/quickstart.md, docs/operations/{attacks,faults}.md and examples/README.md name are there", () => {
   const { scripts } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as { scripts: object };
   const commands = [
     "README.md",
+    "docs/quickstart.md",
     "docs/operations/attacks.md",
     "docs/operations/faults.md",
     "examples/README.md",

@@ -49,7 +49,7 @@ test("on a terminal of 80 columns what there is no room for is left out, and wha
 
 test("a list goes on where it ended", async () => {
   const part = async (...argv: string[]) => {
-    const { stdout } = await list("--json", ...argv);
+    const { stdout } = await shop.raw(["events", "list", "--json", ...argv]);
     return JSON.parse(stdout) as { data: unknown[]; nextCursor: string };
   };
   const first = await part("--limit", "5");
@@ -59,7 +59,7 @@ test("a list goes on where it ended", async () => {
 
 test("filters: name, status and since when", async () => {
   const counted = async (...argv: string[]) => {
-    const { stdout } = await list("--json", ...argv);
+    const { stdout } = await shop.raw(["events", "list", "--json", ...argv]);
     return (JSON.parse(stdout) as { data: unknown[] }).data.length;
   };
   expect(await counted("--type", "project_created")).toBe(4);

@@ -193,13 +193,13 @@ test("people read one line for each request", async () => {
     });
   child.stdout.prependListener("data", (chunk: Buffer) => (shown += chunk.toString()));
   try {
-    const [, url = ""] = await until(/ready (\S+) .*\n.*\nTry: .*\n/);
+    const [, url = ""] = await until(/ready (\S+) .*\nState of one customer: at most .*\n.*\nTry: .*\n/);
     await post(`${url}/events`, signedUp);
     await post(`${url}/events`, { ...signedUp, properties: { x: 1 } });
     await post(`${url}/events/batch`, { events: [projectCreated, { ...projectCreated, customerId: "b" }] });
     await post(`${url}/clock`, { advance: "4w" });
     await until(/POST \/clock.*\n/);
-    expect(shown.split("\n").slice(3).join("\n")).toMatchInlineSnapshot(`
+    expect(shown.split("\n").slice(4).join("\n")).toMatchInlineSnapshot(`
       "202  signed_up  a  created as new, new → trial, journey onboarding started
       422  signed_up  a  UNKNOWN_PROPERTY The event "signed_up" has no property "x".
       202  batch of 2 operations

@@ -1,7 +1,7 @@
 /** The commercial side of a customer's life: sign-up, trial, subscription, invoices, refused charges, upgrades, cancellation. */
 import type { Calendar } from "./calendar.js";
 import { HOUR_MS } from "./calendar.js";
-import type { Diary } from "./operations.js";
+import type { EventLog } from "./operations.js";
 import { TRIAL_DAYS, type Plan, type Profile } from "./profile.js";
 import type { Random } from "./random.js";
 
@@ -12,32 +12,32 @@ const INVOICE_DAYS = 30;
 const CONTRACT_DAYS = 90;
 
 /** What is known on the first day. A lead has no trial yet. */
-export function introduce(profile: Profile, diary: Diary, at: number, calendar: Calendar): void {
+export function introduce(profile: Profile, log: EventLog, at: number, calendar: Calendar): void {
   const { companyName, industry, country, signUpDay, cohort, source } = profile;
   const known = { companyName, industry, country, managed: source === "sales" };
   if (cohort === "lead") {
-    diary.identify(at, known);
+    log.identify(at, known);
     return;
   }
-  diary.identify(at, {
+  log.identify(at, {
     ...known,
     plan: "trial",
     seats: 1,
     trialEndsOn: calendar.closeOfBusiness(signUpDay + TRIAL_DAYS),
   });
-  diary.track(at + 1_000, "signed_up", { source });
+  log.track(at + 1_000, "signed_up", { source });
 }
 
 /** Plays the subscription from the end of the trial to the end of the history or of the subscription. Returns the day it ends, if so. */
-export function subscribe(profile: Profile, diary: Diary, random: Random, calendar: Calendar): number | null {
+export function subscribe(profile: Profile, log: EventLog, random: Random, calendar: Calendar): number | null {
   const end = profile.cancellation === null ? null : profile.signUpDay + profile.cancellation.day;
   // Who has faded away without a word lets the subscription run out.
   const lastPayment = profile.cohort === "fader" ? profile.signUpDay + profile.turn + profile.turnLength : end;
-  const subscription = profile.plan === null ? null : beginSubscription(profile, diary, random, calendar);
-  const unpaid = subscription === null ? null : payInvoices(subscription, diary, random, calendar, lastPayment);
+  const subscription = profile.plan === null ? null : beginSubscription(profile, log, random, calendar);
+  const unpaid = subscription === null ? null : payInvoices(subscription, log, random, calendar, lastPayment);
   if (unpaid !== null) return unpaid;
   if (end === null || profile.cancellation === null) return null;
-  diary.track(calendar.instant(end, calendar.workingMinute(random)), "subscription_cancelled", {
+  log.track(calendar.instant(end, calendar.workingMinute(random)), "subscription_cancelled", {
     reason: profile.cancellation.reason,
   });
   return end;
@@ -52,7 +52,7 @@ interface Subscription {
 }
 
 /** Most buy on the day the trial ends, the eager ones some days before. Upgrades and more seats come with the team's growth. */
-function beginSubscription(profile: Profile, diary: Diary, random: Random, calendar: Calendar): Subscription {
+function beginSubscription(profile: Profile, log: EventLog, random: Random, calendar: Calendar): Subscription {
   const day = profile.signUpDay + (random.chance(0.3) ? random.whole(4, TRIAL_DAYS - 1) : TRIAL_DAYS);
   const first: Plan = profile.plan ?? "starter";
   const grown: Plan = profile.cohort === "climber" && first === "starter" && random.chance(0.45) ? "pro" : first;
@@ -63,13 +63,13 @@ function beginSubscription(profile: Profile, diary: Diary, random: Random, calen
   });
 
   const renewal = { renewsOn: calendar.closeOfBusiness(day + CONTRACT_DAYS) };
-  diary.identify(calendar.instant(day, 9 * 60), { ...terms(day), ...addOns(first), ...renewal, trialEndsOn: null });
+  log.identify(calendar.instant(day, 9 * 60), { ...terms(day), ...addOns(first), ...renewal, trialEndsOn: null });
   if (grown !== first) {
-    diary.identify(calendar.instant(upgradeDay, 11 * 60), { ...terms(upgradeDay), ...addOns(grown) });
+    log.identify(calendar.instant(upgradeDay, 11 * 60), { ...terms(upgradeDay), ...addOns(grown) });
   }
   for (let renewed = day + CONTRACT_DAYS; renewed < calendar.days; renewed += CONTRACT_DAYS) {
     const next = calendar.closeOfBusiness(renewed + CONTRACT_DAYS);
-    if (profile.cancellation === null) diary.identify(calendar.instant(renewed, 18 * 60), { renewsOn: next });
+    if (profile.cancellation === null) log.identify(calendar.instant(renewed, 18 * 60), { renewsOn: next });
   }
   return { profile, day, terms };
 }
@@ -88,7 +88,7 @@ export function membersOn(profile: Profile, day: number): number {
 /** An invoice every thirty days. Returns the day on which an unpaid one ended the subscription, null where none did. */
 function payInvoices(
   { profile, day: first, terms }: Subscription,
-  diary: Diary,
+  log: EventLog,
   random: Random,
   calendar: Calendar,
   end: number | null,
@@ -97,14 +97,14 @@ function payInvoices(
   for (let day = first; day < calendar.days && (end === null || day < end); day += INVOICE_DAYS) {
     const { plan, seats } = terms(day);
     const morning = calendar.instant(day, 9 * 60 + random.whole(1, 25));
-    if (seats !== seatsPaid) diary.identify(morning - HOUR_MS, { seats });
+    if (seats !== seatsPaid) log.identify(morning - HOUR_MS, { seats });
     seatsPaid = seats;
     const amount = SEAT_PRICE[plan] * seats;
     // Cards that are charged by hand-made contracts hardly ever fail.
     const refused = random.chance(plan === "enterprise" ? 0.01 : 0.1);
-    const paidOn = refused ? dun(profile, diary, random, calendar, day, amount) : day;
+    const paidOn = refused ? dun(profile, log, random, calendar, day, amount) : day;
     if (paidOn === null) return day + 9;
-    diary.track(calendar.instant(paidOn, (morning - calendar.instant(day, 0)) / 60_000), "invoice_paid", {
+    log.track(calendar.instant(paidOn, (morning - calendar.instant(day, 0)) / 60_000), "invoice_paid", {
       amount,
       currency: profile.currency,
     });
@@ -115,7 +115,7 @@ function payInvoices(
 /** Tries a refused charge again every third day. Returns the day it worked; null where the account was closed instead. */
 function dun(
   profile: Profile,
-  diary: Diary,
+  log: EventLog,
   random: Random,
   calendar: Calendar,
   day: number,
@@ -123,11 +123,11 @@ function dun(
 ): number | null {
   const reason = random.weighted({ card_expired: 0.55, insufficient_funds: 0.25, declined: 0.2 });
   for (let attempt = 1; attempt <= 3; attempt++) {
-    diary.track(calendar.instant(day + (attempt - 1) * 3, 9 * 60 + 30), "payment_failed", { amount, reason, attempt });
+    log.track(calendar.instant(day + (attempt - 1) * 3, 9 * 60 + 30), "payment_failed", { amount, reason, attempt });
     if (random.chance(0.45)) return day + (attempt - 1) * 3 + 2;
   }
   // Somebody who works with the product every day finds another card in the end.
   if (profile.cohort === "champion" || profile.cohort === "climber" || random.chance(0.5)) return day + 9;
-  diary.track(calendar.instant(day + 9, 10 * 60), "subscription_cancelled", { reason: "other" });
+  log.track(calendar.instant(day + 9, 10 * 60), "subscription_cancelled", { reason: "other" });
   return null;
 }

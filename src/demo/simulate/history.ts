@@ -3,7 +3,7 @@ import { introduce, subscribe } from "./account.js";
 import { Calendar } from "./calendar.js";
 import { dealCohorts } from "./cohorts.js";
 import { planIncident } from "./incident.js";
-import { Diary, type PlacedOperation, type SimulatedOperation } from "./operations.js";
+import { EventLog, type PlacedOperation, type SimulatedOperation } from "./operations.js";
 import { drawProfile } from "./profile.js";
 import { Random } from "./random.js";
 import { playDay, sufferIncident, takeFirstSteps, type Life } from "./usage.js";
@@ -32,26 +32,26 @@ export function simulateHistory(options: HistoryOptions): SimulatedOperation[] {
   const all: (PlacedOperation & { customer: number })[] = [];
   for (const [customer, cohort] of dealCohorts(new Random(seed, "cohorts"), customers).entries()) {
     const profile = drawProfile(seed, customer, cohort, calendar, taken);
-    const diary = new Diary(profile.customerId, base);
+    const log = new EventLog(profile.customerId, base);
     live(
-      { profile, diary, random: new Random(seed, "days", customer), calendar, incident },
+      { profile, log, random: new Random(seed, "days", customer), calendar, incident },
       new Random(seed, "account", customer),
     );
-    for (const placed of diary.operations(historyName)) all.push({ ...placed, customer });
+    for (const placed of log.operations(historyName)) all.push({ ...placed, customer });
   }
   all.sort((one, other) => one.at - other.at || one.customer - other.customer || one.position - other.position);
   return all.map(({ operation }) => operation);
 }
 
-/** Plays one customer's life into the diary. */
+/** Plays one customer's life into the log. */
 function live(life: Life, accountRandom: Random): void {
-  const { profile, diary, random, calendar } = life;
+  const { profile, log, random, calendar } = life;
   const signedUpAt = calendar.instant(profile.signUpDay, calendar.workingMinute(random));
-  introduce(profile, diary, signedUpAt, calendar);
+  introduce(profile, log, signedUpAt, calendar);
   if (profile.cohort === "lead") return;
   takeFirstSteps(life, signedUpAt);
   if (profile.cohort === "neverStarted") return;
-  const end = subscribe(profile, diary, accountRandom, calendar);
+  const end = subscribe(profile, log, accountRandom, calendar);
   // A closed account does nothing more: the day of its end is not played.
   for (let day = profile.signUpDay + 1; day < (end ?? calendar.days); day++) {
     sufferIncident(life, day);

@@ -30,7 +30,7 @@ export interface PlacedOperation {
 }
 
 /** Collects what happens to one customer, in any order; nothing after the history's end is kept. */
-export class Diary {
+export class EventLog {
   readonly #entries: { at: number; name: string | null; content: Record<string, JsonValue> }[] = [];
 
   constructor(

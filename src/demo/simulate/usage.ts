@@ -3,7 +3,7 @@ import { membersOn } from "./account.js";
 import type { Calendar } from "./calendar.js";
 import { MINUTE_MS } from "./calendar.js";
 import type { Incident } from "./incident.js";
-import type { Diary } from "./operations.js";
+import type { EventLog } from "./operations.js";
 import { liveliness, type Profile } from "./profile.js";
 import type { Random } from "./random.js";
 
@@ -13,7 +13,7 @@ const TOPICS = ["billing", "login", "import", "permissions", "performance", "how
 /** What the days are played with. */
 export interface Life {
   profile: Profile;
-  diary: Diary;
+  log: EventLog;
   random: Random;
   calendar: Calendar;
   incident: Incident;
@@ -21,11 +21,10 @@ export interface Life {
 
 /** The first day: a login at once and, where the customer means it, a first project and the first invitation. */
 export function takeFirstSteps(life: Life, signedUpAt: number): void {
-  const { profile, diary, random } = life;
-  diary.track(signedUpAt + random.whole(20, 300) * 1_000, "login", { method: "password" });
+  const { profile, log, random } = life;
+  log.track(signedUpAt + random.whole(20, 300) * 1_000, "login", { method: "password" });
   if (profile.cohort === "neverStarted") {
-    if (random.chance(0.4))
-      diary.track(signedUpAt + random.whole(20, 90) * MINUTE_MS, "login", { method: "magic_link" });
+    if (random.chance(0.4)) log.track(signedUpAt + random.whole(20, 90) * MINUTE_MS, "login", { method: "magic_link" });
     return;
   }
   const minutes = random.whole(3, profile.cohort === "champion" ? 25 : 70);
@@ -51,11 +50,11 @@ export function playDay(life: Life, day: number): void {
 }
 
 function playSession(life: Life, day: number, lively: number): void {
-  const { profile, diary, random, calendar } = life;
+  const { profile, log, random, calendar } = life;
   const method =
     profile.plan === "starter" || profile.plan === null ? "password" : random.weighted({ sso: 0.8, password: 0.2 });
   let at = calendar.instant(day, calendar.workingMinute(random)) + random.whole(0, 59_999);
-  diary.track(at, "login", random.chance(0.18) ? { method, mobile: true } : { method });
+  log.track(at, "login", random.chance(0.18) ? { method, mobile: true } : { method });
   const uses = random.count(profile.depth * (0.4 + 0.6 * lively));
   for (let use = 0; use < uses; use++) {
     at += random.whole(40, 900) * 1_000;
@@ -66,19 +65,19 @@ function playSession(life: Life, day: number, lively: number): void {
   const reporting = calendar.weekday(day) === 5 ? 0.16 : 0.03;
   if (uses > 1 && random.chance(reporting)) {
     const format = random.weighted({ pdf: 0.5, csv: 0.3, xlsx: 0.2 });
-    diary.track(at + random.whole(1, 9) * MINUTE_MS, "report_exported", { format, rows: random.whole(10, 4_000) });
+    log.track(at + random.whole(1, 9) * MINUTE_MS, "report_exported", { format, rows: random.whole(10, 4_000) });
   }
 }
 
-function useFeature({ profile, diary, random }: Life, at: number): void {
-  diary.track(at, "feature_used", { feature: random.weighted(profile.features) });
+function useFeature({ profile, log, random }: Life, at: number): void {
+  log.track(at, "feature_used", { feature: random.weighted(profile.features) });
 }
 
-function createProject({ profile, diary, random }: Life, at: number, day: number): void {
+function createProject({ profile, log, random }: Life, at: number, day: number): void {
   const members = membersOn(profile, day);
   const source = random.chance(profile.features.api > 0.5 ? 0.3 : 0.05) ? "api" : "web";
   const seats = Math.max(1, Math.round(random.between(0.4, 1) * members));
-  diary.track(
+  log.track(
     at,
     "project_created",
     random.chance(0.5) ? { source, seats, template: random.pick(TEMPLATES) } : { source, seats },
@@ -86,29 +85,29 @@ function createProject({ profile, diary, random }: Life, at: number, day: number
 }
 
 /** The team grows while the customer is at work: nobody invites into a product that is left alone. */
-function inviteMembers({ profile, diary, random, calendar }: Life, day: number): void {
+function inviteMembers({ profile, log, random, calendar }: Life, day: number): void {
   if (day <= profile.signUpDay || liveliness(profile, day - profile.signUpDay) < 0.3) return;
   const joined = membersOn(profile, day) - membersOn(profile, day - 1);
   for (let member = 0; member < joined; member++) {
     const at = calendar.instant(day, calendar.workingMinute(random));
-    diary.track(at, "member_invited", { role: random.weighted({ editor: 0.6, viewer: 0.3, admin: 0.1 }) });
+    log.track(at, "member_invited", { role: random.weighted({ editor: 0.6, viewer: 0.3, admin: 0.1 }) });
   }
 }
 
-function openTicket({ diary, random, calendar }: Life, day: number, priority: "low" | "normal" | "urgent"): void {
+function openTicket({ log, random, calendar }: Life, day: number, priority: "low" | "normal" | "urgent"): void {
   const topic = random.chance(0.8) ? { topic: random.pick(TOPICS) } : {};
-  diary.track(calendar.instant(day, calendar.workingMinute(random)), "support_ticket_opened", { priority, ...topic });
+  log.track(calendar.instant(day, calendar.workingMinute(random)), "support_ticket_opened", { priority, ...topic });
 }
 
 /** What the incident does to one customer on one of its days: our monitoring reports it, and angry customers write. */
-export function sufferIncident({ profile, diary, random, calendar, incident }: Life, day: number): void {
+export function sufferIncident({ profile, log, random, calendar, incident }: Life, day: number): void {
   if (!incident.hits(profile, day)) return;
   if (!random.chance(profile.presence * liveliness(profile, day - profile.signUpDay))) return;
   const at = calendar.instant(day, random.around(incident.minute(day), 8));
-  diary.track(at, "incident_reported", { severity: incident.severity(day), minutes: random.whole(35, 190) });
+  log.track(at, "incident_reported", { severity: incident.severity(day), minutes: random.whole(35, 190) });
   const tickets = random.weighted({ "0": 0.5, "1": 0.35, "2": 0.15 });
   for (let ticket = 0; ticket < Number(tickets); ticket++) {
     const written = at + random.whole(5, 150) * MINUTE_MS;
-    diary.track(written, "support_ticket_opened", { priority: "urgent", topic: "outage" });
+    log.track(written, "support_ticket_opened", { priority: "urgent", topic: "outage" });
   }
 }

@@ -206,11 +206,12 @@ export async function untilQuiet({ sql }: Pick<TestDatabase, "sql">): Promise<vo
   );
 }
 
-/** Ids, secrets, hashes and instants, each by a word that says what it was. */
+/** Ids, secrets, cursors, hashes and instants, each by a word that says what it was. */
 function replaced(text: string): string {
   return text
     .replaceAll(/\b((?:org|tok|usr|key|evt|req|whk|rec|emi|prv|inv)_)[0-9a-f]{16,}/g, (_, prefix) => `${prefix}<id>`)
     .replaceAll(/\b(svc_(?:test|live|token)_)[0-9a-f]+/g, "$1<secret>")
+    .replaceAll(/("nextCursor" ?: ?")[\w-]+/g, "$1<cursor>")
     .replaceAll(/whsec_[A-Za-z0-9+/=]+/g, "whsec_<secret>")
     .replaceAll(/\b[0-9a-f]{64}\b/g, "<hash>")
     .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<instant>")

@@ -20,7 +20,7 @@ export default defineCommand({
       );
       return;
     }
-    const [{ OAuthClient }, { isPassing, reasonOf }] = await Promise.all([
+    const [{ OAuthClient }, { isTransient, reasonOf }] = await Promise.all([
       import("../../oauth.js"),
       import("../../sign-in.js"),
     ]);
@@ -30,7 +30,7 @@ export default defineCommand({
       () => undefined,
       (error: unknown) => {
         // Once it is removed here, nobody can end it any more from here.
-        if (!isPassing(error) || force || hasEnded) return reasonOf(error);
+        if (!isTransient(error) || force || hasEnded) return reasonOf(error);
         throw new UserError(
           "SIGN_OUT_FAILED" satisfies LocalCode,
           `the session could not be ended at ${base} (${reasonOf(error)}), and is kept: its token stays good until ${until}`,

@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { UserError } from "./errors.js";
 
 /** What passes by itself: the service is not there for a moment, or has too much to do. */
-const PASSING = new Set([
+const TRANSIENT = new Set([
   "SERVICE_UNREACHABLE",
   "SERVICE_UNAVAILABLE",
   "RATE_LIMIT_EXCEEDED",
@@ -16,17 +16,17 @@ const PAUSE_MS_FIRST = 200;
 const PAUSE_MS_MAX = 2_000;
 
 /** Whether a failure may be over when the same is tried again. */
-export function isPassing(error: unknown): boolean {
-  return error instanceof UserError && PASSING.has(error.code);
+export function isTransient(error: unknown): boolean {
+  return error instanceof UserError && TRANSIENT.has(error.code);
 }
 
 /** Reads again, for about a minute, while what fails may pass. */
-export async function patiently<T>(read: () => Promise<T>): Promise<T> {
+export async function retryTransient<T>(read: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await read();
     } catch (error) {
-      if (!isPassing(error) || tries >= TRIES) throw error;
+      if (!isTransient(error) || tries >= TRIES) throw error;
       await setTimeout(pauseAfter(tries));
     }
   }
