@@ -1,7 +1,8 @@
-// Writes what docs/cli.md and README.md say of the commands, from the commands themselves: npm run docs
-// A test compares, so that no command changes without them.
+// Writes what docs/cli.md says of the commands, from the commands themselves: npm run docs
+// A test compares, so that no command changes without it.
 import { writeFile } from "node:fs/promises";
 
-import { referencePages } from "./lib/reference-pages.js";
+import { referencePage } from "./lib/reference-page.js";
 
-for (const { file, text } of await referencePages()) await writeFile(file, text);
+const { file, text } = await referencePage();
+await writeFile(file, text);

@@ -4,9 +4,9 @@ import { sharedOptions } from "../../src/cli/options.js";
 import { commands, nouns } from "../../src/cli/registry.js";
 import type { ListedCommand } from "../../src/cli/registry.js";
 
-/** Every command with its arguments, options and examples, as Markdown; what all commands take comes first. */
+/** All commands at a glance, what all of them take, and each with its arguments, options and examples, as Markdown. */
 export async function commandReference(): Promise<string> {
-  const parts = ["### Options of every command", optionTable(sharedOptions)];
+  const parts = [commandOverview(), "### Options of every command", optionTable(sharedOptions)];
   for (const { heading, about, listed } of groups()) {
     parts.push(`### ${heading}`, `${about}.`);
     for (const one of listed) parts.push(...section(one, await one.load()));
@@ -15,7 +15,7 @@ export async function commandReference(): Promise<string> {
 }
 
 /** One row for each command of one word and for each noun with its verbs, as a Markdown table. */
-export function commandOverview(): string {
+function commandOverview(): string {
   const single = commands.filter(({ path }) => !path.includes(" "));
   const rows: [string, string][] = single.map(({ path, describe }) => [`svc ${path}`, describe]);
   for (const [noun, about] of Object.entries(nouns)) {

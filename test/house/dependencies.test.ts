@@ -1,26 +1,13 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import path from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { FixtureProject, repository, type Outcome } from "./support/project.js";
 
-const arrows: Record<string, string[]> = {
-  snapshot: [],
-  operations: [],
-  engine: ["snapshot"],
-  dsl: ["snapshot"],
-  "dsl-compiler": ["dsl", "snapshot"],
-  db: ["engine", "snapshot"],
-  webhooks: ["db"],
-  mail: [],
-  evaluation: ["engine", "snapshot"],
-  http: ["db", "engine", "evaluation", "mail", "operations", "snapshot", "webhooks"],
-  tasks: ["db", "engine", "evaluation", "snapshot", "webhooks"],
-  client: [],
-  local: ["dsl-compiler", "engine", "http", "operations", "snapshot"],
-  cli: ["dsl-compiler", "engine", "local", "snapshot"],
-  server: ["db", "http", "mail", "tasks", "snapshot", "webhooks"],
-  demo: ["client", "dsl-compiler", "snapshot"],
+const { readArrows } = createRequire(import.meta.url)("../../scripts/arrows.cjs") as {
+  readArrows: () => Record<string, string[]>;
 };
+const arrows = readArrows();
 const parts = Object.keys(arrows);
 
 interface Violation {
@@ -51,7 +38,8 @@ async function cruise(files: Record<string, string>, reporter: "err" | "json"): 
     ...files,
   });
   projects.push(project);
-  await project.take(".dependency-cruiser.cjs");
+  for (const file of [".dependency-cruiser.cjs", "scripts/arrows.cjs", "docs/architecture.md"])
+    await project.take(file);
   await project.take("tsconfig.json");
   const command = path.join(repository, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
   const folders = [...new Set(Object.keys(files).map((name) => name.split("/")[0] ?? name))];
@@ -162,4 +150,24 @@ test("package.json says of every package with a script of its own whether npm ru
   const scripted = Object.keys(packages).filter((at) => at !== "" && packages[at]!.hasInstallScript);
   const names = new Set(scripted.map((at) => at.slice(at.lastIndexOf("node_modules/") + "node_modules/".length)));
   expect(Object.keys(allowScripts).toSorted()).toEqual([...names].toSorted());
+});
+
+test("a package whose inner files are imported is of one version, because these are no interface", async () => {
+  const manifest = JSON.parse(await readFile(path.join(repository, "package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+    devDependencies: Record<string, string>;
+  };
+  const files = await Promise.all(
+    ["src", "scripts"].map((folder) => readdir(path.join(repository, folder), { recursive: true })),
+  );
+  const sources = [...files[0]!.map((file) => `src/${file}`), ...files[1]!.map((file) => `scripts/${file}`)];
+  const inner = new Set<string>();
+  for (const file of sources.filter((name) => /\.[jt]s$/.test(name))) {
+    const text = await readFile(path.join(repository, file), "utf8");
+    for (const [, name] of text.matchAll(/(?:from|import\() ?"((?:@[\w-]+\/)?[\w-]+)\/(?:dist|lib|build)\//g))
+      inner.add(name!);
+  }
+  expect(inner).toContain("graphile-migrate");
+  const versions = { ...manifest.devDependencies, ...manifest.dependencies };
+  expect([...inner].filter((name) => !/^\d/.test(versions[name] ?? ""))).toEqual([]);
 });

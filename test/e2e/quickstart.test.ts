@@ -27,7 +27,7 @@ async function bash(script: string, env: NodeJS.ProcessEnv): Promise<string> {
   return output;
 }
 
-describe("README", () => {
+describe("docs/quickstart.md", () => {
   let service: ChildProcess;
   let env: NodeJS.ProcessEnv;
   let directory: string;
@@ -79,11 +79,11 @@ describe("README", () => {
   });
 });
 
-/** The README's block of commands that has this in it. */
+/** The block of commands that has this in it. */
 async function block(command: string): Promise<string> {
-  const readme = await readFile(path.join(ROOT, "README.md"), "utf8");
-  const blocks = [...readme.matchAll(/<!-- test\/e2e\/readme\.test\.ts[^\n]*\n\n```bash\n([\s\S]*?)```/g)];
+  const page = await readFile(path.join(ROOT, "docs/quickstart.md"), "utf8");
+  const blocks = [...page.matchAll(/<!-- test\/e2e\/quickstart\.test\.ts[^\n]*\n\n```bash\n([\s\S]*?)```/g)];
   const found = blocks.map(([, text]) => text!).find((text) => text.includes(command));
-  if (found === undefined) throw new Error(`README.md has no block with ${command}`);
+  if (found === undefined) throw new Error(`docs/quickstart.md has no block with ${command}`);
   return found;
 }
