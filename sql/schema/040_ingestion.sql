@@ -1,6 +1,3 @@
-create sequence svc.batch_seq as bigint;
-comment on sequence svc.batch_seq is 'Numbers ingest batches in order of acceptance.';
-
 create table svc.ingest_batches (
   environment_id integer not null,
   batch_seq bigint not null,

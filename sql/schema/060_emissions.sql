@@ -1,6 +1,3 @@
-create sequence svc.evaluation_seq as bigint;
-comment on sequence svc.evaluation_seq is 'Numbers the write-backs of evaluation.';
-
 create table svc.emissions (
   environment_id integer not null,
   emission_seq bigint not null,

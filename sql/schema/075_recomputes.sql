@@ -12,6 +12,8 @@ create table svc.recomputes (
   pinned_at timestamptz not null,
   status text not null default 'queued',
   attempt integer not null default 0,
+  holder_pid integer,
+  holder_key integer,
   failures integer not null default 0,
   done_at_attempt integer not null default 0,
   next_attempt_at timestamptz,
@@ -63,6 +65,9 @@ comment on column svc.recomputes.pinned_at is
   'Pinned: the instant to evaluate through. Customers that were created after it are left out.';
 comment on column svc.recomputes.status is 'queued, running, retrying, completed or dead_letter.';
 comment on column svc.recomputes.attempt is 'Counts whenever a worker takes it. What a former one still writes is refused.';
+comment on column svc.recomputes.holder_pid is 'Whose the present attempt is: the process of the session that took it.';
+comment on column svc.recomputes.holder_key is
+  'By which that session is known to live: it holds the advisory lock (7501, holder_key), drawn by lot, to its end.';
 comment on column svc.recomputes.failures is 'Failures since it last got further.';
 comment on column svc.recomputes.done_at_attempt is 'customers_done when the present attempt began.';
 comment on column svc.recomputes.next_attempt_at is 'While retrying: when it is tried again.';

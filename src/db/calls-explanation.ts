@@ -59,7 +59,7 @@ export async function explanationSnapshot(
 }
 
 /**
- * Answers to requests of the engine, by position: the events as JSON, which their reader parses.
+ * Answers to requests of the engine, by position: the events as JSON in UTF-8, which their reader parses.
  *
  * @param pageSize how many events an answer holds, if there are more; a few more where they are of one millisecond
  */
@@ -68,13 +68,13 @@ export async function explanationHistory(
   { by, at, customerId, part }: ExplanationOf,
   requests: readonly HistoryRequest[],
   pageSize: number,
-): Promise<{ events: string; complete: boolean }[]> {
-  const rows = await tx<{ events: string; complete: boolean }[]>`
-    select p.events::text as events, p.complete
+): Promise<{ events: Uint8Array; complete: boolean }[]> {
+  const rows = await tx`
+    select p.events::text, p.complete::text
     from svc_api.explanation_history(
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}, ${part},
       ${JSON.stringify(requests)}::text::json, ${pageSize}
     ) as p
-    order by p.request`;
-  return rows.map(({ events, complete }) => ({ events, complete }));
+    order by p.request`.raw();
+  return rows.map(([events, complete]) => ({ events: events!, complete: complete!.toString() === "true" }));
 }

@@ -41,7 +41,8 @@ export interface PageRow {
 /**
  * Answers to requests, by position, all in one call.
  *
- * @param pageSize how many events an answer holds, if there are more; a few more where they are of one millisecond
+ * @param pageSize how many events an answer holds, if there are more; fewer where they have more than 1.6 kB on average, a few more where
+ *   they are of one millisecond
  */
 export async function loadHistoryPages(
   tx: TransactionSql,

@@ -22,6 +22,11 @@ export interface Allowance {
   remaining: number;
 }
 
+/** What is known of a good key before its request is read. */
+export interface GoodKey extends Allowance {
+  organizationId: string;
+}
+
 interface IngestAnswer extends Allowance {
   accepted: number;
   /** Schema violations of a version that is not strict, by position: accepted all the same. */
@@ -83,7 +88,7 @@ async function ingest(sql: Sql, call: IngestCall, body: string, single: boolean)
 }
 
 /** The rate limit of a good ingestion key; raises SV001 for any other. */
-export async function authenticateKey(sql: Sql, keyHash: Buffer): Promise<Allowance> {
-  const [row] = await sql<[{ allowance: Allowance }]>`select svc_api.authenticate_key(${keyHash}) as allowance`;
-  return row.allowance;
+export async function authenticateKey(sql: Sql, keyHash: Buffer): Promise<GoodKey> {
+  const [row] = await sql<[{ key: GoodKey }]>`select svc_api.authenticate_key(${keyHash}) as key`;
+  return row.key;
 }

@@ -2,14 +2,14 @@ import { randomInt } from "node:crypto";
 import type { Sql } from "postgres";
 import { inTransaction } from "./transaction.js";
 
-/** First key of the locks that `leadsTo` takes. */
+/** First key of the locks that `isSameDatabase` takes. */
 const MARK = 1_885_302_892;
 
 /** What a pooler's sessions are. */
 export interface PooledSession {
   user: string;
   /** What HTTP calls can be called. False also where the database is another one. */
-  mayCall: boolean;
+  canCallApi: boolean;
   /** The user owns the service's functions, or may act as who does. */
   mayMore: boolean;
   /** Statements that take too long are ended. */
@@ -22,7 +22,7 @@ export interface PooledSession {
  *
  * @param sql of the database itself
  */
-export function leadsTo(sql: Sql, pooled: Sql): Promise<boolean> {
+export function isSameDatabase(sql: Sql, pooled: Sql): Promise<boolean> {
   const number = randomInt(2 ** 31);
   return inTransaction(sql, "read only", async (tx) => {
     await tx`select pg_advisory_xact_lock(${MARK}::integer, ${number}::integer)`;
@@ -39,7 +39,7 @@ export async function readPooledSession(sql: Sql): Promise<PooledSession> {
   const [row] = await sql<[PooledSession]>`
     select
       current_user::text as "user",
-      coalesce(bool_or(has_schema_privilege(n.oid, 'usage')), false) as "mayCall",
+      coalesce(bool_or(has_schema_privilege(n.oid, 'usage')), false) as "canCallApi",
       coalesce(bool_or(pg_has_role(n.nspowner, 'member')), false) as "mayMore",
       current_setting('statement_timeout') <> '0' as "hasTimeout"
     from pg_catalog.pg_namespace as n

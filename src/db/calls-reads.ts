@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import type { AdminCredentials, Page, Place } from "./calls-admin.js";
-import { one, type Rows } from "./one.js";
+import { one, oneInBytes, type Rows } from "./one.js";
 
 /** The calls of lists and details, as those of calls-admin.ts. */
 
@@ -12,15 +12,15 @@ export interface EventFilters {
   since?: Date | undefined;
 }
 
-/** Events, newest occurrence first. */
+/** Events, newest occurrence first: up to 13 MB of JSON. */
 export function listEvents(
   sql: Sql,
   by: AdminCredentials,
   at: Place,
   filters: EventFilters,
   page: Page,
-): Promise<string> {
-  return one(sql<Rows>`
+): Promise<Buffer> {
+  return oneInBytes(sql<Rows>`
     select svc_api.list_events(
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
       ${filters.customer ?? null}, ${filters.event ?? null}, ${filters.status ?? null}, ${filters.since ?? null},

@@ -5,7 +5,7 @@ import { applyCode } from "./migrate/code.js";
 import { migrateChain, missingMigrations, recordChain } from "./migrate/chain.js";
 import { describe, execute, executeAll, inTransaction, MigrateError } from "./migrate/execute.js";
 import { PROJECT_ROOT, readInstall, readUnreleased, type Install } from "./migrate/files.js";
-import { givingWay, setLockTimeout } from "./migrate/patience.js";
+import { withLockTimeout, setLockTimeout } from "./migrate/lock-timeout.js";
 import { ensureRoles } from "./migrate/roles.js";
 
 export interface MigrateReport {
@@ -25,7 +25,7 @@ export interface MigrateOptions {
   /** Told, in a sentence, when the migration waits: for another process's, or for the processes that use the database. */
   onWait?: (sentence: string) => void;
   /** How long it waits for them in all before it gives up. */
-  patienceMs?: number;
+  waitMsMax?: number;
 }
 
 /** One migration at a time per database; graphile-migrate has a lock too, but fails where ours waits. */
@@ -45,7 +45,7 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
   return withLock(url, options, async (client, pool) => {
     const migrations = await missingMigrations(client, root);
     await both(
-      givingWay(() => migrateChain(url, root, migrations), options),
+      withLockTimeout(() => migrateChain(url, root, migrations), options),
       migrateWorker(pool),
     );
     return { migrations, ...(await applyRest(client, install, options)) };
@@ -100,7 +100,7 @@ async function applyRest(
   options: MigrateOptions,
 ): Promise<Omit<MigrateReport, "migrations">> {
   const roles = await ensureRoles(client);
-  const code = await givingWay(() => applyCode(client, install, roles.present), options);
+  const code = await withLockTimeout(() => applyCode(client, install, roles.present), options);
   return { code, roles: roles.usable, notes: roles.notes };
 }
 

@@ -25,7 +25,7 @@ export function startCounterFlush({ sql, counters, logger, everyMs = 10_000 }: C
     if (rows.length === 0) return;
     await addWorkerCounters(sql, rows).catch((error: unknown) => {
       counters.giveBack(rows);
-      logger.warn({ err: error }, "what this worker has counted could not be written down yet");
+      logger.warn({ err: error }, "this worker's counters could not be stored yet");
     });
   };
   const loop = async () => {

@@ -70,10 +70,10 @@ const FAILED_CLAIM_WAIT_MS_MAX = 10_000;
  * Woken by notifications, and by itself every second.
  */
 export function startDeliverer(options: DelivererOptions): Deliverer {
-  return new Pump(options);
+  return new WebhookDeliverer(options);
 }
 
-class Pump implements Deliverer {
+class WebhookDeliverer implements Deliverer {
   readonly #options: DelivererOptions & typeof DEFAULTS;
   readonly #workerId = `${os.hostname()}:${process.pid}:${randomBytes(4).toString("hex")}`;
   readonly #agent: Agent;

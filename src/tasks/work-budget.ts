@@ -19,6 +19,16 @@ export class WorkBudget {
   /** The conditions of a rule are explained at each of its runs, in about as many words. */
   readonly #explanationBytes = new Map<string, number>();
 
+  /** Of the customer that is being evaluated: how many effects are counted, and when its time is over. */
+  #seen = 0;
+  #endsAt: number | undefined;
+  /** One function for all customers: a loader that keeps names would name one for each, which takes longer than its calls. */
+  readonly #ofCustomer: Budget = (effects) => {
+    for (; this.#seen < effects.length; this.#seen++) this.#bytes += this.#bytesOf(effects[this.#seen]!);
+    this.#endsAt ??= performance.now() + CUSTOMER_MS_MAX;
+    return this.#bytes < this.#bytesMax && performance.now() < this.#endsAt;
+  };
+
   readonly #bytesMax: number;
   readonly #msMax: number;
 
@@ -46,15 +56,10 @@ export class WorkBudget {
   /** Has a customer be evaluated, within a share of the budget. */
   spend<T>(evaluate: (budget: Budget) => T): T {
     const beganAt = performance.now();
-    let endsAt: number | undefined;
-    let seen = 0;
-    const budget: Budget = (effects) => {
-      for (; seen < effects.length; seen++) this.#bytes += this.#bytesOf(effects[seen]!);
-      endsAt ??= performance.now() + CUSTOMER_MS_MAX;
-      return this.#bytes < this.#bytesMax && performance.now() < endsAt;
-    };
+    this.#seen = 0;
+    this.#endsAt = undefined;
     try {
-      return evaluate(budget);
+      return evaluate(this.#ofCustomer);
     } finally {
       this.#spentMs += performance.now() - beganAt;
     }

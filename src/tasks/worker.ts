@@ -112,15 +112,15 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       },
       sweep_iam: async () => {
         const rows = await sweepIam(sql);
-        logger.debug({ rows }, "what was over of sign-ins was swept");
+        logger.debug({ rows }, "expired sign-ins, links and sessions were deleted");
       },
       sweep_webhooks: async () => {
         const rows = await untilNothing(() => sweepWebhooks(sql, options.attemptDays, SWEPT_ROWS));
-        logger.debug({ rows }, "what was over of webhooks was swept");
+        logger.debug({ rows }, "what deleted webhooks left, and old attempts, were deleted");
       },
       sweep_recomputes: async () => {
         const rows = await untilNothing(() => sweepRecomputes(sql, SWEPT_RESULTS));
-        logger.debug({ rows }, "what was over of recomputes was swept");
+        logger.debug({ rows }, "old results of recomputes were deleted");
       },
       sweep_retention: async () => {
         const swept = await sweepRetention(sql, stop.signal);
@@ -140,7 +140,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       stop.abort();
       await ticker.stop();
       await runner.stop();
-      await signOff(sql, await poolId).catch((error: unknown) => logger.warn({ err: error }, "could not sign off"));
+      await signOff(sql, await poolId).catch((err: unknown) => logger.warn({ err }, "the worker was not deregistered"));
       await pool.end();
     },
   };

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { claimRecompute } from "../../src/db/calls-recompute.js";
 import { connect } from "../../src/db/connect.js";
 import { hashCredential } from "../../src/http/credentials.js";
 import { EMPTY_SNAPSHOT } from "../../src/snapshot/types.js";
 import { startIngest, type IngestFixture } from "../http/ingest/fixture.js";
-import { environmentId } from "../support/service.js";
+import { environmentId, numberFromOne } from "../support/service.js";
 
 // Every login of a database can take every advisory lock of it, so none of them may stop ingestion or those who follow it.
 
@@ -19,6 +20,8 @@ beforeAll(async () => {
   fixture = await startIngest();
   ({ sql } = fixture.service.db);
   environment = await environmentId(sql, "app", "test");
+  await numberFromOne(sql, environment);
+  await fixture.single(event);
   user = `${fixture.service.db.name}_holder`;
   await sql.unsafe(`create role ${user} login password 'reader' in role svc_reader`);
   const url = Object.assign(new URL(fixture.service.db.url), { username: user, password: "reader" });
@@ -32,9 +35,8 @@ afterAll(async () => {
 
 const event = { customerId: "globex", event: "login" };
 const lastBatch = async () => {
-  const [row] = await sql<
-    [{ last: number }]
-  >`select coalesce(pg_sequence_last_value('svc.batch_seq'), 0)::integer as last`;
+  const [row] = await sql<[{ last: number }]>`
+    select pg_sequence_last_value(svc.batch_seq(${environment}))::integer as last`;
   return row.last;
 };
 
@@ -92,6 +94,29 @@ describe("while a reader of the views holds", () => {
   });
 });
 
+it("while a reader of the views holds what can be foreseen, recomputes and previews run, of a queue one at a time", async () => {
+  const { owner, service } = fixture;
+  await fixture.deploy({ events: { login: { properties: { visits: { type: "number" } } } } });
+  const body = { by: owner, body: { customerId: "globex" } };
+  for (let n = 0; n < 2; n++)
+    expect((await service.request("POST", "/projects/app/recomputes?env=test", body)).status).toBe(202);
+  await reader`
+    select pg_advisory_lock(l.class, n) from (values (7501), (7502)) as l (class), generate_series(1, ${environment}::integer) as n`;
+  const [first, second] = [1, 2].map(() => connect(service.db.url, { max: 1, applicationName: "svc test worker" }));
+  try {
+    const job = await claimRecompute(first!, 10);
+    expect(job).toMatchObject({ environmentId: environment, attempt: 1 });
+    const [lock] = await sql<[{ key: number }]>`select holder_key as key from svc.recomputes where status = 'running'`;
+    expect(await claimRecompute(second!, 10)).toBeNull();
+    await first!.end();
+    // Once it is known, somebody else may hold it.
+    await reader`select pg_advisory_lock(7501, ${lock.key}::integer)`;
+    expect(await claimRecompute(second!, 10)).toMatchObject({ recomputeId: job!.recomputeId, attempt: 2 });
+  } finally {
+    await Promise.all([first!.end(), second!.end()]);
+  }
+});
+
 it("a recompute of one environment does not stop ingestion into the one whose id is its lock's", async () => {
   const { service, owner } = fixture;
   await sql`alter table svc.environments alter column environment_id restart with 7501`;
@@ -104,11 +129,11 @@ it("a recompute of one environment does not stop ingestion into the one whose id
     body: { snapshot: { ...EMPTY_SNAPSHOT, ...snapshot } },
   });
   expect(deployed.status).toBe(201);
-  // As svc_api.claim_recompute does for environment 1, which is the version that is active here.
+  // As svc_api.claim_recompute may do, with the number of the version that is active here.
   const worker = connect(service.db.url, { max: 1, applicationName: "svc test worker" });
   try {
     const [held] = await worker`
-      select pg_try_advisory_lock(svc.lane_of_recompute('recompute'), e.environment_id) as held
+      select pg_try_advisory_lock(7501, e.environment_id) as held
       from svc.environments as e where e.environment_id = 1`;
     expect(held).toEqual({ held: true });
     const sent = await service.request("POST", "/v1/events", {

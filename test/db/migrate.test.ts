@@ -165,7 +165,7 @@ describe("a project of one table and one function", () => {
     await migrate(database.url, { root });
     await altered();
     const release = await holdThings();
-    await expect(migrate(database.url, { root, patienceMs: 0 })).rejects.toThrow(
+    await expect(migrate(database.url, { root, waitMsMax: 0 })).rejects.toThrow(
       /^migrations\/committed: canceling statement due to lock timeout \(55P03\).*; somebody has held a lock .* end it, and start again$/,
     );
     await release();

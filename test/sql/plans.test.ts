@@ -112,7 +112,8 @@ async function cost(call: () => Promise<unknown>): Promise<{ scanned: unknown[];
 const day = 86_400;
 const week = new Date(Date.now() - 7 * day * 1000);
 const PAGE = { limit: 50 };
-const events = (filters: reads.EventFilters, page: calls.Page = PAGE) => reads.listEvents(sql, by, AT, filters, page);
+const events = async (filters: reads.EventFilters, page: calls.Page = PAGE) =>
+  (await reads.listEvents(sql, by, AT, filters, page)).toString();
 const rules = (filters: Partial<reads.RuleExecutionFilters>, page: calls.Page = PAGE) =>
   reads.listRuleExecutions(sql, by, AT, { detail: true, ...filters }, page);
 const customers = (filters: calls.CustomerFilters, page: calls.Page = PAGE) =>

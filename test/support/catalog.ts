@@ -2,7 +2,8 @@ import type { Sql } from "postgres";
 
 /**
  * Everything the catalogs say about our schemas, one line each, sorted: what two databases must have in common to be the same.
- * The order of a table's columns is left out, because a migration can only append. So are the ledgers of the migration tools.
+ * The order of a table's columns is left out, because a migration can only append. So are the ledgers of the migration tools, and the
+ * sequences of environments, which come with the data.
  */
 export async function describeCatalog(sql: Sql): Promise<string[]> {
   const rows = await sql<{ line: string }[]>`
@@ -12,6 +13,7 @@ export async function describeCatalog(sql: Sql): Promise<string[]> {
     ),
     relations as (
       select c.*, s.nspname from pg_class c join schemas s on s.oid = c.relnamespace
+      where not (c.relkind = 'S' and c.relname ~ '^(batch|evaluation)_seq_[0-9]+$')
     ),
     functions as (
       select p.*, s.nspname, p.oid::regprocedure::text as signature from pg_proc p join schemas s on s.oid = p.pronamespace

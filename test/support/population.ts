@@ -46,7 +46,7 @@ export async function populate(sql: Sql, environmentId: number, { customers, eve
     insert into svc.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)
     select ${id}, b + 1, gen_random_uuid(), now() - ((${events} - b * 1000) * 31536000.0 / ${events}) * interval '1 second', 1000, 0, false
     from generate_series(0, ${Math.ceil(events / 1000) - 1}) as b`;
-  await sql`select setval('svc.batch_seq', ${Math.ceil(events / 1000) + 1})`;
+  await sql`select setval(svc.batch_seq(${id}), ${Math.ceil(events / 1000) + 1})`;
   await sql`
     insert into svc.inbox (environment_id, customer_id, seq)
     select environment_id, customer_id, event_seq from svc.events where environment_id = ${id} order by event_seq desc limit 500`;

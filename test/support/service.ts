@@ -9,7 +9,8 @@ import type { LanguageModelSettings } from "../../src/ai/language-model.js";
 import { CUSTOMER_WORK_CONNECTIONS, createCustomerWork } from "../../src/http/admin/customer-work.js";
 import { createWebhookTests } from "../../src/http/admin/webhook-tests.js";
 import { newAccessToken } from "../../src/http/credentials.js";
-import { Ingestor, type IngestorOptions } from "../../src/http/ingest/ingestor.js";
+import { Ingestor, LARGE_CALLS, type IngestorOptions } from "../../src/http/ingest/ingestor.js";
+import { LargeBatches } from "../../src/http/ingest/large-batches.js";
 import { KeyCheck } from "../../src/http/ingest/key-check.js";
 import { ingestRoutes } from "../../src/http/ingest/routes.js";
 import { formKey } from "../../src/http/pages/form-token.js";
@@ -59,6 +60,8 @@ export interface Service {
 }
 
 export const DOCS_URL = "https://docs.example.com";
+/** The connections that large batches are sent on. */
+export const LARGE_APPLICATION = "svc test http large batches";
 /** Where links lead. */
 const PUBLIC_URL = "https://svc.example.com";
 
@@ -93,6 +96,10 @@ export async function startService(overrides: Partial<AppDeps> = {}, options: Se
     role: "svc_http",
     pipelineMax: 0,
     ...(silentMsMax === undefined ? {} : { silentMsMax }),
+  });
+  const largeBatches = new LargeBatches({
+    url: db.url,
+    options: { max: LARGE_CALLS, applicationName: LARGE_APPLICATION, role: "svc_http", pipelineMax: 0 },
   });
   const work = connect(db.url, {
     max: CUSTOMER_WORK_CONNECTIONS,
@@ -132,7 +139,7 @@ export async function startService(overrides: Partial<AppDeps> = {}, options: Se
       ai: options.ai === undefined ? null : createAiQuestions(options.ai),
     },
     routes: ingestRoutes({
-      backend: new Ingestor(sql, { concurrency: 2, waitingMax: 10_000, ...options.ingestor }),
+      backend: new Ingestor(sql, largeBatches, { concurrency: 2, waitingMax: 10_000, ...options.ingestor }),
       requireKey: (keyHash) => keys.require(keyHash),
       log,
       outcomes: metrics,
@@ -158,7 +165,7 @@ export async function startService(overrides: Partial<AppDeps> = {}, options: Se
     member: (of, role) => createMember(db.sql, of, role),
     stop: async () => {
       await close(server);
-      await Promise.all([sql.end({ timeout: 5 }), work.end({ timeout: 5 }), webhookTests.close()]);
+      await Promise.all([sql.end({ timeout: 5 }), work.end({ timeout: 5 }), largeBatches.end(), webhookTests.close()]);
       await db.drop();
     },
   };
@@ -272,4 +279,9 @@ export async function environmentId(sql: Sql, project: string, environment: "tes
     select e.environment_id as id from svc.environments as e join svc.projects as p on p.project_id = e.project_id
     where p.slug = ${project} and e.name = ${environment}`;
   return row.id;
+}
+
+/** Lets an environment number its calls and emissions from 1 on, for tests that name ids; new ones begin at random. */
+export async function numberFromOne(sql: Sql, id: number): Promise<void> {
+  await sql`select setval(svc.batch_seq(${id}), 1, false), setval(svc.evaluation_seq(${id}), 1, false)`;
 }

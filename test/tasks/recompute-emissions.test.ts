@@ -328,7 +328,7 @@ describe("the outbox", () => {
   /** As if the job had written so many emissions before that it has not told of. */
   const written = (id: string, amount: number) =>
     db.sql`
-      update svc.recomputes set outbox_seq = nextval('svc.evaluation_seq'), outbox_emissions = ${amount} where recompute_id = ${id}`;
+      update svc.recomputes set outbox_seq = nextval(svc.evaluation_seq(environment_id)), outbox_emissions = ${amount} where recompute_id = ${id}`;
   const batches = async ({ environmentId }: TestEnvironment) =>
     (
       await db.sql<{ emissions: number }[]>`

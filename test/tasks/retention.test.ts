@@ -210,7 +210,7 @@ describe("the idempotency key of a removed event", () => {
     for (let n = 0; n < 7; n++) await keyed(`k${n}`, 40);
     await environment.evaluate();
     await sweep();
-    await db.sql`update svc.retired_keys set retired_at = now() - interval '91 days' - event_seq * interval '1 millisecond'`;
+    await db.sql`update svc.retired_keys set retired_at = now() - interval '91 days' - event_seq % 1000000 * interval '1 millisecond'`;
     await db.sql`update svc.retention set keys_swept_through = '-infinity'`;
     const removed: number[] = [];
     for (let n = -1; n !== 0; removed.push(n)) n = await sweepKeys(db.sql, environment.environmentId, 3);

@@ -45,12 +45,12 @@ begin
   where i.ctid = any(array(
     select p.ctid
     from json_to_recordset(apply_evaluation.consumed) as r ("customerId" text, seqs bigint[])
-    cross join lateral unnest(r.seqs) as s (seq)
     cross join lateral (
       select k.ctid
       from svc.inbox as k
-      where k.environment_id = apply_evaluation.environment_id and k.customer_id = r."customerId" and k.seq = s.seq
-      limit 1
+      where k.environment_id = apply_evaluation.environment_id and k.customer_id = r."customerId" and k.seq = any(r.seqs)
+      -- One search a customer.
+      offset 0
     ) as p
   ));
 
@@ -128,7 +128,9 @@ begin
   if apply_evaluation.emissions is not null then
     _emissions := json_array_length(apply_evaluation.emissions);
     -- Positions in an outbox row are 16 bits wide.
-    _evaluation_seqs := array(select nextval('svc.evaluation_seq') from generate_series(0, (_emissions - 1) / 65536));
+    _evaluation_seqs := array(
+      select nextval(svc.evaluation_seq(apply_evaluation.environment_id)) from generate_series(0, (_emissions - 1) / 65536)
+    );
     insert into svc.emissions (
       environment_id, emission_seq, customer_id, event_type, source, metadata, emitted_at, cause_type, cause_id, config_version
     )

@@ -16,13 +16,13 @@ as $$
   with stored as (
     select
       c.*,
-      sum(c.bytes) over (order by c.customer_id) - c.bytes as bytes_before
+      sum(c.bytes) over (order by c.customer_id rows unbounded preceding) - c.bytes as bytes_before
     from (
       select
         k.customer_id, k.created_at, k.traits, k.state, k.generation,
-        -- What is stored compressed may be a hundred times as long; only that is unpacked to be measured.
+        -- As svc.text_bytes, of json.
         coalesce(case when pg_column_compression(k.state) is null then pg_column_size(k.state) else octet_length(k.state::text) end, 0)
-        + case when pg_column_compression(k.traits) is null then pg_column_size(k.traits) else octet_length(k.traits::text) end as bytes
+        + svc.text_bytes(k.traits) as bytes
       from unnest(evaluation_input.customer_ids) as w (customer_id)
       cross join lateral (
         select c.customer_id, c.created_at, c.traits, c.state, c.generation
@@ -41,18 +41,30 @@ as $$
         'traits', c.traits,
         'state', c.state,
         'generation', c.generation,
-        'operations', coalesce(o.list, '[]'),
+        'operations', case
+          when a.list is null then coalesce(o.list, '[]')
+          else (
+            select json_agg(l.operation order by (l.operation ->> 0)::bigint)
+            from (
+              select json_array_elements(o.list)
+              union all
+              select json_array_elements(a.list)
+            ) as l (operation)
+          )
+        end,
         'more', coalesce(o.more, false),
-        'aheadFrom', floor(extract(epoch from o.ahead_from) * 1000)::bigint
+        'aheadFrom', floor(extract(epoch from a.first_left_out) * 1000)::bigint
       ) as input
     from stored as c
     cross join (
-      select least(8000000, 1600::bigint * evaluation_input.operations_each * cardinality(evaluation_input.customer_ids)) as bytes_max
+      select m.bytes_max, m.bytes_max / greatest(1, cardinality(evaluation_input.customer_ids)) as bytes_each
+      from (
+        select least(8000000, 1600::bigint * evaluation_input.operations_each * cardinality(evaluation_input.customer_ids))
+      ) as m (bytes_max)
     ) as b
     cross join lateral (
       select
-        bool_or(not p.taken and p.position > 0) as more,
-        min(p.not_before) filter (where not p.taken and p.position < 0) as ahead_from,
+        bool_or(not p.taken) as more,
         json_agg(
           json_build_array(
             p.seq,
@@ -64,35 +76,20 @@ as $$
         ) filter (where p.taken) as list
       from (
         select
-          i.seq, i.position, i.not_before, e.event, e.occurred_at, coalesce(e.accepted_at, t.accepted_at) as accepted_at, d.payload,
-          abs(i.position) <= 1
-            or abs(i.position) <= greatest(evaluation_input.operations_each, case when i.position < 0 then 1000 else 1 end)
-            and sum(d.bytes) over (partition by sign(i.position) order by abs(i.position))
-              <= b.bytes_max / cardinality(evaluation_input.customer_ids)
+          i.seq, e.event, e.occurred_at, coalesce(e.accepted_at, t.accepted_at) as accepted_at, d.payload,
+          row_number() over w = 1
+            or row_number() over w <= evaluation_input.operations_each and sum(d.bytes) over w <= b.bytes_each
             as taken
         from (
-          (
-            select k.seq, k.not_before, row_number() over (order by k.seq) as position
-            from svc.inbox as k
-            where k.environment_id = evaluation_input.environment_id
-              and k.customer_id = c.customer_id
-              -- Is null, said so that only the primary key serves: the index of what is ready has no customer to search by.
-              and coalesce(k.not_before, '-infinity') = '-infinity'
-            order by k.seq
-            -- One past the limit tells that there are more.
-            limit evaluation_input.operations_each + 1
-          )
-          union all
-          (
-            -- Numbered downwards.
-            select k.seq, k.not_before, -row_number() over (order by k.not_before, k.seq)
-            from svc.inbox as k
-            where k.environment_id = evaluation_input.environment_id
-              and k.customer_id = c.customer_id
-              and k.not_before <= evaluation_input.instant + interval '5 minutes'
-            order by k.not_before, k.seq
-            limit greatest(evaluation_input.operations_each, 1000) + 1
-          )
+          select k.seq
+          from svc.inbox as k
+          where k.environment_id = evaluation_input.environment_id
+            and k.customer_id = c.customer_id
+            -- Is null, said so that only the primary key serves: the index of what is ready has no customer to search by.
+            and coalesce(k.not_before, '-infinity') = '-infinity'
+          order by k.seq
+          -- One past the limit tells that there are more.
+          limit evaluation_input.operations_each + 1
         ) as i
         left join lateral (
           select k.accepted_at, k.event, k.properties, k.occurred_at
@@ -107,13 +104,51 @@ as $$
           limit 1
         ) as t on true
         cross join lateral (
-          select
-            f.payload,
-            case when pg_column_compression(f.payload) is null then pg_column_size(f.payload) else octet_length(f.payload::text) end
+          select f.payload, svc.text_bytes(f.payload)
           from (select coalesce(e.properties, t.traits)) as f (payload)
         ) as d (payload, bytes)
+        -- In the order in which they are read, so that nothing is sorted.
+        window w as (order by i.seq rows unbounded preceding)
       ) as p
     ) as o
+    cross join lateral (
+      -- Only events lie ahead.
+      select
+        min(p.not_before) filter (where not p.taken) as first_left_out,
+        json_agg(
+          json_build_array(
+            p.seq,
+            floor(extract(epoch from p.accepted_at) * 1000)::bigint,
+            p.event,
+            p.properties,
+            floor(extract(epoch from p.occurred_at) * 1000)::bigint
+          )
+        ) filter (where p.taken) as list
+      from (
+        select
+          i.seq, i.not_before, e.accepted_at, e.event, e.properties, e.occurred_at,
+          row_number() over w = 1
+            or row_number() over w <= greatest(evaluation_input.operations_each, 1000)
+            and sum(svc.text_bytes(e.properties)) over w <= b.bytes_each
+            as taken
+        from (
+          select k.seq, k.not_before
+          from svc.inbox as k
+          where k.environment_id = evaluation_input.environment_id
+            and k.customer_id = c.customer_id
+            and k.not_before <= evaluation_input.instant + svc.punctual()
+          order by k.not_before, k.seq
+          limit greatest(evaluation_input.operations_each, 1000) + 1
+        ) as i
+        cross join lateral (
+          select k.accepted_at, k.event, k.properties, k.occurred_at
+          from svc.events as k
+          where k.environment_id = evaluation_input.environment_id and k.event_seq = i.seq
+          limit 1
+        ) as e
+        window w as (order by i.not_before, i.seq rows unbounded preceding)
+      ) as p
+    ) as a
     where c.bytes_before <= b.bytes_max
   )
   select json_build_object(

@@ -1,7 +1,8 @@
 -- What the engine asked for of customers' evaluated events: for each request the beginning of its answer, and whether that is all. A
 -- request is {customerId, event, after: {occurredAt, seq}, until: {occurredAt, seq} or null}, instants in milliseconds; an event of the
 -- answer is [seq, occurred (ms), properties], in order of occurrence and acceptance.
--- A page goes on to the end of its last millisecond, because within one the index goes by microseconds and the order by acceptance.
+-- A page ends after page_size events, or where their properties have 1.6 kB for each of so many, but has one at least; then it goes on to
+-- the end of its last millisecond, because within one the index goes by microseconds and the order by acceptance.
 -- Raises nothing, locks nothing.
 create or replace function svc_api.load_history_pages(environment_id integer, requests json, page_size integer)
 returns table (request integer, events json, complete boolean)
@@ -13,7 +14,7 @@ set search_path = ''
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
-  select r.request, coalesce(a.list, '[]'), a.taken < load_history_pages.page_size
+  select r.request, coalesce(a.list, '[]'), a.complete
   from (
     select
       q.ordinality::integer as request, q."customerId" as customer_id, q.event,
@@ -26,7 +27,7 @@ as $$
     ) with ordinality as q
   ) as r
   cross join lateral (
-    with page as materialized (
+    with next as materialized (
       select e.event_seq, e.occurred_at, e.properties
       from svc.evaluated_events(
         load_history_pages.environment_id, r.customer_id, r.event, r.after_at, r.until_at + interval '1 millisecond'
@@ -35,6 +36,25 @@ as $$
         and (date_trunc('milliseconds', e.occurred_at), e.event_seq) <= (r.until_at, r.until_seq)
       order by e.occurred_at, e.event_seq
       limit load_history_pages.page_size
+    ),
+    page as materialized (
+      select m.event_seq, m.occurred_at, m.properties
+      from (
+        select n.*, coalesce(sum(svc.text_bytes(n.properties)) over earlier, 0) as bytes_before
+        from (
+          select k.*, coalesce(sum(pg_column_size(k.properties)) over earlier, 0) as stored_before
+          from next as k
+          window earlier as (order by k.occurred_at, k.event_seq rows between unbounded preceding and 1 preceding)
+        ) as n
+        -- Only what may be on the page is unpacked to be measured.
+        where n.stored_before < 1600::bigint * load_history_pages.page_size
+        window earlier as (order by n.occurred_at, n.event_seq rows between unbounded preceding and 1 preceding)
+      ) as m
+      where m.bytes_before < 1600::bigint * load_history_pages.page_size
+    ),
+    answer as (
+      select p.taken = n.found and n.found < load_history_pages.page_size as complete
+      from (select count(*) as found from next) as n, (select count(*) as taken from page) as p
     ),
     last as (
       select p.occurred_at, p.event_seq, date_trunc('milliseconds', p.occurred_at) as millisecond
@@ -56,13 +76,13 @@ as $$
         -- Keeps this a look-up by key, not a join.
         offset 0
       ) as e
-      where (select count(*) from page) = load_history_pages.page_size
+      where not (select complete from answer)
         and (e.occurred_at, e.event_seq) > (l.occurred_at, l.event_seq)
         and (l.millisecond, e.event_seq) > (r.after_at, r.after_seq)
         and (l.millisecond, e.event_seq) <= (r.until_at, r.until_seq)
     )
     select
-      (select count(*) from page) as taken,
+      (select complete from answer) as complete,
       json_agg(
         json_build_array(w.event_seq, floor(extract(epoch from w.occurred_at) * 1000)::bigint, w.properties)
         order by date_trunc('milliseconds', w.occurred_at), w.event_seq

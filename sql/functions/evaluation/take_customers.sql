@@ -19,13 +19,13 @@ declare
   _settled boolean;
   _waiting text[];
   _read bigint;
-  _limit bigint := take_customers.operation_limit;
+  _limit bigint := least(take_customers.customer_limit * 2, take_customers.operation_limit);
   _locked text[] := '{}';
   _due text[];
   _set_aside text[];
 begin
   loop
-    -- More than one chunk takes, because other workers may hold the first of them.
+    -- Two chunks, because who holds the other slot may hold the first of them. Mostly so many rows are of so many customers.
     select array_agg(w.customer_id), max(w.rows_read) into _waiting, _read
     from (
       select r.customer_id, sum(count(*)) over () as rows_read
@@ -38,9 +38,13 @@ begin
       ) as r
       group by r.customer_id
       order by min(r.seq)
-      limit take_customers.customer_limit * 4
+      limit take_customers.customer_limit * 2
     ) as w;
     exit when _waiting is null;
+    if _read = _limit and _limit < take_customers.operation_limit and cardinality(_waiting) < take_customers.customer_limit * 2 then
+      _limit := take_customers.operation_limit;
+      continue;
+    end if;
 
     select
       coalesce(array_agg(l.customer_id) filter (where l.set_aside_at is null), '{}'),

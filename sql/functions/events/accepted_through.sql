@@ -12,7 +12,7 @@ set search_path = ''
 as $$
 declare
   -- Before the locks are read: a call that has none yet will have a higher number.
-  _last constant bigint := coalesce(pg_sequence_last_value('svc.batch_seq'), 0);
+  _last constant bigint := coalesce(pg_sequence_last_value(svc.batch_seq(accepted_through.environment_id)), 0);
   _ingest constant regprocedure := 'svc_api.ingest(bytea, uuid, text, boolean, boolean)';
   _settled bigint;
 begin

@@ -15,12 +15,13 @@ set search_path = ''
 as $$
 declare
   _now constant timestamptz := date_trunc('milliseconds', clock_timestamp());
-  _late_before constant timestamptz := _now - interval '5 minutes';
+  _late_before constant timestamptz := _now - svc.punctual();
   _month constant date := svc.month_of(_now);
   _key record;
   _tokens double precision;
   _month_events bigint;
   _operations jsonb;
+  _numbers regclass;
   _batch_seq bigint;
   _marker bigint;
   _first_seq bigint;
@@ -106,11 +107,12 @@ begin
 
   -- For those who follow the events: a call is under way that will store numbers above this one (svc.accepted_through). Where somebody
   -- holds the lock for itself, a lower number says no less; which one, nobody foresees.
-  _marker := coalesce(pg_sequence_last_value('svc.batch_seq'), 0);
+  _numbers := svc.batch_seq(_key.environment_id);
+  _marker := coalesce(pg_sequence_last_value(_numbers), 0);
   while not pg_try_advisory_xact_lock_shared(-_key.environment_id, (_marker & 2147483647)::integer) loop
     _marker := _marker - 1 - floor(random() * 1000000)::bigint;
   end loop;
-  _batch_seq := nextval('svc.batch_seq');
+  _batch_seq := nextval(_numbers);
   _first_seq := _batch_seq * 1024;
 
   -- One pass over the payload; everything after it works on arrays, because the rows are needed more than once and a temporary table

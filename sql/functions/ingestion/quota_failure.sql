@@ -11,10 +11,14 @@ as $$
   select jsonb_build_object(
     'sqlstate', 'SV009',
     'code', 'MONTHLY_QUOTA_EXCEEDED',
-    'message', format('The plan allows %s events per calendar month.', quota_failure.monthly_events),
+    'message', format(
+      'The plan allows %s %s per calendar month.',
+      quota_failure.monthly_events, case when quota_failure.monthly_events = 1 then 'event' else 'events' end
+    ),
     'reason', format(
-      '%s were used in %s; the request has %s more.',
-      quota_failure.month_events, to_char(quota_failure.month, 'YYYY-MM'), quota_failure.requested
+      '%s %s used in %s; the request has %s more.',
+      quota_failure.month_events, case when quota_failure.month_events = 1 then 'was' else 'were' end,
+      to_char(quota_failure.month, 'YYYY-MM'), quota_failure.requested
     ),
     'fix', format(
       'Wait until %sT00:00:00Z, or ask the operator of this service for a larger plan.', to_char(n.next_month, 'YYYY-MM-DD')

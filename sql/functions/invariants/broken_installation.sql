@@ -1,5 +1,5 @@
--- What is wrong with an organization, an environment or the numbers that all share. Sequences are read as they are now, not as of the
--- statement's snapshot; they only rise.
+-- What is wrong with an organization, an environment or its numbers. Sequences are read as they are now, not as of the statement's
+-- snapshot; they only rise.
 -- Raises nothing, locks nothing.
 create or replace function svc.broken_installation()
 returns table (invariant text, environment_id integer, example text)
@@ -13,9 +13,17 @@ as $$
     order by a.environment_id, a.activation_seq desc
   ),
   numbers as (
-    select 'svc.batch_seq' as counter, (select max(b.batch_seq) from svc.ingest_batches as b) as used
-    union all
-    select 'svc.evaluation_seq', (select max(b.evaluation_seq) from svc.emission_batches as b)
+    select e.environment_id, c.counter, pg_sequence_last_value(to_regclass(c.counter)) as last, c.used
+    from svc.environments as e
+    cross join lateral (
+      select
+        'svc.batch_seq_' || e.environment_id,
+        (select max(b.batch_seq) from svc.ingest_batches as b where b.environment_id = e.environment_id)
+      union all
+      select
+        'svc.evaluation_seq_' || e.environment_id,
+        (select max(b.evaluation_seq) from svc.emission_batches as b where b.environment_id = e.environment_id)
+    ) as c (counter, used)
   )
   select
     'active_versions_are_those_activated_last', e.environment_id,
@@ -30,10 +38,11 @@ as $$
   where m.user_id is null
   union all
   select
-    'numbers_are_ahead_of_what_is_stored', null,
-    format('%s is at %s, and %s is in use', n.counter, coalesce(pg_sequence_last_value(n.counter::regclass), 0), n.used)
+    'numbers_are_ahead_of_what_is_stored', n.environment_id,
+    format('%s is at %s, and %s is in use', n.counter, coalesce(n.last, 0), coalesce(n.used, 0))
   from numbers as n
-  where n.used > coalesce(pg_sequence_last_value(n.counter::regclass), 0)
+  -- One that was never used, or is not there, is at none.
+  where n.last is null or n.used > n.last
 $$;
 
 comment on function svc.broken_installation() is 'Invariants: organizations, environments and sequences.';

@@ -1,6 +1,6 @@
--- Tells whether an ingestion key is good, before a body is read: {limit, remaining} of its rate bucket, for the headers of requests that
--- are refused without a look at the database. The answer may be cached for a moment: svc_api.ingest checks again, so a revoked key stops
--- at once.
+-- Tells whether an ingestion key is good, before a body is read: {organizationId, limit, remaining}, the last two of its rate bucket, for
+-- the headers of requests that are refused without a look at the database. The answer may be cached for a moment: svc_api.ingest checks
+-- again, so a revoked key stops at once.
 -- Raises SV001 INVALID_API_KEY. Locks nothing.
 create or replace function svc_api.authenticate_key(key_hash bytea)
 returns json
@@ -12,7 +12,9 @@ as $$
 declare
   _allowance json;
 begin
-  select json_build_object('limit', p.rate_burst, 'remaining', greatest(0, floor(r.tokens))::integer)
+  select json_build_object(
+    'organizationId', o.organization_id, 'limit', p.rate_burst, 'remaining', greatest(0, floor(r.tokens))::integer
+  )
   into _allowance
   from svc.api_keys as k
   join svc.environments as e on e.environment_id = k.environment_id
@@ -30,4 +32,5 @@ begin
 end;
 $$;
 
-comment on function svc_api.authenticate_key(bytea) is 'Rate limit and rest of a good ingestion key; raises INVALID_API_KEY for any other.';
+comment on function svc_api.authenticate_key(bytea) is
+  'Organization, rate limit and rest of a good ingestion key; raises INVALID_API_KEY for any other.';

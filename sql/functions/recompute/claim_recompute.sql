@@ -1,9 +1,9 @@
 -- Takes a job that nobody runs: of any environment and queue the oldest unfinished one, if it is not waiting for its next attempt; those
 -- behind it wait with it. Answers null where there is none, else {recomputeId, environmentId, kind, customerId, projectId, version, hash,
--- snapshot, snapshotHash, pinnedAt (ms), sampleShare, attempt, customersDone, lastCustomerId}. The job is the session's, by an advisory
--- lock, until svc_api.leave_recompute or the end of the connection; so one whose worker was killed is taken again at once. Such an end
--- counts as a failure, unless the job got further.
--- Raises nothing. Locks the advisory lock of the job's queue without waiting, and the job's row.
+-- snapshot, snapshotHash, pinnedAt (ms), sampleShare, attempt, customersDone, lastCustomerId}. The job is the session's until
+-- svc_api.leave_recompute or the end of the connection; so one whose worker was killed is taken again at once. Such an end counts as a
+-- failure, unless the job got further.
+-- Raises nothing. Locks the unfinished jobs of its queue, without waiting, and an advisory lock that tells that the session lives.
 create or replace function svc_api.claim_recompute(attempts_max integer)
 returns json
 language plpgsql
@@ -37,16 +37,17 @@ begin
     -- Whoever queues many does not keep others waiting.
     order by q.running, random()
   loop
-    continue when _queue.next_attempt_at > now() or not pg_try_advisory_lock(_queue.lane, _queue.environment_id);
+    continue when _queue.next_attempt_at > now() or svc.is_recompute_held(_queue.environment_id, _queue.lane)
+      or not svc.lock_recomputes(_queue.environment_id, _queue.lane);
 
-    -- Again: whoever held the lock until now may have ended the job.
+    -- Again: whoever had it locked until now may have taken a job, or ended it.
+    continue when svc.is_recompute_held(_queue.environment_id, _queue.lane);
     select * into _job
     from svc.recomputes as r
     where r.environment_id = _queue.environment_id and svc.lane_of_recompute(r.kind) = _queue.lane
       and r.status in ('queued', 'running', 'retrying')
     order by r.recompute_seq
-    limit 1
-    for update;
+    limit 1;
 
     if found and (_job.next_attempt_at <= now() or _job.next_attempt_at is null) then
       _failures := case
@@ -59,7 +60,6 @@ begin
       end if;
       perform svc.end_failed_recompute(_job, _failures, format('The worker ended %s times without getting further.', _failures));
     end if;
-    perform pg_advisory_unlock(_queue.lane, _queue.environment_id);
   end loop;
   return null;
 end;

@@ -1,5 +1,5 @@
 -- Lets go of a job that this session holds. One that is still running, because its worker stops, is queued again, which is no failure.
--- Raises nothing. Locks the job's row; ends the advisory lock of its queue.
+-- Raises nothing. Locks the job's row; ends the session's advisory lock.
 create or replace function svc_api.leave_recompute(environment_id integer, recompute_id text, attempt integer)
 returns void
 language plpgsql
@@ -7,17 +7,12 @@ volatile
 security definer
 set search_path = ''
 as $$
-declare
-  _kind text;
 begin
   update svc.recomputes as r
   set status = 'queued'
   where r.environment_id = leave_recompute.environment_id and r.recompute_id = leave_recompute.recompute_id
     and r.attempt = leave_recompute.attempt and r.status = 'running';
-  select r.kind into _kind
-  from svc.recomputes as r
-  where r.environment_id = leave_recompute.environment_id and r.recompute_id = leave_recompute.recompute_id;
-  perform pg_advisory_unlock(svc.lane_of_recompute(_kind), leave_recompute.environment_id);
+  perform pg_advisory_unlock_all();
 end;
 $$;
 

@@ -1,6 +1,6 @@
 -- Begins the next attempt of a job whose row is locked, and answers what a worker needs to know of it. The first attempt counts the
 -- customers, and takes of a sample the share of them.
--- Raises nothing. Locks the job's row, and those of its queue that are said to run.
+-- Raises nothing. Locks the job's row, those of its queue that are said to run, and an advisory lock for the session.
 create or replace function svc.start_recompute(job svc.recomputes, failures integer)
 returns json
 language plpgsql
@@ -9,6 +9,7 @@ set search_path = ''
 as $$
 declare
   _job svc.recomputes := start_recompute.job;
+  _key integer;
 begin
   if _job.customers_total is null then
     select count(*) into _job.customers_total
@@ -24,6 +25,12 @@ begin
     end if;
   end if;
 
+  -- One that nobody holds, because nobody could foresee it.
+  loop
+    _key := floor(random() * 2147483647);
+    exit when pg_try_advisory_lock(7501, _key);
+  end loop;
+
   -- A job that was retried stands before one that may be under way without its lock: that one waits, and what it still writes is refused.
   update svc.recomputes as r
   set status = 'queued', attempt = r.attempt + 1
@@ -34,6 +41,8 @@ begin
   set
     status = 'running',
     attempt = r.attempt + 1,
+    holder_pid = pg_backend_pid(),
+    holder_key = _key,
     failures = start_recompute.failures,
     done_at_attempt = r.customers_done,
     next_attempt_at = null,

@@ -29,7 +29,7 @@ begin
       _seq := null;
       _used := 0;
     end if;
-    _seq := coalesce(_seq, nextval('svc.evaluation_seq'));
+    _seq := coalesce(_seq, nextval(svc.evaluation_seq(_id)));
     _part := least(_size - _used, _amount - _from);
 
     insert into svc.emissions (

@@ -4,7 +4,7 @@ import type { PoolClient } from "pg";
 import path from "node:path";
 import { describe, MigrateError } from "./execute.js";
 import { readCommitted, type Committed } from "./files.js";
-import { withTimeouts } from "./patience.js";
+import { withTimeouts } from "./lock-timeout.js";
 
 /** The committed migrations that the database has not had. Throws MigrateError where it has had others. */
 export async function missingMigrations(client: PoolClient, root: string): Promise<string[]> {

@@ -90,7 +90,7 @@ class Slot {
     }
     // Where the connection was lost, so was what it held.
     await leaveRecompute(this.#session, job).catch((error: unknown) => {
-      logger.warn({ ...said, err: error }, "a recompute could not be let go of");
+      logger.warn({ ...said, err: error }, "a recompute could not be released");
     });
   }
 
@@ -101,7 +101,7 @@ class Slot {
     const sentence = text.endsWith(".") ? text : `${text}.`;
     const status = await failRecompute(this.#session, job, sentence, { attemptsMax, pauseMs }).catch(
       (failure: unknown) => {
-        logger.warn({ recomputeId, err: failure }, "that a recompute failed could not be taken down");
+        logger.warn({ recomputeId, err: failure }, "the failure of a recompute could not be recorded");
         return null;
       },
     );

@@ -100,6 +100,37 @@ it("never cuts a millisecond in two, and orders it by acceptance", async () => {
   });
 });
 
+it("ends a page before it is large, and goes on where it ended", async () => {
+  await rolledBack(db.sql, async (tx) => {
+    // Of 60 kB each: texts that cannot be compressed, then some that are stored in a kilobyte.
+    await tx`
+      insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
+      select ${ENVIRONMENT}, 300000 + n, 'wide', 'paid',
+        jsonb_build_object('text', case
+          when n <= 40 then (select string_agg(sha512((n * 1000 + i)::text::bytea)::text, '') from generate_series(1, 460) as i)
+          else repeat('x', 60000)
+        end),
+        '2026-01-01T00:00:00Z'::timestamptz + n * interval '1 minute', now()
+      from generate_series(1, 80) as n`;
+    const seqs: number[] = [];
+    let pages = 0;
+    for (let place: [number, number] = [START, 0]; ; pages++) {
+      const [page] = await loadHistoryPages(tx, ENVIRONMENT, [asked("wide", place)], 400);
+      const { events, complete } = page!;
+      expect(Buffer.byteLength(JSON.stringify(events))).toBeLessThan(400 * 1_600 + 64 * 1_024);
+      seqs.push(...events.map(({ seq }) => seq - 300_000));
+      if (complete) break;
+      const { occurredAt, seq } = events.at(-1)!;
+      place = [occurredAt, seq];
+    }
+    expect(seqs).toEqual(Array.from({ length: 80 }, (_, n) => n + 1));
+    expect(pages).toBe(7);
+    // One event at least, however small the page.
+    const [least] = await loadHistoryPages(tx, ENVIRONMENT, [asked("wide", [START, 0])], 1);
+    expect(least!.events.map(({ seq }) => seq)).toEqual([300_001]);
+  });
+});
+
 it("reads a range of an index, however long the history is and whatever the statistics say", async () => {
   const buffers = async (from: number) => {
     const requests = JSON.stringify([

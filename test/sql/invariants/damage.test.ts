@@ -3,6 +3,7 @@ import { recordAttempts } from "../../../src/db/calls-deliveries.js";
 import { sweepRetention } from "../../../src/tasks/retention.js";
 import { createDatabase, rolledBack, type TestDatabase } from "../../support/database.js";
 import { violations } from "../../support/invariants.js";
+import { numberFromOne } from "../../support/service.js";
 import { TestEnvironment } from "../../tasks/support/environment.js";
 import { CHANGED, customersOf, historiesOf, MODEL } from "../../tasks/support/population.js";
 import { JobRunner, queue } from "../../tasks/support/recompute.js";
@@ -24,6 +25,7 @@ async function fill(): Promise<void> {
   const { sql } = db;
   const environment = await TestEnvironment.create(sql, MODEL);
   const { environmentId } = environment;
+  await numberFromOne(sql, environmentId);
   const { webhookId } = await createWebhook(sql, environmentId, "https://hooks.example.com/");
   await sql`
     update svc.webhooks set created_at = now() - interval '1 day', active_since = now() - interval '1 day'
@@ -514,9 +516,9 @@ const CASES: [damage: string, statement: string, found: string[]][] = [
   ],
   [
     "numbers that come again",
-    "alter sequence svc.batch_seq restart; alter sequence svc.evaluation_seq restart",
+    "alter sequence svc.batch_seq_1 restart with 3; select nextval('svc.batch_seq_1'); drop sequence svc.evaluation_seq_1",
     [
-      "numbers_are_ahead_of_what_is_stored (2): svc.batch_seq is at 0, and 4 is in use; svc.evaluation_seq is at 0, and 5 is in use",
+      "numbers_are_ahead_of_what_is_stored (2): svc.batch_seq_1 is at 3, and 4 is in use; svc.evaluation_seq_1 is at 0, and 5 is in use",
     ],
   ],
 ];

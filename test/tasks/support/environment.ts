@@ -154,7 +154,7 @@ export class TestEnvironment {
         late = exists (
           select from svc.events as e
           where e.environment_id = b.environment_id and e.event_seq = any(${seqs}::bigint[])
-            and e.accepted_at > e.occurred_at + interval '5 minutes'
+            and e.accepted_at > e.occurred_at + svc.punctual()
         )
       where b.environment_id = ${environmentId} and b.batch_seq = ${batch.seq}`;
     // What was accepted in another month is no usage of this one.

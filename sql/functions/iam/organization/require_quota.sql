@@ -15,18 +15,24 @@ begin
   if require_quota.used < _limit then
     return;
   end if;
-  select w.what, w.room into strict _what, _room
+  select case when _limit = 1 then w.one else w.many end || ' in ' || w.place, w.room into strict _what, _room
   from (
     values
-      ('projects', 'projects in an organization', null),
-      ('members', 'members and open invitations in an organization', 'Remove a member or revoke an invitation'),
-      ('tokens', 'access tokens in an organization', 'Revoke a token that is not used'),
-      ('versions', 'configuration versions in a project', null),
-      ('keys', 'working API keys in an environment', 'Revoke a key that is not used'),
-      ('webhooks', 'webhooks in an environment', 'Delete a webhook that is not used'),
-      ('recomputes', 'unfinished recomputes and dry runs in an environment', 'Wait until one has finished'),
-      ('previews', 'unfinished previews in an environment', 'Wait until one has finished')
-  ) as w (quota, what, room)
+      ('projects', 'project', 'projects', 'an organization', null),
+      (
+        'members', 'member or open invitation', 'members and open invitations', 'an organization',
+        'Remove a member or revoke an invitation'
+      ),
+      ('tokens', 'access token', 'access tokens', 'an organization', 'Revoke a token that is not used'),
+      ('versions', 'configuration version', 'configuration versions', 'a project', null),
+      ('keys', 'working API key', 'working API keys', 'an environment', 'Revoke a key that is not used'),
+      ('webhooks', 'webhook', 'webhooks', 'an environment', 'Delete a webhook that is not used'),
+      (
+        'recomputes', 'unfinished recompute or dry run', 'unfinished recomputes and dry runs', 'an environment',
+        'Wait until one has finished'
+      ),
+      ('previews', 'unfinished preview', 'unfinished previews', 'an environment', 'Wait until one has finished')
+  ) as w (quota, one, many, place, room)
   where w.quota = require_quota.quota;
   raise exception using
     errcode = 'SV009',

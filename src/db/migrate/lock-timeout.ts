@@ -9,7 +9,7 @@ import { describe, MigrateError } from "./execute.js";
 const LOCK_TIMEOUT_MS = 500;
 /** For what waited to get through, before the next try. */
 const PAUSE_MS = 1000;
-const PATIENCE_MS = 10 * 60_000;
+const WAIT_MS_MAX = 10 * 60_000;
 
 /** Of the session: a statement gives up on a lock that it does not get soon, and else takes as long as it needs. */
 const LOCK_TIMEOUT = `lock_timeout=${LOCK_TIMEOUT_MS}`;
@@ -18,11 +18,11 @@ const NO_STATEMENT_TIMEOUT = "statement_timeout=0";
 /** lock_not_available and deadlock_detected: nothing was changed, and another try may succeed. */
 const AGAIN = ["55P03", "40P01"];
 
-export interface PatienceOptions {
+export interface LockTimeoutOptions {
   /** Told before each further try, in a sentence. */
   onWait?: ((sentence: string) => void) | undefined;
   /** Ten minutes unless given. */
-  patienceMs?: number | undefined;
+  waitMsMax?: number | undefined;
 }
 
 /**
@@ -31,17 +31,17 @@ export interface PatienceOptions {
  *
  * @throws {MigrateError} where somebody held a lock all the time.
  */
-export async function givingWay<T>(
+export async function withLockTimeout<T>(
   work: () => Promise<T>,
-  { onWait, patienceMs = PATIENCE_MS }: PatienceOptions,
+  { onWait, waitMsMax = WAIT_MS_MAX }: LockTimeoutOptions,
 ): Promise<T> {
-  const end = Date.now() + patienceMs;
+  const end = Date.now() + waitMsMax;
   for (;;) {
     try {
       return await work();
     } catch (error) {
       if (!AGAIN.includes(sqlStateOf(error))) throw error;
-      if (Date.now() > end) throw outOfPatience(error);
+      if (Date.now() > end) throw lockNotFree(error);
       onWait?.(`the migration gives way to who holds a lock, and tries again: ${describe(error)}`);
       await delay(PAUSE_MS);
     }
@@ -66,7 +66,7 @@ function sqlStateOf(error: unknown): string {
   return cause?.code ?? code ?? "";
 }
 
-function outOfPatience(error: unknown): MigrateError {
+function lockNotFree(error: unknown): MigrateError {
   return new MigrateError(
     `${describe(error)}; somebody has held a lock on a table of the service all the time: find the oldest transaction ` +
       `(select pid, application_name, xact_start, query from pg_stat_activity order by xact_start), end it, and start again`,

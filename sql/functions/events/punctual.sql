@@ -1,0 +1,11 @@
+-- How far an event may lie before or after its acceptance and still be taken as happening now: later it is late (a backfill), further ahead
+-- it waits for its instant. The same as PUNCTUAL_MILLISECONDS of src/engine/settle.ts.
+-- Raises nothing, locks nothing.
+create or replace function svc.punctual()
+returns interval
+language sql
+immutable
+parallel safe
+return interval '5 minutes';
+
+comment on function svc.punctual() is 'How far an event may lie before or after its acceptance and still be taken as happening now.';

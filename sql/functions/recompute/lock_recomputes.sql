@@ -1,0 +1,23 @@
+-- Locks all unfinished jobs of a queue of an environment, and answers whether it could: not where somebody else holds one. So two that take
+-- a job of a queue at once exclude each other, whichever jobs they see. Waits for nobody.
+-- Raises nothing. Locks rows of svc.recomputes.
+create or replace function svc.lock_recomputes(environment_id integer, lane integer)
+returns boolean
+language sql
+volatile
+set search_path = ''
+begin atomic
+with locked as materialized (
+  select r.recompute_id
+  from svc.recomputes as r
+  where r.environment_id = lock_recomputes.environment_id and svc.lane_of_recompute(r.kind) = lock_recomputes.lane
+    and r.status in ('queued', 'running', 'retrying')
+  for update skip locked
+)
+select (select count(*) from locked) = count(*)
+from svc.recomputes as r
+where r.environment_id = lock_recomputes.environment_id and svc.lane_of_recompute(r.kind) = lock_recomputes.lane
+  and r.status in ('queued', 'running', 'retrying');
+end;
+
+comment on function svc.lock_recomputes(integer, integer) is 'Locks the unfinished recomputes of a queue, without waiting.';

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+import { snapshot } from "../support/service.js";
+import { TestEnvironment } from "./support/environment.js";
+
+// Ids tell their numbers, so the numbers of an environment may not count what others do.
+
+let db: TestDatabase;
+let one: TestEnvironment;
+let other: TestEnvironment;
+beforeAll(async () => {
+  db = await createDatabase();
+  // Of two organizations.
+  [one, other] = [await TestEnvironment.create(db.sql, MODEL), await TestEnvironment.create(db.sql, MODEL)];
+});
+afterAll(() => db.drop());
+
+const MODEL = snapshot({ strictSchema: false });
+const BATCH = 1024n;
+const EVALUATION = 65_536n;
+
+const login = (customer: string) => [{ customer, at: "2026-03-01T00:00:00Z", event: "login" }];
+
+async function lastEvent({ environmentId }: TestEnvironment): Promise<bigint> {
+  const [row] = await db.sql<[{ last: string }]>`
+    select max(event_seq) as last from svc.events where environment_id = ${environmentId}`;
+  return BigInt(row.last);
+}
+
+async function lastEmission({ environmentId }: TestEnvironment): Promise<bigint> {
+  const [row] = await db.sql<[{ last: string }]>`
+    select max(evaluation_seq) as last from svc.emission_batches where environment_id = ${environmentId}`;
+  return BigInt(row.last) * EVALUATION;
+}
+
+it("the id of an event does not depend on what others send", async () => {
+  await one.send(login("a"));
+  const before = await lastEvent(one);
+  for (let n = 0; n < 50; n++) await other.send(login(`b${n}`));
+  await one.send(login("a"));
+  expect(await lastEvent(one)).toBe(before + BATCH);
+});
+
+it("the id of an emission does not depend on what is evaluated for others", async () => {
+  await one.send(login("first"));
+  await one.evaluate();
+  const before = await lastEmission(one);
+  for (let n = 0; n < 5; n++) {
+    await other.send(login(`c${n}`));
+    await other.evaluate();
+  }
+  await one.send(login("second"));
+  await one.evaluate();
+  expect(await lastEmission(one)).toBe(before + EVALUATION);
+});
+
+it("where followers of the events are does not depend on what others send, nor on their calls under way", async () => {
+  const through = async () => {
+    const [row] = await db.sql<[{ through: string }]>`
+      select svc.accepted_through(${one.environmentId}) as through`;
+    return BigInt(row.through);
+  };
+  const before = await through();
+  await other.send(login("d"));
+  expect(await through()).toBe(before);
+  await db.sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock_shared(-${other.environmentId}::integer, 0)`;
+    await one.send(login("a"));
+    expect(await through()).toBe(before + BATCH);
+  });
+});
+
+it("environments do not give the same ids: a receiver of webhooks of two drops what it knows", async () => {
+  const rows = await db.sql<{ first: string }[]>`
+    select seqstart as first from pg_sequence where seqrelid in (
+      select svc.evaluation_seq(environment_id) from svc.environments union select svc.batch_seq(environment_id) from svc.environments
+    )`;
+  expect(rows).toHaveLength(8);
+  expect(new Set(rows.map(({ first }) => first)).size).toBe(8);
+  // An id holds 53 bits, as doubles do, and no sequence may come to its end.
+  for (const { first } of rows) expect(BigInt(first)).toBeLessThan(2n ** 42n);
+});
