@@ -1,11 +1,14 @@
 /** What can be wrong with bytes on a connection: uploads that stop, heads that take their time, requests that can be read two ways. */
 import { connect, type Socket } from "node:net";
 import { flood, pause, untilAborted } from "../flood.js";
+import { ATTACKERS_ADDRESS } from "../sender.js";
 import type { Attack, Ground } from "./attack.js";
 
 const UPLOAD_BYTES = 64 * 1024 * 1024;
 const CHUNK = Buffer.alloc(64 * 1024, " ");
 const ANSWER_MS_MAX = 4_000;
+/** Not one whose connections others of the attackers take up. */
+const ANOTHER_ADDRESS = "127.0.0.3";
 
 /** A connection to the service; whatever ends it is an end. */
 class Line {
@@ -15,9 +18,10 @@ class Line {
   constructor(
     { stage, tally }: Ground,
     private readonly signal: AbortSignal,
+    localAddress = ATTACKERS_ADDRESS,
   ) {
     const { hostname, port } = new URL(stage.service.url);
-    this.socket = connect({ host: hostname, port: Number(port) });
+    this.socket = connect({ host: hostname, port: Number(port), localAddress });
     this.socket.on(
       "error",
       (error: NodeJS.ErrnoException) => signal.aborted || tally.answered(error.code ?? error.name),
@@ -111,7 +115,7 @@ function exchange(
     name,
     what,
     prepare: async (ground) => async (signal) => {
-      const line = new Line(ground, signal);
+      const line = new Line(ground, signal, ANOTHER_ADDRESS);
       ground.tally.sent(text.length);
       await line.write(text);
       await line.answered(2);

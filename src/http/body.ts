@@ -27,8 +27,11 @@ const JSON_TEXT: TextKind = {
   malformed,
 };
 
-/** A JSON body: its text, or where that is long its bytes in UTF-8, piece by piece, each in memory of its own. */
-export type JsonBody = string | Uint8Array<ArrayBuffer>[];
+/** A text in UTF-8, piece by piece, each in memory of its own, which can be handed over to a thread. */
+export type Bytes = Uint8Array<ArrayBuffer>[];
+
+/** A JSON body: its text, or where that is long its bytes. */
+export type JsonBody = string | Bytes;
 
 /** The client went away before its request was complete; there is nobody to answer. */
 export class ClientGoneError extends Error {
@@ -76,7 +79,7 @@ async function dropping<T>(ctx: Context, read: () => Promise<T>): Promise<T> {
   }
 }
 
-async function readPieces(ctx: Context, limits: Limits): Promise<Uint8Array<ArrayBuffer>[]> {
+async function readPieces(ctx: Context, limits: Limits): Promise<Bytes> {
   const declared = Number(ctx.get("Content-Length") || 0);
   if (declared > limits.bytesMax) throw tooLarge(limits);
   limits.held?.require(declared);
@@ -128,7 +131,7 @@ function checkHeaders(ctx: Context, kind: TextKind): boolean {
 }
 
 /** All bytes of a stream. Fails as soon as there are too many; the stream is paused then. */
-function collect(stream: Readable, limits: Limits, slow: AbortSignal): Promise<Uint8Array<ArrayBuffer>[]> {
+function collect(stream: Readable, limits: Limits, slow: AbortSignal): Promise<Bytes> {
   return new Promise((resolve, reject) => {
     const pieces = new Pieces();
     let length = 0;
@@ -161,7 +164,7 @@ function collect(stream: Readable, limits: Limits, slow: AbortSignal): Promise<U
 }
 
 /** Decompresses no more than it may return, whatever the ratio. */
-async function gunzip(request: IncomingMessage, limits: Limits, slow: AbortSignal): Promise<Uint8Array<ArrayBuffer>[]> {
+async function gunzip(request: IncomingMessage, limits: Limits, slow: AbortSignal): Promise<Bytes> {
   const gunzipped = createGunzip();
   const onGone = (): void => void gunzipped.destroy(new ClientGoneError("the request ended before its body"));
   request.on("error", onGone).on("aborted", onGone);
@@ -187,7 +190,7 @@ function decode(pieces: readonly Uint8Array[], kind: TextKind): string {
 
 /** Gathers bytes into pieces whose memory is theirs alone. Copied all at once in the end, a large body would hold up everybody else. */
 class Pieces {
-  readonly #pieces: Uint8Array<ArrayBuffer>[] = [];
+  readonly #pieces: Bytes = [];
   #chunks: Uint8Array[] = [];
   #length = 0;
 
@@ -197,7 +200,7 @@ class Pieces {
     if (this.#length >= PIECE_BYTES) this.#gather();
   }
 
-  all(): Uint8Array<ArrayBuffer>[] {
+  all(): Bytes {
     this.#gather();
     return this.#pieces;
   }

@@ -17,11 +17,17 @@ export function clientAddress(ctx: Context): string {
 
 /** What stands for the client where requests are counted: its IPv4 address, or its network of IPv6, for example `2001:db8::/64`. */
 export function clientNetwork(ctx: Context): string {
-  const address = clientAddress(ctx);
+  return networkOf(clientAddress(ctx));
+}
+
+/** What one subscriber has: of an IPv4 address that alone, of one of IPv6 its network. What is no address is answered as it is. */
+export function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = parse(address);
-  if (parsed.kind() === "ipv4") return address;
-  return ipaddr.IPv6.networkAddressFromCIDR(`${address}/${SUBSCRIBER_BITS}`).toString() + `/${SUBSCRIBER_BITS}`;
+  if (parsed.kind() === "ipv4") return parsed.toString();
+  return (
+    ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${SUBSCRIBER_BITS}`).toString() + `/${SUBSCRIBER_BITS}`
+  );
 }
 
 /** Whose request it is, where requests are counted: its credential's, or its network's where it has none. */

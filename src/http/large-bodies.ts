@@ -1,7 +1,7 @@
 import type { Context, Middleware, Next } from "koa";
+import { unusualNumbers } from "../operations/unusual-numbers.js";
 import { Places } from "./admin/places.js";
-import type { JsonBody } from "./body.js";
-import { clientOf } from "./client-address.js";
+import type { Bytes, JsonBody } from "./body.js";
 import { ComputeThread } from "./compute/compute-thread.js";
 import type { JobInput, JobName, JobOutput } from "./compute/jobs.js";
 import { countJson, type JsonLimits } from "./json-limits.js";
@@ -9,42 +9,52 @@ import { PARSER_LIMITS, parseCounted, refusalOf } from "./parse-json.js";
 
 /**
  * What the event loop reads by itself: some ten milliseconds of work at most. Ordinary requests are far below; a batch of a thousand events has
- * some ten thousand values.
+ * some ten thousand values. A number whose length has to be found out takes ten times as long as another value.
  */
-export const READ_AT_ONCE = { bytesMax: 512 * 1024, valuesMax: 50_000 };
+export const READ_AT_ONCE = { bytesMax: 512 * 1024, valuesMax: 50_000, unusualNumbersMax: 5_000 };
 
 const AT_ONCE: JsonLimits = { ...PARSER_LIMITS, valuesMax: READ_AT_ONCE.valuesMax };
 
 /** Reads what a text says, and answers whether it did: not where that would hold up others for too long. */
 export function atOnce(text: string, read: (value: unknown) => void): boolean {
-  const { exceeded } = countJson(text, AT_ONCE);
+  const { values, exceeded } = countJson(text, AT_ONCE);
   if (exceeded?.limit === "valuesMax") return false;
   if (exceeded !== null) throw refusalOf(exceeded, AT_ONCE);
+  if (values > READ_AT_ONCE.unusualNumbersMax && hasManyUnusualNumbers(text)) return false;
   read(parseCounted(text));
   return true;
 }
 
-/** Reads bodies that take long in a thread, one at a time; clients take turns. What waits is memory, which the budget of bodies bounds. */
+function hasManyUnusualNumbers(text: string): boolean {
+  const found = unusualNumbers(text);
+  for (let count = 0; count <= READ_AT_ONCE.unusualNumbersMax; count++) if (found.next().done) return false;
+  return true;
+}
+
+/** Reads bodies that take long in a thread, one at a time; organizations take turns. What waits is bounded by the budget of bodies. */
 export class LargeBodies {
   readonly #thread = new ComputeThread();
   readonly #places = new Places({
     places: 1,
     waitingMax: 100,
-    waitingEach: 8,
+    each: 9,
     waitMsMax: 20_000,
     reason: "Too many large bodies wait to be read.",
   });
 
-  /** Does a job on a body, of which `inputOf` makes its input. Throws what that throws, and QueueFullError where too many wait. */
+  /**
+   * Does a job on a body, of which `inputOf` makes its input. Throws what that throws, and QueueFullError where too many wait, of the
+   * organization or in all.
+   */
   run<Name extends JobName>(
-    ctx: Context,
+    organizationId: string,
     name: Name,
     body: JsonBody,
-    inputOf: (pieces: Uint8Array<ArrayBuffer>[]) => JobInput<Name>,
+    inputOf: (pieces: Bytes) => JobInput<Name>,
   ): Promise<JobOutput<Name>> {
     const pieces = typeof body === "string" ? [new TextEncoder().encode(body)] : body;
     const transfer = pieces.map(({ buffer }) => buffer);
-    return this.#places.run(() => this.#thread.run(name, inputOf(pieces), { transfer }), clientOf(ctx));
+    return this.#places.run(() => this.#thread.run(name, inputOf(pieces), { transfer }), organizationId);
   }
 }
 

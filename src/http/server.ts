@@ -2,11 +2,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from "node:net";
 import type { Logger } from "pino";
 import { answerClientErrors } from "./client-error.js";
+import { limitConnections } from "./connection-limit.js";
 import type { DocsUrl } from "./errors.js";
 import { askForBodiesLate } from "./expect-continue.js";
 
-/** How long a client may take. What is slower is answered REQUEST_TIMEOUT. */
+/** How long a client may take, and how much it may have. What is slower is answered REQUEST_TIMEOUT. */
 export interface ClientLimits {
+  /** Connections from one network at once; behind proxies all come from theirs, so there it is `Infinity`. */
+  connectionsEach: number;
   /** For a request's headers, from its first byte or from the connection on. */
   headersMsMax: number;
   /** For a whole request. */
@@ -21,6 +24,7 @@ export interface ClientLimits {
 }
 
 export const CLIENT_LIMITS: ClientLimits = {
+  connectionsEach: 1_000,
   headersMsMax: 20_000,
   requestMsMax: 60_000,
   idleMsMax: 65_000,
@@ -96,6 +100,7 @@ export function createHttpServer(
   });
   // A client that closes its half of the connection after its request still gets the answer. An option that Node.js' types leave out.
   Object.assign(server, { httpAllowHalfOpen: true });
+  limitConnections(server, limits.connectionsEach, log);
   const open = new Set<Socket>();
   sockets.set(server, open);
   server.on("connection", (socket) => {

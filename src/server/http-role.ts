@@ -5,7 +5,7 @@ import type Koa from "koa";
 import type { Sql } from "postgres";
 import { answers, readInstallation } from "../db/calls-metrics.js";
 import { failedChecks } from "../db/calls-probe.js";
-import { connect } from "../db/connect.js";
+import { connect, type ConnectOptions } from "../db/connect.js";
 import { PROJECT_ROOT, readCommitted, type Committed } from "../db/migrate/files.js";
 import { createAiQuestions } from "../http/admin/ai-questions.js";
 import { CUSTOMER_WORK_CONNECTIONS, createCustomerWork, type CustomerWork } from "../http/admin/customer-work.js";
@@ -15,9 +15,11 @@ import { createApp, createStartingApp } from "../http/app.js";
 import { DiskFull } from "../http/disk-full.js";
 import { drain } from "../http/drain.js";
 import type { DocsUrl, FailedCheck } from "../http/errors.js";
-import { Ingestor } from "../http/ingest/ingestor.js";
+import { Ingestor, LARGE_CALLS } from "../http/ingest/ingestor.js";
+import { LargeBatches } from "../http/ingest/large-batches.js";
 import { KeyCheck } from "../http/ingest/key-check.js";
 import type { LaneLoad } from "../http/ingest/lane.js";
+import type { BatchDatabase } from "../http/ingest/send-batch.js";
 import { ingestRoutes } from "../http/ingest/routes.js";
 import type { ProbeChecks } from "../http/probes.js";
 import { formKey } from "../http/pages/form-token.js";
@@ -52,13 +54,15 @@ export interface HttpRoleOptions {
 
 /** Calls with coalesced single events at once, of different keys. */
 const SINGLE_CALLS = 4;
-/** One for each call of ingestion (4 and 8), one for checks of keys, one for the probes. */
+/** One for each call of ingestion but those with large batches (4 and 8), one for checks of keys, one for the probes. */
 const INGESTION_CONNECTIONS = 14;
 const WAITING_MAX = 10_000;
 const DRAIN_MS_MAX = 10_000;
 /** Longer than a connection is idle and a statement may then take. */
 const SILENT_MS_MAX = 60_000;
 const PROBE_MS_MAX = 5_000;
+/** Connections that wait until the event loop is free to take them; the system bounds it, too. Of more, it drops what clients send for seconds. */
+const BACKLOG = 4_096;
 /** Less than the ten seconds after which Prometheus gives a scrape up. */
 const METRICS_MS_MAX = 4_000;
 /** A customer of a million events is erased in one statement. */
@@ -81,11 +85,14 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
   let handle = createStartingApp({ log: logger, docsUrl, metrics }).callback();
   let stopping = false;
   let ingestionSql: Sql | undefined;
+  let largeBatches: LargeBatches | undefined;
   let administrationSql: Sql | undefined;
   let metricsSql: Sql | undefined;
   let work: CustomerWork | undefined;
   let webhookTests: WebhookTests | undefined;
-  const server = createHttpServer((request, response) => handle(request, response), docsUrl, CLIENT_LIMITS, logger);
+  const connectionsEach = config.trustedProxies > 0 ? Infinity : CLIENT_LIMITS.connectionsEach;
+  const limits = { ...CLIENT_LIMITS, connectionsEach };
+  const server = createHttpServer((request, response) => handle(request, response), docsUrl, limits, logger);
   await listen(server, config);
   address = addressOf(config.host, (server.address() as AddressInfo).port);
   return {
@@ -93,6 +100,7 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
     serve(options) {
       const sockets = new Set<Socket>();
       ingestionSql = connectForIngestion(options, config.poolerUrl, sockets);
+      largeBatches = sendLargeBatches(options, config.poolerUrl);
       administrationSql = connectForAdministration(options, config.poolerUrl, sockets);
       showPool(processMetrics, sockets);
       metricsSql = connectForMetrics(options);
@@ -107,6 +115,7 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
       };
       handle = createServiceApp({
         ingestionSql,
+        largeBatches,
         administrationSql,
         disk,
         work,
@@ -127,7 +136,11 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
       if (ingestionSql !== undefined) await delay(config.stopDelaySeconds * 1000);
       await drain(server, DRAIN_MS_MAX);
       const pools = [ingestionSql, administrationSql, metricsSql, work?.sql];
-      await Promise.all([...pools.map((pool) => pool?.end({ timeout: 5 })), webhookTests?.close()]);
+      await Promise.all([
+        ...pools.map((pool) => pool?.end({ timeout: 5 })),
+        largeBatches?.end(),
+        webhookTests?.close(),
+      ]);
     },
   };
 }
@@ -145,21 +158,36 @@ function connectForAdministration(options: HttpRoleOptions, poolerUrl: string | 
   });
 }
 
-/** Each request's work in the database is one statement, so any session will do for it. */
 function connectToServe(
-  { databaseUrl, useRoles }: HttpRoleOptions,
+  options: HttpRoleOptions,
   poolerUrl: string | null,
   sockets: Set<Socket>,
   pool: { max: number; applicationName: string },
 ): Sql {
-  return connect(poolerUrl ?? databaseUrl, {
-    ...pool,
-    pooled: poolerUrl !== null,
-    pipelineMax: 0,
-    silentMsMax: SILENT_MS_MAX,
-    sockets,
-    ...(useRoles ? { role: "svc_http" } : {}),
-  });
+  const to = toServe(options, poolerUrl, pool);
+  return connect(to.url, { ...to.options, sockets });
+}
+
+function sendLargeBatches(options: HttpRoleOptions, poolerUrl: string | null): LargeBatches {
+  return new LargeBatches(toServe(options, poolerUrl, { max: LARGE_CALLS, applicationName: "svc http large batches" }));
+}
+
+/** Each request's work in the database is one statement, so any session will do for it. */
+function toServe(
+  { databaseUrl, useRoles }: HttpRoleOptions,
+  poolerUrl: string | null,
+  pool: Pick<ConnectOptions, "max" | "applicationName">,
+): BatchDatabase {
+  return {
+    url: poolerUrl ?? databaseUrl,
+    options: {
+      ...pool,
+      pooled: poolerUrl !== null,
+      pipelineMax: 0,
+      silentMsMax: SILENT_MS_MAX,
+      ...(useRoles ? { role: "svc_http" } : {}),
+    },
+  };
 }
 
 /**
@@ -211,6 +239,7 @@ function installationMetrics(sql: Sql, logger: Logger): () => Promise<string> {
 
 interface ServiceAppParts {
   ingestionSql: Sql;
+  largeBatches: LargeBatches;
   administrationSql: Sql;
   disk: DiskFull;
   work: CustomerWork;
@@ -229,7 +258,10 @@ function createServiceApp(parts: ServiceAppParts): Koa {
   const { work, webhookTests, secret, sealingKey, probes, metrics, config, logger, publicUrl, docsUrl } = parts;
   const keys = new KeyCheck(parts.ingestionSql);
   const sql = parts.administrationSql;
-  const backend = new Ingestor(parts.ingestionSql, { concurrency: SINGLE_CALLS, waitingMax: WAITING_MAX });
+  const backend = new Ingestor(parts.ingestionSql, parts.largeBatches, {
+    concurrency: SINGLE_CALLS,
+    waitingMax: WAITING_MAX,
+  });
   showIngestion(metrics.process, backend);
   return createApp({
     log: logger,
@@ -301,7 +333,7 @@ function listen(server: Server, { host, port }: ServerConfig): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (error: Error) => reject(listenFailure(error, { host, port }));
     server.once("error", onError);
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: BACKLOG }, () => {
       server.off("error", onError);
       resolve();
     });

@@ -38,7 +38,7 @@ async function parse(args: string[]): Promise<number> {
   await yargs(args)
     .scriptName("svc-server")
     .usage(
-      "$0 <command>\n\nThe customer-success event service: HTTP, workers and database. Configured by variables; see README.md.",
+      "$0 <command>\n\nThe customer-success event service: HTTP, workers and database. Configured by variables; see docs/configuration.md.",
     )
     .command(
       "start",

@@ -1,5 +1,5 @@
 import { connect } from "../db/connect.js";
-import { leadsTo, readPooledSession } from "../db/calls-pooler.js";
+import { isSameDatabase, readPooledSession } from "../db/calls-pooler.js";
 import type { Database } from "./database.js";
 import type { Logger } from "./log.js";
 import { databaseFailure, StartError } from "./start-failure.js";
@@ -17,9 +17,9 @@ export async function checkPooler(
   const sql = connect(url, { max: 1, applicationName: "svc http", pooled: true });
   const direct = connect(databaseUrl, { max: 1, applicationName: "svc http" });
   try {
-    const { user, mayCall, mayMore, hasTimeout } = await readPooledSession(sql);
+    const { user, canCallApi, mayMore, hasTimeout } = await readPooledSession(sql);
     const name = `"${user}"`;
-    if (!mayCall) {
+    if (!canCallApi) {
       throw new StartError(
         `the user ${user} of SVC_POOLER_URL may not serve requests; as the owner: grant svc_http to ${name}`,
       );
@@ -30,7 +30,7 @@ export async function checkPooler(
           `create role … login password '…' in role svc_http`,
       );
     }
-    if (!(await leadsTo(direct, sql))) {
+    if (!(await isSameDatabase(direct, sql))) {
       throw new StartError(
         "SVC_POOLER_URL leads to another database than DATABASE_URL, or to a standby of it: what was sent there would be acknowledged, " +
           "and no worker would see it; correct SVC_POOLER_URL, or the pooler's [databases]",

@@ -134,7 +134,10 @@ async function stopAll(parts: readonly Part[], logger: Logger): Promise<void> {
     if (!inTime) late.push(name);
   }
   if (late.length > 0) {
-    logger.error({ parts: late }, "not all stopped in time; what they had at hand is undone, and done again by others");
+    logger.error(
+      { parts: late },
+      "not all stopped in time; what was under way is rolled back, and done again by others",
+    );
     process.exit(1);
   }
   if (failures.length > 0) throw failures[0];

@@ -28,6 +28,7 @@ describe("the pages", () => {
   const FILES = operations.filter(({ file }) => !file.endsWith(".md"));
   const PATHS = [
     "/docs",
+    "/docs/quickstart",
     "/docs/tutorial",
     "/docs/local-development",
     "/docs/ci",
@@ -47,6 +48,7 @@ describe("the pages", () => {
     "/docs/how-it-works",
     "/docs/sql",
     "/docs/sign-in",
+    "/docs/configuration",
     "/docs/deploy",
     "/docs/scale",
     "/docs/security",

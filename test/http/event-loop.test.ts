@@ -9,6 +9,10 @@ import { startServiceProcess, type ServiceProcess } from "../support/service-pro
 /** What a request may hold up others for, in seconds: far less than without its bounds, and more than a busy machine holds up anything. */
 const BLOCK_MAX = 0.75;
 
+/** What one that is right may, at the best of several tries. */
+const LEGAL_BLOCK_MAX = 0.1;
+const TRIES = 10;
+
 const METRICS_TOKEN = "a-token-of-the-tests-for-metrics-0123456789";
 const token = newAccessToken();
 let db: TestDatabase;
@@ -44,6 +48,17 @@ async function longestBlock(): Promise<number> {
   const reply = await fetch(`${service.url}/metrics`, { headers: { Authorization: `Bearer ${METRICS_TOKEN}` } });
   const [, seconds] = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(await reply.text()) ?? [];
   return Number(seconds);
+}
+
+/** Does what is right, again where others were held up: what the work takes it takes each time, and what a busy machine adds it does not. */
+async function expectUnblocked(work: () => Promise<void>): Promise<void> {
+  const blocks = [];
+  do {
+    await longestBlock();
+    await work();
+    blocks.push(await longestBlock());
+  } while (Math.min(...blocks) >= LEGAL_BLOCK_MAX && blocks.length < TRIES);
+  expect(Math.min(...blocks)).toBeLessThan(LEGAL_BLOCK_MAX);
 }
 
 const BATCH = "/v1/events/batch";
@@ -88,12 +103,34 @@ it.each<[string, string, () => string | Uint8Array<ArrayBuffer>, number, string]
   expect(await longestBlock()).toBeLessThan(BLOCK_MAX);
 });
 
-it("a large batch that is right is taken without holding up others", async () => {
-  const body = packed(batch(...Array<string>(300).fill(operation(`{"a":[${"1,".repeat(30_000)}1]}`))));
-  await longestBlock();
-  const reply = await post(BATCH, body);
-  expect(await reply.json()).toMatchObject({ accepted: 300 });
-  expect(await longestBlock()).toBeLessThan(BLOCK_MAX);
+const many = (count: number, properties: string) => batch(...Array<string>(count).fill(operation(properties)));
+const TEXT = `{"a":"${"v".repeat(65_536 - 8)}"}`;
+
+it.each<[string, () => string | Uint8Array<ArrayBuffer>, number]>([
+  ["300 arrays of 30,000 numbers, compressed", () => packed(many(300, `{"a":[${"1,".repeat(30_000)}1]}`)), 300],
+  ["60 MiB, as much as is accepted", () => many(1_000, TEXT), 1_000],
+  ["60 MiB, compressed", () => packed(many(1_000, TEXT)), 1_000],
+])("a large batch is taken without holding up others: %s", { timeout: 180_000 }, async (_, body, count) => {
+  const sent = body();
+  await expectUnblocked(async () => {
+    const reply = await post(BATCH, sent);
+    expect(await reply.json()).toMatchObject({ accepted: count });
+  });
+});
+
+it.each([
+  ["a page of events", (at: string) => `/projects/app/events${at}&limit=200`],
+  ["an export", (at: string) => `/projects/app/customers/letters/export${at}`],
+])("large answers hold up nobody: %s", { timeout: 180_000 }, async (_, path) => {
+  const properties = { a: "→".repeat(21_000) };
+  const events = Array.from({ length: 200 }, () => ({ customerId: "letters", event: "e", properties }));
+  expect((await post(BATCH, packed(JSON.stringify({ events })))).status).toBe(202);
+  await expectUnblocked(async () => {
+    const headers = { Authorization: `Bearer ${token.text}`, "X-Svc-Organization": organizationId };
+    const reply = await fetch(service.url + path("?env=test"), { headers });
+    const size = (await reply.arrayBuffer()).byteLength;
+    expect([reply.status, size > 200 * 63_000]).toEqual([200, true]);
+  });
 });
 
 it("what holds up others is counted", async () => {

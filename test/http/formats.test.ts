@@ -11,7 +11,7 @@ import * as shapes from "../../src/snapshot/shapes.js";
 import { parseSnapshot } from "../../src/snapshot/validate.js";
 import { sign } from "../../src/webhooks/sign.js";
 import { project } from "../dsl-compiler/project.js";
-import { DOCS_URL, type Reply } from "../support/service.js";
+import { DOCS_URL, environmentId, numberFromOne, type Reply } from "../support/service.js";
 import { startIngest, type IngestFixture } from "./ingest/fixture.js";
 
 const PAGE = fileURLToPath(new URL("../../docs/formats.md", import.meta.url));
@@ -44,6 +44,8 @@ let fixture: IngestFixture;
 let schemas: Record<string, Schema>;
 beforeAll(async () => {
   fixture = await startIngest();
+  const { sql } = fixture.service.db;
+  await numberFromOne(sql, await environmentId(sql, "app", "test"));
   const { body } = await fixture.service.request("GET", "/openapi.json");
   schemas = (body as { components: { schemas: Record<string, Schema> } }).components.schemas;
 });

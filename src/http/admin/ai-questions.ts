@@ -1,12 +1,13 @@
 import { LanguageModel, type LanguageModelSettings } from "../../ai/language-model.js";
-import { SharedPlaces } from "./shared-places.js";
+import { Places } from "./places.js";
 
 /** The language model, with the places of those who ask it: an answer takes minutes, in which its place holds nothing but memory. */
 export interface AiQuestions {
   model: LanguageModel;
   /** Which is asked unless a question names another. */
   defaultModel: string;
-  places: SharedPlaces;
+  /** Of organizations. */
+  places: Places;
 }
 
 const QUESTIONS = 16;
@@ -15,9 +16,9 @@ const WAITING_MAX = 20;
 const WAIT_MS_MAX = 10_000;
 
 export function createAiQuestions(settings: LanguageModelSettings): AiQuestions {
-  const places = new SharedPlaces({
+  const places = new Places({
     places: QUESTIONS,
-    placesEach: QUESTIONS_PER_ORGANIZATION,
+    each: QUESTIONS_PER_ORGANIZATION,
     waitingMax: WAITING_MAX,
     waitMsMax: WAIT_MS_MAX,
     reason: "Too many questions to the language model are under way.",

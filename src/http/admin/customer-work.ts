@@ -22,7 +22,7 @@ const EXPORTS = 4;
 const ERASURES = 1;
 
 /** An organization leaves places to the others, at work and in the line. */
-const FAIRLY = { placesEach: 1, waitingMax: 50, waitingEach: 25, waitMsMax: WAIT_MS_MAX };
+const FAIRLY = { placesEach: 1, waitingMax: 50, each: 26, waitMsMax: WAIT_MS_MAX };
 
 /** How many connections `createCustomerWork` uses at most. */
 export const CUSTOMER_WORK_CONNECTIONS = EXPLANATIONS + EXPORTS + ERASURES;

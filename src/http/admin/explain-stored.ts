@@ -22,13 +22,13 @@ export interface ExplainJob {
 /** What an explanation asks of whoever has the database. */
 export interface ExplainQuestions {
   snapshot(version: number): Promise<unknown>;
-  /** Answered as text, because parsing it takes long. */
-  history(of: { requests: readonly HistoryRequest[]; pageSize: number }): Promise<HistoryText[]>;
+  /** Answered as bytes, because decoding and parsing them takes long. */
+  history(of: { requests: readonly HistoryRequest[]; pageSize: number }): Promise<HistoryBytes[]>;
 }
 
-/** The events of a page as JSON, as `PageRow` has them. */
-export interface HistoryText {
-  events: string;
+/** The events of a page as JSON in UTF-8, as `PageRow` has them. */
+export interface HistoryBytes {
+  events: Uint8Array;
   complete: boolean;
 }
 
@@ -79,7 +79,7 @@ async function explainedState(
     const found = await withHistory(
       (history) => explainPart(model, state, { history }),
       async (requests, pageSize) =>
-        historyOf(requests, (await ask("history", { requests, pageSize })) as HistoryText[]),
+        historyOf(requests, (await ask("history", { requests, pageSize })) as HistoryBytes[]),
     );
     const answer = found === null ? explainPart(model, state, { flips: false }) : found.answer;
     return { answer, unavailable: null, flipsKnown: found !== null };
@@ -90,9 +90,10 @@ async function explainedState(
   }
 }
 
-function historyOf(requests: readonly HistoryRequest[], texts: readonly HistoryText[]): HistoryAnswer {
-  const rows = texts.map(({ events, complete }) => ({ events: JSON.parse(events) as PageRow["events"], complete }));
-  return { pages: pagesOf(rows, requests), bytes: texts.reduce((sum, { events }) => sum + events.length, 0) };
+function historyOf(requests: readonly HistoryRequest[], found: readonly HistoryBytes[]): HistoryAnswer {
+  const parse = (events: Uint8Array) => JSON.parse(new TextDecoder().decode(events)) as PageRow["events"];
+  const rows = found.map(({ events, complete }) => ({ events: parse(events), complete }));
+  return { pages: pagesOf(rows, requests), bytes: found.reduce((sum, { events }) => sum + events.length, 0) };
 }
 
 function unexplained(unavailable: Unavailable): Explained {

@@ -7,12 +7,14 @@ export interface PlacesOptions {
   placesEach?: number;
   /** How many may wait for one; past it they are refused. */
   waitingMax: number;
-  /** Of them, of one who asks; all unless given. */
-  waitingEach?: number;
+  /** How many one who asks may have, waiting or at work; any number unless given. */
+  each?: number;
   /** Who has waited for so long is refused. */
   waitMsMax: number;
   /** What who is refused is told; that too many wait for the database unless given. */
   reason?: string;
+  /** What one is told who has as many as one may; the same unless given. */
+  reasonEach?: string;
 }
 
 /** A bounded number of places for work that takes long. Those who ask take turns; each gets places in the order in which it asked for them. */
@@ -26,7 +28,7 @@ export class Places {
     this.#options = options;
   }
 
-  /** Does a piece of work once there is a place for it. Throws QueueFullError where there is none in time. */
+  /** Does a piece of work once there is a place. Throws QueueFullError where there is none in time, or `who` has as many as one may. */
   async run<T>(work: () => Promise<T>, who = ""): Promise<T> {
     const leave = await this.take(who);
     try {
@@ -36,8 +38,11 @@ export class Places {
     }
   }
 
-  /** Takes a place; what it resolves with gives it back, once. Throws QueueFullError where there is none in time. */
+  /** Takes a place; what it resolves with gives it back, once. Throws as `run` does. */
   async take(who = ""): Promise<() => void> {
+    const { each = Infinity, reason, reasonEach = reason } = this.#options;
+    const held = (this.#taken.get(who) ?? 0) + (this.#waiting.get(who)?.size ?? 0);
+    if (held >= each) throw new QueueFullError(reasonEach);
     if (this.#isFreeFor(who)) this.#enter(who);
     else await this.#wait(who);
     let isTaken = true;
@@ -59,10 +64,10 @@ export class Places {
 
   /** Resolves once a place was entered. */
   #wait(who: string): Promise<void> {
-    const { waitingMax, waitingEach = waitingMax, waitMsMax, reason } = this.#options;
+    const { waitingMax, waitMsMax, reason } = this.#options;
     const line = this.#waiting.get(who) ?? new Set();
     const waiting = sum([...this.#waiting.values()].map(({ size }) => size));
-    if (waiting >= waitingMax || line.size >= waitingEach) return Promise.reject(new QueueFullError(reason));
+    if (waiting >= waitingMax) return Promise.reject(new QueueFullError(reason));
     this.#waiting.set(who, line);
     return new Promise((resolve, reject) => {
       const giveUp = setTimeout(() => {

@@ -60,8 +60,8 @@ export interface AdminCall<Query extends TSchema, Body extends TSchema> {
 
 export interface Answer {
   status: number;
-  /** JSON text as the database made it, a value to render, or a stream of what `type` says. */
-  document: string | object | Readable;
+  /** JSON text as the database made it, also in UTF-8, a value to render, or a stream of what `type` says. */
+  document: string | Buffer | object | Readable;
   /** The media type; JSON unless given. */
   type?: string;
 }
@@ -110,12 +110,13 @@ export function adminRoute<const Query extends TObject = typeof emptyObject, con
           who,
         );
       }
-      const body = route.body && bodyShape && (await readBody(ctx, route.body, bodyShape));
+      const body = route.body && bodyShape && (await readBody(ctx, route.body, bodyShape, credentials));
       const answer = () => route.answer({ deps, credentials, params, query, body: body as Static<Body>, ctx });
       const { status, document, type } = await (route.scarce ? answer() : deps.places.run(answer, who));
       ctx.status = status;
       ctx.type = type ?? "application/json";
-      ctx.body = typeof document === "string" || type !== undefined ? document : JSON.stringify(document);
+      const isReady = typeof document === "string" || Buffer.isBuffer(document) || type !== undefined;
+      ctx.body = isReady ? document : JSON.stringify(document);
     },
   });
 }
@@ -159,10 +160,11 @@ async function readBody<Body extends TSchema>(
   ctx: Context,
   { schema, bytesMax, depthMax = Infinity, submission }: BodyShape<Body>,
   body: Shape<Body>,
+  { organizationId }: AdminCredentials,
 ): Promise<Static<Body>> {
   // Where nothing has to be said, nothing may be sent.
   if (!needsMembers(schema) && hasNoBody(ctx.req)) return body.check({});
-  if (submission !== undefined) return (await submissionOf(ctx, submission, bytesMax)) as Static<Body>;
+  if (submission !== undefined) return (await submissionOf(ctx, submission, bytesMax, organizationId)) as Static<Body>;
   const text = await readJsonText(ctx, bytesMax);
   if (countJson(text, { ...PARSER_LIMITS, depthMax }).exceeded?.limit === "depthMax") {
     throw new ApiError(400, "VALIDATION_ERROR", { reason: `The body nests deeper than ${depthMax} levels.` });
@@ -175,9 +177,15 @@ async function readBody<Body extends TSchema>(
 /** What a few milliseconds are enough for. */
 const SUBMISSION_AT_ONCE_BYTES_MAX = 32 * 1024;
 
-async function submissionOf(ctx: Context, kind: SubmissionKind, bytesMax: number): Promise<unknown> {
+/** The organization is one that the token may act in. */
+async function submissionOf(
+  ctx: Context,
+  kind: SubmissionKind,
+  bytesMax: number,
+  organizationId: string,
+): Promise<unknown> {
   const body = await readJsonBody(ctx, bytesMax, SUBMISSION_AT_ONCE_BYTES_MAX);
   if (typeof body !== "string")
-    return largeBodies(ctx).run(ctx, "readSubmission", body, (pieces) => ({ kind, pieces }));
+    return largeBodies(ctx).run(organizationId, "readSubmission", body, (pieces) => ({ kind, pieces }));
   return readSubmission({ kind, pieces: [new TextEncoder().encode(body)] });
 }

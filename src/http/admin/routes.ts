@@ -44,7 +44,7 @@ export function adminRoutes(deps: AdminDeps): Route[] {
     places: ADMINISTRATION_CONNECTIONS,
     placesEach: ADMINISTRATION_CONNECTIONS - 2,
     waitingMax: WAITING_MAX,
-    waitingEach: WAITING_MAX / 2,
+    each: WAITING_MAX / 2,
     waitMsMax: WAIT_MS_MAX,
   });
   const bound = { ...deps, places };

@@ -7,8 +7,8 @@ import { onSnapshot } from "../../db/transaction.js";
 import { ApiError } from "../errors.js";
 import type { CustomerWork } from "./customer-work.js";
 
-/** A payload has 64 KiB at most, so a part stays below 16 MiB. */
-const ITEMS_OF_PART = 200;
+/** A payload has 64 KiB at most, so a part stays below 4 MiB, which holds up nobody. */
+const ITEMS_OF_PART = 64;
 
 /** What a recompute changes of a customer may be a thousand runs of rules and as many emissions. */
 const RECOMPUTES_OF_PART = 10;

@@ -42,7 +42,7 @@ export class TokenUse {
     if (this.#told.size > this.rememberedMax) this.#told.delete(this.#told.keys().next().value!);
     touchToken(this.sql, tokenHash).catch((err: unknown) => {
       this.#told.delete(name);
-      this.log.warn({ err }, "the use of an access token could not be noted");
+      this.log.warn({ err }, "the use of an access token could not be recorded");
     });
   }
 }

@@ -3,7 +3,7 @@ import { ATTEMPT_TIMEOUT_MS } from "../../webhooks/acceptance.js";
 import type { Message, Outcome } from "../../webhooks/send.js";
 import { USER_AGENT } from "../../webhooks/user-agent.js";
 import { SealedSecretError, secretOpener } from "../../webhooks/secret.js";
-import { SharedPlaces } from "./shared-places.js";
+import { Places } from "./places.js";
 
 /** Requests that people make to try webhooks, from this process: a receiver that hangs holds a place and nothing else. */
 export interface WebhookTests {
@@ -44,9 +44,9 @@ export function createWebhookTests({
   allowPrivate,
   timeoutMs = ATTEMPT_TIMEOUT_MS,
 }: WebhookTestsOptions): WebhookTests {
-  const places = new SharedPlaces({
+  const places = new Places({
     places: TESTS,
-    placesEach: TESTS_PER_ORGANIZATION,
+    each: TESTS_PER_ORGANIZATION,
     waitingMax: WAITING_MAX,
     waitMsMax: WAIT_MS_MAX,
     reason: "Too many webhooks are being tested.",
@@ -57,7 +57,7 @@ export function createWebhookTests({
   let client: Promise<Agent> | undefined;
   const load = async () => (await import("../../webhooks/agent.js")).createAgent({ allowPrivate });
   return {
-    run: (organizationId, work) => places.run(organizationId, work),
+    run: (organizationId, work) => places.run(work, organizationId),
     async send(message, at) {
       client ??= load();
       const [agent, { sendMessage, signedHeaders }] = await Promise.all([client, import("../../webhooks/send.js")]);

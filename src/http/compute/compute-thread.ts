@@ -58,6 +58,12 @@ export class ComputeThread {
     });
   }
 
+  /** Ends the thread, and with it the jobs that are under way: they fail. */
+  async end(): Promise<void> {
+    clearTimeout(this.#idle);
+    await this.#worker?.terminate();
+  }
+
   #start(): Worker {
     const worker = new Worker(SCRIPT, { resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB_MAX } });
     worker.on("message", (report: JobReport) => this.#hear(worker, report));
@@ -85,7 +91,7 @@ export class ComputeThread {
     this.#end(report.id);
     if ("output" in report) job.resolve(report.output as never);
     else if ("refused" in report) job.reject(new ApiError(...report.refused));
-    else job.reject(report.error);
+    else job.reject(whole(report));
   }
 
   #end(id: number): void {
@@ -107,6 +113,10 @@ export class ComputeThread {
     this.#running.clear();
     for (const { reject } of jobs) reject(error);
   }
+}
+
+function whole({ error, members }: Extract<JobReport, { error: unknown }>): unknown {
+  return error instanceof Error ? Object.assign(error, members) : error;
 }
 
 function refusalOf(error: Error & { code?: string }): Error {

@@ -2,10 +2,11 @@ import { compareVersions } from "../admin/compare-versions.js";
 import { explainStored } from "../admin/explain-stored.js";
 import { readSubmission } from "../admin/submitted-snapshot.js";
 import { checkBatch } from "../ingest/batch-body.js";
+import { sendBatch } from "../ingest/send-batch.js";
 import { ApiError } from "../errors.js";
 
 /** What is done in a thread, by name. */
-const JOBS = { checkBatch, readSubmission, explainStored, compareVersions };
+const JOBS = { checkBatch, sendBatch, readSubmission, explainStored, compareVersions };
 
 export type JobName = keyof typeof JOBS;
 export type JobInput<Name extends JobName> = Parameters<(typeof JOBS)[Name]>[0];
@@ -25,7 +26,8 @@ export type JobAnswer = { id: number; call: number } & ({ output: unknown } | { 
 export type JobReport = { id: number } & (
   | { output: unknown }
   | { refused: ConstructorParameters<typeof ApiError> }
-  | { error: unknown }
+  // A copy of an error has its message and stack only, and the database's say more.
+  | { error: unknown; members: Record<string, unknown> }
   | { call: number; question: string; input: unknown }
 );
 
@@ -38,8 +40,19 @@ export async function doJob({ id, name, input }: Job, ask: Ask): Promise<JobRepo
     const job = JOBS[name] as (input: unknown, ask: Ask) => unknown;
     return { id, output: await job(input, ask) };
   } catch (error) {
-    if (!(error instanceof ApiError)) return { id, error };
+    if (!(error instanceof ApiError)) return { id, error, members: scalarsOf(error) };
     const { status, code, headers, detail, message } = error;
     return { id, refused: [status, code, { headers, ...detail, message }] };
   }
+}
+
+/** What a report hands over instead of having it copied: an output of pieces of bytes. */
+export function handedOver(report: JobReport): ArrayBuffer[] {
+  if (!("output" in report) || !Array.isArray(report.output)) return [];
+  return report.output.flatMap((piece) => (piece instanceof Uint8Array ? [piece.buffer as ArrayBuffer] : []));
+}
+
+function scalarsOf(error: unknown): Record<string, unknown> {
+  const members = Object.entries((error ?? {}) as Record<string, unknown>);
+  return Object.fromEntries(members.filter(([, value]) => typeof value === "string" || typeof value === "number"));
 }

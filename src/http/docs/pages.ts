@@ -15,6 +15,12 @@ export interface Page {
 
 const GUIDES: readonly Page[] = [
   {
+    name: "quickstart",
+    file: "quickstart.md",
+    title: "A first look",
+    about: "a model, the local engine and the service, by commands to paste",
+  },
+  {
     name: "tutorial",
     file: "tutorial.md",
     title: "From nothing to value in ten minutes",
@@ -127,6 +133,12 @@ const GUIDES: readonly Page[] = [
     file: "sql.md",
     title: "Asking in SQL",
     about: "twenty-one questions of operators, database administrators and success teams, with psql",
+  },
+  {
+    name: "configuration",
+    file: "configuration.md",
+    title: "Configuration",
+    about: "the variables that the service reads when it starts, plans, links and tokens of the operator",
   },
   {
     name: "deploy",

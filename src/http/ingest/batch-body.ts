@@ -5,6 +5,7 @@ import {
   type RequestProblem,
 } from "../../operations/request.js";
 import { BATCH_MAX, DOCUMENT_BYTES_MAX } from "../../operations/shape.js";
+import type { Bytes } from "../body.js";
 import { ApiError } from "../errors.js";
 import { countJson, type JsonLimits } from "../json-limits.js";
 import { decodeJson, PARSER_LIMITS, parseCounted, refusalOf } from "../parse-json.js";
@@ -20,8 +21,8 @@ const LIMITS: JsonLimits = {
   part: { depth: 3, valuesMax: DOCUMENT_BYTES_MAX, charactersMax: SINGLE_BYTES_MAX },
 };
 
-/** Checks a batch that is too large to be checked in between, and answers its text. Throws what is wrong with it. */
-export function checkBatch(pieces: readonly Uint8Array[]): string {
+/** Checks a batch that is too large to be checked in between, and gives its bytes back. Throws what is wrong with it. */
+export function checkBatch(pieces: Bytes): Bytes {
   const text = decodeJson(pieces);
   const unreadable = countJson(text, PARSER_LIMITS).exceeded;
   if (unreadable !== null) throw refusalOf(unreadable, PARSER_LIMITS);
@@ -29,7 +30,7 @@ export function checkBatch(pieces: readonly Uint8Array[]): string {
   if (exceeded?.limit === "itemsMax" && exceeded.path === "events") refuse(tooManyOperations());
   if (exceeded !== null) throw refusalOf(exceeded, LIMITS);
   refuse(batchRequestProblem(parseCounted(text), text));
-  return text;
+  return pieces;
 }
 
 /** Throws the problem of a request, if it has one. */

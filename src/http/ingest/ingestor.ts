@@ -6,7 +6,9 @@ import {
   type IngestFailure,
   type SinglesAnswer,
 } from "../../db/calls-ingest.js";
+import type { Bytes, JsonBody } from "../body.js";
 import type { HeldBody } from "../body-budget.js";
+import type { LargeBatches } from "./large-batches.js";
 import { Lane, type LaneLoad, type LaneRequest } from "./lane.js";
 import { withRetries } from "./retry.js";
 
@@ -22,9 +24,9 @@ export interface IngestorOptions {
   concurrency: number;
   /** Single events that may wait in memory; past it they are refused. */
   waitingMax: number;
-  /** Calls with batches under way at once; 8 unless given. */
+  /** Calls with batches under way at once, not counting large ones; 8 unless given. */
   batchConcurrency?: number;
-  /** Batches that may wait in memory; 1,000 unless given. */
+  /** Of each size, batches that may wait in memory; 1,000 unless given. */
   batchesWaitingMax?: number;
   /** A request that the database has not answered after so long is refused; 35 s unless given, a little more than a statement may take. */
   answerMsMax?: number;
@@ -35,46 +37,56 @@ export interface IngestorOptions {
  * larger call costs less an event. Several keys do not wait for one another.
  */
 const SINGLE_CALLS_OF_KEY = 1;
+/** Calls with large batches under way at once: more than one thread can check meanwhile. */
+export const LARGE_CALLS = 3;
 /** Positions in a call are ten bits of an event's number; calls stay below for short transactions. */
 const CALL_SINGLES_MAX = 500;
 
 /**
  * Passes operations to the database. Single events of one key that arrive together share one call: a call goes out as soon as a place is
- * free and takes what waits by then, so nothing waits for company. Each keeps its own outcome. A batch is a call of its own.
+ * free and takes what waits by then, so nothing waits for company. Each keeps its own outcome. A batch is a call of its own; large ones wait
+ * for one another only.
  */
 export class Ingestor {
   readonly #singles: Lane<SingleOutcome>;
   readonly #batches: Lane<BatchAnswer>;
+  readonly #largeBatches: Lane<BatchAnswer, Bytes>;
 
-  constructor(sql: Sql, options: IngestorOptions) {
+  constructor(sql: Sql, large: LargeBatches, options: IngestorOptions) {
     const { concurrency, waitingMax, batchConcurrency = 8, batchesWaitingMax = 1_000, answerMsMax = 35_000 } = options;
     this.#singles = new Lane(
       { concurrency, concurrencyOfKey: SINGLE_CALLS_OF_KEY, waitingMax, callMax: CALL_SINGLES_MAX, answerMsMax },
       (keyHash, requests, isWanted) => sendSingles(sql, keyHash, requests, isWanted),
     );
+    const one = { waitingMax: batchesWaitingMax, callMax: 1, answerMsMax };
     this.#batches = new Lane(
-      {
-        concurrency: batchConcurrency,
-        concurrencyOfKey: batchConcurrency,
-        waitingMax: batchesWaitingMax,
-        callMax: 1,
-        answerMsMax,
+      { ...one, concurrency: batchConcurrency, concurrencyOfKey: batchConcurrency },
+      async (keyHash, [request], isWanted) => {
+        const { body } = request!;
+        request!.resolve(await withRetries((call) => ingestBatch(sql, { keyHash, ...call }, body), isWanted));
       },
-      async (keyHash, requests, isWanted) => {
-        const request = requests[0]!;
-        request.resolve(await withRetries((call) => ingestBatch(sql, { keyHash, ...call }, request.body), isWanted));
+    );
+    this.#largeBatches = new Lane(
+      { ...one, concurrency: LARGE_CALLS, concurrencyOfKey: LARGE_CALLS },
+      async (keyHash, [request], isWanted) => {
+        request!.resolve(await large.send(keyHash, request!.body, isWanted));
       },
     );
   }
 
   /** How busy it is. */
   get load(): Readonly<Record<"single" | "batch", LaneLoad>> {
-    return { single: this.#singles.load, batch: this.#batches.load };
+    const [batch, large] = [this.#batches.load, this.#largeBatches.load];
+    return {
+      single: this.#singles.load,
+      batch: { waiting: batch.waiting + large.waiting, calls: batch.calls + large.calls },
+    };
   }
 
   /** `held` is what the body takes of the memory: it is given back when the database has done with it. */
-  batch(keyHash: Buffer, body: string, held?: HeldBody): Promise<BatchAnswer> {
-    return this.#batches.add(keyHash, body, held);
+  batch(keyHash: Buffer, body: JsonBody, held?: HeldBody): Promise<BatchAnswer> {
+    if (typeof body === "string") return this.#batches.add(keyHash, body, held);
+    return this.#largeBatches.add(keyHash, body, held);
   }
 
   single(keyHash: Buffer, body: string, held?: HeldBody): Promise<SingleOutcome> {

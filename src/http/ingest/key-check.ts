@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import { authenticateKey, type Allowance } from "../../db/calls-ingest.js";
+import { authenticateKey, type GoodKey } from "../../db/calls-ingest.js";
 import { withRetries } from "./retry.js";
 import { QueueFullError, within } from "../unavailable.js";
 
@@ -13,9 +13,9 @@ const ASKING_MAX = 1_000;
  * svc_api.ingest, so a revoked key stops at once all the same.
  */
 export class KeyCheck {
-  readonly #good = new Map<string, { until: number; allowance: Allowance }>();
+  readonly #good = new Map<string, { until: number; allowance: GoodKey }>();
   /** What was asked of the database and has not come yet, in time or not. */
-  readonly #asking = new Map<string, Promise<Allowance>>();
+  readonly #asking = new Map<string, Promise<GoodKey>>();
 
   /** A request waits `answerMsMax` for the database at most. */
   constructor(
@@ -28,7 +28,7 @@ export class KeyCheck {
    * something newer writes it there. Raises the database's INVALID_API_KEY for any other key, and OverdueError where the database does
    * not answer.
    */
-  async require(keyHash: Buffer): Promise<Allowance> {
+  async require(keyHash: Buffer): Promise<GoodKey> {
     const name = keyHash.toString("hex");
     const known = this.#good.get(name);
     if (known && known.until > Date.now()) return known.allowance;
@@ -40,7 +40,7 @@ export class KeyCheck {
     return answer;
   }
 
-  #ask(name: string, keyHash: Buffer): Promise<Allowance> {
+  #ask(name: string, keyHash: Buffer): Promise<GoodKey> {
     let wanted = true;
     const asked = withRetries(
       () => authenticateKey(this.sql, keyHash),

@@ -15,13 +15,13 @@ export interface LaneOptions {
 }
 
 /** A request as whoever makes the call sees it. */
-export interface LaneRequest<Answer> {
-  readonly body: string;
+export interface LaneRequest<Answer, Body = string> {
+  readonly body: Body;
   resolve(answer: Answer): void;
   reject(error: unknown): void;
 }
 
-interface Waiting<Answer> extends LaneRequest<Answer> {
+interface Waiting<Answer, Body> extends LaneRequest<Answer, Body> {
   /** By the clock that never goes back. */
   dueAt: number;
   held: HeldBody | undefined;
@@ -33,9 +33,9 @@ export interface LaneLoad {
   calls: number;
 }
 
-interface Call<Answer> {
+interface Call<Answer, Body> {
   key: string;
-  requests: Waiting<Answer>[];
+  requests: Waiting<Answer, Body>[];
   /** Nobody waits for it any more, but it has not ended. */
   overdue: boolean;
 }
@@ -44,9 +44,9 @@ interface Call<Answer> {
  * Makes one call of requests of one key, and answers each of them; what it throws is the answer of those that have none. `isWanted`
  * says whether anybody still waits.
  */
-export type MakeCall<Answer> = (
+export type MakeCall<Answer, Body = string> = (
   keyHash: Buffer,
-  requests: readonly LaneRequest<Answer>[],
+  requests: readonly LaneRequest<Answer, Body>[],
   isWanted: () => boolean,
 ) => Promise<void>;
 
@@ -58,9 +58,9 @@ const CHECKS_PER_ANSWER_TIME = 50;
  * turns. A request that is not answered in time is refused, but a call keeps its place, and what it holds of memory, until it has
  * ended, whatever the database does: so one that hangs is not flooded.
  */
-export class Lane<Answer> {
-  readonly #queues = new Map<string, Waiting<Answer>[]>();
-  readonly #calls = new Set<Call<Answer>>();
+export class Lane<Answer, Body = string> {
+  readonly #queues = new Map<string, Waiting<Answer, Body>[]>();
+  readonly #calls = new Set<Call<Answer, Body>>();
   #waiting = 0;
   #overdueCalls = 0;
   /** One for all requests, at the time when the first of them is overdue or earlier. */
@@ -68,7 +68,7 @@ export class Lane<Answer> {
 
   constructor(
     private readonly options: LaneOptions,
-    private readonly makeCall: MakeCall<Answer>,
+    private readonly makeCall: MakeCall<Answer, Body>,
   ) {}
 
   /** Requests that wait for a call, and calls under way. */
@@ -77,7 +77,7 @@ export class Lane<Answer> {
   }
 
   /** Resolves with the request's answer. Throws QueueFullError or OverdueError, and what the call throws. */
-  add(keyHash: Buffer, body: string, held: HeldBody | undefined): Promise<Answer> {
+  add(keyHash: Buffer, body: Body, held: HeldBody | undefined): Promise<Answer> {
     const { waitingMax, concurrency, answerMsMax } = this.options;
     if (this.#overdueCalls === concurrency) return Promise.reject(new OverdueError());
     if (this.#waiting >= waitingMax) return Promise.reject(new QueueFullError());
@@ -110,7 +110,7 @@ export class Lane<Answer> {
   }
 
   /** The first queue in line whose key may have another call. */
-  #next(): [key: string, queue: Waiting<Answer>[]] | undefined {
+  #next(): [key: string, queue: Waiting<Answer, Body>[]] | undefined {
     const underWay = [...this.#calls].filter(({ overdue }) => !overdue).map(({ key }) => key);
     for (const entry of this.#queues) {
       const [key] = entry;
@@ -119,7 +119,7 @@ export class Lane<Answer> {
     return undefined;
   }
 
-  async #run(call: Call<Answer>): Promise<void> {
+  async #run(call: Call<Answer, Body>): Promise<void> {
     this.#calls.add(call);
     try {
       await this.makeCall(Buffer.from(call.key, "hex"), call.requests, () => !call.overdue);

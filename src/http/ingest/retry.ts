@@ -14,7 +14,7 @@ const WORTH_REPEATING = /^(08|53300|57P0[123]|40P01|40001|CONNECT|ECONN|EPIPE|ET
  */
 export async function withRetries<T>(
   attempt: (call: Omit<IngestCall, "keyHash">) => Promise<T>,
-  isWanted: () => boolean,
+  isWanted: () => boolean | Promise<boolean>,
 ): Promise<T> {
   const batchId = randomUUID();
   for (let tries = 0; ; tries++) {
@@ -24,7 +24,7 @@ export async function withRetries<T>(
       const pause = RETRY_DELAYS_MS[tries];
       if (pause === undefined || !WORTH_REPEATING.test((error as { code?: string }).code ?? "")) throw error;
       await delay(pause);
-      if (!isWanted()) throw error;
+      if (!(await isWanted())) throw error;
     }
   }
 }

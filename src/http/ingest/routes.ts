@@ -1,6 +1,6 @@
 import type { Context } from "koa";
 import type { Logger } from "pino";
-import type { Allowance, BatchAnswer, IngestFailure } from "../../db/calls-ingest.js";
+import type { Allowance, BatchAnswer, GoodKey, IngestFailure } from "../../db/calls-ingest.js";
 import {
   BATCH_BYTES_MAX,
   SINGLE_BYTES_MAX,
@@ -8,7 +8,7 @@ import {
   singleRequestProblem,
 } from "../../operations/request.js";
 import { heldBody, type HeldBody } from "../body-budget.js";
-import { ClientGoneError, readJsonBody, readJsonText } from "../body.js";
+import { ClientGoneError, readJsonBody, readJsonText, type JsonBody } from "../body.js";
 import { bearerToken, hashCredential } from "../credentials.js";
 import type { DiskFull } from "../disk-full.js";
 import { ApiError, refusal, toApiError } from "../errors.js";
@@ -21,14 +21,14 @@ import type { SingleOutcome } from "./ingestor.js";
 
 /** What stands behind the two routes; src/http/ingest/ingestor.ts in the service. `held` is what the body takes of the memory. */
 export interface IngestBackend {
-  batch(keyHash: Buffer, body: string, held?: HeldBody): Promise<BatchAnswer>;
+  batch(keyHash: Buffer, body: JsonBody, held?: HeldBody): Promise<BatchAnswer>;
   single(keyHash: Buffer, body: string, held?: HeldBody): Promise<SingleOutcome>;
 }
 
 export interface IngestDeps {
   backend: IngestBackend;
   /** Refuses a bad key before the body is read; src/http/ingest/key-check.ts in the service. */
-  requireKey: (keyHash: Buffer) => Promise<Allowance>;
+  requireKey: (keyHash: Buffer) => Promise<GoodKey>;
   log: Logger;
   /** Told what became of each request. */
   outcomes?: IngestOutcomes;
@@ -79,8 +79,8 @@ async function acceptSingle(ctx: Context, { backend, requireKey, log, outcomes }
 
 async function acceptBatch(ctx: Context, { backend, requireKey, log, outcomes }: IngestDeps): Promise<void> {
   const { keyHash, allowance } = await requireApiKey(ctx, requireKey);
-  const text = await readBatch(ctx);
-  const answer = await backend.batch(keyHash, text, heldBody(ctx)).catch(explainRefusal(ctx, allowance));
+  const body = await readBatch(ctx, allowance);
+  const answer = await backend.batch(keyHash, body, heldBody(ctx)).catch(explainRefusal(ctx, allowance));
   showAllowance(ctx, allowance, answer);
   outcomes?.accepted(answer.accepted, answer.repeated);
   logWarnings(log, ctx, answer.warnings);
@@ -89,16 +89,16 @@ async function acceptBatch(ctx: Context, { backend, requireKey, log, outcomes }:
   ctx.body = { accepted: answer.accepted, rejected: 0, eventIds: answer.eventIds };
 }
 
-/** The text of a batch whose shape is right. */
-async function readBatch(ctx: Context): Promise<string> {
+/** A batch whose shape is right. */
+async function readBatch(ctx: Context, { organizationId }: GoodKey): Promise<JsonBody> {
   const body = await readJsonBody(ctx, BATCH_BYTES_MAX, READ_AT_ONCE.bytesMax);
   if (typeof body === "string" && atOnce(body, (value) => refuse(batchRequestProblem(value, body)))) return body;
-  return largeBodies(ctx).run(ctx, "checkBatch", body, (pieces) => pieces);
+  return largeBodies(ctx).run(organizationId, "checkBatch", body, (pieces) => pieces);
 }
 
 interface Authenticated {
   keyHash: Buffer;
-  allowance: Allowance;
+  allowance: GoodKey;
 }
 
 /** From here on every answer tells the rate limit; what is not heard of the database is what was last heard. */

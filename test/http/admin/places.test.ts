@@ -21,8 +21,8 @@ it("gives places to those who ask in turn, and to each no more than it may have"
   await expect.poll(() => entered).toEqual(["a", "b", "a", "c", "a"]);
 });
 
-it("refuses one who has as many in line as it may, and nobody else", async () => {
-  const places = new Places({ places: 1, waitingMax: 10, waitingEach: 1, waitMsMax: 10_000 });
+it("refuses one who has as many as it may, waiting or at work, and nobody else", async () => {
+  const places = new Places({ places: 1, waitingMax: 10, each: 2, waitMsMax: 10_000 });
   const leave = await places.take("a");
   const waiting = [places.take("a"), places.take("b")];
   await expect(places.take("a")).rejects.toBeInstanceOf(QueueFullError);

@@ -67,6 +67,21 @@ describe("with the limits that a plan has from the beginning", () => {
   });
 });
 
+describe("a limit of one is said in the singular", () => {
+  const key = "1 working API key in an environment";
+  const wait = "Wait until one has finished";
+  it.each<[quota: string, path: string, body: object, what: string, room: string]>([
+    ["keys", "keys", { name: "another" }, key, "Revoke a key that is not used"],
+    ["webhooks", "webhooks", webhook, "1 webhook in an environment", "Delete a webhook that is not used"],
+    ["previews", "previews", { snapshot: snapshot({}) }, "1 unfinished preview in an environment", wait],
+  ])("%s", async (quota, path, body, what, room) => {
+    await setPlan(quota, 1);
+    await inProject(path, body);
+    expect(await inProject(path, body)).toMatchObject(refused(what, `${room}, or ${LARGER}`));
+    await service.db.sql.unsafe(`update iam.plans set ${quota} = default`);
+  });
+});
+
 describe("what was refused is taken once there is room", () => {
   it("for webhooks when one is deleted, and in the other environment at any time", async () => {
     const { taken } = await atOnce(60, () => inProject("webhooks", webhook));

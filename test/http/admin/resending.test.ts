@@ -323,7 +323,7 @@ describe("POST …/webhooks/:webhook/resend", () => {
     const environment = sql()`(select environment_id from svc.webhooks where webhook_id = ${id})`;
     await sql()`
       insert into svc.emission_batches (environment_id, evaluation_seq, emissions, created_at)
-      select ${environment}, nextval('svc.evaluation_seq'), 60000, now() - interval '1 minute' * (60 - n)
+      select ${environment}, nextval(svc.evaluation_seq(${environment})), 60000, now() - interval '1 minute' * (60 - n)
       from generate_series(1, 3) as n`;
     const [emission] = await fixture.emit([{}]);
     await fixture.setDelivery(id, emission!, { status: "failed", attempts: 1 });
@@ -342,7 +342,7 @@ describe("POST …/webhooks/:webhook/resend", () => {
     const environment = sql()`(select environment_id from svc.webhooks where webhook_id = ${id})`;
     await sql()`
       insert into svc.emission_batches (environment_id, evaluation_seq, emissions, created_at)
-      select ${environment}, nextval('svc.evaluation_seq'), 60000, now() - interval '1 minute' * (120 - n)
+      select ${environment}, nextval(svc.evaluation_seq(${environment})), 60000, now() - interval '1 minute' * (120 - n)
       from generate_series(1, 2) as n`;
     for (const minutes of [90, 45]) {
       const [emission] = await fixture.emit([{}]);

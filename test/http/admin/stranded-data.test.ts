@@ -52,7 +52,7 @@ const signals = (customer: string, cleared: boolean) =>
 const events = (event: string, properties: object, amount = 1) =>
   service.db.sql`
     insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
-    select ${environment}, nextval('svc.batch_seq') * 1024, 'c', ${event}, ${JSON.stringify(properties)}::text::jsonb, now(), now()
+    select ${environment}, nextval(svc.batch_seq(${environment})) * 1024, 'c', ${event}, ${JSON.stringify(properties)}::text::jsonb, now(), now()
     from generate_series(1, ${amount})`;
 
 const without = (...ids: string[]) => full.segments!.filter(({ id }) => !ids.includes(id));

@@ -89,7 +89,7 @@ it("a use that could not be noted is in the log, without the token", async () =>
     await expect.poll(() => lines).toHaveLength(times);
   }
   expect(lines[0]).toMatchObject({
-    msg: "the use of an access token could not be noted",
+    msg: "the use of an access token could not be recorded",
     err: { code: "CONNECTION_ENDED" },
   });
   expect(JSON.stringify(lines)).not.toContain(by.token);

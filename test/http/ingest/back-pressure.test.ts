@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { hashCredential } from "../../../src/http/credentials.js";
 import { Ingestor, type IngestorOptions } from "../../../src/http/ingest/ingestor.js";
+import { LargeBatches } from "../../../src/http/ingest/large-batches.js";
 import { OverdueError, QueueFullError } from "../../../src/http/unavailable.js";
 import { envelope, type Reply } from "../../support/service.js";
 import { startIngest, type IngestFixture } from "./fixture.js";
@@ -14,18 +15,26 @@ const BUDGET = 100_000;
 const APPLICATION = "svc test lane";
 
 let fixture: IngestFixture;
+let largeBatches: LargeBatches;
 let keyHash: Buffer;
 const pools: Sql[] = [];
 const undo: (() => unknown)[] = [];
 beforeAll(async () => {
   fixture = await startIngest({ bodyBytesMax: 2 * BUDGET }, { ingestor: { answerMsMax: 1_000, batchConcurrency: 1 } });
   keyHash = hashCredential(fixture.keys.test);
+  largeBatches = new LargeBatches({
+    url: fixture.service.db.url,
+    options: { max: 2, applicationName: APPLICATION, role: "svc_http", pipelineMax: 0 },
+  });
 });
 afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();
   await Promise.all(pools.splice(0).map((sql) => sql.end()));
 });
-afterAll(() => fixture.service.stop());
+afterAll(async () => {
+  await largeBatches.end();
+  await fixture.service.stop();
+});
 
 function ingestor(options: Partial<IngestorOptions> = {}): Ingestor {
   const sql = connect(fixture.service.db.url, {
@@ -35,7 +44,7 @@ function ingestor(options: Partial<IngestorOptions> = {}): Ingestor {
     pipelineMax: 0,
   });
   pools.push(sql);
-  return new Ingestor(sql, { concurrency: 1, waitingMax: 10, ...options });
+  return new Ingestor(sql, largeBatches, { concurrency: 1, waitingMax: 10, ...options });
 }
 
 /** Makes every call wait in the database, until the function that it returns is called. */
@@ -66,10 +75,11 @@ async function callsInDatabase(): Promise<number> {
   return row.calls;
 }
 
+/** In the order of their transactions: each environment has numbers of its own. */
 const names = async (prefix: string): Promise<string[]> =>
   (
     await fixture.service.db.sql<{ event: string }[]>`
-      select event from svc.events where starts_with(event, ${prefix}) order by event_seq`
+      select event from svc.events where starts_with(event, ${prefix}) order by xmin::text::bigint, event_seq`
   ).map(({ event }) => event);
 
 const event = (name: string) => ({ customerId: "c", event: name });

@@ -4,25 +4,34 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { hashCredential } from "../../../src/http/credentials.js";
 import { Ingestor, type SingleOutcome } from "../../../src/http/ingest/ingestor.js";
+import { LargeBatches } from "../../../src/http/ingest/large-batches.js";
 import { QueueFullError } from "../../../src/http/unavailable.js";
 import { startIngest, type IngestFixture } from "./fixture.js";
 
 let fixture: IngestFixture;
+let largeBatches: LargeBatches;
 let keyHash: Buffer;
 const pools: Sql[] = [];
 beforeAll(async () => {
   fixture = await startIngest();
   keyHash = hashCredential(fixture.keys.test);
+  largeBatches = new LargeBatches({
+    url: fixture.service.db.url,
+    options: { max: 2, applicationName: "svc test http", role: "svc_http", pipelineMax: 0 },
+  });
 });
 afterEach(async () => {
   await Promise.all(pools.splice(0).map((sql) => sql.end()));
 });
-afterAll(() => fixture.service.stop());
+afterAll(async () => {
+  await largeBatches.end();
+  await fixture.service.stop();
+});
 
 function ingestor(options: { concurrency?: number; waitingMax?: number } = {}): Ingestor {
   const sql = connect(fixture.service.db.url, { max: 4, applicationName: "svc test http", role: "svc_http" });
   pools.push(sql);
-  return new Ingestor(sql, { concurrency: 1, waitingMax: 10_000, ...options });
+  return new Ingestor(sql, largeBatches, { concurrency: 1, waitingMax: 10_000, ...options });
 }
 
 const event = (more: object = {}) => JSON.stringify({ customerId: "c", event: "e", ...more });

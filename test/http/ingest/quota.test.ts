@@ -56,6 +56,18 @@ describe("the monthly quota", () => {
     expect(Number(reply.headers.get("RateLimit-Remaining"))).toBeGreaterThan(0);
   });
 
+  it("speaks of one event in the singular", async () => {
+    await leave(999);
+    await allow(1);
+    const reply = await fixture.batch([track(), track()]);
+    expect(reply.body).toMatchObject({
+      error: {
+        message: "The plan allows 1 event per calendar month.",
+        reason: expect.stringMatching(/^1 was used in [\d-]+; the request has 2 more\.$/) as string,
+      },
+    });
+  });
+
   it("refuses a batch whole that goes beyond it, and takes nothing of it for that", async () => {
     await expectQuotaRefusal(() => fixture.batch([track("whole 1"), track(), track(), track()]), 997, 4);
     expect(await used()).toBe(997);
@@ -137,6 +149,17 @@ describe("the monthly quota", () => {
     const [row] = await fixture.service.db.sql<[{ month: string }]>`
       select u.month::text from svc.key_usage as u where u.month_events = 1`;
     expect(row.month).toBe(`${new Date().toISOString().slice(0, 7)}-01`);
+  });
+
+  it("of a month that has begun meanwhile is not taken by a call that began before it", async () => {
+    await allow(null);
+    await fixture.service.db.sql`
+      update svc.key_usage set month = (svc.month_of(now()) + interval '1 month')::date, month_events = 7`;
+    expect((await fixture.single(track())).status).toBe(202);
+    const rows = await fixture.service.db.sql`
+      select distinct month = (svc.month_of(now()) + interval '1 month')::date as next, month_events::integer as used from svc.key_usage`;
+    expect(rows).toEqual([{ next: true, used: 7 }]);
+    await fixture.service.db.sql`update svc.key_usage set month = svc.month_of(now())`;
   });
 
   it("is what the plan says at the time of the request, and none where it says nothing", async () => {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PUNCTUAL_MILLISECONDS } from "../../../src/engine/settle.js";
 import { parseTimestamp } from "../../../src/operations/timestamp.js";
 import { eventIds } from "./answers.js";
 import { expectRefusal, startIngest, type IngestFixture } from "./fixture.js";
@@ -184,4 +185,22 @@ describe("a timestamp is refused that is", () => {
       envelope("events[1].timestamp"),
     );
   });
+});
+
+it("five minutes make a call late, in the database as in the engine", async () => {
+  const { sql } = fixture.service.db;
+  const [row] = await sql`select extract(epoch from svc.punctual())::integer * 1000 as punctual`;
+  expect(row).toEqual({ punctual: PUNCTUAL_MILLISECONDS });
+  const lateAfter = async (...seconds: number[]) => {
+    const events = seconds.map((past) => at(new Date(Date.now() - past * 1000).toISOString()));
+    const [id] = eventIds(await fixture.batch(events));
+    const [call] = await sql`
+      select b.late
+      from svc.ingest_batches as b
+      join svc.events as e on e.environment_id = b.environment_id and e.event_seq >> 10 = b.batch_seq
+      where svc.event_id(e.event_seq) = ${id!}`;
+    return call!["late"] as boolean;
+  };
+  expect(await lateAfter(0, 240)).toBe(false);
+  expect(await lateAfter(0, 360)).toBe(true);
 });

@@ -79,7 +79,7 @@ export async function emitWithin(
   environmentId: number,
   emissions: TestEmission[],
 ): Promise<string[]> {
-  const [next] = await tx<{ seq: string }[]>`select nextval('svc.evaluation_seq') as seq`;
+  const [next] = await tx<{ seq: string }[]>`select nextval(svc.evaluation_seq(${environmentId})) as seq`;
   const rows = emissions.map((emission, position) => ({
     seq: String(BigInt(next!.seq) * 65536n + BigInt(position)),
     type: emission.type ?? "customer.activated",
