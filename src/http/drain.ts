@@ -1,4 +1,5 @@
 import type { Server } from "node:http";
+import { closeAcceptors } from "./acceptors.js";
 import { silentConnections } from "./server.js";
 
 /** What was sent just before the server stopped listening may still be on its way. */
@@ -9,7 +10,7 @@ const SILENT_MS_MAX = 250;
  * answer, within so many milliseconds.
  */
 export async function drain(server: Server, withinMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const closed = Promise.all([new Promise((resolve) => server.close(resolve)), closeAcceptors(server)]);
   server.closeIdleConnections();
   const silent = setTimeout(() => {
     for (const socket of silentConnections(server)) socket.destroy();

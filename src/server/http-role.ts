@@ -11,6 +11,7 @@ import { createAiQuestions } from "../http/admin/ai-questions.js";
 import { CUSTOMER_WORK_CONNECTIONS, createCustomerWork, type CustomerWork } from "../http/admin/customer-work.js";
 import { ADMINISTRATION_CONNECTIONS } from "../http/admin/routes.js";
 import { createWebhookTests, type WebhookTests } from "../http/admin/webhook-tests.js";
+import { acceptInParallel } from "../http/acceptors.js";
 import { createApp, createStartingApp } from "../http/app.js";
 import { DiskFull } from "../http/disk-full.js";
 import { drain } from "../http/drain.js";
@@ -94,6 +95,7 @@ export async function openHttp(config: ServerConfig, logger: Logger): Promise<Op
   const limits = { ...CLIENT_LIMITS, connectionsEach };
   const server = createHttpServer((request, response) => handle(request, response), docsUrl, limits, logger);
   await listen(server, config);
+  acceptInParallel(server, BACKLOG, logger);
   address = addressOf(config.host, (server.address() as AddressInfo).port);
   return {
     address,
