@@ -33,7 +33,10 @@ export function acceptInParallel(server: Server, backlog: number, log: Logger, o
   };
   // The handle of a server is what net.Server.listen(handle) is documented to look for; sent as it is, it takes no connection in the child.
   const { _handle: handle } = server as unknown as { _handle: NetServer };
-  const next = () => void (isDone() ? child.kill() : child.send("", handle));
+  const next = () => {
+    if (isDone()) child.kill();
+    else child.send("", handle);
+  };
   child.on("message", (_, received) => {
     const acceptor = acceptorOn(received as NetServer, backlog, server);
     if (server.listening) acceptors.push(acceptor);
