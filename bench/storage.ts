@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import Table from "cli-table3";
 import { pino } from "pino";
 import type { Sql } from "postgres";
-import { deployConfig } from "../src/db/calls-admin.js";
+import { deployConfig } from "../src/db/calls-versions.js";
 import { ingestBatch } from "../src/db/calls-ingest.js";
 import { Models } from "../src/evaluation/models.js";
 import { canonicalJson, hashSnapshot } from "../src/snapshot/canonical.js";

@@ -1,3 +1,5 @@
+import { type AdminCredentials, type Page, type Place } from "./calls-admin.js";
+import { one, oneInBytes, type Rows } from "./one.js";
 import type { Sql } from "postgres";
 import { eventId } from "../engine/ids.js";
 
@@ -91,4 +93,57 @@ async function ingest(sql: Sql, call: IngestCall, body: string, single: boolean)
 export async function authenticateKey(sql: Sql, keyHash: Buffer): Promise<GoodKey> {
   const [row] = await sql<[{ key: GoodKey }]>`select svc_api.authenticate_key(${keyHash}) as key`;
   return row.key;
+}
+
+/** The calls of lists and details, as those of calls-admin.ts. */
+
+export interface EventFilters {
+  customer?: string | undefined;
+  event?: string | undefined;
+  status?: "processed" | "pending" | undefined;
+  /** Those that occurred then or later. */
+  since?: Date | undefined;
+}
+
+/** Events, newest occurrence first: up to 13 MB of JSON. */
+export function listEvents(
+  sql: Sql,
+  by: AdminCredentials,
+  at: Place,
+  filters: EventFilters,
+  page: Page,
+): Promise<Buffer> {
+  return oneInBytes(sql<Rows>`
+    select svc_api.list_events(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
+      ${filters.customer ?? null}, ${filters.event ?? null}, ${filters.status ?? null}, ${filters.since ?? null},
+      ${page.limit}, ${page.cursor ?? null}
+    )::text as answer`);
+}
+
+/** What was accepted after a position. */
+export interface StreamPage {
+  /** Public id and item (JSON text) of each, in order of acceptance. */
+  events: [id: string, item: string][];
+  /** Where to go on; a number that may exceed a double. */
+  position: string;
+  /** Whether there is more already. */
+  more: boolean;
+}
+
+/** The next events in order of acceptance; without a position, none and where the present ends. */
+export async function streamEvents(
+  sql: Sql,
+  by: AdminCredentials,
+  at: Place,
+  filters: Pick<EventFilters, "customer" | "event">,
+  position: string | null,
+  limit: number,
+): Promise<StreamPage> {
+  const document = await one(sql<Rows>`
+    select svc_api.stream_events(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
+      ${filters.customer ?? null}, ${filters.event ?? null}, ${position}::text::bigint, ${limit}
+    )::text as answer`);
+  return JSON.parse(document) as StreamPage;
 }

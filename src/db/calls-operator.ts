@@ -122,3 +122,11 @@ export function operatorAssignPlan(sql: Sql, organizationSlug: string, plan: str
 export function operatorRemovePlan(sql: Sql, plan: string): Promise<string> {
   return one(sql<Rows>`select svc_api.operator_remove_plan(${plan})::text as answer`);
 }
+
+/**
+ * Makes sure that an organization and its owner exist and adds an access token: `{organizationId}`. Needs the migrating user, not
+ * the service's role.
+ */
+export function bootstrap(sql: Sql, organizationSlug: string, email: string, tokenHash: Buffer): Promise<string> {
+  return one(sql<Rows>`select svc_api.bootstrap(${organizationSlug}, ${email}, ${tokenHash})::text as answer`);
+}

@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import type { AdminCredentials, KeyDigest, Page, Place } from "./calls-admin.js";
+import type { AdminCredentials, Page, Place } from "./calls-admin.js";
 import { one, type Rows } from "./one.js";
 
 /** The calls about projects and their ingestion keys. Each raises the errors that its SQL function names. */
@@ -57,4 +57,29 @@ export function revokeKey(sql: Sql, by: AdminCredentials, at: Place, keyId: stri
     select svc_api.revoke_key(
       ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${keyId}
     )::text as answer`);
+}
+
+/** A key without the key. */
+export interface KeyDigest {
+  hash: Buffer;
+  hint: string;
+}
+
+/** Answers `{slug, name, createdAt}`. */
+export function createProject(
+  sql: Sql,
+  by: AdminCredentials,
+  project: { name: string; slug: string },
+  keys: { test: KeyDigest; live: KeyDigest },
+): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.create_project(
+      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${project.name}, ${project.slug},
+      ${keys.test.hash}, ${keys.test.hint}, ${keys.live.hash}, ${keys.live.hint}
+    )::text as answer`);
+}
+
+export function getOverview(sql: Sql, by: AdminCredentials, at: Place): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.get_overview(${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment})::text as answer`);
 }

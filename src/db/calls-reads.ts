@@ -2,59 +2,6 @@ import type { Sql } from "postgres";
 import type { AdminCredentials, Page, Place } from "./calls-admin.js";
 import { one, oneInBytes, type Rows } from "./one.js";
 
-/** The calls of lists and details, as those of calls-admin.ts. */
-
-export interface EventFilters {
-  customer?: string | undefined;
-  event?: string | undefined;
-  status?: "processed" | "pending" | undefined;
-  /** Those that occurred then or later. */
-  since?: Date | undefined;
-}
-
-/** Events, newest occurrence first: up to 13 MB of JSON. */
-export function listEvents(
-  sql: Sql,
-  by: AdminCredentials,
-  at: Place,
-  filters: EventFilters,
-  page: Page,
-): Promise<Buffer> {
-  return oneInBytes(sql<Rows>`
-    select svc_api.list_events(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
-      ${filters.customer ?? null}, ${filters.event ?? null}, ${filters.status ?? null}, ${filters.since ?? null},
-      ${page.limit}, ${page.cursor ?? null}
-    )::text as answer`);
-}
-
-/** What was accepted after a position. */
-export interface StreamPage {
-  /** Public id and item (JSON text) of each, in order of acceptance. */
-  events: [id: string, item: string][];
-  /** Where to go on; a number that may exceed a double. */
-  position: string;
-  /** Whether there is more already. */
-  more: boolean;
-}
-
-/** The next events in order of acceptance; without a position, none and where the present ends. */
-export async function streamEvents(
-  sql: Sql,
-  by: AdminCredentials,
-  at: Place,
-  filters: Pick<EventFilters, "customer" | "event">,
-  position: string | null,
-  limit: number,
-): Promise<StreamPage> {
-  const document = await one(sql<Rows>`
-    select svc_api.stream_events(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
-      ${filters.customer ?? null}, ${filters.event ?? null}, ${position}::text::bigint, ${limit}
-    )::text as answer`);
-  return JSON.parse(document) as StreamPage;
-}
-
 export interface RuleExecutionFilters {
   customer?: string | undefined;
   rule?: string | undefined;
@@ -92,5 +39,77 @@ export function getJourney(
   return one(sql<Rows>`
     select svc_api.get_journey(
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}, ${journeyId}
+    )::text as answer`);
+}
+
+export function getCustomer(sql: Sql, by: AdminCredentials, at: Place, customerId: string): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.get_customer(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}
+    )::text as answer`);
+}
+
+/** What waits for a customer's evaluation: `{pending, ahead, setAside: {at, error} | null}`. */
+export function customerBacklog(sql: Sql, by: AdminCredentials, at: Place, customerId: string): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.customer_backlog(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}
+    )::text as answer`);
+}
+
+/** Gives a customer that was set aside, or all of them (null), back to evaluation: `{released}`. */
+export function releaseCustomers(
+  sql: Sql,
+  by: AdminCredentials,
+  at: Place,
+  customerId: string | null,
+): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.release_customers(
+      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${customerId}
+    )::text as answer`);
+}
+
+export interface CustomerFilters {
+  lifecycle?: string | undefined;
+  segment?: string | undefined;
+  /** Without an event for at least this long. */
+  inactiveSeconds?: number | undefined;
+  /** Those that were set aside. */
+  setAside?: boolean | undefined;
+}
+
+export function listCustomers(
+  sql: Sql,
+  by: AdminCredentials,
+  at: Place,
+  filters: CustomerFilters,
+  page: Page,
+): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.list_customers(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
+      ${filters.lifecycle ?? null}, ${filters.segment ?? null}, ${filters.inactiveSeconds ?? null},
+      ${filters.setAside ?? null},      ${page.limit}, ${page.cursor ?? null}
+    )::text as answer`);
+}
+
+export function customerTimeline(
+  sql: Sql,
+  by: AdminCredentials,
+  at: Place,
+  customerId: string,
+  page: Page,
+): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.customer_timeline(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}, ${page.limit}, ${page.cursor ?? null}
+    )::text as answer`);
+}
+
+export function getSegment(sql: Sql, by: AdminCredentials, at: Place, segment: string, page: Page): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.get_segment(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${segment}, ${page.limit}, ${page.cursor ?? null}
     )::text as answer`);
 }

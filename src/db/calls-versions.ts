@@ -80,3 +80,32 @@ export function listActivations(sql: Sql, by: AdminCredentials, at: Place, page:
       ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${page.limit}, ${page.cursor ?? null}
     )::text as answer`);
 }
+
+export interface NewVersion {
+  /** Canonical JSON of a validated snapshot. */
+  snapshot: string;
+  /** SHA-256 of that text, in hexadecimal. */
+  hash: string;
+  provenance: object | null;
+  /** The version that must be active, 0 for none; any unless given. */
+  expected?: number | null;
+  /** Goes on despite warnings about data. */
+  force?: boolean;
+}
+
+/** Answers `{version, hash, environment, activated, created, warnings}`. */
+export function deployConfig(sql: Sql, by: AdminCredentials, at: Place, version: NewVersion): Promise<string> {
+  const provenance = version.provenance && JSON.stringify(version.provenance);
+  return one(sql<Rows>`
+    select svc_api.deploy_config(
+      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment},
+      ${version.snapshot}, ${version.hash}, ${provenance}::text::jsonb, ${version.expected ?? null}, ${version.force ?? false}
+    )::text as answer`);
+}
+
+export function listConfigVersions(sql: Sql, by: AdminCredentials, at: Place, page: Page): Promise<string> {
+  return one(sql<Rows>`
+    select svc_api.list_config_versions(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${page.limit}, ${page.cursor ?? null}
+    )::text as answer`);
+}

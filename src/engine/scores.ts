@@ -1,7 +1,7 @@
 import type { Score } from "../snapshot/types.js";
 import type { ConditionCompiler } from "./conditions.js";
 import { memberReader } from "./json.js";
-import type { NextChange } from "./leaf.js";
+import type { NextChange } from "./conditions.js";
 import type { Reading } from "./measure.js";
 import { compileMeasure } from "./measures.js";
 import { shown } from "./phrases.js";

@@ -1,4 +1,3 @@
-const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /** The place of the quote that ends the string of a JSON text whose first quote is at `start`; past the text's end without one. */
@@ -7,7 +6,7 @@ export function closingQuote(json: string, start: number): number {
   for (; at < json.length; at++) {
     const unit = json.charCodeAt(at);
     if (unit === BACKSLASH) at++;
-    else if (unit === QUOTE) break;
+    else if (unit === 0x22) break;
   }
   return at;
 }

@@ -1,4 +1,4 @@
-import { bootstrap } from "../db/calls-admin.js";
+import { bootstrap } from "../db/calls-operator.js";
 import { operatorResetUser } from "../db/calls-operator.js";
 import { newAccessToken } from "../http/credentials.js";
 import { ConfigError, type ServerConfig } from "./config.js";

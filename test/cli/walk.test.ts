@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { bootstrap } from "../../src/db/calls-admin.js";
+import { bootstrap } from "../../src/db/calls-operator.js";
 import { newAccessToken } from "../../src/http/credentials.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { temporaryDirectory } from "../support/server.js";

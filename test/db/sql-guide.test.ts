@@ -3,7 +3,8 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Sql } from "postgres";
-import * as calls from "../../src/db/calls-admin.js";
+import { bootstrap } from "../../src/db/calls-operator.js";
+import { createProject } from "../../src/db/calls-projects.js";
 import { connect } from "../../src/db/connect.js";
 import { newAccessToken, newApiKey } from "../../src/http/credentials.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
@@ -78,11 +79,11 @@ afterAll(async () => {
 /** A service in which some things go well and some do not. */
 async function fill({ sql }: TestDatabase): Promise<void> {
   const token = newAccessToken();
-  const bootstrapped = await calls.bootstrap(sql, "acme", "ann@acme.example", token.hash);
+  const bootstrapped = await bootstrap(sql, "acme", "ann@acme.example", token.hash);
   const { organizationId } = JSON.parse(bootstrapped) as { organizationId: string };
   const by = { tokenHash: token.hash, organizationId, requestId: "req" };
   const keys = { test: newApiKey("test"), live: newApiKey("live") };
-  await calls.createProject(sql, by, { name: "Shop", slug: "shop" }, keys);
+  await createProject(sql, by, { name: "Shop", slug: "shop" }, keys);
   const [{ id }] = await sql<[{ id: number }]>`select environment_id as id from svc.environments where name = 'live'`;
   await populate(sql, id, { customers: 20_000, events: 100_000 });
   await sql`

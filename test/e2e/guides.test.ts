@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { bootstrap } from "../../src/db/calls-admin.js";
+import { bootstrap } from "../../src/db/calls-operator.js";
 import { newAccessToken } from "../../src/http/credentials.js";
 import { untilQuiet } from "../cli/support/shop.js";
 import { pack } from "../packaging/support/package.js";

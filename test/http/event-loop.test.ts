@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { bootstrap } from "../../src/db/calls-admin.js";
+import { bootstrap } from "../../src/db/calls-operator.js";
 import { newAccessToken } from "../../src/http/credentials.js";
 import { EMPTY_SNAPSHOT } from "../../src/snapshot/types.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
-import { bootstrap } from "../../src/db/calls-admin.js";
+import { bootstrap } from "../../src/db/calls-operator.js";
 import { newAccessToken } from "../../src/http/credentials.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { PLANTED, searchLogs } from "../support/leaks.js";

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from "vitest";
-import { bootstrap } from "../../src/db/calls-admin.js";
+import { bootstrap } from "../../src/db/calls-operator.js";
 import { newAccessToken } from "../../src/http/credentials.js";
 import { createUser, PASSWORD, whoIs } from "../http/pages/people.js";
 import { Browser } from "../support/browser.js";

@@ -1,8 +1,12 @@
 import type { Notice, Sql } from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import * as calls from "../../src/db/calls-admin.js";
+import type { AdminCredentials, Page } from "../../src/db/calls-admin.js";
+import * as ingestion from "../../src/db/calls-ingest.js";
+import { bootstrap } from "../../src/db/calls-operator.js";
+import { createProject } from "../../src/db/calls-projects.js";
+import { deployConfig } from "../../src/db/calls-versions.js";
 import { getDiagnostics } from "../../src/db/calls-diagnostics.js";
-import * as reads from "../../src/db/calls-reads.js";
+import * as customerCalls from "../../src/db/calls-reads.js";
 import * as recomputes from "../../src/db/calls-recomputes.js";
 import * as webhooks from "../../src/db/calls-webhooks.js";
 import { connect } from "../../src/db/connect.js";
@@ -49,19 +53,19 @@ interface PlanNode {
 
 let db: TestDatabase;
 let sql: Sql;
-let by: calls.AdminCredentials;
+let by: AdminCredentials;
 const AT = { project: "app", environment: "test" } as const;
 const notices: Notice[] = [];
 
 beforeAll(async () => {
   db = await createDatabase();
   const token = newAccessToken();
-  const { organizationId } = JSON.parse(await calls.bootstrap(db.sql, "acme", "ann@acme.example", token.hash)) as {
+  const { organizationId } = JSON.parse(await bootstrap(db.sql, "acme", "ann@acme.example", token.hash)) as {
     organizationId: string;
   };
   by = { tokenHash: token.hash, organizationId, requestId: "req" };
   const keys = { test: newApiKey("test"), live: newApiKey("live") };
-  await calls.createProject(db.sql, by, { name: "App", slug: "app" }, keys);
+  await createProject(db.sql, by, { name: "App", slug: "app" }, keys);
   const [row] = await db.sql<[{ id: number }]>`select environment_id as id from svc.environments where name = 'test'`;
   await populate(db.sql, row.id, { customers: CUSTOMERS, events: EVENTS });
   sql = connect(db.url, { max: 1, applicationName: "svc test plans", onNotice: (notice) => notices.push(notice) });
@@ -112,12 +116,12 @@ async function cost(call: () => Promise<unknown>): Promise<{ scanned: unknown[];
 const day = 86_400;
 const week = new Date(Date.now() - 7 * day * 1000);
 const PAGE = { limit: 50 };
-const events = async (filters: reads.EventFilters, page: calls.Page = PAGE) =>
-  (await reads.listEvents(sql, by, AT, filters, page)).toString();
-const rules = (filters: Partial<reads.RuleExecutionFilters>, page: calls.Page = PAGE) =>
-  reads.listRuleExecutions(sql, by, AT, { detail: true, ...filters }, page);
-const customers = (filters: calls.CustomerFilters, page: calls.Page = PAGE) =>
-  calls.listCustomers(sql, by, AT, filters, page);
+const events = async (filters: ingestion.EventFilters, page: Page = PAGE) =>
+  (await ingestion.listEvents(sql, by, AT, filters, page)).toString();
+const rules = (filters: Partial<customerCalls.RuleExecutionFilters>, page: Page = PAGE) =>
+  customerCalls.listRuleExecutions(sql, by, AT, { detail: true, ...filters }, page);
+const customers = (filters: customerCalls.CustomerFilters, page: Page = PAGE) =>
+  customerCalls.listCustomers(sql, by, AT, filters, page);
 
 /** What a page of 50 costs where an index leads to its rows: a few pages of each table and index for each. */
 const FEW = 2_000;
@@ -174,11 +178,11 @@ describe("the lists read by index, and not much more than they show:", () => {
       BOUNDED,
     ],
     ["inactive customers set aside", () => customers({ inactiveSeconds: day, setAside: true }), FEW],
-    ["members of a small segment", () => calls.getSegment(sql, by, AT, "chosen", PAGE), FEW],
-    ["a customer", () => calls.getCustomer(sql, by, AT, "customer-000123"), 100],
-    ["a customer's timeline", () => calls.customerTimeline(sql, by, AT, "customer-000123", PAGE), 200],
-    ["a customer's backlog", () => calls.customerBacklog(sql, by, AT, "customer-000123"), 100],
-    ["a customer's journey", () => reads.getJourney(sql, by, AT, "customer-000123", "onboarding"), 100],
+    ["members of a small segment", () => customerCalls.getSegment(sql, by, AT, "chosen", PAGE), FEW],
+    ["a customer", () => customerCalls.getCustomer(sql, by, AT, "customer-000123"), 100],
+    ["a customer's timeline", () => customerCalls.customerTimeline(sql, by, AT, "customer-000123", PAGE), 200],
+    ["a customer's backlog", () => customerCalls.customerBacklog(sql, by, AT, "customer-000123"), 100],
+    ["a customer's journey", () => customerCalls.getJourney(sql, by, AT, "customer-000123", "onboarding"), 100],
   ])("%s", async (_, call, buffersMax) => {
     const { scanned, buffers } = await cost(call);
     expect(scanned).toEqual([]);
@@ -187,12 +191,12 @@ describe("the lists read by index, and not much more than they show:", () => {
 
   it("the pages after the first cost no more than it", async () => {
     for (const list of [
-      (page: calls.Page) => events({}, page),
-      (page: calls.Page) => events({ event: "login" }, page),
-      (page: calls.Page) => rules({}, page),
-      (page: calls.Page) => rules({ rule: "rule_3" }, page),
-      (page: calls.Page) => customers({}, page),
-      (page: calls.Page) => customers({ inactiveSeconds: day }, page),
+      (page: Page) => events({}, page),
+      (page: Page) => events({ event: "login" }, page),
+      (page: Page) => rules({}, page),
+      (page: Page) => rules({ rule: "rule_3" }, page),
+      (page: Page) => customers({}, page),
+      (page: Page) => customers({ inactiveSeconds: day }, page),
     ]) {
       let cursor: string | undefined;
       for (let n = 0; n < 20; n++) {
@@ -206,16 +210,16 @@ describe("the lists read by index, and not much more than they show:", () => {
   });
 
   it("a page of the stream reads what it sends", async () => {
-    const { scanned, buffers } = await cost(() => reads.streamEvents(sql, by, AT, {}, "50000", 200));
+    const { scanned, buffers } = await cost(() => ingestion.streamEvents(sql, by, AT, {}, "50000", 200));
     expect(scanned).toEqual([]);
     expect(buffers).toBeLessThanOrEqual(4_000);
-    const rare = await cost(() => reads.streamEvents(sql, by, AT, { event: "account_closed" }, "0", 200));
+    const rare = await cost(() => ingestion.streamEvents(sql, by, AT, { event: "account_closed" }, "0", 200));
     expect(rare.scanned).toEqual([]);
     expect(rare.buffers).toBeLessThanOrEqual(FEW);
   });
 
   it("statistics of a large segment read what the index of all customers holds, and not the customers", async () => {
-    const { scanned, buffers } = await cost(() => calls.getSegment(sql, by, AT, "everyone", PAGE));
+    const { scanned, buffers } = await cost(() => customerCalls.getSegment(sql, by, AT, "everyone", PAGE));
     expect(scanned).toEqual([]);
     const [{ pages }] = await db.sql<[{ pages: number }]>`
       select relpages as pages from pg_class where oid = 'svc.customers'::regclass`;
@@ -226,7 +230,7 @@ describe("the lists read by index, and not much more than they show:", () => {
 describe("where a recompute wrote much of the history anew,", () => {
   /** Newer than everything else: executions that do not count any more, of customers that a recompute found no rule for. */
   const SUPERSEDED = 5_000;
-  const pagesOf = async (list: (page: calls.Page) => Promise<string>) => {
+  const pagesOf = async (list: (page: Page) => Promise<string>) => {
     const pages: { rows: number; buffers: number; scanned: unknown[] }[] = [];
     for (let cursor: string | undefined; pages.at(-1)?.rows !== 50;) {
       const { scanned, buffers } = await cost(() => list({ ...PAGE, cursor }));
@@ -262,7 +266,7 @@ describe("where a recompute wrote much of the history anew,", () => {
     await db.sql`vacuum (analyze)`;
   });
 
-  it.each<[string, (page: calls.Page) => Promise<string>, number]>([
+  it.each<[string, (page: Page) => Promise<string>, number]>([
     ["all", (page) => rules({}, page), 3],
     ["of a rule", (page) => rules({ rule: "rule_3" }, page), 3],
     ["of a result", (page) => rules({ result: "pass" }, page), 1],
@@ -309,7 +313,7 @@ describe("where a recompute wrote much of the history anew,", () => {
 describe("what is asked of the deliveries to a webhook reads by index:", () => {
   const EMISSIONS = 30_000;
   const none = { statuses: ["failed", "missing"] as const };
-  const deliveries = (filters: webhooks.DeliveryFilters, page: calls.Page = PAGE) =>
+  const deliveries = (filters: webhooks.DeliveryFilters, page: Page = PAGE) =>
     webhooks.listDeliveries(sql, by, AT, "whk_many", filters, page);
 
   beforeAll(async () => {
@@ -372,7 +376,7 @@ describe("what is asked of the deliveries to a webhook reads by index:", () => {
 });
 
 describe("what is asked of recomputes reads by index:", () => {
-  const differences = (order: recomputes.CustomerOrder, page: calls.Page = PAGE) =>
+  const differences = (order: recomputes.CustomerOrder, page: Page = PAGE) =>
     recomputes.listRecomputeCustomers(sql, by, AT, "rec_5", order, page);
   const jobs = (status?: string) => recomputes.listRecomputes(sql, by, AT, status, PAGE);
 
@@ -446,7 +450,7 @@ describe("a deployment", () => {
   it("finds by index that its environment has no customers, also once PostgreSQL has made one plan for all environments", async () => {
     const live = { project: "app", environment: "live" } as const;
     const version = { snapshot: JSON.stringify(EMPTY_SNAPSHOT), hash: "empty", provenance: null };
-    const deploy = () => rolledBack(sql, (tx) => calls.deployConfig(tx as unknown as Sql, by, live, version));
+    const deploy = () => rolledBack(sql, (tx) => deployConfig(tx as unknown as Sql, by, live, version));
     // It makes one after five that are each environment's own.
     for (let n = 0; n < 6; n++) expect(JSON.parse(await deploy())).toMatchObject({ hasCustomers: false });
     const { scanned, buffers } = await cost(deploy);

@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Sql } from "postgres";
-import { bootstrap } from "../../src/db/calls-admin.js";
+import { bootstrap } from "../../src/db/calls-operator.js";
 import { connect } from "../../src/db/connect.js";
 import { appRoutes, createApp, type AppDeps } from "../../src/http/app.js";
 import { createAiQuestions } from "../../src/http/admin/ai-questions.js";

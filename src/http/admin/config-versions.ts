@@ -1,6 +1,5 @@
 import Type from "typebox";
-import * as calls from "../../db/calls-admin.js";
-import * as versions from "../../db/calls-versions.js";
+import * as calls from "../../db/calls-versions.js";
 import { readActivationOptions } from "./activations.js";
 import { environmentQuery, listQuery, MIB, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
@@ -58,7 +57,7 @@ export const getConfigVersion = adminRoute({
   refusals: { 404: ["VERSION_NOT_FOUND"] },
   answer: async ({ deps, credentials, params }) => ({
     status: 200,
-    document: await versions.getConfigVersion(deps.sql, credentials, params["project"]!, params["version"]!),
+    document: await calls.getConfigVersion(deps.sql, credentials, params["project"]!, params["version"]!),
   }),
 });
 
@@ -76,7 +75,7 @@ export const diffConfigVersions = adminRoute({
   answers: { 200: versionDiff },
   refusals: { 404: ["VERSION_NOT_FOUND"] },
   answer: async ({ deps, credentials, params, query }) => {
-    const document = await versions.diffConfigVersions(deps.sql, credentials, params["project"]!, query);
+    const document = await calls.diffConfigVersions(deps.sql, credentials, params["project"]!, query);
     return { status: 200, document: await deps.work.thread.run("compareVersions", document) };
   },
 });

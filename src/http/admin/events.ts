@@ -1,5 +1,5 @@
 import Type from "typebox";
-import * as calls from "../../db/calls-reads.js";
+import * as calls from "../../db/calls-ingest.js";
 import { ApiError } from "../errors.js";
 import { openEventStream } from "../event-stream.js";
 import { environmentQuery, listQuery, nameFilter, placeIn, sinceOf } from "./parameters.js";

@@ -1,6 +1,5 @@
 import Type from "typebox";
-import * as calls from "../../db/calls-admin.js";
-import * as projects from "../../db/calls-projects.js";
+import * as calls from "../../db/calls-projects.js";
 import { newApiKey } from "../credentials.js";
 import { displayName, environmentQuery, KIB, pageQuery, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
@@ -47,7 +46,7 @@ export const listProjects = adminRoute({
   answers: { 200: projectList },
   answer: async ({ deps, credentials, query }) => ({
     status: 200,
-    document: await projects.listProjects(deps.sql, credentials, query),
+    document: await calls.listProjects(deps.sql, credentials, query),
   }),
 });
 
@@ -60,7 +59,7 @@ export const getProject = adminRoute({
   answers: { 200: project },
   answer: async ({ deps, credentials, params }) => ({
     status: 200,
-    document: await projects.getProject(deps.sql, credentials, params["project"]!),
+    document: await calls.getProject(deps.sql, credentials, params["project"]!),
   }),
 });
 

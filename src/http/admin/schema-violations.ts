@@ -1,5 +1,5 @@
 import Type from "typebox";
-import * as calls from "../../db/calls-admin.js";
+import * as calls from "../../db/calls-diagnostics.js";
 import { listQuery, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { count, exact, instant, listOf, orNull, version as versionName } from "./schemas-common.js";

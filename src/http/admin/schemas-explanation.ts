@@ -34,7 +34,7 @@ const score = exact(
 );
 
 /** A condition or a measure: kind, text, expected, actual, met, missing, flipsAt and conditions, as far as it has them. */
-const explanation = jsonObject("An explanation of conditions: a tree, as the conditions are one.");
+const tree = jsonObject("An explanation of conditions: a tree, as the conditions are one.");
 
 export const healthExplanation = exact(
   {
@@ -45,7 +45,7 @@ export const healthExplanation = exact(
         overall: orNull(Type.Number()),
         band: orNull(Type.String()),
         components: Type.Array(
-          exact({ component: Type.String(), weight: Type.Number(), score: Type.Number(), measure: explanation }),
+          exact({ component: Type.String(), weight: Type.Number(), score: Type.Number(), measure: tree }),
         ),
       }),
     ),
@@ -56,11 +56,11 @@ export const healthExplanation = exact(
 export const customerExplanation = exact(
   {
     ...about,
-    lifecycle: orNull(explanation),
-    journeys: Type.Array(explanation),
-    segments: Type.Array(explanation),
-    health: orNull(explanation),
-    signals: Type.Array(explanation),
+    lifecycle: orNull(tree),
+    journeys: Type.Array(tree),
+    segments: Type.Array(tree),
+    health: orNull(tree),
+    signals: Type.Array(tree),
   },
   { title: "CustomerExplanation" },
 );

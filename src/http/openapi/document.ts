@@ -18,7 +18,7 @@ const DESCRIPTION = `Product events and customer traits in; lifecycle, segments,
 Every answer has the header \`X-Request-ID\`. Every refused request is answered with the schema \`Error\`; \`error.docs\` leads to what
 its code means. Guides: \`/docs\`.`;
 
-const REQUEST_ID = "1 to 200 visible ASCII characters; comes back, and stands in the log of what failed.";
+const REQUEST_ID_DESCRIPTION = "1 to 200 visible ASCII characters; comes back, and stands in the log of what failed.";
 
 const COMPONENTS = {
   parameters: {
@@ -26,7 +26,7 @@ const COMPONENTS = {
       name: "X-Request-ID",
       in: "header",
       required: false,
-      description: REQUEST_ID,
+      description: REQUEST_ID_DESCRIPTION,
       schema: { type: "string", pattern: "^[!-~]{1,200}$" },
     } satisfies Parameter,
   },

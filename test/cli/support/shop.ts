@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { vi } from "vitest";
 
-import { bootstrap } from "../../../src/db/calls-admin.js";
+import { bootstrap } from "../../../src/db/calls-operator.js";
 import { newAccessToken } from "../../../src/http/credentials.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
 import { temporaryDirectory } from "../../support/server.js";

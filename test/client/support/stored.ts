@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import { bootstrap } from "../../../src/db/calls-admin.js";
+import { bootstrap } from "../../../src/db/calls-operator.js";
 import { newAccessToken } from "../../../src/http/credentials.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/snapshot/types.js";
 

@@ -10,7 +10,7 @@ import { startServiceProcess, type ServiceProcess } from "../../support/service-
 import { snapshot } from "../../support/service.js";
 import { Load } from "./load.js";
 import { makeNextVersion } from "./next-version.js";
-import { bootstrap } from "../../../src/db/calls-admin.js";
+import { bootstrap } from "../../../src/db/calls-operator.js";
 import { newAccessToken } from "../../../src/http/credentials.js";
 
 // The next version starts beside the present one, on a database that is at work.

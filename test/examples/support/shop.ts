@@ -1,6 +1,6 @@
 import path from "node:path";
 import { expect } from "vitest";
-import { bootstrap } from "../../../src/db/calls-admin.js";
+import { bootstrap } from "../../../src/db/calls-operator.js";
 import { compileProject } from "../../../src/dsl-compiler/index.js";
 import { newAccessToken } from "../../../src/http/credentials.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";

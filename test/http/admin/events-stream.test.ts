@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql, TransactionSql } from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { streamEvents } from "../../../src/db/calls-reads.js";
+import { streamEvents } from "../../../src/db/calls-ingest.js";
 import { connect } from "../../../src/db/connect.js";
 import { hashCredential } from "../../../src/http/credentials.js";
 import { DOCS_URL, envelope, type Actor } from "../../support/service.js";

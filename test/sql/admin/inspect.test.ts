@@ -1,6 +1,8 @@
 import type { Sql } from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bootstrap, createProject, type AdminCredentials } from "../../../src/db/calls-admin.js";
+import { type AdminCredentials } from "../../../src/db/calls-admin.js";
+import { createProject } from "../../../src/db/calls-projects.js";
+import { bootstrap } from "../../../src/db/calls-operator.js";
 import { connect } from "../../../src/db/connect.js";
 import { newAccessToken, newApiKey } from "../../../src/http/credentials.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";

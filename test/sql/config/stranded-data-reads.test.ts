@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createProject, deployConfig, bootstrap, type AdminCredentials } from "../../../src/db/calls-admin.js";
+import { type AdminCredentials } from "../../../src/db/calls-admin.js";
+import { deployConfig } from "../../../src/db/calls-versions.js";
+import { createProject } from "../../../src/db/calls-projects.js";
+import { bootstrap } from "../../../src/db/calls-operator.js";
 import { newAccessToken, newApiKey } from "../../../src/http/credentials.js";
 import { canonicalJson, hashSnapshot } from "../../../src/snapshot/canonical.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/snapshot/types.js";

@@ -1,13 +1,10 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { Sql } from "postgres";
-import {
-  bootstrap,
-  createProject,
-  deployConfig,
-  releaseCustomers,
-  type AdminCredentials,
-  type Place,
-} from "../../../src/db/calls-admin.js";
+import { type AdminCredentials, type Place } from "../../../src/db/calls-admin.js";
+import { releaseCustomers } from "../../../src/db/calls-reads.js";
+import { deployConfig } from "../../../src/db/calls-versions.js";
+import { createProject } from "../../../src/db/calls-projects.js";
+import { bootstrap } from "../../../src/db/calls-operator.js";
 import { eraseCustomer } from "../../../src/db/calls-customer-data.js";
 import type { ChunkLimits } from "../../../src/db/calls-evaluation.js";
 import { ingestBatch } from "../../../src/db/calls-ingest.js";
