@@ -107,7 +107,7 @@ module.exports = {
     doNotFollow: { path: "node_modules" },
     exclude: { path: "^dist/" },
     // Imports are read with the project's own compiler; dependency-cruiser 17 takes TypeScript up to 6. Should it not find one that it
-    // takes, it would pass over the .ts files; the test of these rules (test/house/dependencies.test.ts) fails then.
+    // takes, it would pass over the .ts files; the test of these rules (test/tooling/dependencies.test.ts) fails then.
     tsConfig: { fileName: "tsconfig.json" },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {

@@ -6,11 +6,11 @@ import { defineConfig } from "vitest/config";
 
 /** Tests of pure code: they need no server, and none is started where only they run. */
 const PURE = [
-  "test/snapshot/**/*.test.ts",
+  "test/model/**/*.test.ts",
   "test/engine/**/*.test.ts",
   "test/dsl/**/*.test.ts",
   "test/dsl-compiler/**/*.test.ts",
-  "test/house/**/*.test.ts",
+  "test/tooling/**/*.test.ts",
   "test/demo/**/*.test.ts",
   "test/local/**/*.test.ts",
   "test/examples/{examples,tools}.test.ts",

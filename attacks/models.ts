@@ -1,5 +1,5 @@
 /** Models of both organizations. */
-import { EMPTY_SNAPSHOT, type Snapshot } from "../src/snapshot/types.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../src/model/snapshot/types.js";
 
 const EVENTS: Snapshot["events"] = { seen: { properties: { value: { type: "string", optional: true } } } };
 

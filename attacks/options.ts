@@ -1,6 +1,6 @@
 /** The command line of a run. */
 import yargs from "yargs";
-import { parse } from "../src/demo/arguments.js";
+import { parse } from "../src/demo/options.js";
 import { DemoFailure } from "../src/demo/failure.js";
 import { ATTACKS } from "./kinds/index.js";
 import type { Attack } from "./kinds/attack.js";

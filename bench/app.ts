@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
-import { ingestBatch, ingestSingles } from "../src/db/calls-ingest.js";
+import { ingestBatch, ingestSingles } from "../src/db/api/ingestion.js";
 import { connect } from "../src/db/connect.js";
 import { createCustomerWork } from "../src/http/admin/customer-work.js";
 import { createWebhookTests } from "../src/http/admin/webhook-tests.js";
@@ -9,7 +9,7 @@ import { createApp } from "../src/http/app.js";
 import { KeyCheck } from "../src/http/ingest/key-check.js";
 import { ingestRoutes, type IngestBackend } from "../src/http/ingest/routes.js";
 import { formKey } from "../src/http/pages/form-token.js";
-import { decodeJson } from "../src/http/parse-json.js";
+import { decodeJson } from "../src/http/request/parse-json.js";
 import { createHttpServer } from "../src/http/server.js";
 import { ProcessMetrics } from "../src/metrics/process-metrics.js";
 import { readConfig } from "../src/server/config.js";

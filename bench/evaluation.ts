@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { pino } from "pino";
-import { ingestBatch } from "../src/db/calls-ingest.js";
+import { ingestBatch } from "../src/db/api/ingestion.js";
 import { evaluateEnvironment } from "../src/tasks/evaluate/evaluate-environment.js";
 import { Models } from "../src/evaluation/models.js";
 import type { BenchDatabase } from "./lib/database.js";

@@ -3,7 +3,7 @@ import { Agent } from "undici";
 import { readEnvelope } from "../src/client/answer.js";
 import { isTemporary, retryAfterMs } from "../src/client/retry.js";
 import { DEFAULT_POLICY, networkFailure, withRetries, type Attempt } from "../src/demo/retry.js";
-import { postOnce, type Answer } from "../src/demo/send/post-once.js";
+import { postOnce, type Answer } from "../src/demo/send/sender.js";
 
 export interface ClientOptions {
   /** The service's address or that of a proxy before it, without a path. */

@@ -1,7 +1,7 @@
 /** The senders: they deal the operations out, check every answer, and note what was acknowledged. */
 import { acceptedIds } from "../src/client/answer.js";
 import { DemoFailure } from "../src/demo/failure.js";
-import { Lane, laneOf } from "../src/demo/send/lane.js";
+import { Partition, partitionOf } from "../src/demo/send/partition.js";
 import type { Client } from "./client.js";
 import type { Gate } from "./gate.js";
 import type { Ledger } from "./ledger.js";
@@ -32,11 +32,11 @@ export async function send(operations: AsyncIterable<Operation>, options: LoadOp
   const { senders, batch, clients } = options;
   const lanes = clients.map((client, index) =>
     index < senders
-      ? new Lane<Operation>(batch, (operations) => sendBatch(operations, client, options))
-      : new Lane<Operation>(SINGLES_READ_AHEAD, (operations) => sendSingles(operations, client, options)),
+      ? new Partition<Operation>(batch, (operations) => sendBatch(operations, client, options))
+      : new Partition<Operation>(SINGLES_READ_AHEAD, (operations) => sendSingles(operations, client, options)),
   );
-  const laneFor = ({ single, customerId }: Operation): Lane<Operation> =>
-    lanes[single ? senders + laneOf(customerId, SINGLE_SENDERS) : laneOf(customerId, senders)]!;
+  const laneFor = ({ single, customerId }: Operation): Partition<Operation> =>
+    lanes[single ? senders + partitionOf(customerId, SINGLE_SENDERS) : partitionOf(customerId, senders)]!;
   try {
     for await (const operation of operations) await laneFor(operation).push(operation);
     await Promise.all(lanes.map((lane) => lane.finish()));

@@ -1,6 +1,6 @@
 /** A strict model made of what a history holds, with a little to derive, so that evaluation can be checked as well. */
 import { DemoFailure } from "../src/demo/failure.js";
-import type { Condition, Field, ScalarType, Snapshot } from "../src/snapshot/types.js";
+import type { Condition, Field, ScalarType, Snapshot } from "../src/model/snapshot/types.js";
 
 /** So many events make a customer active. */
 export const ACTIVE_FROM = 25;

@@ -1,6 +1,6 @@
 /** The command line of a run. */
 import yargs from "yargs";
-import { parse, whole } from "../src/demo/arguments.js";
+import { parse, whole } from "../src/demo/options.js";
 
 export interface FaultsOptions {
   /** Files of operations to send; empty for a generated history. */

@@ -38,7 +38,7 @@ const transpileOnly = {
 };
 
 /** The thread of the type checker, as CommonJS: importing TypeScript reads its nine megabytes twice more than requiring it. */
-const TYPE_CHECKER = "dsl-compiler/types/worker";
+const TYPE_CHECKER = "dsl-compiler/check/worker";
 
 /** What `svc-server` runs: a few files instead of hundreds, which Node.js finds and loads in half the time. Each start waits for that. */
 const PROCESSES = ["server/main", "server/worker-thread", "server/compute-thread"];

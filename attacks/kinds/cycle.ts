@@ -1,5 +1,5 @@
 /** A lifecycle that goes back and forth by time alone, and an event so long ago that there are millions of transitions since. */
-import type { Snapshot } from "../../src/snapshot/types.js";
+import type { Snapshot } from "../../src/model/snapshot/types.js";
 import { untilAborted } from "../flood.js";
 import { CYCLE, HARMLESS } from "../models.js";
 import type { Attack, Ground } from "./attack.js";

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { evaluationCaughtUp } from "../../faults/caught-up.js";
 import { environmentOf } from "../../faults/verification.js";
 import { DemoFailure } from "../../src/demo/failure.js";
-import type { Snapshot } from "../../src/snapshot/types.js";
+import type { Snapshot } from "../../src/model/snapshot/types.js";
 import type { Answer } from "../sender.js";
 import type { Ground } from "./attack.js";
 

@@ -21,10 +21,10 @@ import {
   string,
   traits,
 } from "../../src/dsl/index.js";
-import { lower } from "../../src/dsl-compiler/lower.js";
+import { lower } from "../../src/dsl-compiler/load/lower.js";
 import { compileModel, type Model } from "../../src/engine/index.js";
-import { hashSnapshot } from "../../src/snapshot/canonical.js";
-import { parseSnapshot } from "../../src/snapshot/validate.js";
+import { hashSnapshot } from "../../src/model/snapshot/canonical.js";
+import { parseSnapshot } from "../../src/model/validate/validate.js";
 
 /** A model of ordinary size, with one or more of every part, over seven events. */
 export function benchModel(): Model {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "postgres";
-import { ingestBatch } from "../../src/db/calls-ingest.js";
+import { ingestBatch } from "../../src/db/api/ingestion.js";
 import { connect } from "../../src/db/connect.js";
 import type { BenchDatabase } from "../lib/database.js";
 import { drain, measure, type Variant } from "../lib/measure.js";

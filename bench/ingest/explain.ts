@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import Table from "cli-table3";
 import type { Notice, Sql } from "postgres";
-import { ingestBatch } from "../../src/db/calls-ingest.js";
+import { ingestBatch } from "../../src/db/api/ingestion.js";
 import { connect } from "../../src/db/connect.js";
 import type { BenchDatabase } from "../lib/database.js";
 import { median } from "../lib/measure.js";

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { randomUUID } from "node:crypto";
-import { ingestBatch } from "../../src/db/calls-ingest.js";
+import { ingestBatch } from "../../src/db/api/ingestion.js";
 import type { BenchDatabase } from "../lib/database.js";
 import { drain } from "../lib/measure.js";
 import { withConnections } from "./batches.js";

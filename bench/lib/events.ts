@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Snapshot } from "../../src/snapshot/types.js";
+import type { Snapshot } from "../../src/model/snapshot/types.js";
 
 export interface KeyedEvent {
   customerId: string;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Snapshot } from "../../src/snapshot/types.js";
-import { canonicalJson, hashSnapshot } from "../../src/snapshot/canonical.js";
+import type { Snapshot } from "../../src/model/snapshot/types.js";
+import { canonicalJson, hashSnapshot } from "../../src/model/snapshot/canonical.js";
 import type { BenchDatabase } from "../lib/database.js";
 import { SNAPSHOT } from "../lib/events.js";
 

@@ -1,4 +1,4 @@
-import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/snapshot/types.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
 import { EVENTS } from "../lib/events.js";
 
 /** Customers who come often, and some who go quiet after each event: by a timer, which the tick finds due, and back by the next event. */

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { startEmbedded } from "../../src/db/embedded.js";
-import { migrate } from "../../src/db/migrate.js";
+import { startEmbedded } from "../../src/db/embedded/embedded.js";
+import { migrate } from "../../src/db/migrate/migrate.js";
 import { endLater } from "../lib/cleanup.js";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));

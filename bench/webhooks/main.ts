@@ -4,7 +4,7 @@ import type { Sql } from "postgres";
 import { request } from "undici";
 import { createAgent } from "../../src/webhooks/agent.js";
 import { newSecret, sealingKey, sealSecret } from "../../src/webhooks/secret.js";
-import { sign } from "../../src/webhooks/sign.js";
+import { sign } from "../../src/webhooks/send.js";
 import { startReceiver, startWorker } from "../lib/children.js";
 import type { BenchDatabase } from "../lib/database.js";
 import { drain, measure, type Measured } from "../lib/measure.js";

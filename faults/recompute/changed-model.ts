@@ -1,5 +1,5 @@
 /** A model like another one, under which much of the same history comes to something else. */
-import type { Snapshot } from "../../src/snapshot/types.js";
+import type { Snapshot } from "../../src/model/snapshot/types.js";
 
 const DURATIONS = new Set(["expiresAfter", "duration", "within"]);
 

@@ -1,8 +1,8 @@
 /** The command line of a run. */
 import path from "node:path";
 import yargs from "yargs";
-import { parse, whole } from "../../src/demo/arguments.js";
-import { ROOT } from "../../src/demo/service/paths.js";
+import { parse, whole } from "../../src/demo/options.js";
+import { ROOT } from "../../src/demo/service/service.js";
 
 export interface RecomputeOptions {
   data: string;

@@ -1,7 +1,7 @@
 /** The clock of a process, which may be wrong. */
 import { pathToFileURL } from "node:url";
 import path from "node:path";
-import { ROOT } from "../../src/demo/service/paths.js";
+import { ROOT } from "../../src/demo/service/service.js";
 
 const PRELOADED = pathToFileURL(path.join(ROOT, "faults", "stage", "shifted-clock.js")).href;
 

@@ -1,8 +1,7 @@
-import type { AnyCommand, Option, Options } from "../../src/cli/command.js";
-import { optionName } from "../../src/cli/names.js";
-import { sharedOptions } from "../../src/cli/options.js";
-import { commands, nouns } from "../../src/cli/registry.js";
-import type { ListedCommand } from "../../src/cli/registry.js";
+import type { AnyCommand, Option, Options } from "../../src/cli/core/command.js";
+import { optionName } from "../../src/cli/core/values.js";
+import { sharedOptions } from "../../src/cli/core/options.js";
+import { commands, type ListedCommand, nouns } from "../../src/cli/core/registry.js";
 
 /** All commands at a glance, what all of them take, and each with its arguments, options and examples, as Markdown. */
 export async function commandReference(): Promise<string> {

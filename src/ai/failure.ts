@@ -1,5 +1,5 @@
 /** Why there is no answer, or no whole one. */
-export type FailureKind =
+type FailureKind =
   /** It cannot be reached, fails, does not take the service's key, or speaks another protocol. */
   | "unavailable"
   /** It takes too many requests, or the account behind it is used up. */
@@ -22,4 +22,54 @@ export class LanguageModelError extends Error {
   ) {
     super(message, { cause });
   }
+}
+
+/** Longer than anybody waits at a terminal. */
+const RETRY_AFTER_MAX = 3600;
+
+/** What went wrong with a provider, in words that hold nothing of what it wrote. */
+export function failureOf(error: unknown): LanguageModelError {
+  const own = ofOurs(error);
+  if (own !== null) return own;
+  const { status, headers, code } = error as { status?: unknown; headers?: unknown; code?: unknown };
+  if (typeof status !== "number") {
+    const message =
+      error instanceof SyntaxError
+        ? "It does not speak the protocol."
+        : "It cannot be reached, or its answer broke off.";
+    return new LanguageModelError("unavailable", message, null, error);
+  }
+  switch (status) {
+    case 401:
+    case 403:
+      return new LanguageModelError("unavailable", "It does not take the service's key.", null, error);
+    case 404:
+      return new LanguageModelError("unknownModel", "It knows no such model, or its address is wrong.", null, error);
+    case 413:
+      return new LanguageModelError("unavailable", "The facts are too long for it.", null, error);
+    case 429:
+      return rateLimited(retryAfterOf(headers), error);
+  }
+  if (code === "context_length_exceeded") {
+    return new LanguageModelError("unavailable", "The facts are too long for it.", null, error);
+  }
+  return new LanguageModelError("unavailable", `Its server answered ${status}.`, null, error);
+}
+
+/** The seconds stand in the words as well: whoever reads them does not see the header. */
+function rateLimited(retryAfter: number | null, cause: unknown): LanguageModelError {
+  const until = retryAfter === null ? "for now" : `for ${retryAfter} seconds`;
+  return new LanguageModelError("rateLimited", `It takes no more requests ${until}.`, retryAfter, cause);
+}
+
+/** A failure of ours that came back wrapped. */
+function ofOurs(error: unknown): LanguageModelError | null {
+  for (let one = error; one instanceof Error; one = one.cause) if (one instanceof LanguageModelError) return one;
+  return null;
+}
+
+/** Whole seconds; null where the header says none. A date, which it may be, is told as none: clocks differ. */
+function retryAfterOf(headers: unknown): number | null {
+  const text = (headers as { get?: (name: string) => string | null } | undefined)?.get?.("retry-after") ?? null;
+  return text !== null && /^\d{1,9}$/.test(text.trim()) ? Math.min(Number(text), RETRY_AFTER_MAX) : null;
 }

@@ -1,8 +1,29 @@
 import type OpenAI from "openai";
+import { fetch, type RequestInfo, type RequestInit, Response } from "undici";
+import { failureOf, LanguageModelError } from "./failure.js";
 
-import { boundedFetch } from "./bounded-fetch.js";
-import { failureOf } from "./failure-of.js";
-import { LanguageModelError } from "./failure.js";
+/**
+ * Like `fetch`, but an answer that is longer than `bytesMax` ends with a failure: what reads it holds a line at a time, and whoever answers
+ * may send a line without end. Redirects are not followed: the facts and the key are for the address that the operator set.
+ */
+function boundedFetch(bytesMax: number): typeof globalThis.fetch {
+  const bounded = async (input: RequestInfo, init?: RequestInit): Promise<Response> => {
+    const { body, status, statusText, headers } = await fetch(input, { ...init, redirect: "error" });
+    let left = bytesMax;
+    const counted = body?.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform(chunk, controller) {
+          left -= chunk.byteLength;
+          if (left >= 0) controller.enqueue(chunk);
+          else controller.error(new LanguageModelError("unavailable", `It answered more than ${bytesMax} bytes.`));
+        },
+      }),
+    );
+    return new Response(counted ?? null, { status, statusText, headers });
+  };
+  // undici's own types for the same classes.
+  return bounded as unknown as typeof globalThis.fetch;
+}
 
 /** Where a language model is, as SVC_AI_BASE_URL, SVC_AI_API_KEY and SVC_AI_MODEL say. */
 export interface LanguageModelSettings {
@@ -16,7 +37,7 @@ export interface LanguageModelSettings {
   answerMsMax?: number;
 }
 
-export interface Question {
+interface Question {
   instructions: string;
   /** JSON text: data, which is never mixed with the instructions. */
   facts: string;
@@ -25,7 +46,7 @@ export interface Question {
 }
 
 /** How an answer ended: `stop` where it is whole, `length` where the model's limit cut it off, `filtered` where the provider withheld the rest. */
-export interface Ending {
+interface Ending {
   model: string;
   finishReason: "stop" | "length" | "filtered";
   usage: { promptTokens: number; completionTokens: number } | null;

@@ -1,11 +1,9 @@
 import path from "node:path";
 
-import { UserError } from "./errors.js";
-import type { LocalCode } from "./errors.js";
-import { reportFailure } from "./failure.js";
-import type { Io } from "./io.js";
-import { Out } from "./out.js";
-import { run } from "./run.js";
+import { type LocalCode, UserError } from "./core/errors.js";
+import { reportFailure } from "./core/failure.js";
+import { type Io, Out } from "./output/out.js";
+import { run } from "./core/run.js";
 
 const io: Io = {
   stdin: process.stdin,

@@ -1,7 +1,6 @@
 import { identifyEntry, operationEntry, operationOf, trackEntry, type Entry } from "./entry.js";
 import { ClientError } from "./errors.js";
-import { Group } from "./group.js";
-import type { Waiting } from "./line.js";
+import { Group, type Waiting } from "./line.js";
 import { readOptions, type ClientOptions, type Settings } from "./options.js";
 import { Sender } from "./sender.js";
 import type { AnySchema, BatchResult, EventName, Identify, Operation, Schema, SentOperation, Track } from "./types.js";

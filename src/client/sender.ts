@@ -1,12 +1,52 @@
-import { readAnswer, type Outcome } from "./answer.js";
-import { operationOf, type Entry } from "./entry.js";
+import { type Outcome, readAnswer } from "./answer.js";
+import { type Entry, operationOf } from "./entry.js";
 import { ClientError } from "./errors.js";
-import { Line, type BatchLimits, type Waiting } from "./line.js";
-import { Pause } from "./pause.js";
+import { type BatchLimits, Line, type Waiting } from "./line.js";
 import { post, reasonOf } from "./post.js";
-import { pauseMs, type Backoff } from "./retry.js";
+import { type Backoff, pauseMs } from "./retry.js";
 
-export interface SenderOptions {
+/** The longest that a timer of Node.js waits. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** One pause at a time, which keeps the process running only while somebody waits for what comes after it. */
+class Pause {
+  #timer: NodeJS.Timeout | null = null;
+  #done: (() => void) | null = null;
+  #keepsProcess = false;
+
+  /** Calls back after so many milliseconds, or once it is ended. Takes the place of the pause before, which is forgotten. */
+  begin(ms: number, done: () => void): void {
+    this.forget();
+    this.#done = done;
+    this.#timer = setTimeout(() => this.end(), Math.min(ms, TIMER_MS_MAX));
+    this.keepProcess(this.#keepsProcess);
+  }
+
+  /** Ends it early; nothing where there is none. */
+  end(): void {
+    const done = this.#done;
+    this.forget();
+    done?.();
+  }
+
+  forget(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#done = null;
+  }
+
+  get isUnderWay(): boolean {
+    return this.#timer !== null;
+  }
+
+  keepProcess(keeps: boolean): void {
+    this.#keepsProcess = keeps;
+    if (keeps) this.#timer?.ref();
+    else this.#timer?.unref();
+  }
+}
+
+interface SenderOptions {
   url: string;
   apiKey: string;
   limits: BatchLimits;

@@ -1,7 +1,136 @@
-import postgres, { type Notice, type Sql } from "postgres";
-import type { Socket } from "node:net";
-import { ARRAY_TYPES } from "./array-types.js";
-import { dialer } from "./dial.js";
+import { Socket } from "node:net";
+import postgres, { type Notice, type PostgresType, type Sql } from "postgres";
+
+/** What a value of a type is in JavaScript, and how it is written in an array. */
+interface Element {
+  parse(text: string): unknown;
+  serialize(value: unknown): string;
+}
+
+const text: Element = { parse: (value) => value, serialize: String };
+const number: Element = { parse: Number, serialize: String };
+const boolean: Element = { parse: (value) => value === "t", serialize: (value) => (value === true ? "t" : "f") };
+const date: Element = {
+  parse: (value) => new Date(value),
+  serialize: (value) => (value instanceof Date ? value.toISOString() : String(value)),
+};
+const json: Element = { parse: (value) => JSON.parse(value) as unknown, serialize: (value) => JSON.stringify(value) };
+const bytea: Element = {
+  parse: (value) => Buffer.from(value.slice(2), "hex"),
+  serialize: (value) => `\\x${Buffer.from(value as Uint8Array).toString("hex")}`,
+};
+
+/** Object ids of PostgreSQL's array types, which never change. */
+const ELEMENTS: readonly (readonly [arrayType: number, element: Element])[] = [
+  [1000, boolean],
+  [1001, bytea],
+  [1003, text], // name
+  [1005, number], // smallint
+  [1007, number], // integer
+  [1009, text],
+  [1015, text], // varchar
+  [1016, text], // bigint may exceed a double
+  [1021, number], // real
+  [1022, number], // double precision
+  [1028, number], // oid
+  [1185, date], // timestamptz
+  [1231, text], // numeric
+  [199, json],
+  [2951, text], // uuid
+  [3807, json], // jsonb
+];
+
+/**
+ * Arrays of the types that the service uses. The driver would ask each new connection for all array types there are; where that
+ * connection is lost meanwhile, nobody handles the failure of its question, and the process would end.
+ */
+const ARRAY_TYPES: Record<string, PostgresType> = Object.fromEntries(
+  ELEMENTS.map(([type, element]) => [
+    `array ${type}`,
+    {
+      to: type,
+      from: [type],
+      serialize: (value: unknown) => (Array.isArray(value) ? serializeArray(value, element) : value),
+      parse: (literal: string) => parseArray(literal, element),
+    },
+  ]),
+);
+
+function serializeArray(values: readonly unknown[], element: Element): string {
+  const items = values.map((value) => {
+    if (Array.isArray(value)) return serializeArray(value, element);
+    return value === null ? "NULL" : `"${element.serialize(value).replace(/["\\]/g, "\\$&")}"`;
+  });
+  return `{${items.join(",")}}`;
+}
+
+function parseArray(literal: string, element: Element): unknown {
+  const root: unknown[] = [];
+  const open: unknown[][] = [root];
+  // Where an array does not begin at 1, its bounds come first.
+  for (const [token, quoted, bare] of literal
+    .slice(literal.indexOf("{"))
+    .matchAll(/[{}]|"((?:[^"\\]|\\.)*)"|([^{},"]+)/gs)) {
+    const list = open.at(-1);
+    if (token === "}") open.pop();
+    else if (token === "{") {
+      const inner: unknown[] = [];
+      list?.push(inner);
+      open.push(inner);
+    } else if (bare === "NULL") list?.push(null);
+    else list?.push(element.parse(bare ?? quoted?.replace(/\\(.)/gs, "$1") ?? ""));
+  }
+  return root[0];
+}
+
+/** What the driver knows of the addresses to connect to: one or more hosts with their ports, or the path of a socket. */
+interface Addresses {
+  host: readonly string[];
+  port: readonly number[];
+  path: string | false | undefined;
+}
+
+/**
+ * Makes the driver's sockets in its stead, ones that are destroyed where nothing was received for `silentMsMax`. The driver waits for an
+ * answer as long as the connection stands, and a connection to a machine that has vanished stands for a quarter of an hour.
+ *
+ * @param sockets those that were made and have not been found destroyed yet, kept for whoever counts them.
+ * @param silentMsMax more than a connection may be idle and a statement may then take, together.
+ */
+function dialer(silentMsMax: number, sockets = new Set<Socket>()): (addresses: Addresses) => Socket {
+  let turn = 0;
+  return ({ host, port, path }) => {
+    const socket = new Socket();
+    const index = turn++ % host.length;
+    const address = { host: host[index] ?? "", port: port[index] ?? 0 };
+    // Not before the driver listens to it.
+    queueMicrotask(() => (path ? socket.connect(path) : socket.connect(address)));
+    sockets.add(socket);
+    watch(socket, silentMsMax, () => sockets.delete(socket));
+    return Object.assign(socket, path ? {} : address); // the driver looks for these on it
+  };
+}
+
+/**
+ * Destroys a socket that is silent, and tells when it is found destroyed. By the count of bytes and not by the socket's own timeout and
+ * events, because the driver removes its listeners where it uses TLS.
+ */
+function watch(socket: Socket, msMax: number, onGone: () => void): void {
+  let received = 0;
+  let since = performance.now();
+  const timer = setInterval(() => {
+    if (socket.destroyed) {
+      clearInterval(timer);
+      onGone();
+    } else if (socket.bytesRead !== received) {
+      received = socket.bytesRead;
+      since = performance.now();
+    } else if (performance.now() - since >= msMax) {
+      // Without an error, which would reach a connection with TLS before it has ended and leave it in use.
+      socket.destroy();
+    }
+  }, msMax / 10).unref();
+}
 
 export interface ConnectOptions {
   /** Connections at most. */
@@ -77,7 +206,7 @@ function sessionOf({ statementTimeoutMs, role, asynchronousCommit }: ConnectOpti
 }
 
 /** Where an environment's rows live. All access goes through this, so that more databases can follow without touching callers. */
-export interface Databases {
+interface Databases {
   dbFor(environmentId: string): Sql;
   /** For work that is not of one environment. */
   every(): readonly Sql[];

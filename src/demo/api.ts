@@ -3,7 +3,7 @@ import { request } from "undici";
 import { DemoFailure } from "./failure.js";
 import { isTemporary, retryAfterMs } from "../client/retry.js";
 import { DEFAULT_POLICY, networkFailure, withRetries, type Attempt } from "./retry.js";
-import type { Snapshot } from "../snapshot/types.js";
+import type { Snapshot } from "../model/snapshot/types.js";
 
 export interface Overview {
   environment: string;

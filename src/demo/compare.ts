@@ -7,7 +7,7 @@ import { request } from "undici";
 import { DemoFailure } from "./failure.js";
 import type { Input } from "./input/input.js";
 import { sendAll } from "./send/dispatch.js";
-import { CLI_PROGRAM } from "./service/paths.js";
+import { CLI_PROGRAM } from "./service/service.js";
 
 export interface CompareOptions {
   /** The model's folder. */

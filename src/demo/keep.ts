@@ -1,7 +1,7 @@
 /** What somebody can do with a demo that was left running. */
 import path from "node:path";
 import type { ApiOptions } from "./api.js";
-import { CLI_PROGRAM } from "./service/paths.js";
+import { CLI_PROGRAM } from "./service/service.js";
 
 export interface KeepOptions {
   api: ApiOptions;

@@ -2,9 +2,9 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { compileProject, type Diagnostic } from "../dsl-compiler/index.js";
-import type { Snapshot } from "../snapshot/types.js";
+import type { Snapshot } from "../model/snapshot/types.js";
 import { DemoFailure } from "./failure.js";
-import { ROOT } from "./service/paths.js";
+import { ROOT } from "./service/service.js";
 
 export interface CompiledModel {
   directory: string;

@@ -5,8 +5,7 @@ import os from "node:os";
 import path from "node:path";
 import { Api, type ApiOptions } from "./api.js";
 import { openDataFile } from "./input/data-file.js";
-import type { Input } from "./input/input.js";
-import { simulatedInput } from "./input/simulated.js";
+import { type Input, simulatedInput } from "./input/input.js";
 import { lookAround, type KeepOptions } from "./keep.js";
 import { COMPARED_SENDERS, compareWithLocal } from "./compare.js";
 import { compileModel, type CompiledModel } from "./model.js";
@@ -17,10 +16,8 @@ import { report } from "./report/report.js";
 import { chooseStory } from "./report/story.js";
 import { figure, styleFor } from "./report/style.js";
 import { sendAll, type Sent } from "./send/dispatch.js";
-import { databaseUrl } from "./service/database-url.js";
-import { Service } from "./service/service.js";
-import { settle } from "./settle.js";
-import { verify, WEBHOOK_TYPES } from "./verify.js";
+import { databaseUrl, Service } from "./service/service.js";
+import { settle, verify, WEBHOOK_TYPES } from "./settle.js";
 
 export interface RunContext {
   output: NodeJS.WriteStream;

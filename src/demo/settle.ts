@@ -2,8 +2,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Overview } from "./api.js";
 import { DemoFailure } from "./failure.js";
+import type { Input } from "./input/input.js";
+import type { Tally } from "./receive/tally.js";
 
-export interface SettleOptions {
+interface SettleOptions {
   overview: () => Promise<Overview>;
   onOverview?: (overview: Overview) => void;
   pollMs?: number;
@@ -13,7 +15,7 @@ export interface SettleOptions {
   signal?: AbortSignal;
 }
 
-export interface Settled {
+interface Settled {
   overview: Overview;
   /** When no event was pending any more, on the clock of performance.now(). */
   evaluatedAt: number;
@@ -46,4 +48,34 @@ export async function settle(options: SettleOptions): Promise<Settled> {
 function stalled({ events, customersDue, webhooks }: Overview, stallMs: number): string {
   const left = `${events.pending} events pending, ${customersDue} customers due, ${webhooks.pending} deliveries pending`;
   return `nothing has moved for ${stallMs / 1_000} s: ${left}`;
+}
+
+/** What must be true at the end of a run, whatever happened on the way. */
+
+/** What the demo's webhook subscribes to: a pattern ends in a star. */
+export const WEBHOOK_TYPES = ["customer.*", "segment.*"];
+
+/** Throws a DemoFailure that lists everything that was lost, doubled or not genuine. */
+export function verify(input: Input, overview: Overview, tally: Tally): void {
+  const problems: string[] = [];
+  const expect = (what: string, actual: number, expected: number) => {
+    if (actual !== expected) problems.push(`${what}: ${actual} instead of ${expected}`);
+  };
+  expect("events accepted", overview.events.accepted, input.distinctEvents);
+  expect("events pending", overview.events.pending, 0);
+  expect("customers", overview.customers, input.customers);
+  expect("deliveries failed", overview.webhooks.failed, 0);
+  const emissions = subscribed(overview);
+  expect("deliveries made", overview.webhooks.delivered, emissions);
+  expect("emissions received", tally.events, emissions);
+  for (const [reason, count] of tally.invalid) problems.push(`${count} deliveries refused: ${reason}`);
+  if (problems.length > 0) throw new DemoFailure(`the figures do not agree: ${problems.join("; ")}`);
+}
+
+/** How many emissions there are of the types that the webhook subscribes to. */
+function subscribed({ emissions }: Overview): number {
+  const wanted = Object.entries(emissions).filter(([type]) =>
+    WEBHOOK_TYPES.some((pattern) => type.startsWith(pattern.slice(0, -1))),
+  );
+  return wanted.reduce((sum, [, count]) => sum + count, 0);
 }

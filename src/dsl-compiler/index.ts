@@ -1,21 +1,17 @@
 import { realpathSync, statSync } from "node:fs";
 import path from "node:path";
 
-import { hashSnapshot } from "../snapshot/canonical.js";
-import type { Snapshot } from "../snapshot/types.js";
-import type { parseSnapshot, Problem } from "../snapshot/validate.js";
-import type { Diagnostic } from "./diagnostic.js";
-import { diagnostic } from "./diagnostic.js";
-import { withSource } from "./excerpt.js";
-import { loweredDiagnostics, placesOf, problemDiagnostic } from "./found.js";
-import { lint } from "./lint.js";
-import type { Load } from "./load.js";
-import { CONFIG, load, loadGuarded } from "./load.js";
-import { inOrder, merge, pathOf, subjectsOf, unique } from "./merge.js";
-import type { Placed } from "./merge.js";
-import { Types } from "./types.js";
+import { hashSnapshot } from "../model/snapshot/canonical.js";
+import type { Snapshot } from "../model/snapshot/types.js";
+import type { parseSnapshot, Problem } from "../model/validate/validate.js";
+import { type Diagnostic, diagnostic, withSource } from "./diagnostics/diagnostic.js";
+import { loweredDiagnostics, placesOf, problemDiagnostic } from "./diagnostics/to-diagnostics.js";
+import { lint } from "./lint/lint.js";
+import { CONFIG, type Load, load, loadGuarded } from "./load/load.js";
+import { inOrder, merge, pathOf, type Placed, subjectsOf, unique } from "./load/merge.js";
+import { Types } from "./check/types.js";
 
-export type { Diagnostic } from "./diagnostic.js";
+export type { Diagnostic } from "./diagnostics/diagnostic.js";
 
 export type CompileResult =
   { ok: true; snapshot: Snapshot; hash: string; warnings: Diagnostic[] } | { ok: false; diagnostics: Diagnostic[] };
@@ -71,7 +67,7 @@ async function compile(
   options: CompileOptions & { timeLimitMs: number },
 ): Promise<CompileResult> {
   // The validation takes long to load; meanwhile other processes bundle and run.
-  const validation = import("../snapshot/validate.js");
+  const validation = import("../model/validate/validate.js");
   const first = await load(root, options);
   const loaded = first.failed && types ? await loadGuarded(root, types, first, options) : first;
   const { found, snapshot } = check(loaded, (await validation).parseSnapshot);

@@ -1,7 +1,10 @@
-import type { Condition as ConditionNode, PropertyCondition as PropertyConditionNode } from "../snapshot/types.js";
-import { INERT_NODE } from "./inert.js";
-import { located } from "./site.js";
-import { NODE } from "./symbols.js";
+import type {
+  Condition as ConditionNode,
+  PropertyCondition as PropertyConditionNode,
+} from "../model/snapshot/types.js";
+import { recoveryValue, RECOVERY_NODE } from "./strict-proxy.js";
+import { attempt } from "./model-error.js";
+import { withSourceLocation, NODE } from "./part.js";
 
 /** A length of time: a whole number followed by m, h, d or w, up to "3650d". Lengths are fixed, so "30d" is 720 hours; there are no
  * calendar months. */
@@ -19,12 +22,12 @@ export interface PropertyCondition {
 
 /** Makes a condition of its part of the snapshot. */
 export function condition(node: ConditionNode): Condition {
-  return { [NODE]: located(node) };
+  return { [NODE]: withSourceLocation(node) };
 }
 
 /** Makes a condition on properties of its part of the snapshot. */
 export function propertyCondition(node: PropertyConditionNode): PropertyCondition {
-  return { [NODE]: located(node) };
+  return { [NODE]: withSourceLocation(node) };
 }
 
 /** The part of the snapshot that a value carries; null, which no snapshot allows, for a value that carries none. So a mistake that
@@ -52,9 +55,9 @@ export function any(...conditions: Condition[] | PropertyCondition[]): Condition
 // The two families build the same nodes; the overloads keep them apart. What could not be made is left out, in a filter it has no place.
 function combine(kind: "all" | "any", conditions: Condition[] | PropertyCondition[]): Condition {
   const nodes = (conditions as Condition[]).map((part) => nodeOf(part));
-  const made = nodes.filter((node) => node !== INERT_NODE);
+  const made = nodes.filter((node) => node !== RECOVERY_NODE);
   return made.length < nodes.length && made.length === 0
-    ? { [NODE]: INERT_NODE }
+    ? { [NODE]: RECOVERY_NODE }
     : condition({ kind, conditions: made });
 }
 
@@ -63,5 +66,22 @@ export function not(condition: Condition): Condition;
 export function not(condition: PropertyCondition): PropertyCondition;
 export function not(negated: Condition | PropertyCondition): Condition | PropertyCondition {
   const node = nodeOf(negated as Condition);
-  return node === INERT_NODE ? { [NODE]: INERT_NODE } : condition({ kind: "not", condition: node });
+  return node === RECOVERY_NODE ? { [NODE]: RECOVERY_NODE } : condition({ kind: "not", condition: node });
+}
+
+/**
+ * A value, or a function that returns it. Functions are called when the model is compiled, when every module has loaded, so they may
+ * name what a module defines that itself imports this one: `to: { at_risk: () => quiet.has() }`.
+ *
+ * The names inside the function are checked as everywhere. That it returns a `T` is checked when the model is compiled: for the type of
+ * `stages` not to depend on that of `quiet`, which depends on `stages`, the type checker must not look at what is returned.
+ */
+export type Lazy<T> = T | Deferred;
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the only type for which the checker does not infer what is returned
+type Deferred = () => any;
+
+/** What a lazy value stands for. Something absent is carried on, for the validation to report. */
+export function resolve<T>(value: Lazy<T> | undefined): T {
+  return (typeof value === "function" ? attempt(value as () => T, recoveryValue()) : value) as T;
 }

@@ -1,16 +1,11 @@
-import type { EventSchema, EventSelector, Field } from "../snapshot/types.js";
-import type { PropertyCondition } from "./condition.js";
-import { nodeOf, propertyCondition } from "./condition.js";
+import type { EventSchema, EventSelector, Field } from "../model/snapshot/types.js";
+import { nodeOf, type PropertyCondition, propertyCondition } from "./condition.js";
 import type { AnyField, Fields } from "./field.js";
-import { guarded } from "./guarded.js";
-import { inert, INERT_NODE } from "./inert.js";
+import { strictProxy, recoveryValue, RECOVERY_NODE } from "./strict-proxy.js";
 import { attempt } from "./model-error.js";
-import type { Occurrences } from "./occurrences.js";
-import { occurrences } from "./occurrences.js";
-import type { Operand } from "./operand.js";
-import { operand } from "./operand.js";
-import { located } from "./site.js";
-import { NODE } from "./symbols.js";
+import { type Occurrences, occurrences } from "./occurrences.js";
+import { type Operand, operand } from "./operand.js";
+import { withSourceLocation, NODE } from "./part.js";
 
 /** The properties of an event, to be asked in `where`. */
 export type Properties<F extends Fields> = { readonly [Name in keyof F]: Operand<F[Name], PropertyCondition> };
@@ -40,19 +35,19 @@ type NoFields = Record<never, never>;
 export function event(name: string): EventModel<NoFields>;
 export function event<const F extends Fields>(name: string, fields: F): EventModel<F>;
 export function event(name: string, fields: Fields = {}): EventModel {
-  const schema: EventSchema = located({ properties: nodesOf(fields) });
+  const schema: EventSchema = withSourceLocation({ properties: nodesOf(fields) });
   const all: EventSelector = { event: name };
   const owner = `the event ${JSON.stringify(name)}`;
   const guard = { owner, standIns: { selector: all, measure: { kind: "count", of: all } as const } };
-  const select = (of: EventSelector) => guarded(occurrences(of, schema.properties), guard);
-  return guarded(
+  const select = (of: EventSelector) => strictProxy(occurrences(of, schema.properties), guard);
+  return strictProxy(
     {
       ...occurrences(all, schema.properties),
       [NODE]: schema,
       eventName: name,
       where: (choose: (properties: Properties<Fields>) => PropertyCondition) => {
-        const where = nodeOf(attempt(() => choose(propertiesOf(owner, schema) as Properties<Fields>), inert()));
-        return select((where as unknown) === INERT_NODE ? all : { event: name, where });
+        const where = nodeOf(attempt(() => choose(propertiesOf(owner, schema) as Properties<Fields>), recoveryValue()));
+        return select((where as unknown) === RECOVERY_NODE ? all : { event: name, where });
       },
     },
     guard,
@@ -69,11 +64,11 @@ function propertiesOf(owner: string, schema: EventSchema): object {
       exists,
       missing: () => propertyCondition({ kind: "not", condition: nodeOf(exists()) }),
     });
-    properties[property] = guarded(questions, {
+    properties[property] = strictProxy(questions, {
       owner: `the property ${JSON.stringify(property)} (${field.type}) of ${owner}`,
     });
   }
-  return guarded(properties, { owner, code: "UNKNOWN_PROPERTY", member: "property" });
+  return strictProxy(properties, { owner, code: "UNKNOWN_PROPERTY", member: "property" });
 }
 
 /** The snapshot's part of declared fields (null for what is no field, which the validation refuses), in a record that takes any name,

@@ -1,6 +1,6 @@
-import type { Field as FieldNode, ScalarType } from "../snapshot/types.js";
+import type { Field as FieldNode, ScalarType } from "../model/snapshot/types.js";
 import { ModelError, record } from "./model-error.js";
-import { NODE } from "./symbols.js";
+import { NODE } from "./part.js";
 
 /** The declared type of an event property or a trait. */
 interface FieldOf<Node extends FieldNode> {

@@ -1,21 +1,45 @@
 import type {
-  Health as HealthNode,
   HealthBand as BandNode,
   HealthComponent as ComponentNode,
-} from "../snapshot/types.js";
-import type { Comparisons } from "./comparisons.js";
-import { comparisons } from "./comparisons.js";
-import type { Condition } from "./condition.js";
-import { condition, nodeOf } from "./condition.js";
-import { guarded } from "./guarded.js";
-import type { Lazy } from "./lazy.js";
-import { resolve } from "./lazy.js";
+  Health as HealthNode,
+  Measure as MeasureNode,
+  Score as ScoreNode,
+} from "../model/snapshot/types.js";
+import { type Condition, condition, type Lazy, nodeOf, resolve } from "./condition.js";
+import { strictProxy } from "./strict-proxy.js";
 import { definitionOf } from "./model-error.js";
-import type { Part } from "./part.js";
-import { part } from "./part.js";
-import type { Score } from "./score.js";
-import { locatedAs } from "./site.js";
-import { SCORE } from "./symbols.js";
+import { withSourceLocation, withSourceLocationOf, MEASURE, type Part, part, SCORE } from "./part.js";
+import { type Comparisons, comparisons, type Measure } from "./quantity.js";
+
+/** A score from 0 to 100, for a health component. */
+export interface Score {
+  readonly [SCORE]: ScoreNode;
+}
+
+/**
+ * A score in proportion: 0 at `from`, 100 at `to`, linear between and constant outside. `from` may be the greater one, for numbers that are
+ * better small. An absent number scores 0.
+ */
+export function scale(measure: Measure, range: { from: number; to: number }): Score {
+  return { [SCORE]: withSourceLocation({ kind: "scale", of: measureOf(measure), ...range }) };
+}
+
+/**
+ * A score in steps: that of the first limit which the number does not exceed. `steps(daysSince(login), [[2, 100], [7, 70]], 0)` scores 100
+ * up to two days, 70 up to seven, and 0 beyond. An absent number scores 0.
+ *
+ * @param limits pairs of limit and score, with ascending limits.
+ * @param otherwise the score beyond the last limit.
+ */
+export function steps(measure: Measure, limits: readonly (readonly [number, number])[], otherwise: number): Score {
+  const pairs = limits.map((pair) => [...pair] as [number, number]);
+  return { [SCORE]: withSourceLocation({ kind: "steps", of: measureOf(measure), steps: pairs, otherwise }) };
+}
+
+/** The measure that a value stands for; null, which the validation refuses, for a value that is no number. */
+function measureOf(measure: Measure): MeasureNode {
+  return (measure as Partial<Measure> | null | undefined)?.[MEASURE] ?? (null as never);
+}
 
 /** The health score: how well each customer does, from 0 to 100. Conditions on it are false until there is a score. */
 export interface HealthModel<Component extends string = string, Band extends string = string> extends AnyHealth {
@@ -28,7 +52,7 @@ export interface HealthModel<Component extends string = string, Band extends str
 }
 
 /** What the band can be asked. */
-export interface BandQuestions<Band extends string> {
+interface BandQuestions<Band extends string> {
   /** Holds while the overall score is in this band. */
   is(band: Band): Condition;
   /** Holds while the overall score is in one of these bands. */
@@ -41,7 +65,7 @@ export interface BandQuestions<Band extends string> {
 export type AnyHealth = Part<"health", HealthNode>;
 
 /** A component of the overall score. */
-export interface ComponentDefinition {
+interface ComponentDefinition {
   /** At least 0; weights need not add up to 1, since the overall score is divided by their sum. */
   weight: number;
   /** How the component is scored: `scale(…)`, `steps(…)` or `trait.map(…)`. */
@@ -69,12 +93,12 @@ export function health<Component extends string, Band extends string>(definition
     comparisons((operator, value) => condition({ kind: "health", ...component, operator, value }));
   const isIn = (names: Band[]) => condition({ kind: "healthBand", bands: names });
   const owner = "the health score";
-  return guarded(
+  return strictProxy(
     {
       ...part("health", lower),
-      overall: guarded(score({}), { owner }),
-      component: (name: Component) => guarded(score({ component: name }), { owner }),
-      band: guarded(
+      overall: strictProxy(score({}), { owner }),
+      component: (name: Component) => strictProxy(score({ component: name }), { owner }),
+      band: strictProxy(
         {
           is: (band: Band) => isIn([band]),
           in: (...names: Band[]) => isIn(names),
@@ -89,7 +113,7 @@ export function health<Component extends string, Band extends string>(definition
 
 function componentNode([id, { weight, score }]: [string, ComponentDefinition]): ComponentNode {
   const node = (resolve(score) as Partial<Score> | null | undefined)?.[SCORE] ?? (null as never);
-  return locatedAs({ id, weight, score: node }, node);
+  return withSourceLocationOf({ id, weight, score: node }, node);
 }
 
 /** What got past the type checker without its members is refused by the validation, which finds nothing in them. */

@@ -1,14 +1,8 @@
-import type { Journey as JourneyNode, JourneyStatus, JourneyStep as StepNode } from "../snapshot/types.js";
-import type { Condition, Duration } from "./condition.js";
-import { condition, nodeOf } from "./condition.js";
-import { flag } from "./flag.js";
-import { guarded } from "./guarded.js";
-import type { Lazy } from "./lazy.js";
-import { resolve } from "./lazy.js";
+import type { Journey as JourneyNode, JourneyStatus, JourneyStep as StepNode } from "../model/snapshot/types.js";
+import { type Condition, condition, type Duration, type Lazy, nodeOf, resolve } from "./condition.js";
+import { flag, LOWER, type Part, part } from "./part.js";
+import { strictProxy } from "./strict-proxy.js";
 import { definitionOf } from "./model-error.js";
-import type { Part } from "./part.js";
-import { part } from "./part.js";
-import { LOWER } from "./symbols.js";
 
 /** A journey: steps that a customer goes through after a start, until all are done or time is over. */
 export interface JourneyModel<Step extends string = string> extends AnyJourney {
@@ -68,7 +62,7 @@ export function journey<Step extends string>(id: string, definition: JourneyDefi
   const isIn = (statuses: JourneyStatus[]) => condition({ kind: "journey", journey: id, statuses });
   const stepIs = (step: string, is: "current" | "completed") =>
     condition({ kind: "journeyStep", journey: id, step, is });
-  return guarded(
+  return strictProxy(
     {
       ...part("journey", lower),
       id,

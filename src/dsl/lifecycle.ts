@@ -1,13 +1,27 @@
-import type { Lifecycle as LifecycleNode, LifecycleState as StateNode } from "../snapshot/types.js";
-import type { Condition } from "./condition.js";
-import { condition, nodeOf } from "./condition.js";
-import { guarded } from "./guarded.js";
-import type { Lazy } from "./lazy.js";
-import { resolve } from "./lazy.js";
+import type { Lifecycle as LifecycleNode, LifecycleState as StateNode } from "../model/snapshot/types.js";
+import { type Condition, condition, type Duration, type Lazy, nodeOf, resolve } from "./condition.js";
+import { strictProxy } from "./strict-proxy.js";
 import { definitionOf } from "./model-error.js";
-import type { Part } from "./part.js";
-import { part } from "./part.js";
-import { locatedAs } from "./site.js";
+import { withSourceLocationOf, type Part, part } from "./part.js";
+
+/** Holds while no event of any kind has occurred for this long: from the last event + duration on. Without any event it counts from the
+ * first evaluation. */
+export function inactiveFor(duration: Duration): Condition {
+  return condition({ kind: "inactiveFor", duration });
+}
+
+/** Holds while an event of any kind has occurred in the latest stretch of this length. It needs an event. */
+export function activeWithin(duration: Duration): Condition {
+  return condition({ kind: "activeWithin", duration });
+}
+
+/** The time in the present lifecycle state: `inState().atLeast("60d")`. */
+export function inState(): { atLeast(duration: Duration): Condition } {
+  return strictProxy(
+    { atLeast: (duration: Duration) => condition({ kind: "inState", atLeast: duration }) },
+    { owner: "the time in the state" },
+  );
+}
 
 /** A state: the states it leads to with their conditions, tried in the order written; or an end, which nothing leaves. */
 export type StateDefinition<Target extends string> =
@@ -42,7 +56,7 @@ export function lifecycle<State extends string>(definition: {
     initial,
     states: Object.entries<StateDefinition<string>>((states as typeof states | undefined) ?? {}).map(stateNode),
   });
-  return guarded(
+  return strictProxy(
     {
       ...part("lifecycle", lower),
       is: (state: State) => isIn([state]),
@@ -56,7 +70,7 @@ export function lifecycle<State extends string>(definition: {
 function stateNode([name, state]: [string, StateDefinition<string>]): StateNode {
   const transitions = Object.entries(state.to ?? {}).map(([to, lazy]) => {
     const when = nodeOf(resolve(lazy));
-    return locatedAs({ to, when }, when);
+    return withSourceLocationOf({ to, when }, when);
   });
   return state.terminal ? { name, terminal: true, transitions } : { name, transitions };
 }

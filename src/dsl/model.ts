@@ -5,7 +5,7 @@ import type { AnyLifecycle } from "./lifecycle.js";
 import type { RuleModel } from "./rule.js";
 import type { SegmentModel } from "./segment.js";
 import type { SignalModel } from "./signal.js";
-import { located } from "./site.js";
+import { withSourceLocation } from "./part.js";
 import type { AnyTraits } from "./traits.js";
 
 /** The key that tells a model from any other value. */
@@ -35,5 +35,5 @@ export interface Model {
 
 /** Puts a model together. What is not listed here is not part of it, even if a condition names it. */
 export function defineModel(definition: ModelDefinition): Model {
-  return located({ [MODEL]: definition });
+  return withSourceLocation({ [MODEL]: definition });
 }

@@ -1,12 +1,51 @@
-import type { EventSelector, Field, NumberAggregate } from "../snapshot/types.js";
-import type { Fields, NumberField, ScalarField } from "./field.js";
-import type { Latest } from "./latest.js";
-import { latest } from "./latest.js";
-import type { Quantity } from "./quantity.js";
-import { openCondition, quantity } from "./quantity.js";
-import type { OpenCondition } from "./scope.js";
-import type { Selection } from "./selection.js";
-import { SELECTOR } from "./symbols.js";
+import type {
+  Condition as ConditionNode,
+  EventSelector,
+  Field,
+  NumberAggregate,
+  OccurrenceScope,
+} from "../model/snapshot/types.js";
+import { type Condition, condition, type Duration, nodeOf } from "./condition.js";
+import type { AnyField, Fields, NumberField, ScalarField } from "./field.js";
+import { strictProxy } from "./strict-proxy.js";
+import { type Operand, operand } from "./operand.js";
+import { MEASURE, SELECTOR } from "./part.js";
+import { type Measure, openCondition, type Quantity, quantity } from "./quantity.js";
+import { type OpenCondition, type Scopes, scopes, sinceOf, type Start } from "./scope.js";
+import { type Selection, selectorOf } from "./trigger.js";
+
+/** The latest value of a property over a stretch of time that is settled. */
+export type ScopedLatest<F extends AnyField> = Operand<F, Condition> & Measured<F>;
+
+/** The value that a property had at the latest occurrence with one: `order.latest("total").atLeast(50)`, narrowed by `.within` or
+ * `.since` before or after the question. */
+export type Latest<F extends AnyField> = Operand<F, OpenCondition> & Scopes<ScopedLatest<F>> & Measured<F>;
+
+type Measured<F extends AnyField> = F extends NumberField ? Measure : unknown;
+
+/** The latest value of a declared property. */
+function latest(of: EventSelector, property: string, field: Field): object {
+  const owner = `the latest ${JSON.stringify(property)} of ${JSON.stringify(of.event)}`;
+  const read = { kind: "latest", of, property } as const;
+  const guard = { owner, standIns: { measure: read } };
+  const measure = (scope: OccurrenceScope) => (field.type === "number" ? { [MEASURE]: { ...read, ...scope } } : {});
+  const exists = (scope: OccurrenceScope) => condition({ kind: "latestExists", of, property, ...scope });
+
+  const scoped = (scope: OccurrenceScope) => {
+    const questions = operand(field, {
+      compare: (operator, value) => condition({ ...read, ...scope, operator, value }),
+      exists: () => exists(scope),
+      missing: () => condition({ kind: "not", condition: nodeOf(exists(scope)) }),
+    });
+    return strictProxy({ ...questions, ...measure(scope) }, guard);
+  };
+  const questions = operand(field, {
+    compare: (operator, value) => openCondition(owner, (scope) => ({ ...read, ...scope, operator, value })),
+    exists: () => openCondition(owner, (scope) => nodeOf(exists(scope))),
+    missing: () => openCondition(owner, (scope) => ({ kind: "not", condition: nodeOf(exists(scope)) })),
+  });
+  return strictProxy({ ...questions, ...measure({}), ...scopes(scoped) }, guard);
+}
 
 /** The names of the properties whose type is one of these. */
 type Names<F extends Fields, Type> = { [Name in keyof F]: F[Name] extends Type ? Name : never }[keyof F] & string;
@@ -51,4 +90,35 @@ export function occurrences(of: EventSelector, properties: Record<string, Field 
     // The type of an unknown property does not matter: the validation refuses the name.
     latest: (property) => latest(of, property, properties[property] ?? { type: "number" }) as never,
   };
+}
+
+/** Two events in order; how far apart they may be is still to be said. */
+export interface Sequence {
+  /** The second happens less than this long after the first. */
+  within(duration: Duration): OpenSequence;
+}
+
+/** A sequence that holds from its first time on; `since` asks for both events after a start. */
+export type OpenSequence = Condition & {
+  /** Both happened since the present lifecycle state was entered, `since("state")`, or since a journey started, `since(onboarding)`. */
+  since(start: Start): Condition;
+};
+
+/**
+ * One event and then another: `sequence(trialStarted, invoicePaid).within("14d")`. Events that share an instant are in the order in which
+ * they were accepted. Once it has happened it holds for good; with `since`, or in a step of a journey, for as long as the start is the same.
+ */
+export function sequence(first: Selection, then: Selection): Sequence {
+  const guard = { owner: "a sequence" };
+  const node = (within: Duration): ConditionNode => ({
+    kind: "sequence",
+    first: selectorOf(first),
+    then: selectorOf(then),
+    within,
+  });
+  const within = (duration: Duration) => {
+    const since = (start: Start) => condition({ ...node(duration), since: sinceOf(start) } as ConditionNode);
+    return strictProxy({ ...condition(node(duration)), since }, guard);
+  };
+  return strictProxy({ within }, guard);
 }

@@ -1,6 +1,5 @@
-import type { CompareOperator, Field, Scalar } from "../snapshot/types.js";
-import type { Comparisons } from "./comparisons.js";
-import { comparisons } from "./comparisons.js";
+import type { CompareOperator, Field, Scalar } from "../model/snapshot/types.js";
+import { type Comparisons, comparisons } from "./quantity.js";
 import type { AnyField, ArrayField, BooleanField, DateField, NumberField, StringField } from "./field.js";
 
 /** What every field can be asked. A comparison with an absent value is false. */

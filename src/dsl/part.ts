@@ -1,5 +1,53 @@
-import { LOWER, PART } from "./symbols.js";
-import { located, locatedAs } from "./site.js";
+/**
+ * The keys under which values of this language carry their parts of the snapshot. They are symbols, so that an editor does not offer
+ * them to the author and no name of the author's meets them.
+ */
+
+/** Of a condition, an event (its schema), traits (their schema), a field: its node. */
+export const NODE: unique symbol = Symbol("svc.node");
+/** Of what can be counted, started from or followed: the occurrences of an event that it stands for. */
+export const SELECTOR: unique symbol = Symbol("svc.selector");
+/** Of what is a number: how it is measured. */
+export const MEASURE: unique symbol = Symbol("svc.measure");
+/** Of a score: how it is made of a measure. */
+export const SCORE: unique symbol = Symbol("svc.score");
+/** Of what a rule can wait for. */
+export const TRIGGER: unique symbol = Symbol("svc.trigger");
+/** Of what a rule can do. */
+export const ACTION: unique symbol = Symbol("svc.action");
+/** Of each declared part of a model: which kind it is of. */
+export const PART: unique symbol = Symbol("svc.part");
+/** Of each declared part: the function that makes its node. It is called when every module has loaded, since conditions may be functions. */
+export const LOWER: unique symbol = Symbol("svc.lower");
+
+/**
+ * Where the author called a builder. The compiler needs it to point diagnostics at a line; nothing else reads it, and it is
+ * never part of a snapshot. An Error records its stack when it is made and formats it when it is asked, so keeping one is cheap.
+ */
+const sites = new WeakMap<object, Error>();
+
+/** Remembers that `value` was made by the present call, and returns it. */
+export function withSourceLocation<T extends object>(value: T): T {
+  sites.set(value, new Error());
+  return value;
+}
+
+/** Remembers that `value` was made where `source` was: a node that is lowered later is at its builder's call. */
+export function withSourceLocationOf<T extends object>(value: T, source: unknown): T {
+  const site = typeof source === "object" && source !== null ? sites.get(source) : undefined;
+  if (site) sites.set(value, site);
+  return value;
+}
+
+/** The stack of the call that made `value`, or undefined for a value that no builder made. */
+export function stackOf(value: object): string | undefined {
+  return sites.get(value)?.stack;
+}
+
+/** A member that is in the snapshot only where it is true; what is no boolean is carried on, for the validation to report. */
+export function flag<Name extends string>(name: Name, value: boolean | undefined): { [Key in Name]?: true } {
+  return (value === undefined || (value as unknown) === false ? {} : { [name]: value }) as { [Key in Name]?: true };
+}
 
 /** A declared part of a model, to be listed in `defineModel`. */
 export interface Part<Kind extends string, Node> {
@@ -9,6 +57,6 @@ export interface Part<Kind extends string, Node> {
 
 /** What makes an object a part. Its node is made when it is asked for, and is located at the present call. */
 export function part<Kind extends string, Node extends object>(kind: Kind, lower: () => Node): Part<Kind, Node> {
-  const site = located({});
-  return { [PART]: kind, [LOWER]: () => locatedAs(lower(), site) };
+  const site = withSourceLocation({});
+  return { [PART]: kind, [LOWER]: () => withSourceLocationOf(lower(), site) };
 }

@@ -1,13 +1,48 @@
-import type { Condition as ConditionNode, Measure as MeasureNode, OccurrenceScope } from "../snapshot/types.js";
-import type { Comparisons } from "./comparisons.js";
-import { comparisons } from "./comparisons.js";
-import type { Condition } from "./condition.js";
-import { condition } from "./condition.js";
-import { guarded } from "./guarded.js";
-import type { Measure } from "./measure.js";
-import type { OpenCondition, Scopes } from "./scope.js";
-import { scopes } from "./scope.js";
-import { MEASURE } from "./symbols.js";
+import type {
+  Condition as ConditionNode,
+  Measure as MeasureNode,
+  OccurrenceScope,
+  OrderOperator,
+} from "../model/snapshot/types.js";
+import { type Condition, condition } from "./condition.js";
+import { strictProxy } from "./strict-proxy.js";
+import { MEASURE } from "./part.js";
+import { type OpenCondition, type Scopes, scopes } from "./scope.js";
+import { type Selection, selectorOf } from "./trigger.js";
+
+/** What any number can be asked. A comparison with an absent number is false. */
+export interface Comparisons<Result> {
+  /** `>=` */
+  atLeast(value: number): Result;
+  /** `<=` */
+  atMost(value: number): Result;
+  /** `>` */
+  moreThan(value: number): Result;
+  /** `<` */
+  lessThan(value: number): Result;
+  /** `=` */
+  equals(value: number): Result;
+  /** The exact negation of `equals`, so it holds where there is no number. */
+  notEquals(value: number): Result;
+}
+
+/** The methods of a number, each of which calls `compare`. */
+export function comparisons<Result>(compare: (operator: OrderOperator, value: number) => Result): Comparisons<Result> {
+  return {
+    atLeast: (value) => compare("gte", value),
+    atMost: (value) => compare("lte", value),
+    moreThan: (value) => compare("gt", value),
+    lessThan: (value) => compare("lt", value),
+    equals: (value) => compare("eq", value),
+    notEquals: (value) => compare("ne", value),
+  };
+}
+
+/** A number that a health component can be scored by, with `scale` or `steps`: a count, sum, average, least or greatest value, a distinct
+ * count, the latest value of a number property, days since, a numeric trait. */
+export interface Measure {
+  readonly [MEASURE]: MeasureNode;
+}
 
 /** A number over a stretch of time that is settled: what is left to say is the comparison. */
 export type ScopedQuantity = Comparisons<Condition> & Measure;
@@ -23,7 +58,7 @@ export function quantity(node: QuantityNode): Quantity {
   const owner = `the ${nameOf(node)} of ${JSON.stringify(node.of.event)}`;
   const guard = { owner, standIns: { measure: node } };
   const scoped = (scope: OccurrenceScope) =>
-    guarded(
+    strictProxy(
       {
         ...comparisons((operator, value) => condition({ ...node, ...scope, operator, value })),
         [MEASURE]: { ...node, ...scope },
@@ -33,7 +68,7 @@ export function quantity(node: QuantityNode): Quantity {
   const open = comparisons((operator, value) =>
     openCondition(owner, (scope) => ({ ...node, ...scope, operator, value })),
   );
-  return guarded({ ...open, ...scopes(scoped), [MEASURE]: node }, guard);
+  return strictProxy({ ...open, ...scopes(scoped), [MEASURE]: node }, guard);
 }
 
 function nameOf(node: QuantityNode): string {
@@ -50,5 +85,27 @@ function nameOf(node: QuantityNode): string {
 /** A condition that can still be narrowed to a scope. */
 export function openCondition(owner: string, nodeFor: (scope: OccurrenceScope) => ConditionNode): OpenCondition {
   const narrowed = scopes((scope) => condition(nodeFor(scope)));
-  return guarded({ ...condition(nodeFor({})), ...narrowed }, { owner: `a condition on ${owner}` });
+  return strictProxy({ ...condition(nodeFor({})), ...narrowed }, { owner: `a condition on ${owner}` });
+}
+
+/** A number of whole days, rounded down; absent where the event never happened, so that every comparison but `notEquals` is false. */
+export type Days = Comparisons<Condition> & Measure;
+
+/** The whole days since an event last happened: `daysSince(login).moreThan(7)`. In a step of a journey, only an occurrence since the
+ * journey's start (or the previous step) counts. */
+export function daysSince(event: Selection): Days {
+  return days(event, "last");
+}
+
+/** The whole days since an event happened for the first time of all, whatever came after. */
+export function daysSinceFirst(event: Selection): Days {
+  return days(event, "first");
+}
+
+function days(event: Selection, which: "first" | "last"): Days {
+  const node = { kind: "daysSince", which, of: selectorOf(event) } as const;
+  return strictProxy(
+    { ...comparisons((operator, value) => condition({ ...node, operator, value })), [MEASURE]: node },
+    { owner: "a number of days", standIns: { measure: node } },
+  );
 }

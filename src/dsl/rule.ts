@@ -1,16 +1,44 @@
-import type { Rule as RuleNode } from "../snapshot/types.js";
-import type { Action } from "./action.js";
-import type { Condition, Duration } from "./condition.js";
-import { nodeOf } from "./condition.js";
-import { flag } from "./flag.js";
-import type { Lazy } from "./lazy.js";
-import { resolve } from "./lazy.js";
+import type { Action as ActionNode, Rule as RuleNode } from "../model/snapshot/types.js";
+import { type Condition, type Duration, type Lazy, nodeOf, resolve } from "./condition.js";
 import { definitionOf } from "./model-error.js";
-import type { Part } from "./part.js";
-import { part } from "./part.js";
-import { ACTION } from "./symbols.js";
-import type { Occasion } from "./trigger.js";
-import { triggerOf } from "./trigger.js";
+import { ACTION, flag, withSourceLocation, type Part, part } from "./part.js";
+import type { ManualSegment } from "./segment.js";
+import type { ManualSignal } from "./signal.js";
+import { type Occasion, triggerOf } from "./trigger.js";
+
+/** What a rule does when it passes. */
+export interface Action {
+  readonly [ACTION]: ActionNode;
+}
+
+/** Adds the customer to a segment that has no condition. Nothing changes for a customer who is in it. */
+export function addTo(segment: ManualSegment): Action {
+  return action({ kind: "addToSegment", segment: segment.id });
+}
+
+/** Removes the customer from a segment that has no condition. Nothing changes for a customer who is not in it. */
+export function removeFrom(segment: ManualSegment): Action {
+  return action({ kind: "removeFromSegment", segment: segment.id });
+}
+
+/** Emits an event type of your own, such as "upsell.ready", to webhooks and the customer's timeline. */
+export function emit(type: string): Action {
+  return action({ kind: "emit", type });
+}
+
+/** Raises a signal that has no condition. Raising it again renews its `for` and emits nothing. */
+export function raise(signal: ManualSignal): Action {
+  return action({ kind: "raiseSignal", signal: signal.id });
+}
+
+/** Clears a signal that has no condition. Nothing changes where it is not raised. */
+export function clear(signal: ManualSignal): Action {
+  return action({ kind: "clearSignal", signal: signal.id });
+}
+
+function action(node: ActionNode): Action {
+  return { [ACTION]: withSourceLocation(node) };
+}
 
 /** Something that is done when something happens. */
 export interface RuleModel extends Part<"rule", RuleNode> {

@@ -1,4 +1,4 @@
-import type { OccurrenceScope, Since } from "../snapshot/types.js";
+import type { OccurrenceScope, Since } from "../model/snapshot/types.js";
 import type { Condition, Duration } from "./condition.js";
 import type { AnyJourney } from "./journey.js";
 

@@ -1,13 +1,8 @@
-import type { Segment as SegmentNode } from "../snapshot/types.js";
-import type { Condition } from "./condition.js";
-import { condition, nodeOf } from "./condition.js";
-import { guarded } from "./guarded.js";
-import type { Lazy } from "./lazy.js";
-import { resolve } from "./lazy.js";
-import type { Part } from "./part.js";
-import { part } from "./part.js";
-import type { Trigger } from "./trigger.js";
-import { trigger } from "./trigger.js";
+import type { Segment as SegmentNode } from "../model/snapshot/types.js";
+import { type Condition, condition, type Lazy, nodeOf, resolve } from "./condition.js";
+import { strictProxy } from "./strict-proxy.js";
+import { type Part, part } from "./part.js";
+import { type Trigger, trigger } from "./trigger.js";
 
 /** A group that customers enter and leave. */
 export interface SegmentModel extends Part<"segment", SegmentNode> {
@@ -36,7 +31,7 @@ export function segment(id: string, definition: { when: Lazy<Condition> }): Segm
 export function segment(id: string, definition?: { when?: Lazy<Condition> }): SegmentModel | ManualSegment {
   const lower = (): SegmentNode =>
     definition && "when" in definition ? { id, when: nodeOf(resolve(definition.when)) } : { id };
-  return guarded(
+  return strictProxy(
     {
       ...part("segment", lower),
       id,

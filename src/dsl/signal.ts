@@ -1,14 +1,9 @@
-import type { Severity, Signal as SignalNode } from "../snapshot/types.js";
-import type { Condition, Duration } from "./condition.js";
-import { nodeOf } from "./condition.js";
-import { guarded } from "./guarded.js";
-import type { Lazy } from "./lazy.js";
-import { resolve } from "./lazy.js";
+import type { Severity, Signal as SignalNode } from "../model/snapshot/types.js";
+import { type Condition, type Duration, type Lazy, nodeOf, resolve } from "./condition.js";
+import { strictProxy } from "./strict-proxy.js";
 import { definitionOf } from "./model-error.js";
-import type { Part } from "./part.js";
-import { part } from "./part.js";
-import type { Trigger } from "./trigger.js";
-import { trigger } from "./trigger.js";
+import { type Part, part } from "./part.js";
+import { type Trigger, trigger } from "./trigger.js";
 
 /** Something that somebody should look at, raised and cleared for each customer. */
 export interface SignalModel extends Part<"signal", SignalNode> {
@@ -46,7 +41,7 @@ export function signal(
   const { when, ...rest } = definitionOf(definition, "signal(…)", "a severity");
   const conditional = "when" in definition;
   const lower = (): SignalNode => ({ id, ...rest, ...(conditional ? { when: nodeOf(resolve(when)) } : {}) });
-  return guarded(
+  return strictProxy(
     {
       ...part("signal", lower),
       id,

@@ -1,16 +1,12 @@
-import type { Field, Measure as MeasureNode } from "../snapshot/types.js";
-import type { Condition, Duration } from "./condition.js";
-import { condition, nodeOf } from "./condition.js";
+import type { Field, Measure as MeasureNode } from "../model/snapshot/types.js";
+import { type Condition, condition, type Duration, nodeOf } from "./condition.js";
 import { nodesOf } from "./event.js";
 import type { AnyField, DateField, Fields, NumberField, StringField } from "./field.js";
-import { guarded } from "./guarded.js";
-import type { StandIns } from "./inert.js";
-import type { Measure } from "./measure.js";
-import type { Operand } from "./operand.js";
-import { operand } from "./operand.js";
-import type { Score } from "./score.js";
-import { located } from "./site.js";
-import { MEASURE, NODE, SCORE } from "./symbols.js";
+import { strictProxy, type RecoveryValues } from "./strict-proxy.js";
+import type { Measure } from "./quantity.js";
+import { type Operand, operand } from "./operand.js";
+import type { Score } from "./health.js";
+import { withSourceLocation, MEASURE, NODE, SCORE } from "./part.js";
 
 /** What a trait can be asked: what a property of its type can, and what only makes sense of how things are now. */
 export type TraitOperand<F extends AnyField> = Operand<F, Condition> & Present<F>;
@@ -51,23 +47,23 @@ export interface AnyTraits {
 export function traits<const F extends Fields>(fields: F): TraitsModel<F> {
   const nodes = withoutOptional(nodesOf(fields));
   const measured = Object.entries<Field | null>(nodes).find(([, field]) => field?.type === "number")?.[0];
-  const standIns: StandIns = { measure: measured === undefined ? undefined : { kind: "trait", trait: measured } };
+  const standIns: RecoveryValues = { measure: measured === undefined ? undefined : { kind: "trait", trait: measured } };
   const model: Record<string | symbol, unknown> = Object.create(null) as Record<string | symbol, unknown>;
   for (const [trait, field] of Object.entries<Field | null>(nodes)) {
     if (field) model[trait] = traitOperand(trait, field, standIns);
   }
-  model[NODE] = located(nodes);
-  return guarded(model, { code: "UNKNOWN_TRAIT", member: "trait", standIns }) as TraitsModel<F>;
+  model[NODE] = withSourceLocation(nodes);
+  return strictProxy(model, { code: "UNKNOWN_TRAIT", member: "trait", standIns }) as TraitsModel<F>;
 }
 
-function traitOperand(trait: string, field: Field, standIns: StandIns): object {
+function traitOperand(trait: string, field: Field, standIns: RecoveryValues): object {
   const exists = () => condition({ kind: "traitExists", trait });
   const questions = operand(field, {
     compare: (operator, value) => condition({ kind: "trait", trait, operator, value }),
     exists,
     missing: () => condition({ kind: "not", condition: nodeOf(exists()) }),
   });
-  return guarded(
+  return strictProxy(
     { ...questions, ...presentOf(trait, field) },
     { owner: `the trait ${JSON.stringify(trait)} (${field.type})`, standIns },
   );
@@ -76,7 +72,9 @@ function traitOperand(trait: string, field: Field, standIns: StandIns): object {
 function presentOf(trait: string, field: Field): object {
   switch (field.type) {
     case "string":
-      return { map: (values: Record<string, number>) => ({ [SCORE]: located({ kind: "map", trait, values }) }) };
+      return {
+        map: (values: Record<string, number>) => ({ [SCORE]: withSourceLocation({ kind: "map", trait, values }) }),
+      };
     case "number":
       return { [MEASURE]: { kind: "trait", trait } satisfies MeasureNode };
     case "date":

@@ -1,7 +1,15 @@
-import type { Trigger as TriggerNode } from "../snapshot/types.js";
-import type { Selection } from "./selection.js";
-import { located } from "./site.js";
-import { SELECTOR, TRIGGER } from "./symbols.js";
+import type { EventSelector, Trigger as TriggerNode } from "../model/snapshot/types.js";
+import { withSourceLocation, SELECTOR, TRIGGER } from "./part.js";
+
+/** Occurrences of one event: an event itself, or those of an event that meet a filter, `order.where((p) => p.total.atLeast(50))`. */
+export interface Selection {
+  readonly [SELECTOR]: EventSelector;
+}
+
+/** The occurrences that a value stands for; null, which the validation refuses, for a value that stands for none. */
+export function selectorOf(selection: Selection): EventSelector {
+  return (selection as Partial<Selection> | null | undefined)?.[SELECTOR] ?? (null as never);
+}
 
 /** Something that makes a rule run, once for each evaluation in which it occurs. */
 export interface Trigger {
@@ -14,7 +22,7 @@ export type Occasion = Trigger | Selection;
 
 /** Makes a trigger of its part of the snapshot. */
 export function trigger(node: TriggerNode): Trigger {
-  return { [TRIGGER]: located(node) };
+  return { [TRIGGER]: withSourceLocation(node) };
 }
 
 /** For a rule's `on`: an identify operation changed at least one trait. */

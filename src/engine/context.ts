@@ -1,9 +1,9 @@
-import { parseDuration } from "../snapshot/duration.js";
-import type { OccurrenceScope, Since, Snapshot } from "../snapshot/types.js";
-import type { Aggregate } from "./aggregates.js";
-import { NOTHING_COUNTS, stateBoundary, type BoundaryOf } from "./boundary.js";
-import type { Registry } from "./registry.js";
-import type { Stream } from "./streams.js";
+import { parseDuration } from "../model/snapshot/duration.js";
+import type { OccurrenceScope, Since, Snapshot } from "../model/snapshot/types.js";
+import type { Aggregate } from "./aggregates/aggregates.js";
+import { NOTHING_COUNTS, stateBoundary, type BoundaryOf } from "./state/boundary.js";
+import type { Registry } from "./model/registry.js";
+import type { Stream } from "./model/streams.js";
 
 export const LIFECYCLE_ITEM = "lifecycle";
 export const HEALTH_ITEM = "health";

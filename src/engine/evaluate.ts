@@ -1,11 +1,17 @@
-import { requireMemoryOf } from "./memory.js";
+import { requireMemoryOf } from "./state/memory.js";
 import { evaluateAt, evaluateTimer, evaluateTrack, invalidate } from "./evaluation.js";
-import { UNBOUNDED, type Budget } from "./budget.js";
+import { type Budget, UNBOUNDED, EvaluationContext } from "./state/evaluation-context.js";
 import { jsonEquals, setMember } from "./json.js";
-import type { Model } from "./model.js";
+import type { Model } from "./model/model.js";
 import { isAhead, isLateTrack } from "./settle.js";
-import type { CustomerState, Effect, HistorySource, IdentifyOperation, Operation, TrackOperation } from "./types.js";
-import { Working } from "./working.js";
+import type {
+  CustomerState,
+  Effect,
+  HistorySource,
+  IdentifyOperation,
+  Operation,
+  TrackOperation,
+} from "./state/types.js";
 
 export interface EvaluateOptions {
   /** The service's clock. */
@@ -56,7 +62,7 @@ export function evaluate(
   options: EvaluateOptions,
 ): Evaluated {
   requireMemoryOf(model, state);
-  const customer = new Working(model, state, options.history, options.budget ?? UNBOUNDED);
+  const customer = new EvaluationContext(model, state, options.history, options.budget ?? UNBOUNDED);
   const { aheadFrom = Infinity } = options;
   let taken = 0;
   while (taken < operations.length && take(customer, operations[taken]!, aheadFrom)) taken++;
@@ -73,13 +79,13 @@ export function evaluate(
 }
 
 /** Evaluates an operation and what is due before it; false where the budget is spent before the operation's turn. */
-function take(customer: Working, operation: Operation, aheadFrom: number): boolean {
+function take(customer: EvaluationContext, operation: Operation, aheadFrom: number): boolean {
   return operation.kind === "identify"
     ? takeIdentify(customer, operation, aheadFrom)
     : takeTrack(customer, operation, aheadFrom);
 }
 
-function takeTrack(customer: Working, operation: TrackOperation, aheadFrom: number): boolean {
+function takeTrack(customer: EvaluationContext, operation: TrackOperation, aheadFrom: number): boolean {
   if (isAhead(operation)) {
     noteTrack(customer, operation);
     wait(customer, operation);
@@ -95,7 +101,7 @@ function takeTrack(customer: Working, operation: TrackOperation, aheadFrom: numb
   return true;
 }
 
-function takeIdentify(customer: Working, operation: IdentifyOperation, aheadFrom: number): boolean {
+function takeIdentify(customer: EvaluationContext, operation: IdentifyOperation, aheadFrom: number): boolean {
   const { acceptedAt } = operation;
   // At the head of a backfill and within one, the clock stays in the past for the history that follows. What is due at the
   // clock is evaluated even so, before the traits change: a tick at that instant could have done it.
@@ -110,7 +116,7 @@ function takeIdentify(customer: Working, operation: IdentifyOperation, aheadFrom
 }
 
 /** Merges traits by key, null removing one, and tells whether any changed. */
-function mergeTraits(customer: Working, { traits }: IdentifyOperation): boolean {
+function mergeTraits(customer: EvaluationContext, { traits }: IdentifyOperation): boolean {
   let changed = false;
   for (const [name, value] of Object.entries(traits)) {
     const present = Object.hasOwn(customer.traits, name) ? customer.traits[name]! : null;
@@ -131,13 +137,13 @@ function addPendingIdentify(dueAt: number[], instant: number): void {
 }
 
 /** Remembers the last track operation in order of acceptance. Deferred ones come again, and are not later for that. */
-function noteTrack(customer: Working, { occurredAt, acceptedAt, seq }: TrackOperation): void {
+function noteTrack(customer: EvaluationContext, { occurredAt, acceptedAt, seq }: TrackOperation): void {
   if (customer.lastTrack === null || seq > customer.lastTrack.seq) {
     customer.lastTrack = { occurredAt, acceptedAt, seq };
   }
 }
 
-function wait({ waiting }: Working, operation: TrackOperation): void {
+function wait({ waiting }: EvaluationContext, operation: TrackOperation): void {
   let at = waiting.length;
   while (at > 0 && waiting[at - 1]!.occurredAt > operation.occurredAt) at--;
   waiting.splice(at, 0, operation);
@@ -151,7 +157,7 @@ function wait({ waiting }: Working, operation: TrackOperation): void {
  *   that are pending then, and operations come after it
  * @returns false where the budget was spent before
  */
-export function evaluateDue(customer: Working, through: number, at: "all" | "timers"): boolean {
+export function evaluateDue(customer: EvaluationContext, through: number, at: "all" | "timers"): boolean {
   for (;;) {
     const timer = timerDue(customer);
     const identify = customer.traitsDueAt[0] ?? Infinity;
@@ -172,7 +178,12 @@ export function evaluateDue(customer: Working, through: number, at: "all" | "tim
 }
 
 /** The same, but no further than an operation that is not at hand; false also where that is due by then. */
-function evaluateBefore(customer: Working, through: number, at: "all" | "timers", aheadFrom: number): boolean {
+function evaluateBefore(
+  customer: EvaluationContext,
+  through: number,
+  at: "all" | "timers",
+  aheadFrom: number,
+): boolean {
   const missing = Math.max(aheadFrom, customer.clock);
   if (missing > through || (missing === through && at === "timers")) return evaluateDue(customer, through, at);
   // Those at hand that are due with it were accepted before it.
@@ -180,16 +191,16 @@ function evaluateBefore(customer: Working, through: number, at: "all" | "timers"
   return false;
 }
 
-export function nextDue(customer: Working): number {
+export function nextDue(customer: EvaluationContext): number {
   return Math.min(timerDue(customer), customer.traitsDueAt[0] ?? Infinity, operationDue(customer));
 }
 
 /** The next change by time alone. A customer whose first operation lies ahead is due at its acceptance. */
-function timerDue(customer: Working): number {
+function timerDue(customer: EvaluationContext): number {
   if (!customer.isNew || customer.waiting.length === 0 || customer.traitsDueAt.length > 0) return customer.timerDueAt;
   return customer.waiting.reduce((least, { acceptedAt }) => Math.min(least, acceptedAt), Infinity);
 }
 
-function operationDue({ waiting, clock }: Working): number {
+function operationDue({ waiting, clock }: EvaluationContext): number {
   return waiting.length === 0 ? Infinity : Math.max(waiting[0]!.occurredAt, clock);
 }

@@ -1,6 +1,6 @@
-import { refreshDue } from "./item-health.js";
-import type { TrackedEvent } from "./types.js";
-import type { Working } from "./working.js";
+import { refreshDue } from "./parts/health.js";
+import type { TrackedEvent } from "./state/types.js";
+import type { EvaluationContext } from "./state/evaluation-context.js";
 
 /**
  * One evaluation, at the instant of an operation or of something due: brings every item up to date, each after the items
@@ -11,9 +11,9 @@ import type { Working } from "./working.js";
  * it, and what changes by time alone is due at that instant.
  */
 export function evaluateAt(
-  customer: Working,
+  customer: EvaluationContext,
   instant: number,
-  causeKind: Working["causeKind"],
+  causeKind: EvaluationContext["causeKind"],
   operation: TrackedEvent | null = null,
 ): void {
   const { model } = customer;
@@ -37,14 +37,14 @@ export function evaluateAt(
 }
 
 /** An evaluation at an instant at which a condition changes by time alone. */
-export function evaluateTimer(customer: Working, instant: number): void {
+export function evaluateTimer(customer: EvaluationContext, instant: number): void {
   const { dirty, dueAt } = customer;
   for (let i = 0; i < dueAt.length; i++) if (dueAt[i]! <= instant) dirty[i] = 1;
   evaluateAt(customer, instant, "timer");
 }
 
 /** Applies an event at the customer's clock, or at its occurrence if that is later, and evaluates. */
-export function evaluateTrack(customer: Working, operation: TrackedEvent): void {
+export function evaluateTrack(customer: EvaluationContext, operation: TrackedEvent): void {
   const { occurredAt } = operation;
   customer.record(operation);
   if (occurredAt > customer.lastEventAt) customer.lastEventAt = occurredAt;
@@ -58,7 +58,7 @@ export function evaluateTrack(customer: Working, operation: TrackedEvent): void 
  * Takes over that an input of conditions changed without an evaluation: the next one looks at every item, and what changes
  * by time alone is found anew. Until a new version's first evaluation the due instant of the former one stands.
  */
-export function invalidate(customer: Working): void {
+export function invalidate(customer: EvaluationContext): void {
   const { model, dirty, dueAt } = customer;
   dirty.fill(1);
   if (customer.isNew || customer.awaitsEvaluation) return;
@@ -67,7 +67,7 @@ export function invalidate(customer: Working): void {
 }
 
 /** Whether health that no condition reads is scored now, and whether anything of it may have changed since the last time. */
-function prepareHealth(customer: Working, instant: number, isOperation: boolean): void {
+function prepareHealth(customer: EvaluationContext, instant: number, isOperation: boolean): void {
   const { healthChangesAt } = customer;
   customer.scoresHealth = isOperation || refreshDue(customer, healthChangesAt) <= instant;
   if (customer.scoresHealth && (customer.healthIsStale || healthChangesAt <= instant)) {
@@ -75,7 +75,7 @@ function prepareHealth(customer: Working, instant: number, isOperation: boolean)
   }
 }
 
-function runPass(customer: Working): boolean {
+function runPass(customer: EvaluationContext): boolean {
   const { model, dirty, dueAt } = customer;
   const { items, readers } = model;
   let changed = false;

@@ -1,4 +1,4 @@
-import type { Cause } from "./types.js";
+import type { Cause } from "./state/types.js";
 
 /** The public id of an event, of its number: it sorts in order of acceptance. The same as svc.event_id in SQL; a test holds them together. */
 export function eventId(seq: number): string {

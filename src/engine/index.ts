@@ -2,20 +2,20 @@
  * The engine: a pure function from a compiled model, a customer's state and operations to a new state and effects. No
  * clock, no I/O; callers hand in time and data.
  */
-export type { Budget } from "./budget.js";
-export { corrections, untoldExpirations, type JourneySpan } from "./corrections.js";
-export { MemoryRebuild, newCustomer, rebuildMemory } from "./customer.js";
-export { journeyProgress, stateDocument, type JourneyProgress, type StateDocument } from "./document.js";
+export type { Budget } from "./state/evaluation-context.js";
+export { corrections, untoldExpirations, type JourneySpan } from "./state/corrections.js";
+export { MemoryRebuild, newCustomer, rebuildMemory } from "./state/customer.js";
+export { journeyProgress, stateDocument, type JourneyProgress, type StateDocument } from "./state/document.js";
 export { evaluate, type Evaluated, type EvaluateOptions } from "./evaluate.js";
 export { explain, explainHealth, type CustomerExplanation, type Explained, type ExplainOptions } from "./explain.js";
-export { HistoryNeeded } from "./history.js";
-export { hasMemoryOf } from "./memory.js";
+export { HistoryNeeded } from "./state/history.js";
+export { hasMemoryOf } from "./state/memory.js";
 export { causeId, emissionId, eventId } from "./ids.js";
-export { compileModel, type Model } from "./model.js";
-export { firstLater, isLater } from "./order.js";
+export { compileModel, type Model } from "./model/model.js";
+export { firstLater, isLater } from "./state/history.js";
 export { replay, replayPart, type Replayed, type ReplayInput, type ReplayPart } from "./replay.js";
 export { heldUntil, timersMayFire } from "./settle.js";
-export { stateBudget, type RememberedPart, type StateBudget } from "./state-budget.js";
+export { stateBudget, type RememberedPart, type StateBudget } from "./model/state-budget.js";
 export type {
   Cause,
   CustomerState,
@@ -31,4 +31,4 @@ export type {
   Operation,
   TrackedEvent,
   TrackOperation,
-} from "./types.js";
+} from "./state/types.js";

@@ -1,4 +1,4 @@
-import type { Json } from "./types.js";
+import type { Json } from "./state/types.js";
 
 /** Whether two JSON values are equal: objects regardless of the order of their keys, arrays in order. */
 export function jsonEquals(a: Json, b: Json): boolean {

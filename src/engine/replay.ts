@@ -1,10 +1,9 @@
-import { UNBOUNDED, type Budget } from "./budget.js";
-import { newCustomer } from "./customer.js";
+import { type Budget, UNBOUNDED, EvaluationContext } from "./state/evaluation-context.js";
+import { newCustomer } from "./state/customer.js";
 import { evaluateDue, nextDue } from "./evaluate.js";
 import { evaluateAt, evaluateTrack, invalidate } from "./evaluation.js";
-import type { Model } from "./model.js";
-import type { CustomerState, Effect, HistorySource, Json, TrackedEvent } from "./types.js";
-import { Working } from "./working.js";
+import type { Model } from "./model/model.js";
+import type { CustomerState, Effect, HistorySource, Json, TrackedEvent } from "./state/types.js";
 
 /** What a replay takes over of the customer as live evaluation left it. */
 export interface ReplayInput {
@@ -69,7 +68,7 @@ export function replayPart(
   input: ReplayInput,
   { state, events, through, history, budget = UNBOUNDED }: ReplayPart,
 ): Replayed {
-  const customer = new Working(model, state ?? zero(input), history, budget);
+  const customer = new EvaluationContext(model, state ?? zero(input), history, budget);
   let taken = 0;
   let isDone = true;
   for (const event of events) {
@@ -82,7 +81,7 @@ export function replayPart(
 }
 
 /** Evaluates what is due before an event, and the event; false where the budget was spent before that. */
-function take(customer: Working, input: ReplayInput, event: TrackedEvent): boolean {
+function take(customer: EvaluationContext, input: ReplayInput, event: TrackedEvent): boolean {
   if (customer.isNew) begin(customer, input, event.occurredAt);
   if (!evaluateDue(customer, event.occurredAt, "all") || !customer.mayGoOn()) return false;
   evaluateTrack(customer, event);
@@ -95,7 +94,7 @@ function zero({ customerId, createdAt, traits, traitsChangedAt, lastTrack }: Rep
 }
 
 /** Evaluates where live evaluation began, no earlier than the creation, if that was before the first retained event. */
-function begin(customer: Working, input: ReplayInput, firstEventAt: number): void {
+function begin(customer: EvaluationContext, input: ReplayInput, firstEventAt: number): void {
   if (input.firstEvaluatedAt === null) return;
   const at = Math.max(input.createdAt, input.firstEvaluatedAt);
   if (at >= firstEventAt) return;
@@ -103,7 +102,7 @@ function begin(customer: Working, input: ReplayInput, firstEventAt: number): voi
   else evaluateAt(customer, at, "timer");
 }
 
-function end(customer: Working, input: ReplayInput, through: number): boolean {
+function end(customer: EvaluationContext, input: ReplayInput, through: number): boolean {
   if (customer.isNew) begin(customer, input, Infinity);
   if (input.lastEventAt !== null && input.lastEventAt > customer.lastEventAt) {
     customer.lastEventAt = input.lastEventAt;

@@ -1,7 +1,7 @@
-import type { PropertyTest } from "./compare.js";
+import type { PropertyTest } from "./conditions/compare.js";
 import type { CompiledScope } from "./context.js";
 import { memberReader } from "./json.js";
-import type { HistoryEvent, Json } from "./types.js";
+import type { HistoryEvent, Json } from "./state/types.js";
 
 /** The occurrences whose property an aggregate reads. */
 export interface Selection<T> {

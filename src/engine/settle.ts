@@ -1,4 +1,4 @@
-import type { CustomerState, Operation, TrackOperation } from "./types.js";
+import type { CustomerState, Operation, TrackOperation } from "./state/types.js";
 
 /** How far an event may lie before or after its acceptance and still be taken as happening now; the same as svc.punctual() in SQL. */
 export const PUNCTUAL_MILLISECONDS = 5 * 60_000;

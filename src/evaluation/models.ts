@@ -1,7 +1,7 @@
 import { compileModel, type Model } from "../engine/index.js";
-import { canonicalJson, hashSnapshot } from "../snapshot/canonical.js";
-import { EMPTY_SNAPSHOT } from "../snapshot/types.js";
-import { parseSnapshot } from "../snapshot/validate.js";
+import { canonicalJson, hashSnapshot } from "../model/snapshot/canonical.js";
+import { EMPTY_SNAPSHOT } from "../model/snapshot/types.js";
+import { parseSnapshot } from "../model/validate/validate.js";
 
 /** A configuration version by its number and the hash of its snapshot; both null before the first deploy. */
 export interface VersionKey {

@@ -3,24 +3,21 @@ import Koa from "koa";
 import type { Logger } from "pino";
 import { adminRoutes, type AdminDeps } from "./admin/routes.js";
 import { TokenUse } from "./admin/token-use.js";
-import { BodyBudget, limitBodies } from "./body-budget.js";
+import { BodyBudget, limitBodies } from "./request/body-budget.js";
 import { docsRoutes } from "./docs/routes.js";
 import type { DocsUrl } from "./errors.js";
-import { handleErrors } from "./handle-errors.js";
-import { readLargeBodies } from "./large-bodies.js";
+import { handleErrors, refuseUnmatched } from "./middleware/handle-errors.js";
+import { readLargeBodies } from "./request/large-bodies.js";
 import { countRequests, metricsRoutes, type MetricsDeps } from "./metrics.js";
 import { oauthRoutes } from "./oauth/routes.js";
 import { openApiRoutes } from "./openapi/routes.js";
 import type { PageDeps } from "./pages/deps.js";
 import { pageRoutes } from "./pages/routes.js";
 import { probeRoutes, starting, type ProbeChecks } from "./probes.js";
-import { assignRequestId } from "./request-id.js";
-import { logRequests } from "./request-log.js";
-import { requireHost } from "./require-host.js";
+import { assignRequestId, requireHost, setSecurityHeaders } from "./middleware/headers.js";
+import { logRequests } from "./middleware/request-log.js";
 import type { Route } from "./route.js";
-import { setSecurityHeaders } from "./security-headers.js";
-import { discardUnread } from "./unread-body.js";
-import { refuseUnmatched } from "./unmatched.js";
+import { discardUnread } from "./middleware/unread-body.js";
 
 export interface AppDeps {
   log: Logger;
@@ -45,7 +42,7 @@ export function createApp(deps: AppDeps): Koa {
   const app = createBareApp(deps);
   trustProxies(app, deps.trustedProxies ?? 0);
   const bodies = new BodyBudget(deps.bodyBytesMax ?? BODY_BYTES_MAX);
-  deps.metrics.process.look(
+  deps.metrics.process.gauge(
     "svc_request_body_bytes",
     "Bytes of request bodies that are held, and may be.",
     "bytes",

@@ -2,8 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { ApiError, type DocsUrl, renderError } from "./errors.js";
-import { chooseRequestId } from "./request-id.js";
-import { SECURITY_HEADERS } from "./security-headers.js";
+import { chooseRequestId, SECURITY_HEADERS } from "./middleware/headers.js";
 
 /** What Node.js refuses before there is a request, or in the middle of one, by its codes. */
 const REFUSALS: Readonly<Record<string, [status: number, phrase: string, code: string]>> = {

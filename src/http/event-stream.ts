@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Readable } from "node:stream";
 import type { Context } from "koa";
-import { ClientGoneError } from "./body.js";
+import { ClientGoneError } from "./request/body.js";
 import { ApiError } from "./errors.js";
-import { envelopeOf } from "./handle-errors.js";
+import { envelopeOf } from "./middleware/handle-errors.js";
 import { isStopping } from "./server.js";
 
 /** Some of the events of a stream, in order. */

@@ -1,4 +1,4 @@
-import type { NewCredential } from "./credentials.js";
+import type { NewCredential } from "./request/credentials.js";
 
 /** One-time links. The secret stands in the query, because pages without scripts see no fragment; the page puts it into a cookie at once. */
 

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Context, Middleware, Next } from "koa";
 import type { ProcessMetrics } from "../metrics/process-metrics.js";
-import { bearerToken } from "./credentials.js";
+import { bearerToken } from "./request/credentials.js";
 import { ApiError } from "./errors.js";
 import type { Route } from "./route.js";
 

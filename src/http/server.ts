@@ -2,9 +2,35 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from "node:net";
 import type { Logger } from "pino";
 import { answerClientErrors } from "./client-error.js";
-import { limitConnections } from "./connection-limit.js";
 import type { DocsUrl } from "./errors.js";
-import { askForBodiesLate } from "./expect-continue.js";
+import { networkOf } from "./request/client-address.js";
+import { askForBodiesLate } from "./request/expect-continue.js";
+
+/**
+ * Lets each network have so many connections at once, and resets what it opens beyond: so that nobody has all that the process may hold, and
+ * that reading slow ones leaves time for others. The log is told when a network reaches its limit.
+ */
+function limitConnections(server: Server, each: number, log?: Logger): void {
+  const open = new Map<string, { connections: number; isTold: boolean }>();
+  server.on("connection", (socket: Socket) => {
+    // Without an address it is gone already.
+    const network = networkOf(socket.remoteAddress ?? "");
+    const held = open.get(network) ?? { connections: 0, isTold: false };
+    if (held.connections >= each) {
+      if (!held.isTold)
+        log?.warn({ network, connections: each }, "connections beyond the limit of a network are reset");
+      held.isTold = true;
+      socket.resetAndDestroy();
+      return;
+    }
+    held.connections += 1;
+    open.set(network, held);
+    socket.once("close", () => {
+      held.connections -= 1;
+      if (held.connections === 0) open.delete(network);
+    });
+  });
+}
 
 /** How long a client may take, and how much it may have. What is slower is answered REQUEST_TIMEOUT. */
 export interface ClientLimits {
@@ -70,7 +96,7 @@ export function watchRate(request: IncomingMessage): { signal: AbortSignal; stop
 }
 
 /** Answers one request; of an application, its `callback()`. */
-export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** A server that answers every client, whatever it sends and however slowly, with the application's envelope. The log is told of what never
  * reaches the application. */

@@ -1,28 +1,50 @@
 import Router from "@koa/router";
-import Koa, { type Context } from "koa";
-import { readJsonText } from "../http/body.js";
-import { parseJson } from "../http/parse-json.js";
+import Koa, { type Context, type Next } from "koa";
 import { ApiError, type Diagnostic } from "../http/errors.js";
-import { assignRequestId } from "../http/request-id.js";
-import { requireHost } from "../http/require-host.js";
-import { setSecurityHeaders } from "../http/security-headers.js";
-import { refuseUnmatched } from "../http/unmatched.js";
+import { refuseUnmatched } from "../http/middleware/handle-errors.js";
+import { assignRequestId, requireHost, setSecurityHeaders } from "../http/middleware/headers.js";
+import { readJsonText } from "../http/request/body.js";
+import { parseJson } from "../http/request/parse-json.js";
 import {
   BATCH_BYTES_MAX,
-  SINGLE_BYTES_MAX,
   batchRequestProblem,
-  singleRequestProblem,
   type RequestProblem,
-} from "../operations/request.js";
+  SINGLE_BYTES_MAX,
+  singleRequestProblem,
+} from "../ingestion/request.js";
+import { moveClock } from "./clock.js";
 import type { Accepted, LocalEngine, RequestOperation } from "./engine.js";
-import { refuseWebPages } from "./guard.js";
 import { helpText } from "./help.js";
-import { moveClock } from "./move-clock.js";
 import { page } from "./page.js";
 import type { RequestForm } from "./refusals.js";
-import { note, reportAndAnswer, type Observe } from "./report.js";
+import { note, type Observe, reportAndAnswer } from "./report.js";
 
-export interface LocalAppOptions {
+const OWN_NAMES = new Set(["127.0.0.1", "localhost", "[::1]"]);
+
+/**
+ * Refuses what a web page may have sent. There is no authentication, and a browser on the same machine reaches this server: under a
+ * foreign name, where a page's name was made to resolve to this machine, or with the header Origin.
+ */
+async function refuseWebPages(ctx: Context, next: Next): Promise<void> {
+  const name = ctx.get("Host").replace(/:\d*$/, "").toLowerCase();
+  if (!OWN_NAMES.has(name)) {
+    throw new ApiError(403, "FORBIDDEN", {
+      message: "The local engine answers under its own address only.",
+      reason: "The header Host names another one.",
+      fix: "Send requests to 127.0.0.1 or localhost.",
+    });
+  }
+  if (ctx.req.headers.origin !== undefined) {
+    throw new ApiError(403, "FORBIDDEN", {
+      message: "The local engine takes no requests from web pages.",
+      reason: "The header Origin is present.",
+      fix: "Send events from your backend, as in production, or from a terminal.",
+    });
+  }
+  await next();
+}
+
+interface LocalAppOptions {
   engine: LocalEngine;
   observe: Observe;
 }

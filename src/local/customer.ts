@@ -1,15 +1,38 @@
 import {
-  evaluate,
-  heldUntil,
-  newCustomer,
-  timersMayFire,
   type CustomerState,
   type Effect,
+  evaluate,
+  firstLater,
+  heldUntil,
+  type HistoryPage,
+  type HistorySource,
   type Model,
+  newCustomer,
   type Operation,
+  timersMayFire,
   type TrackOperation,
 } from "../engine/index.js";
-import { EventHistory } from "./history.js";
+
+/** Events that the engine is given at once. */
+const PAGE = 1_000;
+
+/** The evaluated events of one customer, by name and in order of (occurrence, acceptance): what the engine may ask for. */
+class EventHistory {
+  readonly #byName = new Map<string, TrackOperation[]>();
+
+  add(event: TrackOperation): void {
+    const events = this.#byName.get(event.event);
+    if (events === undefined) this.#byName.set(event.event, [event]);
+    else events.splice(firstLater(events, event), 0, event);
+  }
+
+  readonly source: HistorySource = ({ event, after, until }): HistoryPage => {
+    const events = this.#byName.get(event) ?? [];
+    const from = firstLater(events, after);
+    const to = until === null ? events.length : firstLater(events, until);
+    return { events: events.slice(from, Math.min(to, from + PAGE)), complete: to - from <= PAGE };
+  };
+}
 
 /** The service's clock, and whether no late event came in for the settling time. */
 export interface Instant {

@@ -7,10 +7,10 @@ import {
   type Model,
   type StateDocument,
 } from "../engine/index.js";
-import type { Snapshot } from "../snapshot/types.js";
+import type { Snapshot } from "../model/snapshot/types.js";
 import type { Diagnostic } from "../http/errors.js";
-import type { IdentifyRequest, TrackRequest } from "../operations/shape.js";
-import { parseTimestamp } from "../operations/timestamp.js";
+import type { IdentifyRequest, TrackRequest } from "../ingestion/shape.js";
+import { parseTimestamp } from "../ingestion/timestamp.js";
 import type { Clock } from "./clock.js";
 import { IdempotencyKeys } from "./idempotency.js";
 import { Population, type AcceptedBatch, type CustomerChange, type PopulationOptions } from "./population.js";

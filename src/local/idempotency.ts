@@ -1,6 +1,6 @@
-import { canonicalJson } from "../snapshot/canonical.js";
-import { parseTimestamp } from "../operations/timestamp.js";
-import type { TrackRequest } from "../operations/shape.js";
+import { canonicalJson } from "../model/snapshot/canonical.js";
+import { parseTimestamp } from "../ingestion/timestamp.js";
+import type { TrackRequest } from "../ingestion/shape.js";
 
 /** What a key stands for. */
 interface Entry {

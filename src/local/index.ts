@@ -3,7 +3,7 @@ export { changesInWords, type Change } from "./changes.js";
 export { RealClock, TestClock, type Clock } from "./clock.js";
 export { curlLine } from "./help.js";
 export type { RequestReport } from "./report.js";
-export { PortTakenError } from "./port-taken.js";
+export { PortTakenError } from "./server.js";
 export { BrokenModelError, LocalSession, type Reload, type SessionObserver } from "./session.js";
 export type { LocalEngine } from "./engine.js";
 export type { CustomerChange } from "./population.js";

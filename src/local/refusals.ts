@@ -1,7 +1,7 @@
 import { ApiError, type Diagnostic } from "../http/errors.js";
-import type { IdentifyRequest, TrackRequest } from "../operations/shape.js";
-import { eventDiagnostics, traitDiagnostics, type PayloadDiagnostic } from "../snapshot/payload.js";
-import type { Snapshot } from "../snapshot/types.js";
+import type { IdentifyRequest, TrackRequest } from "../ingestion/shape.js";
+import { eventDiagnostics, traitDiagnostics, type PayloadDiagnostic } from "../model/payload.js";
+import type { Snapshot } from "../model/snapshot/types.js";
 
 /** How a request came: an event by itself, or operations in a batch, whose errors name them by position. */
 export type RequestForm = "single" | "batch";

@@ -1,5 +1,5 @@
 import type { Context, Middleware, Next } from "koa";
-import { ClientGoneError } from "../http/body.js";
+import { ClientGoneError } from "../http/request/body.js";
 import { ApiError, renderError, type Diagnostic } from "../http/errors.js";
 import type { RequestOperation } from "./engine.js";
 import type { CustomerChange } from "./population.js";

@@ -2,12 +2,35 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { drain } from "../http/drain.js";
 import { createHttpServer } from "../http/server.js";
-import { Alarm } from "./alarm.js";
 import { createLocalApp } from "./app.js";
 import type { LocalEngine } from "./engine.js";
 import type { CustomerChange } from "./population.js";
 import type { Observe } from "./report.js";
-import { PortTakenError } from "./port-taken.js";
+
+/** The error of a port that another program listens on. */
+export class PortTakenError extends Error {
+  constructor(readonly port: number) {
+    super(`the port ${port} is taken`);
+  }
+}
+
+/** The longest delay that setTimeout takes; longer ones it makes very short. */
+const DELAY_MS_MAX = 2 ** 31 - 1;
+
+/** Rings at an instant of the machine's clock. It does not keep the process alive. */
+class Alarm {
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly ring: () => void) {}
+
+  /** Sets it to an instant (ms) instead of the former one; null: to none. An instant that is too far away to be set rings early. */
+  set(instant: number | null): void {
+    clearTimeout(this.#timer);
+    if (instant === null) return;
+    const delay = Math.min(Math.max(instant - Date.now(), 0), DELAY_MS_MAX);
+    this.#timer = setTimeout(this.ring, delay).unref();
+  }
+}
 
 const HOST = "127.0.0.1";
 /** How long requests at hand may take once the server stops. */

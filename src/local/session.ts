@@ -1,5 +1,5 @@
 import { compileProject, type CompileResult, type Diagnostic } from "../dsl-compiler/index.js";
-import type { Snapshot } from "../snapshot/types.js";
+import type { Snapshot } from "../model/snapshot/types.js";
 import type { Clock } from "./clock.js";
 import type { LocalEngine } from "./engine.js";
 import type { CustomerChange } from "./population.js";

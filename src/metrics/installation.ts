@@ -1,7 +1,6 @@
 import prom from "prom-client";
-import type { CounterRow, Installation } from "../db/calls-metrics.js";
-import { SEPARATOR, SUM, UNBOUNDED } from "./worker-counters.js";
-import { WORKER_METRICS, type WorkerMetric } from "./worker-metrics.js";
+import type { CounterRow, Installation } from "../db/api/monitoring.js";
+import { SEPARATOR, SUM, UNBOUNDED, WORKER_METRICS, type WorkerMetric } from "./worker-metrics.js";
 
 interface Gauge {
   name: string;

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import prom from "prom-client";
 
 /** A gauge that is looked at when it is asked for: each value with that of its label. */
-export type Look = () => Readonly<Record<string, number>>;
+export type ReadGauge = () => Readonly<Record<string, number>>;
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PATCH", "DELETE"]);
 
@@ -40,7 +40,7 @@ export class ProcessMetrics {
   );
 
   constructor({ version }: { version: string }) {
-    this.look("svc_build_info", "1, by the version of the program.", "version", () => ({ [version]: 1 }));
+    this.gauge("svc_build_info", "1, by the version of the program.", "version", () => ({ [version]: 1 }));
     for (const outcome of ["accepted", "repeated"]) this.#operations.inc({ outcome }, 0);
   }
 
@@ -72,7 +72,7 @@ export class ProcessMetrics {
   }
 
   /** Adds a gauge, or puts another in its place. */
-  look(name: string, help: string, label: string, read: Look): void {
+  gauge(name: string, help: string, label: string, read: ReadGauge): void {
     this.#registry.removeSingleMetric(name);
     new prom.Gauge({
       name,

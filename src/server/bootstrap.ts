@@ -1,10 +1,8 @@
-import { bootstrap } from "../db/calls-operator.js";
-import { operatorResetUser } from "../db/calls-operator.js";
-import { newAccessToken } from "../http/credentials.js";
+import { bootstrap, operatorResetUser } from "../db/api/operator.js";
+import { newAccessToken } from "../http/request/credentials.js";
 import { ConfigError, type ServerConfig } from "./config.js";
-import { credentialsInWords } from "./credentials-in-words.js";
+import { asOperator, credentialsInWords } from "./operator.js";
 import type { Logger } from "./log.js";
-import { asOperator } from "./operator.js";
 
 export interface BootstrapOptions {
   organization: string;

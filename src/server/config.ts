@@ -1,8 +1,12 @@
 import { isIPv6 } from "node:net";
-import { nearest } from "../snapshot/nearest.js";
+import { nearest } from "../model/snapshot/nearest.js";
 
-export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+/** What a process of `svc-server start` does. */
+export const ROLES = ["all", "http", "worker"] as const;
+export type Role = (typeof ROLES)[number];
+
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** What the server was told by its environment, checked; see docs for each variable's meaning. */
 export interface ServerConfig {

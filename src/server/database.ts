@@ -1,4 +1,4 @@
-import { startEmbedded, type EmbeddedOptions } from "../db/embedded.js";
+import { startEmbedded, type EmbeddedOptions } from "../db/embedded/embedded.js";
 import type { ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 import { databaseFailure, lookFailure } from "./start-failure.js";
@@ -60,7 +60,7 @@ export async function bringToVersion(
   logger: Logger,
 ): Promise<Database> {
   // Loaded while the server starts.
-  const [server, { migrate }] = await Promise.all([reaching, import("../db/migrate.js")]);
+  const [server, { migrate }] = await Promise.all([reaching, import("../db/migrate/migrate.js")]);
   try {
     const report = await migrate(server.url, { onWait: (sentence) => logger.warn(sentence) });
     for (const note of report.notes) logger.warn(note);

@@ -1,4 +1,4 @@
-import { operatorExamine, type Examination, type Violation } from "../db/calls-operator.js";
+import { operatorExamine, type Examination, type Violation } from "../db/api/operator.js";
 import type { ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 import { lookAsOperator } from "./operator.js";

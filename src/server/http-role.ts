@@ -3,8 +3,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type Koa from "koa";
 import type { Sql } from "postgres";
-import { answers, readInstallation } from "../db/calls-metrics.js";
-import { failedChecks } from "../db/calls-probe.js";
+import { answers, failedChecks, readInstallation } from "../db/api/monitoring.js";
 import { connect, type ConnectOptions } from "../db/connect.js";
 import { PROJECT_ROOT, readCommitted, type Committed } from "../db/migrate/files.js";
 import { createAiQuestions } from "../http/admin/ai-questions.js";
@@ -19,7 +18,7 @@ import type { DocsUrl, FailedCheck } from "../http/errors.js";
 import { Ingestor, LARGE_CALLS } from "../http/ingest/ingestor.js";
 import { LargeBatches } from "../http/ingest/large-batches.js";
 import { KeyCheck } from "../http/ingest/key-check.js";
-import type { LaneLoad } from "../http/ingest/lane.js";
+import type { CallQueueLoad } from "../http/ingest/keyed-call-queue.js";
 import type { BatchDatabase } from "../http/ingest/send-batch.js";
 import { ingestRoutes } from "../http/ingest/routes.js";
 import type { ProbeChecks } from "../http/probes.js";
@@ -218,7 +217,7 @@ function connectForMetrics({ databaseUrl, useRoles }: HttpRoleOptions): Sql {
 function showPool(metrics: ProcessMetrics, sockets: ReadonlySet<Socket>): void {
   const help =
     "Connections of the pools that serve requests, ingestion's and administration's together: open, and at most.";
-  metrics.look("svc_database_pool_connections", help, "connections", () => ({
+  metrics.gauge("svc_database_pool_connections", help, "connections", () => ({
     open: [...sockets].filter(({ destroyed }) => !destroyed).length,
     limit: INGESTION_CONNECTIONS + ADMINISTRATION_CONNECTIONS,
   }));
@@ -293,17 +292,17 @@ function createServiceApp(parts: ServiceAppParts): Koa {
 }
 
 function showIngestion(metrics: ProcessMetrics, ingestor: Ingestor): void {
-  const of = (figure: keyof LaneLoad) => () => {
+  const of = (figure: keyof CallQueueLoad) => () => {
     const { single, batch } = ingestor.load;
     return { single: single[figure], batch: batch[figure] };
   };
-  metrics.look(
+  metrics.gauge(
     "svc_ingest_waiting_requests",
     "Ingestion requests that wait for a call to the database.",
     "kind",
     of("waiting"),
   );
-  metrics.look("svc_ingest_running_calls", "Calls of ingestion that the database is at.", "kind", of("calls"));
+  metrics.gauge("svc_ingest_running_calls", "Calls of ingestion that the database is at.", "kind", of("calls"));
 }
 
 /** Null where no mail is set up. */

@@ -1,13 +1,11 @@
 import yargs from "yargs";
-import { SetupError } from "../db/embedded/setup-error.js";
+import { SetupError } from "../db/embedded/command.js";
 import { MigrateError } from "../db/migrate/execute.js";
 import { version } from "../http/version.js";
-import { ConfigError, readConfig, type ServerConfig } from "./config.js";
+import { ConfigError, readConfig, ROLES, type ServerConfig } from "./config.js";
 import { stacksOf } from "./log-error.js";
 import { createLogger, hideSecrets, type Logger } from "./log.js";
-import { OperatorError } from "./operator-error.js";
-import { ROLES } from "./roles.js";
-import { StartError } from "./start-failure.js";
+import { OperatorError, StartError } from "./start-failure.js";
 
 export { logCrashes } from "./crash.js";
 

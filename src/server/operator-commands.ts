@@ -1,5 +1,5 @@
 import type { Argv } from "yargs";
-import { ROLES, TOKEN_EXPIRES_IN_DAYS_MAX } from "../db/calls-organization.js";
+import { ROLES, TOKEN_EXPIRES_IN_DAYS_MAX } from "../db/api/organization.js";
 import type { ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 import {

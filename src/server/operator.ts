@@ -3,7 +3,20 @@ import { connect } from "../db/connect.js";
 import type { ServerConfig } from "./config.js";
 import { lookAtDatabase, onDatabase } from "./database.js";
 import type { Logger } from "./log.js";
-import { OperatorError } from "./operator-error.js";
+import { OperatorError } from "./start-failure.js";
+
+/** For people to read and for a shell to evaluate. */
+export function credentialsInWords({
+  organizationId,
+  accessToken,
+}: Record<"organizationId" | "accessToken", string>): string {
+  return [
+    "# The token is shown only now. These variables let svc use it:",
+    `export SVC_ORGANIZATION=${organizationId}`,
+    `export SVC_ACCESS_TOKEN=${accessToken}`,
+    "",
+  ].join("\n");
+}
 
 const UNDEFINED_FUNCTION = "42883";
 const UNDEFINED_SCHEMA = "3F000";

@@ -1,5 +1,5 @@
 import type { Argv } from "yargs";
-import { installPack, listPacks, removePack, type Pack } from "../db/packs.js";
+import { installPack, listPacks, removePack, type Pack } from "../db/migrate/packs.js";
 import type { ServerConfig } from "./config.js";
 import { lookAtDatabase, onDatabase } from "./database.js";
 import type { Logger } from "./log.js";

@@ -5,9 +5,9 @@ import {
   operatorRemovePlan,
   operatorSetPlan,
   type PlanLimits,
-} from "../db/calls-operator.js";
+} from "../db/api/operator.js";
 import { ConfigError, type ServerConfig } from "./config.js";
-import { bytesInWords } from "../snapshot/bytes-in-words.js";
+import { bytesInWords } from "../model/snapshot/limits.js";
 import type { Logger } from "./log.js";
 import { asOperator, lookAsOperator } from "./operator.js";
 

@@ -1,5 +1,5 @@
 import { connect } from "../db/connect.js";
-import { isSameDatabase, readPooledSession } from "../db/calls-pooler.js";
+import { isSameDatabase, readPooledSession } from "../db/api/monitoring.js";
 import type { Database } from "./database.js";
 import type { Logger } from "./log.js";
 import { databaseFailure, StartError } from "./start-failure.js";

@@ -1,6 +1,11 @@
 import { MigrateError } from "../db/migrate/execute.js";
 import type { ServerConfig } from "./config.js";
 
+/** What the operator named does not exist; in words. */
+export class OperatorError extends Error {
+  override name = "OperatorError";
+}
+
 /** What keeps the program from starting and the operator can mend; the message says how, and no stack is needed. */
 export class StartError extends Error {
   override name = "StartError";

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { ServerConfig } from "./config.js";
+import type { Role, ServerConfig } from "./config.js";
 import { bringToVersion, reachServer, type Database, type DatabaseServer } from "./database.js";
 import type { OpenHttp } from "./http-role.js";
 import type { Logger } from "./log.js";
-import type { Role } from "./roles.js";
 import { checkPooler } from "./pooler.js";
 import { resolveSecret } from "./secret.js";
 import type { WorkerRoleOptions } from "./worker-role.js";

@@ -1,10 +1,9 @@
-import { operatorCreateToken, operatorListTokens, operatorRevokeToken } from "../db/calls-operator.js";
-import { TOKEN_EXPIRES_IN_DAYS_MAX, type Role } from "../db/calls-organization.js";
-import { newAccessToken } from "../http/credentials.js";
+import { operatorCreateToken, operatorListTokens, operatorRevokeToken } from "../db/api/operator.js";
+import { TOKEN_EXPIRES_IN_DAYS_MAX, type Role } from "../db/api/organization.js";
+import { newAccessToken } from "../http/request/credentials.js";
 import { ConfigError, type ServerConfig } from "./config.js";
-import { credentialsInWords } from "./credentials-in-words.js";
+import { asOperator, credentialsInWords, lookAsOperator } from "./operator.js";
 import type { Logger } from "./log.js";
-import { asOperator, lookAsOperator } from "./operator.js";
 
 interface Token {
   id: string;

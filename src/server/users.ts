@@ -1,5 +1,5 @@
-import { operatorCreatePasswordLink, operatorListUsers } from "../db/calls-operator.js";
-import { newLinkSecret } from "../http/credentials.js";
+import { operatorCreatePasswordLink, operatorListUsers } from "../db/api/operator.js";
+import { newLinkSecret } from "../http/request/credentials.js";
 import { passwordLink } from "../http/links.js";
 import { addressOf, ConfigError, publicUrlOf, type ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";

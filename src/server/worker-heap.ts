@@ -1,8 +1,7 @@
 import os from "node:os";
 import v8 from "node:v8";
 import type { ResourceLimits } from "node:worker_threads";
-import type { WorkerCounters } from "../metrics/worker-counters.js";
-import { HEAP } from "../metrics/worker-metrics.js";
+import { HEAP, type WorkerCounters } from "../metrics/worker-metrics.js";
 
 const MIB = 1024 * 1024;
 /** More than any chunk of work needs. */

@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import { connect } from "../db/connect.js";
-import { WorkerCounters } from "../metrics/worker-counters.js";
+import { WorkerCounters } from "../metrics/worker-metrics.js";
 import { startCounterFlush } from "../tasks/counter-flush.js";
-import { startDeliverer } from "../tasks/deliver.js";
+import { startDeliverer } from "../tasks/deliver/deliver.js";
 import { startRecomputer } from "../tasks/recompute/recomputer.js";
 import { startWorker, type RunningWorker, type WorkerOptions } from "../tasks/worker.js";
 import { observeHeap } from "./worker-heap.js";

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
-import { addWorkerCounters } from "../db/calls-metrics.js";
-import type { WorkerCounters } from "../metrics/worker-counters.js";
+import { addWorkerCounters } from "../db/api/monitoring.js";
+import type { WorkerCounters } from "../metrics/worker-metrics.js";
 import type { RunningWorker } from "./worker.js";
 import { Wakeup } from "./wakeup.js";
 

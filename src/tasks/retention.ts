@@ -6,7 +6,7 @@ import {
   sweepLogs,
   sweepOperations,
   type SweptOperations,
-} from "../db/calls-retention.js";
+} from "../db/api/retention.js";
 
 /** Rows that one call removes: some ten milliseconds. */
 const SWEPT_ROWS = 1_000;

@@ -4,13 +4,12 @@ import { Logger as GraphileLogger, run, type Runner, type WorkerEvents } from "g
 import pg from "pg";
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
-import { buryWorker, signOff, tick } from "../db/calls-evaluation.js";
-import { sweepWebhooks } from "../db/calls-deliveries.js";
-import { sweepRecomputes } from "../db/calls-recompute.js";
-import { sweepIam } from "../db/calls-sign-in.js";
+import { buryWorker, signOff, tick } from "../db/api/evaluation.js";
+import { sweepWebhooks } from "../db/api/webhooks.js";
+import { sweepRecomputes } from "../db/api/recompute.js";
+import { sweepIam } from "../db/api/sign-in.js";
 import { Models } from "../evaluation/models.js";
-import type { WorkerCounters } from "../metrics/worker-counters.js";
-import { JOBS, TICKS } from "../metrics/worker-metrics.js";
+import { JOBS, TICKS, type WorkerCounters } from "../metrics/worker-metrics.js";
 import { EvaluationTurns } from "./evaluate/turns.js";
 import { sweepRetention } from "./retention.js";
 

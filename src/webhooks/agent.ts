@@ -1,8 +1,15 @@
+import { readFileSync } from "node:fs";
 import { isIP, type LookupFunction } from "node:net";
 import os from "node:os";
 import { Agent, buildConnector } from "undici";
-import { RefusedAddressError, refusal } from "./address.js";
-import { resolveHost, type Resolve } from "./resolve.js";
+import { refusal, RefusedAddressError, type Resolve, resolveHost } from "./address.js";
+
+const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+  version: string;
+};
+
+/** How deliveries introduce themselves. */
+export const USER_AGENT = `svc-webhooks/${version}`;
 
 /** A connection that takes longer to open will hardly answer in the time a delivery has. */
 const CONNECT_MS = 10_000;

@@ -1,12 +1,84 @@
+import { createHmac } from "node:crypto";
 import { EventEmitter } from "node:events";
 import { performance } from "node:perf_hooks";
-import { request, type Dispatcher } from "undici";
-import type { AttemptResult, ClaimedDelivery } from "../db/calls-deliveries.js";
-import { describeError } from "./failure.js";
-import { retryAfterSeconds } from "./retry-after.js";
-import { SealedSecretError, type OpenSecret } from "./secret.js";
-import { sign } from "./sign.js";
-import { storable } from "./storable.js";
+import { type Dispatcher, request } from "undici";
+import type { AttemptResult, ClaimedDelivery } from "../db/api/webhooks.js";
+import { type OpenSecret, SealedSecretError, SECRET_PREFIX } from "./secret.js";
+
+/**
+ * A text as PostgreSQL takes it in JSON: without U+0000, and without halves of surrogate pairs, which a cut leaves behind. What is
+ * left out is marked by U+FFFD.
+ */
+function storable(text: string): string {
+  // With the u flag, a surrogate is only one that is no part of a pair.
+  return text.replace(/[\0\p{Surrogate}]/gu, "\uFFFD");
+}
+
+const LENGTH_MAX = 1000;
+const DEPTH_MAX = 4;
+
+/**
+ * Why a request failed, for the attempt log, as the database takes it. Follows causes, and the errors of each address that was tried: undici's and
+ * Node.js' own top message often says nothing.
+ */
+export function describeError(error: unknown): string {
+  const messages = new Set(messagesOf(error, 0).filter((message) => message !== ""));
+  return storable(([...messages].join(": ") || "the request failed").slice(0, LENGTH_MAX));
+}
+
+function messagesOf(error: unknown, depth: number): string[] {
+  if (!(error instanceof Error)) return [String(error)];
+  const inner = error instanceof AggregateError ? error.errors : error.cause === undefined ? [] : [error.cause];
+  const code = (error as NodeJS.ErrnoException).code ?? "";
+  const own = error.message === "" ? (inner.length === 0 ? code : "") : error.message;
+  return [own, ...(depth < DEPTH_MAX ? inner.flatMap((cause) => messagesOf(cause, depth + 1)) : [])];
+}
+
+/**
+ * The seconds a `Retry-After` header asks for: a whole number or an HTTP date, which is compared with `now` (milliseconds).
+ * Null where there is none that can be read. How long it may put off an attempt is decided where attempts are recorded.
+ */
+export function retryAfterSeconds(header: string | string[] | undefined, now: number): number | null {
+  const value = (Array.isArray(header) ? header[0] : header)?.trim() ?? "";
+  if (/^\d{1,15}$/.test(value)) return Number(value);
+  // Date.parse takes much for a date; an HTTP date begins with the name of a day.
+  const date = /^[A-Z][a-z]{2,8}, /.test(value) ? Date.parse(value) : NaN;
+  return Number.isNaN(date) ? null : Math.max(0, Math.ceil((date - now) / 1000));
+}
+
+/** How long a receiver has to answer an attempt. */
+export const ATTEMPT_TIMEOUT_MS = 15_000;
+
+/** Whether a receiver took a message: any 2xx, as where attempts are recorded. Null stands for no answer. */
+export function isAccepted(statusCode: number | null): boolean {
+  return statusCode !== null && statusCode >= 200 && statusCode <= 299;
+}
+
+interface SignedMessage {
+  /** `webhook-id`. Must not contain a dot, which separates the parts of what is signed. */
+  id: string;
+  /** `webhook-timestamp`: the instant of this sending, in whole seconds since 1970. */
+  timestamp: number;
+  /** The body, byte for byte as it is sent. */
+  body: string;
+}
+
+/**
+ * The `webhook-signature` of Standard Webhooks 1.0: `v1,` and the base64 of HMAC-SHA256 over `<id>.<timestamp>.<body>`, once per
+ * secret, separated by spaces. Receivers accept a message if any signature fits, which is how secrets are rotated.
+ *
+ * @param secrets each `whsec_` and base64.
+ */
+export function sign(message: SignedMessage, secrets: readonly string[]): string {
+  const signed = `${message.id}.${message.timestamp}.${message.body}`;
+  return secrets
+    .map((secret) => `v1,${createHmac("sha256", secretBytes(secret)).update(signed).digest("base64")}`)
+    .join(" ");
+}
+
+function secretBytes(secret: string): Buffer {
+  return Buffer.from(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret, "base64");
+}
 
 /** How much of an answer is kept. */
 const RESPONSE_BYTES_KEPT = 1024;

@@ -1,10 +1,8 @@
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 
-import { version } from "../../src/cli/version.js";
-import type { Canned } from "./support/canned-server.js";
-import { cannedServer, json } from "./support/canned-server.js";
+import { version } from "../../src/cli/core/version.js";
+import { type Canned, cannedServer, json } from "./support/canned-server.js";
 import { svc } from "./support/run-svc.js";
 
 const SESSION = { SVC_ACCESS_TOKEN: "svc_token_x", SVC_ORGANIZATION: "org_1" };

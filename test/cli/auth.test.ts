@@ -3,11 +3,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, test } from "vitest";
 
-import { hashCredential } from "../../src/http/credentials.js";
+import { hashCredential } from "../../src/http/request/credentials.js";
 import { startOAuthService, type OAuthService } from "../http/oauth/fixture.js";
 import type { Actor } from "../support/service.js";
-import type { RunOptions } from "./support/run-svc.js";
-import { svc } from "./support/run-svc.js";
+import { type RunOptions, svc } from "./support/run-svc.js";
 
 // Sign-ins against the real service, at the same time: each waits five seconds before it asks whether it was approved.
 

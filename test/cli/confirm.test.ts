@@ -95,7 +95,7 @@ describe("to live the word is needed, with or without --yes", () => {
   });
 
   test("standard input that stays open and silent is not waited for", async () => {
-    const { confirmation } = await import("../../src/cli/confirm.js");
+    const { confirmation } = await import("../../src/cli/output/confirm.js");
     const stdin = new PassThrough();
     const io = { stdin, stderr: new PassThrough(), stdout: new PassThrough() };
     const asked = confirmation({ io } as never, { action: "deploying to live", yes: true, word: "live" });

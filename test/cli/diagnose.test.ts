@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import type { Finding } from "../../src/cli/findings.js";
-import type { Snapshot } from "../../src/snapshot/types.js";
-import { snapshot, startService } from "../support/service.js";
-import type { Actor, Service } from "../support/service.js";
+import type { Finding } from "../../src/cli/commands/diagnose.js";
+import type { Snapshot } from "../../src/model/snapshot/types.js";
+import { type Actor, type Service, snapshot, startService } from "../support/service.js";
 import { cannedServer, json } from "./support/canned-server.js";
 import { svc } from "./support/run-svc.js";
 

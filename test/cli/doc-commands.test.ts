@@ -5,8 +5,8 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { expect, it, test } from "vitest";
 
-import { parse } from "../../src/cli/adapter.js";
-import { Settings } from "../../src/cli/settings.js";
+import { parse } from "../../src/cli/core/adapter.js";
+import { Settings } from "../../src/cli/core/settings.js";
 import { project } from "../dsl-compiler/project.js";
 import { docBlocks } from "../support/doc-blocks.js";
 

@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 
-import { emissionTypes } from "../../src/cli/emission-types.js";
-import { EMPTY_SNAPSHOT } from "../../src/snapshot/types.js";
-import type { Condition, Snapshot } from "../../src/snapshot/types.js";
+import { emissionTypes } from "../../src/cli/commands/webhooks/emission-types.js";
+import { type Condition, EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
 
 const when: Condition = { kind: "inactiveFor", duration: "1d" };
 

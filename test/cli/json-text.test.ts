@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { elementTexts, memberTexts, objectText } from "../../src/cli/json-text.js";
+import { elementTexts, memberTexts, objectText } from "../../src/cli/output/json-text.js";
 
 const DOCUMENTS = [
   "{}",

@@ -1,10 +1,9 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { parse } from "../../src/cli/adapter.js";
+import { parse } from "../../src/cli/core/adapter.js";
 import { difference } from "../http/admin/support/recomputes.js";
-import type { Actor, Service } from "../support/service.js";
-import { snapshot, startService } from "../support/service.js";
+import { type Actor, type Service, snapshot, startService } from "../support/service.js";
 import { standIn } from "./support/recompute-worker.js";
 import { svc } from "./support/run-svc.js";
 

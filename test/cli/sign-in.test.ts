@@ -1,13 +1,11 @@
 import { readdir } from "node:fs/promises";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 
-import { version } from "../../src/cli/version.js";
+import { version } from "../../src/cli/core/version.js";
 import { project } from "../dsl-compiler/project.js";
-import type { Script } from "./support/authorization-server.js";
-import { authorizationServer, GRANTED, refused, TOKEN } from "./support/authorization-server.js";
+import { authorizationServer, GRANTED, refused, type Script, TOKEN } from "./support/authorization-server.js";
 import { json } from "./support/canned-server.js";
 import { svc } from "./support/run-svc.js";
 

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { project } from "../dsl-compiler/project.js";
-import { EMPTY_SNAPSHOT } from "../../src/snapshot/types.js";
-import type { Actor, Service } from "../support/service.js";
-import { environmentId, startService } from "../support/service.js";
+import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
+import { type Actor, environmentId, type Service, startService } from "../support/service.js";
 import { svc } from "./support/run-svc.js";
 
 /** Without the segment "payers", which is there. */

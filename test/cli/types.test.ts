@@ -4,13 +4,11 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { typesOf } from "../../src/cli/types-of.js";
-import { EMPTY_SNAPSHOT } from "../../src/snapshot/types.js";
+import { typesOf } from "../../src/cli/commands/types/source.js";
+import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
 import { project } from "../dsl-compiler/project.js";
-import type { Actor, Service } from "../support/service.js";
-import { startService } from "../support/service.js";
-import type { RunOptions } from "./support/run-svc.js";
-import { svc } from "./support/run-svc.js";
+import { type Actor, type Service, startService } from "../support/service.js";
+import { type RunOptions, svc } from "./support/run-svc.js";
 
 const MODEL = `
   import { array, boolean, date, defineModel, event, number, oneOf, string, traits } from "svc";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 
-import { parse } from "../../src/cli/adapter.js";
-import { optionName } from "../../src/cli/names.js";
-import { commands } from "../../src/cli/registry.js";
+import { parse } from "../../src/cli/core/adapter.js";
+import { optionName } from "../../src/cli/core/values.js";
+import { commands } from "../../src/cli/core/registry.js";
 import { svc } from "./support/run-svc.js";
 
 describe("help", () => {

@@ -1,7 +1,7 @@
 import picocolors from "picocolors";
 import { describe, expect, test } from "vitest";
 
-import { countDiagnostics, showDiagnostics } from "../../src/cli/diagnostics.js";
+import { countDiagnostics, showDiagnostics } from "../../src/cli/output/diagnostics.js";
 import { project } from "../dsl-compiler/project.js";
 import { svc } from "./support/run-svc.js";
 

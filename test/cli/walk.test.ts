@@ -6,8 +6,8 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { bootstrap } from "../../src/db/calls-operator.js";
-import { newAccessToken } from "../../src/http/credentials.js";
+import { bootstrap } from "../../src/db/api/operator.js";
+import { newAccessToken } from "../../src/http/request/credentials.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { temporaryDirectory } from "../support/server.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";

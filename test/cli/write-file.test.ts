@@ -3,7 +3,7 @@ import path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 
-import { createFile, replaceFile } from "../../src/cli/write-file.js";
+import { createFile, replaceFile } from "../../src/cli/output/write-file.js";
 import { project } from "../dsl-compiler/project.js";
 
 async function* parts(...texts: string[]): AsyncGenerator<Uint8Array> {

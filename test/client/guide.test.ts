@@ -6,8 +6,8 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { typesOf } from "../../src/cli/types-of.js";
-import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/snapshot/types.js";
+import { typesOf } from "../../src/cli/commands/types/source.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
 import { project } from "../dsl-compiler/project.js";
 import { startIngest, type IngestFixture } from "../http/ingest/fixture.js";
 

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { claimRecompute } from "../../src/db/calls-recompute.js";
+import { claimRecompute } from "../../src/db/api/recompute.js";
 import { connect } from "../../src/db/connect.js";
-import { hashCredential } from "../../src/http/credentials.js";
-import { EMPTY_SNAPSHOT } from "../../src/snapshot/types.js";
+import { hashCredential } from "../../src/http/request/credentials.js";
+import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
 import { startIngest, type IngestFixture } from "../http/ingest/fixture.js";
 import { environmentId, numberFromOne } from "../support/service.js";
 

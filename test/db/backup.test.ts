@@ -8,7 +8,7 @@ import type { Sql } from "postgres";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
-import { migrateUnreleased } from "../../src/db/migrate.js";
+import { migrateUnreleased } from "../../src/db/migrate/migrate.js";
 import { DEBIAN_PROGRAMS, startDebianServer } from "../support/debian-server.js";
 import { endServer, temporaryDirectory, type TestServer } from "../support/server.js";
 import { startServiceProcess } from "../support/service-process.js";

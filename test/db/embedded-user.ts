@@ -1,5 +1,5 @@
 // A process that uses an embedded server: prints its address, leaves when its stdin ends.
-import { startEmbedded } from "../../src/db/embedded.js";
+import { startEmbedded } from "../../src/db/embedded/embedded.js";
 
 const directory = process.argv[2];
 if (directory === undefined) throw new Error("usage: embedded-user <data directory>");

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { openCluster } from "../../src/db/embedded/cluster.js";
 import { findPostmaster } from "../../src/db/embedded/postmaster.js";
-import { startEmbedded, type EmbeddedServer } from "../../src/db/embedded.js";
+import { startEmbedded, type EmbeddedServer } from "../../src/db/embedded/embedded.js";
 import { endServer, temporaryDirectory } from "../support/server.js";
 
 const OPTIONS = { sync: false, settings: { shared_buffers: "16MB" } };

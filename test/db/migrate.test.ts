@@ -2,7 +2,7 @@ import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { installFresh, migrate, migrateUnreleased } from "../../src/db/migrate.js";
+import { installFresh, migrate, migrateUnreleased } from "../../src/db/migrate/migrate.js";
 import { describeCatalog } from "../support/catalog.js";
 import { createEmptyDatabase, type TestDatabase } from "../support/database.js";
 import { temporaryDirectory } from "../support/server.js";

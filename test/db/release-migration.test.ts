@@ -4,7 +4,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { migrate } from "../../src/db/migrate.js";
+import { migrate } from "../../src/db/migrate/migrate.js";
 import { readCommitted } from "../../src/db/migrate/files.js";
 import { createEmptyDatabase } from "../support/database.js";
 import { temporaryDirectory } from "../support/server.js";

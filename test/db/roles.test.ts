@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
-import { migrate } from "../../src/db/migrate.js";
+import { migrate } from "../../src/db/migrate/migrate.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { printTable } from "../support/table.js";
 

@@ -4,7 +4,7 @@ import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 
 import { compileProject } from "../../src/dsl-compiler/index.js";
-import { canonicalJson, hashSnapshot } from "../../src/snapshot/canonical.js";
+import { canonicalJson, hashSnapshot } from "../../src/model/snapshot/canonical.js";
 import { project } from "./project.js";
 
 const example = (name: string) => path.resolve(import.meta.dirname, "../../examples", name);

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
 
-import { fixFor } from "../../src/dsl-compiler/fixes.js";
+import { fixFor } from "../../src/dsl-compiler/diagnostics/fixes.js";
 
 const source = path.resolve(import.meta.dirname, "../../src");
 
@@ -14,7 +14,7 @@ async function codesIn(part: string, pattern: RegExp): Promise<string[]> {
 }
 
 test.each([
-  ["a problem of a snapshot", "snapshot", /^ {2}\| "([A-Z0-9_]+)"/gm, "SEGMENT_CYCLE"],
+  ["a problem of a snapshot", "model", /^ {2}\| "([A-Z0-9_]+)"/gm, "SEGMENT_CYCLE"],
   ["a lint warning", "dsl-compiler", /(?:\| |code: |"warning", )"([A-Z0-9_]+)"/g, "UNUSED_EVENT"],
   [
     "an error of the compiler",

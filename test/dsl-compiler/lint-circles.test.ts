@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { lint } from "../../src/dsl-compiler/lint.js";
-import type { Condition, Snapshot, Transition } from "../../src/snapshot/types.js";
-import { EMPTY_SNAPSHOT } from "../../src/snapshot/types.js";
-import { parseSnapshot } from "../../src/snapshot/validate.js";
+import { lint } from "../../src/dsl-compiler/lint/lint.js";
+import { type Condition, EMPTY_SNAPSHOT, type Snapshot, type Transition } from "../../src/model/snapshot/types.js";
+import { parseSnapshot } from "../../src/model/validate/validate.js";
 import {
   all,
   any,

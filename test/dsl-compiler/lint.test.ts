@@ -1,9 +1,14 @@
 import { expect, test } from "vitest";
 
-import { lint } from "../../src/dsl-compiler/lint.js";
-import { EMPTY_SNAPSHOT } from "../../src/snapshot/types.js";
-import type { Condition, EventSelector, Journey, Snapshot } from "../../src/snapshot/types.js";
-import { parseSnapshot } from "../../src/snapshot/validate.js";
+import { lint } from "../../src/dsl-compiler/lint/lint.js";
+import {
+  type Condition,
+  EMPTY_SNAPSHOT,
+  type EventSelector,
+  type Journey,
+  type Snapshot,
+} from "../../src/model/snapshot/types.js";
+import { parseSnapshot } from "../../src/model/validate/validate.js";
 
 /** What is warned of in a snapshot that is sound. */
 function warningsOf(parts: Partial<Snapshot>): [path: string, code: string][] {

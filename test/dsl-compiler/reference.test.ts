@@ -7,8 +7,8 @@ import { compileProject, type CompileResult } from "../../src/dsl-compiler/index
 import { ApiError } from "../../src/http/errors.js";
 import { TestClock } from "../../src/local/clock.js";
 import { LocalEngine, type LocalModel, type RequestOperation } from "../../src/local/engine.js";
-import { parseDuration } from "../../src/snapshot/duration.js";
-import { LIMITS } from "../../src/snapshot/limits.js";
+import { parseDuration } from "../../src/model/snapshot/duration.js";
+import { LIMITS } from "../../src/model/snapshot/limits.js";
 import { declarationsOf, exportsOf } from "./declarations.js";
 import { project } from "./project.js";
 

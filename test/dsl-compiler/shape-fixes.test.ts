@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { shapeFix } from "../../src/dsl-compiler/shape-fixes.js";
+import { shapeFix } from "../../src/dsl-compiler/diagnostics/shape-fixes.js";
 
 test.each<[path: string, message: string, fix: RegExp | undefined]>([
   ["signals[0].severity", "is missing", /^add "severity"$/],

@@ -4,6 +4,7 @@ import {
   any,
   array,
   boolean,
+  type Condition,
   date,
   daysSince,
   daysSinceFirst,
@@ -16,12 +17,17 @@ import {
   not,
   number,
   oneOf,
+  type PropertyCondition,
+  scale,
+  segment,
+  sequence,
+  step,
+  string,
+  traits,
 } from "svc";
-import { scale, segment, sequence, step, string, traits } from "svc";
-import type { Condition, PropertyCondition } from "svc";
 import { expect, test } from "vitest";
 
-import { NODE } from "../../src/dsl/symbols.js";
+import { NODE } from "../../src/dsl/part.js";
 
 const fields = {
   name: string(),

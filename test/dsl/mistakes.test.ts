@@ -1,8 +1,10 @@
 import {
   all,
   array,
+  type Condition,
   daysSince,
   defineModel,
+  emit,
   event,
   health,
   journey,
@@ -11,14 +13,19 @@ import {
   not,
   number,
   oneOf,
+  type PropertyCondition,
   rule,
+  scale,
+  segment,
+  signal,
+  step,
+  string,
+  traits,
 } from "svc";
-import { emit, scale, segment, signal, step, string, traits } from "svc";
-import type { Condition, PropertyCondition } from "svc";
 import { expect, test } from "vitest";
 
-import { lower } from "../../src/dsl-compiler/lower.js";
-import { parseSnapshot } from "../../src/snapshot/validate.js";
+import { lower } from "../../src/dsl-compiler/load/lower.js";
+import { parseSnapshot } from "../../src/model/validate/validate.js";
 
 // What an author gets who runs the compiler without the type checker; `any` is how the mistakes get past ours.
 /* eslint-disable @typescript-eslint/no-explicit-any */

@@ -1,12 +1,25 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { defineModel, emit, event, journey, lifecycle, number, rule, scale, segment, signal, step, traits } from "svc";
-import { health } from "svc";
-import type { ModelDefinition } from "svc";
+import {
+  defineModel,
+  emit,
+  event,
+  health,
+  journey,
+  lifecycle,
+  type ModelDefinition,
+  number,
+  rule,
+  scale,
+  segment,
+  signal,
+  step,
+  traits,
+} from "svc";
 import { expect, test } from "vitest";
 
-import { lower } from "../../src/dsl-compiler/lower.js";
-import { parseSnapshot } from "../../src/snapshot/validate.js";
+import { lower } from "../../src/dsl-compiler/load/lower.js";
+import { parseSnapshot } from "../../src/model/validate/validate.js";
 import { model as circle } from "./circle.js";
 
 const order = event("order", { total: number() });

@@ -1,4 +1,5 @@
 import {
+  type Action,
   addTo,
   clear,
   daysSince,
@@ -8,16 +9,25 @@ import {
   health,
   inactiveFor,
   journey,
+  type Measure,
   number,
+  type Occasion,
   oneOf,
   raise,
+  removeFrom,
+  rule,
+  scale,
+  type Score,
+  segment,
+  signal,
+  step,
+  steps,
+  traits,
+  traitsChanged,
 } from "svc";
-import { removeFrom, rule, scale, segment, signal, step, steps, traits, traitsChanged } from "svc";
-import type { Action, Measure, Occasion, Score } from "svc";
 import { expect, test } from "vitest";
 
-import type { Part } from "../../src/dsl/part.js";
-import { LOWER, SCORE } from "../../src/dsl/symbols.js";
+import { LOWER, type Part, SCORE } from "../../src/dsl/part.js";
 
 const order = event("order", { total: number(), source: oneOf("web", "api") });
 const customer = traits({ plan: oneOf("free", "pro"), seats: number() });

@@ -1,9 +1,19 @@
-import { daysSince, event, journey, number, oneOf, scale, step } from "svc";
-import type { Comparisons, Condition, Quantity } from "svc";
+import {
+  type Comparisons,
+  type Condition,
+  daysSince,
+  event,
+  journey,
+  number,
+  oneOf,
+  type Quantity,
+  scale,
+  step,
+} from "svc";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { NODE, SCORE } from "../../src/dsl/symbols.js";
+import { NODE, SCORE } from "../../src/dsl/part.js";
 
 const order = event("order", { total: number(), source: oneOf("web", "api") });
 const onboarding = journey("onboarding", { start: order.happened(), steps: [step("pay", order.happened())] });

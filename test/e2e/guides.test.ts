@@ -1,8 +1,8 @@
 import { mkdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { bootstrap } from "../../src/db/calls-operator.js";
-import { newAccessToken } from "../../src/http/credentials.js";
+import { bootstrap } from "../../src/db/api/operator.js";
+import { newAccessToken } from "../../src/http/request/credentials.js";
 import { untilQuiet } from "../cli/support/shop.js";
 import { pack } from "../packaging/support/package.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";

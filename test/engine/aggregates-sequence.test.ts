@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 
 import { compileModel, evaluate, newCustomer } from "../../src/engine/index.js";
-import { HistoryNeeded } from "../../src/engine/history.js";
-import type { CustomerState, HistoryRequest, TrackOperation } from "../../src/engine/types.js";
-import { hashSnapshot } from "../../src/snapshot/canonical.js";
-import { EMPTY_SNAPSHOT, type Condition, type Snapshot } from "../../src/snapshot/types.js";
+import { HistoryNeeded } from "../../src/engine/state/history.js";
+import type { CustomerState, HistoryRequest, TrackOperation } from "../../src/engine/state/types.js";
+import { hashSnapshot } from "../../src/model/snapshot/canonical.js";
+import { EMPTY_SNAPSHOT, type Condition, type Snapshot } from "../../src/model/snapshot/types.js";
 
 const MINUTE = 60_000;
 const T0 = Date.UTC(2026, 0, 1);

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { compileModel, evaluate, explain, newCustomer } from "../../src/engine/index.js";
-import type { Explanation } from "../../src/engine/explanation.js";
-import { HistoryNeeded } from "../../src/engine/history.js";
+import type { Explanation } from "../../src/engine/conditions/leaf.js";
+import { HistoryNeeded } from "../../src/engine/state/history.js";
 import type {
   CustomerState,
   HistoryEvent,
@@ -12,16 +12,16 @@ import type {
   Json,
   Order,
   TrackOperation,
-} from "../../src/engine/types.js";
-import { hashSnapshot } from "../../src/snapshot/canonical.js";
-import { parseDuration } from "../../src/snapshot/duration.js";
+} from "../../src/engine/state/types.js";
+import { hashSnapshot } from "../../src/model/snapshot/canonical.js";
+import { parseDuration } from "../../src/model/snapshot/duration.js";
 import {
   EMPTY_SNAPSHOT,
   type Condition,
   type EventSelector,
   type Scalar,
   type Snapshot,
-} from "../../src/snapshot/types.js";
+} from "../../src/model/snapshot/types.js";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

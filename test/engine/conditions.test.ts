@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { Condition, Snapshot } from "../../src/snapshot/types.js";
+import type { Condition, Snapshot } from "../../src/model/snapshot/types.js";
 import {
   activeWithin,
   all,

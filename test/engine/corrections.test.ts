@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { untoldExpirations } from "../../src/engine/corrections.js";
+import { untoldExpirations } from "../../src/engine/state/corrections.js";
 
 const run = (startedAt: number, expiredAt: number | null) => ({ journey: "onboarding", startedAt, expiredAt });
 

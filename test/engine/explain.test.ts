@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import type { Explanation } from "../../src/engine/explanation.js";
+import type { Explanation } from "../../src/engine/conditions/leaf.js";
 import { compileModel, evaluate, explain, newCustomer } from "../../src/engine/index.js";
-import type { CustomerState, Json, Operation } from "../../src/engine/types.js";
-import { hashSnapshot } from "../../src/snapshot/canonical.js";
-import { EMPTY_SNAPSHOT, type Condition, type Score, type Snapshot } from "../../src/snapshot/types.js";
+import type { CustomerState, Json, Operation } from "../../src/engine/state/types.js";
+import { hashSnapshot } from "../../src/model/snapshot/canonical.js";
+import { EMPTY_SNAPSHOT, type Condition, type Score, type Snapshot } from "../../src/model/snapshot/types.js";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { explain, type CustomerState, type Effect, type TrackOperation } from "../../src/engine/index.js";
-import type { Condition, OccurrenceScope } from "../../src/snapshot/types.js";
+import type { Condition, OccurrenceScope } from "../../src/model/snapshot/types.js";
 import { distinct, happened, modelOf, type Parts } from "./support/builders.js";
 import { check, Run, timeout } from "./support/runner.js";
 

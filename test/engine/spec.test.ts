@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { Health, Rule, Trigger } from "../../src/snapshot/types.js";
+import type { Health, Rule, Trigger } from "../../src/model/snapshot/types.js";
 import {
   activeWithin,
   aggregate,

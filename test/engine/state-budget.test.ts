@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { stateBudget, type CustomerState, type TrackOperation } from "../../src/engine/index.js";
-import type { Condition, Snapshot } from "../../src/snapshot/types.js";
+import type { Condition, Snapshot } from "../../src/model/snapshot/types.js";
 import { operations, snapshot, START } from "./support/arbitrary.js";
 import { aggregate, compile, count, distinct, sequence, snapshotOf } from "./support/builders.js";
 import { check, Run, timeout } from "./support/runner.js";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { HistoryEvent } from "../../src/engine/index.js";
-import { HistoryAtHand } from "../../src/evaluation/history-at-hand.js";
+import { HistoryCache } from "../../src/evaluation/history.js";
 
 const EVENTS = [1, 2, 2, 3, 5, 8].map((occurredAt, i): HistoryEvent => {
   return { event: "paid", seq: i + 1, occurredAt, properties: {} };
@@ -8,20 +8,20 @@ const EVENTS = [1, 2, 2, 3, 5, 8].map((occurredAt, i): HistoryEvent => {
 const place = (occurredAt: number, seq: number) => ({ occurredAt, seq });
 const BEGINNING = place(0, 0);
 
-function ask(history: HistoryAtHand, after = BEGINNING, until: ReturnType<typeof place> | null = null, event = "paid") {
+function ask(history: HistoryCache, after = BEGINNING, until: ReturnType<typeof place> | null = null, event = "paid") {
   const page = history.source({ event, after, until });
   return page && { seqs: page.events.map(({ seq }) => seq), complete: page.complete };
 }
 
 it("knows nothing before something was fetched, and nothing of other events", () => {
-  const history = new HistoryAtHand();
+  const history = new HistoryCache();
   expect(ask(history)).toBeUndefined();
   history.add({ event: "paid", after: BEGINNING, until: null }, { events: EVENTS, complete: true });
   expect(ask(history, BEGINNING, null, "other")).toBeUndefined();
 });
 
 it("answers every request within what was fetched to the end", () => {
-  const history = new HistoryAtHand();
+  const history = new HistoryCache();
   history.add({ event: "paid", after: BEGINNING, until: null }, { events: EVENTS, complete: true });
   expect(ask(history)).toEqual({ seqs: [1, 2, 3, 4, 5, 6], complete: true });
   expect(ask(history, place(2, 2))).toEqual({ seqs: [3, 4, 5, 6], complete: true });
@@ -30,7 +30,7 @@ it("answers every request within what was fetched to the end", () => {
 });
 
 it("answers as far as what was fetched goes, and then no more", () => {
-  const history = new HistoryAtHand();
+  const history = new HistoryCache();
   history.add({ event: "paid", after: BEGINNING, until: null }, { events: EVENTS.slice(0, 3), complete: false });
   expect(ask(history)).toEqual({ seqs: [1, 2, 3], complete: false });
   expect(ask(history, BEGINNING, place(2, 2))).toEqual({ seqs: [1, 2], complete: true });
@@ -42,14 +42,14 @@ it("answers as far as what was fetched goes, and then no more", () => {
 });
 
 it("does not answer what begins before what was fetched", () => {
-  const history = new HistoryAtHand();
+  const history = new HistoryCache();
   history.add({ event: "paid", after: place(2, 3), until: null }, { events: EVENTS.slice(3), complete: true });
   expect(ask(history)).toBeUndefined();
   expect(ask(history, place(2, 2), place(3, 4))).toBeUndefined();
 });
 
 it("tells of an empty answer that there is nothing", () => {
-  const history = new HistoryAtHand();
+  const history = new HistoryCache();
   history.add({ event: "paid", after: place(8, 6), until: null }, { events: [], complete: true });
   expect(ask(history, place(8, 6))).toEqual({ seqs: [], complete: true });
 });

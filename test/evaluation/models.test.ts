@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Models } from "../../src/evaluation/models.js";
-import { canonicalJson } from "../../src/snapshot/canonical.js";
-import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/snapshot/types.js";
+import { canonicalJson } from "../../src/model/snapshot/canonical.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
 
 const snapshotWith = (name: string): Snapshot => ({ ...EMPTY_SNAPSHOT, segments: [{ id: name }] });
 const bytes = canonicalJson(snapshotWith("a")).length;

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readOperations } from "../../src/db/operations.js";
+import { readOperations } from "../../src/db/api/operations.js";
 import { temporaryDirectory } from "../support/server.js";
 import { environmentId, startService, type Actor, type Service } from "../support/service.js";
 

@@ -1,6 +1,6 @@
 import type { Context } from "koa";
 import { describe, expect, it } from "vitest";
-import { clientAddress, clientNetwork } from "../../src/http/client-address.js";
+import { clientAddress, clientNetwork } from "../../src/http/request/client-address.js";
 
 /** A request of which Koa says so, over a connection from there. */
 const from = (ip: string, remoteAddress?: string) => ({ ip, req: { socket: { remoteAddress } } }) as unknown as Context;

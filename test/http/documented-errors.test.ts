@@ -4,7 +4,7 @@ import { connect, type AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { answerClientErrors } from "../../src/http/client-error.js";
-import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/snapshot/types.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
 import { DOCS_URL, environmentId } from "../support/service.js";
 import { refuses, startProvider, type Behaviour, type Provider } from "../support/language-model.js";
 import { startIngest, type IngestFixture } from "./ingest/fixture.js";

@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { bootstrap } from "../../src/db/calls-operator.js";
-import { newAccessToken } from "../../src/http/credentials.js";
-import { EMPTY_SNAPSHOT } from "../../src/snapshot/types.js";
+import { bootstrap } from "../../src/db/api/operator.js";
+import { newAccessToken } from "../../src/http/request/credentials.js";
+import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
 

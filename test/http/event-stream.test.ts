@@ -5,7 +5,7 @@ import Koa from "koa";
 import { afterEach, expect, it } from "vitest";
 import { drain } from "../../src/http/drain.js";
 import { openEventStream, type EventPage, type EventStreamOptions } from "../../src/http/event-stream.js";
-import { handleErrors } from "../../src/http/handle-errors.js";
+import { handleErrors } from "../../src/http/middleware/handle-errors.js";
 import { createHttpServer } from "../../src/http/server.js";
 
 const NOTHING: EventPage = { events: [], position: "0", positionId: "p0", more: false };

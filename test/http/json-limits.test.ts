@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countJson, type JsonLimits } from "../../src/http/json-limits.js";
+import { countJson, type JsonLimits } from "../../src/http/request/json-limits.js";
 
 const FREE: JsonLimits = {
   depthMax: Infinity,

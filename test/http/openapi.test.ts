@@ -1,8 +1,8 @@
 import { Ajv2020 } from "@redocly/ajv/dist/2020.js";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readOperations, type OperationRow } from "../../src/db/operations.js";
-import { batchRequestProblem } from "../../src/operations/request.js";
+import { readOperations, type OperationRow } from "../../src/db/api/operations.js";
+import { batchRequestProblem } from "../../src/ingestion/request.js";
 import { startService, type Service } from "../support/service.js";
 
 interface Response {

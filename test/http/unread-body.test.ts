@@ -4,7 +4,7 @@ import Koa from "koa";
 import { expect, it, onTestFinished } from "vitest";
 import { drain } from "../../src/http/drain.js";
 import { createHttpServer } from "../../src/http/server.js";
-import { discardUnread } from "../../src/http/unread-body.js";
+import { discardUnread } from "../../src/http/middleware/unread-body.js";
 import { openConnection } from "./ingest/raw-connection.js";
 
 const LENGTH = 20_000_000;

@@ -8,7 +8,7 @@ import type { LocalEngineOptions } from "../../src/local/engine.js";
 import type { CustomerChange } from "../../src/local/population.js";
 import type { RequestReport } from "../../src/local/report.js";
 import { startLocalServer, type LocalServer } from "../../src/local/server.js";
-import type { Snapshot } from "../../src/snapshot/types.js";
+import type { Snapshot } from "../../src/model/snapshot/types.js";
 import { openConnection } from "../http/ingest/raw-connection.js";
 import { atLeast, DAY, iso, localEngine, MODEL, START } from "./support/model.js";
 

@@ -1,11 +1,10 @@
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
-import { addWorkerCounters, readInstallation, type Installation } from "../../src/db/calls-metrics.js";
-import { tick } from "../../src/db/calls-evaluation.js";
+import { addWorkerCounters, readInstallation, type Installation } from "../../src/db/api/monitoring.js";
+import { tick } from "../../src/db/api/evaluation.js";
 import { renderInstallation } from "../../src/metrics/installation.js";
-import { WorkerCounters } from "../../src/metrics/worker-counters.js";
-import { ATTEMPTS, EVALUATED, EVALUATION_DELAY } from "../../src/metrics/worker-metrics.js";
+import { ATTEMPTS, EVALUATED, EVALUATION_DELAY, WorkerCounters } from "../../src/metrics/worker-metrics.js";
 import { runWorkerRole } from "../../src/server/worker-role.js";
 import { startCounterFlush } from "../../src/tasks/counter-flush.js";
 import { runLog } from "../support/run-log.js";

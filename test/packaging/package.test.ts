@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 test("the package has what is read at run time, as it stands in the project", async () => {
-  for (const folder of ["bin", "deploy", "docs", "migrations", "sql", "starter", "src/dsl", "src/snapshot"]) {
+  for (const folder of ["bin", "deploy", "docs", "migrations", "sql", "starter", "src/dsl", "src/model"]) {
     const names = await readdir(path.join(ROOT, folder), { recursive: true, withFileTypes: true });
     const files = names.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
     const here = files.map((file) => path.relative(ROOT, file)).toSorted();

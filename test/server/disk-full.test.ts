@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { bootstrap } from "../../src/db/calls-operator.js";
-import { newAccessToken } from "../../src/http/credentials.js";
+import { bootstrap } from "../../src/db/api/operator.js";
+import { newAccessToken } from "../../src/http/request/credentials.js";
 import { readConfig } from "../../src/server/config.js";
 import { openHttp, type OpenHttp } from "../../src/server/http-role.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";

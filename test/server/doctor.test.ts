@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Examination } from "../../src/db/calls-operator.js";
+import type { Examination } from "../../src/db/api/operator.js";
 import { report } from "../../src/server/doctor.js";
 import { main } from "../../src/server/main.js";
 import { createEmptyDatabase } from "../support/database.js";

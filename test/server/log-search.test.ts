@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { pino } from "pino";
 import { expect, it, onTestFinished } from "vitest";
-import { newAccessToken } from "../../src/http/credentials.js";
+import { newAccessToken } from "../../src/http/request/credentials.js";
 import { leaksInWords, PLANTED, searchLogs } from "../support/leaks.js";
 
 async function directory(): Promise<string> {

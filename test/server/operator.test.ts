@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
-import { hashCredential } from "../../src/http/credentials.js";
+import { hashCredential } from "../../src/http/request/credentials.js";
 import { auditOf, join, timestamp, userIdOf } from "../http/admin/organization/support.js";
 import { startService, type Actor, type Service } from "../support/service.js";
 

@@ -3,7 +3,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { hashCredential } from "../../src/http/credentials.js";
+import { hashCredential } from "../../src/http/request/credentials.js";
 import { main } from "../../src/server/main.js";
 import { createEmptyDatabase } from "../support/database.js";
 import { auditOf } from "../http/admin/organization/support.js";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
-import { WorkerCounters } from "../../src/metrics/worker-counters.js";
+import { WorkerCounters } from "../../src/metrics/worker-metrics.js";
 import { observeHeap, workerLimits } from "../../src/server/worker-heap.js";
 
 const GIB = 1024 ** 3;

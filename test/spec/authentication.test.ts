@@ -4,7 +4,7 @@ import { svc } from "../cli/support/run-svc.js";
 import { renderInstallation } from "../../src/metrics/installation.js";
 import { ProcessMetrics } from "../../src/metrics/process-metrics.js";
 import { startLocalServer } from "../../src/local/server.js";
-import { EMPTY_SNAPSHOT } from "../../src/snapshot/types.js";
+import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
 import { localEngine } from "../local/support/model.js";
 import type { Actor, Reply } from "../support/service.js";
 import { expectBatchTaken, expectRefused, expectTaken } from "./support/answers.js";

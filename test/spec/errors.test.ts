@@ -1,7 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { createHash } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { Snapshot } from "../../src/snapshot/types.js";
+import type { Snapshot } from "../../src/model/snapshot/types.js";
 import { startService, type Reply } from "../support/service.js";
 import { resetAllowance, setAllowance } from "./support/allowance.js";
 import { expectAccepted, expectRefused, expectTaken, limitHeaders, type Refusal } from "./support/answers.js";

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Snapshot } from "../../src/snapshot/types.js";
-import { EMPTY_SNAPSHOT } from "../../src/snapshot/types.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
 import { expectBatchTaken, expectTaken } from "./support/answers.js";
 import { startSpec, type SpecFixture } from "./support/fixture.js";
 import { happened } from "./support/models.js";

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
-import { startDeliverer, type Deliverer } from "../../src/tasks/deliver.js";
+import { startDeliverer, type Deliverer } from "../../src/tasks/deliver/deliver.js";
 import { attemptsOf, createWebhook, expireLeases, makeDue, SERVICE_SECRET } from "../webhooks/support/fixtures.js";
 import { startReceiver, statuses, type Answer, type Receiver } from "../webhooks/support/receiver.js";
 import { environmentId } from "../support/service.js";

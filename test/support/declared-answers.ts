@@ -2,9 +2,8 @@ import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { expect } from "vitest";
 import { AdministrativeEndpoints, type Declaration } from "../../src/http/openapi/administrative.js";
-import { errorEnvelope } from "../../src/http/openapi/envelope.js";
-import { RefusalResponses } from "../../src/http/openapi/refusals.js";
-import { Schemas } from "../../src/http/openapi/schemas.js";
+import { errorEnvelope, RefusalResponses } from "../../src/http/openapi/refusals.js";
+import { Schemas } from "../../src/http/openapi/parameters.js";
 import type { Route } from "../../src/http/route.js";
 
 const compiled = new Map<TSchema, ReturnType<typeof Compile>>();

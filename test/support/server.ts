@@ -6,7 +6,7 @@ import { findBinaries } from "../../src/db/embedded/binaries.js";
 import { removeLeftovers as removeFaultRuns } from "../../faults/stage/leftovers.js";
 import { isAlive } from "../../src/db/embedded/cluster.js";
 import { halt } from "../../src/db/embedded/postmaster.js";
-import { startEmbedded } from "../../src/db/embedded.js";
+import { startEmbedded } from "../../src/db/embedded/embedded.js";
 
 /** A PostgreSQL server for one run of the tests. */
 export interface TestServer {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { applyEvaluation, beginEvaluation } from "../../src/db/calls-evaluation.js";
+import { applyEvaluation, beginEvaluation } from "../../src/db/api/evaluation.js";
 import { connect } from "../../src/db/connect.js";
 import { happened, inactiveFor, snapshotOf, trait } from "../engine/support/builders.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Snapshot } from "../../src/snapshot/types.js";
+import type { Snapshot } from "../../src/model/snapshot/types.js";
 import { count, happened, inSegment, snapshotOf } from "../engine/support/builders.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { createWebhook, deliveriesOf } from "../webhooks/support/fixtures.js";

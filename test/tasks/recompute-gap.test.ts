@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { replay, type Effect, type Model, type Operation } from "../../src/engine/index.js";
 import { stateOf } from "../../src/evaluation/stored-state.js";
-import { parseSnapshot } from "../../src/snapshot/validate.js";
+import { parseSnapshot } from "../../src/model/validate/validate.js";
 import { FINAL_INSTANT, operations, snapshot } from "../engine/support/arbitrary.js";
 import { count, happened, snapshotOf, trait } from "../engine/support/builders.js";
 import { Coverage } from "../engine/support/runner.js";

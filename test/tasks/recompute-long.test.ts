@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { corrections, replay, stateDocument } from "../../src/engine/index.js";
 import { stateOf } from "../../src/evaluation/stored-state.js";
-import type { Snapshot } from "../../src/snapshot/types.js";
+import type { Snapshot } from "../../src/model/snapshot/types.js";
 import { aggregate, count, distinct, happened, inactiveFor, sequence, snapshotOf } from "../engine/support/builders.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { modelOf } from "./support/engine.js";

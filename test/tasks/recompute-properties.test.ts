@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { replay, stateDocument } from "../../src/engine/index.js";
-import { parseSnapshot } from "../../src/snapshot/validate.js";
+import { parseSnapshot } from "../../src/model/validate/validate.js";
 import { FINAL_INSTANT, operations, snapshot } from "../engine/support/arbitrary.js";
 import { Coverage } from "../engine/support/runner.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { RecomputeJob } from "../../src/db/calls-recompute.js";
+import type { RecomputeJob } from "../../src/db/api/recompute.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { TestEnvironment } from "./support/environment.js";
 import { derived, everything } from "./support/kept.js";

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { environmentsToSweep, sweepKeys, sweepLogs, sweepOperations } from "../../src/db/calls-retention.js";
+import { environmentsToSweep, sweepKeys, sweepLogs, sweepOperations } from "../../src/db/api/retention.js";
 import { connect } from "../../src/db/connect.js";
 import { replay } from "../../src/engine/index.js";
 import { stateOf } from "../../src/evaluation/stored-state.js";

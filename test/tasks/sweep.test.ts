@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { sweepRecomputes } from "../../src/db/calls-recompute.js";
-import { sweepIam } from "../../src/db/calls-sign-in.js";
+import { sweepRecomputes } from "../../src/db/api/recompute.js";
+import { sweepIam } from "../../src/db/api/sign-in.js";
 import { connect } from "../../src/db/connect.js";
 import { startWorker } from "../../src/tasks/worker.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { tick } from "../../src/db/calls-evaluation.js";
+import { tick } from "../../src/db/api/evaluation.js";
 import { happened, inactiveFor, snapshotOf } from "../engine/support/builders.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { TestEnvironment } from "./support/environment.js";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { beginTrial, buryWorker, suspectEnvironment } from "../../src/db/calls-evaluation.js";
+import { beginTrial, buryWorker, suspectEnvironment } from "../../src/db/api/evaluation.js";
 import { Models } from "../../src/evaluation/models.js";
 import { evaluateEnvironment } from "../../src/tasks/evaluate/evaluate-environment.js";
 import { tryEvaluation } from "../../src/tasks/evaluate/trial.js";

@@ -2,10 +2,9 @@ import { createServer } from "node:http";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { request, type Agent } from "undici";
-import { checkUrl, refusal } from "../../src/webhooks/address.js";
+import { checkUrl, refusal, type ResolvedAddress, resolveHost } from "../../src/webhooks/address.js";
 import { createAgent } from "../../src/webhooks/agent.js";
-import { describeError } from "../../src/webhooks/failure.js";
-import { resolveHost, type ResolvedAddress } from "../../src/webhooks/resolve.js";
+import { describeError } from "../../src/webhooks/send.js";
 import { startReceiver, status, type Receiver } from "./support/receiver.js";
 
 test.each([

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { claimDeliveries, releaseWebhooks, type ClaimedDelivery } from "../../src/db/calls-deliveries.js";
+import { claimDeliveries, releaseWebhooks, type ClaimedDelivery } from "../../src/db/api/webhooks.js";
 import { createDatabase, rolledBack, type TestDatabase } from "../support/database.js";
 import { claim, clearWebhooks, createEnvironment, createWebhook, emit, expireLeases } from "./support/fixtures.js";
 

@@ -7,7 +7,7 @@ import { Webhook } from "standardwebhooks";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { createLogger } from "../../src/server/log.js";
-import { startDeliverer, type Deliverer, type DelivererOptions } from "../../src/tasks/deliver.js";
+import { startDeliverer, type Deliverer, type DelivererOptions } from "../../src/tasks/deliver/deliver.js";
 import { sealingKey, sealSecret } from "../../src/webhooks/secret.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeError } from "../../src/webhooks/failure.js";
+import { describeError } from "../../src/webhooks/send.js";
 
 test.each([
   ["a pair cut in two by the limit", `${"a".repeat(999)}\u{1F600}`, `${"a".repeat(999)}\uFFFD`],

@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { Sql } from "postgres";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startDeliverer } from "../../src/tasks/deliver.js";
-import { createAgent } from "../../src/webhooks/agent.js";
+import { startDeliverer } from "../../src/tasks/deliver/deliver.js";
+import { createAgent, USER_AGENT } from "../../src/webhooks/agent.js";
 import { newSecret, sealingKey, sealSecret, secretOpener } from "../../src/webhooks/secret.js";
 import { sendMessage } from "../../src/webhooks/send.js";
-import { USER_AGENT } from "../../src/webhooks/user-agent.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import {
   attemptsOf,
@@ -259,7 +258,8 @@ describe("docs/webhooks.md", () => {
 
   it("has every type that the engine emits", () => {
     const folder = new URL("../../src/engine/", import.meta.url);
-    const sources = readdirSync(folder).map((file) => readFileSync(new URL(file, folder), "utf8"));
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+    const sources = files.map((file) => readFileSync(new URL(file, folder), "utf8"));
     const types = sources.flatMap((text) => [
       ...text.matchAll(/"((?:customer|journey|segment|health|signal)\.[a-z_]+)"/g),
     ]);

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { emissionId } from "../../src/engine/ids.js";
-import { startDeliverer } from "../../src/tasks/deliver.js";
+import { startDeliverer } from "../../src/tasks/deliver/deliver.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import {
   attemptsOf,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { ClaimedDelivery } from "../../src/db/calls-deliveries.js";
-import { Lanes } from "../../src/tasks/deliver-lanes.js";
+import type { ClaimedDelivery } from "../../src/db/api/webhooks.js";
+import { EndpointQueues } from "../../src/tasks/deliver/endpoint-queues.js";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -14,7 +14,7 @@ interface Sent {
 function lanes(underWayMax = 1_000) {
   const open: Sent[] = [];
   let low = 0;
-  const made = new Lanes({
+  const made = new EndpointQueues({
     underWayMax,
     send: (delivery) =>
       new Promise((resolve) => {

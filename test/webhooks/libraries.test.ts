@@ -2,7 +2,7 @@ import type { Sql } from "postgres";
 import * as standardwebhooks from "standardwebhooks";
 import * as svix from "svix";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startDeliverer } from "../../src/tasks/deliver.js";
+import { startDeliverer } from "../../src/tasks/deliver/deliver.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import {
   clearWebhooks,

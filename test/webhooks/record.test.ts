@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { recordAttempts, type AttemptResult, type ClaimedDelivery } from "../../src/db/calls-deliveries.js";
+import { recordAttempts, type AttemptResult, type ClaimedDelivery } from "../../src/db/api/webhooks.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import {
   attemptsOf,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { AttemptResult } from "../../src/db/calls-deliveries.js";
-import { AttemptRecorder } from "../../src/tasks/deliver-recorder.js";
+import type { AttemptResult } from "../../src/db/api/webhooks.js";
+import { AttemptRecorder } from "../../src/tasks/deliver/recorder.js";
 import { capturedLog } from "../support/captured-log.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { retryAfterSeconds } from "../../src/webhooks/retry-after.js";
+import { retryAfterSeconds } from "../../src/webhooks/send.js";
 
 const NOW = Date.parse("2026-03-02T10:00:00.000Z");
 

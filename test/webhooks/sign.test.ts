@@ -1,7 +1,7 @@
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import { expect, test } from "vitest";
 import { newSecret } from "../../src/webhooks/secret.js";
-import { sign } from "../../src/webhooks/sign.js";
+import { sign } from "../../src/webhooks/send.js";
 
 const message = { id: "emi_1", timestamp: Math.floor(Date.now() / 1000), body: '{"name":"Zoë 🎉"}' };
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { sweepWebhooks } from "../../src/db/calls-deliveries.js";
+import { sweepWebhooks } from "../../src/db/api/webhooks.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { clearWebhooks, createEnvironment, createWebhook, deliveriesOf, emit } from "./support/fixtures.js";
 

@@ -1,7 +1,66 @@
-import { defineCommand } from "../command.js";
-import { columnsOf, listsOf, type Finding } from "../findings.js";
-import { projectOptions } from "../options.js";
-import { plural, printable } from "../text.js";
+import { defineCommand } from "../core/command.js";
+import { projectOptions } from "../core/options.js";
+import type { Column } from "../output/table.js";
+import { distance, number, plural, printable } from "../output/text.js";
+
+/** A common problem as the service tells it; with `--json` it is printed as it is. */
+export interface Finding {
+  code: string;
+  severity: "problem" | "warning" | "info";
+  /** A sentence. */
+  message: string;
+  /** What to do, in sentences. */
+  fix: string;
+  /** How much of it there is. */
+  count: number;
+  /** What helps to find it: numbers and texts, and lists of names or of documents. */
+  details: Record<string, unknown>;
+}
+
+type Row = Record<string, unknown>;
+
+/** A list of a finding's details: names, or rows of a table. */
+type DetailList = { names: string[] } | { rows: Row[] };
+
+/** The lists of a finding that have anything in them. */
+function listsOf({ details }: Finding): DetailList[] {
+  return Object.values(details)
+    .filter((list): list is unknown[] => Array.isArray(list) && list.length > 0)
+    .map((list) => (list.every(isRow) ? { rows: list } : { names: list.map(String) }));
+}
+
+/** A column for each member of the rows; instants as how long ago they were. */
+function columnsOf(rows: readonly Row[], now: number): Column<Row>[] {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return names.map((name) => {
+    const values = rows.map((row) => row[name]);
+    return {
+      title: titleOf(name),
+      value: (row) => inWords(name, row[name], now),
+      ...(values.every((value) => typeof value === "number") ? { align: "right" as const, fixed: true as const } : {}),
+    };
+  });
+}
+
+function isRow(item: unknown): item is Row {
+  return typeof item === "object" && item !== null && !Array.isArray(item);
+}
+
+/** `lastSeenAt` as `Last seen at`. */
+function titleOf(name: string): string {
+  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function inWords(name: string, value: unknown, now: number): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "number") return number(value);
+  if (typeof value !== "string") {
+    const parts = Object.entries(value).map(([member, part]) => inWords(member, part, now));
+    return parts.filter((part) => part !== "").join(", ");
+  }
+  return name === "at" || name.endsWith("At") ? distance(value, now) : value;
+}
 
 /** What a person reads of a list; the others are in the document. */
 const SHOWN_MAX = 20;
@@ -17,7 +76,7 @@ export default defineCommand({
     const { data } = await api.get<{ data: Finding[] }>(api.projectPath("diagnostics"), ["data"], { env: environment });
     const problems = data.data;
     // Not above: the help of this command must not wait for what draws a table.
-    const { table } = await import("../table.js");
+    const { table } = await import("../output/table.js");
     out.result({ document: { environment, problems } }, () => {
       if (problems.length === 0) return "No problems found.";
       return [...problems.map(asText), `${inTotal(problems)} found in ${environment}.`].join("\n\n");

@@ -1,7 +1,7 @@
-import { defineCommand } from "../command.js";
-import { projectOptions } from "../options.js";
-import { fields } from "../fields.js";
-import { number } from "../text.js";
+import { defineCommand } from "../core/command.js";
+import { projectOptions } from "../core/options.js";
+import { fields } from "../output/fields.js";
+import { number } from "../output/text.js";
 
 export interface Overview {
   environment: string;
@@ -27,7 +27,7 @@ export default defineCommand({
     );
     const { data } = answer;
     // Not above: the help of this command must not wait for what draws a table.
-    const { table } = await import("../table.js");
+    const { table } = await import("../output/table.js");
     const totals = fields(out, [
       ["Project", `${settings.project}, ${data.environment}`],
       ["Model", data.configVersion ?? "none deployed yet"],

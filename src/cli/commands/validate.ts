@@ -1,8 +1,8 @@
 import { stateBudget } from "../../engine/index.js";
-import { defineCommand } from "../command.js";
-import { compile, warningsBlock } from "../compile.js";
-import { countDiagnostics, showDiagnostics } from "../diagnostics.js";
-import { stateSize, summary } from "../summary.js";
+import { defineCommand } from "../core/command.js";
+import { compile, warningsBlock } from "../core/compile.js";
+import { countDiagnostics, showDiagnostics } from "../output/diagnostics.js";
+import { stateSize, summary } from "../output/summary.js";
 
 export default defineCommand({
   options: { strict: { type: "flag", describe: "Treat warnings as errors" } },

@@ -1,10 +1,9 @@
-import type { Api } from "../api.js";
-import { defineCommand } from "../command.js";
-import { UserError } from "../errors.js";
-import { fields } from "../fields.js";
-import { listed, organizationsOf } from "../organizations.js";
-import type { Organization } from "../organizations.js";
-import { distance, localTime, printable } from "../text.js";
+import type { Api } from "../client/api.js";
+import { defineCommand } from "../core/command.js";
+import { UserError } from "../core/errors.js";
+import { fields } from "../output/fields.js";
+import { listed, type Organization, organizationsOf } from "../client/organizations.js";
+import { distance, localTime, printable } from "../output/text.js";
 
 /** In whose name requests are made. */
 export interface Whoami {

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { CommandError, run, type Account } from "./command.js";
-import { SetupError } from "./setup-error.js";
+import { type Account, CommandError, run, SetupError } from "./command.js";
 
 const NAME = "postgres";
 

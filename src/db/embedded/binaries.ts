@@ -2,8 +2,7 @@ import { cp, lstat, mkdtemp, readFile, rename, rm, symlink } from "node:fs/promi
 import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
-import { CommandError, run, type Account } from "./command.js";
-import { SetupError } from "./setup-error.js";
+import { type Account, CommandError, run, SetupError } from "./command.js";
 
 /** Where PostgreSQL's programs are. */
 export interface Binaries {

@@ -3,8 +3,7 @@ import { chmod, chown, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat
 import path from "node:path";
 import { serverAccount } from "./account.js";
 import { findBinaries, type Binaries } from "./binaries.js";
-import { CommandError, run, type Account } from "./command.js";
-import { SetupError } from "./setup-error.js";
+import { type Account, CommandError, run, SetupError } from "./command.js";
 
 /** The superuser of an embedded cluster, and the database the service uses in it. */
 export const SUPERUSER = "svc";

@@ -1,5 +1,10 @@
 import { execFile } from "node:child_process";
 
+/** An embedded server that cannot be set up as things are; the message says what to do and needs no stack. */
+export class SetupError extends Error {
+  override name = "SetupError";
+}
+
 /** The system account a program runs under; null is our own. */
 export interface Account {
   name: string;

@@ -3,8 +3,7 @@ import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isAlive, type Cluster } from "./cluster.js";
-import { CommandError, run } from "./command.js";
-import { SetupError } from "./setup-error.js";
+import { CommandError, run, SetupError } from "./command.js";
 
 /** What a server wrote into postmaster.pid about itself. */
 export interface Postmaster {

@@ -1,4 +1,6 @@
-import type { Outgoing } from "../send/outgoing.js";
+import { type Outgoing, outgoing } from "../send/outgoing.js";
+import { type HistoryOptions, simulateHistory } from "../simulate/history.js";
+import type { SimulatedOperation } from "../simulate/operations.js";
 
 /** What a run sends, known before it is sent. */
 export interface Input {
@@ -14,4 +16,27 @@ export interface Input {
   span: { first: number; last: number } | null;
   /** Reads the operations, from the beginning at each call. */
   read: () => Iterable<Outgoing> | AsyncIterable<Outgoing>;
+}
+
+/** The simulated history as the input of a run. */
+
+export function simulatedInput(options: HistoryOptions): Input {
+  const history = simulateHistory(options);
+  const instants = history.flatMap((operation) =>
+    operation.type === "track" ? [Date.parse(operation.timestamp)] : [],
+  );
+  const [first, last] = [instants[0], instants.at(-1)];
+  return {
+    title: `simulated history, seed ${options.seed}`,
+    operations: history.length,
+    events: instants.length,
+    distinctEvents: instants.length,
+    customers: new Set(history.map(({ customerId }) => customerId)).size,
+    span: first === undefined || last === undefined ? null : { first, last },
+    read: () => encode(history),
+  };
+}
+
+function* encode(history: readonly SimulatedOperation[]) {
+  for (const operation of history) yield outgoing(operation);
 }

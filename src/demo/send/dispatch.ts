@@ -1,6 +1,6 @@
 /** Deals a stream of operations out to sequential senders. */
 import { Agent } from "undici";
-import { Lane, laneOf } from "./lane.js";
+import { Partition, partitionOf } from "./partition.js";
 import type { Outgoing } from "./outgoing.js";
 import { Sender, type SenderOptions } from "./sender.js";
 
@@ -37,22 +37,23 @@ export async function sendAll(
       await sender.send(batch);
       onProgress?.(total(senders));
     } catch (error) {
-      // The lane tells it to whoever awaits it next; the others are stopped at once.
+      // The partition tells it to whoever awaits it next; the others are stopped at once.
       stop.abort(error);
       throw error;
     }
   };
-  const lanes = senders.map((sender) => new Lane<Outgoing>(BATCH_OPERATIONS, (batch) => send(sender, batch)));
+  const partitions = senders.map((sender) => new Partition<Outgoing>(BATCH_OPERATIONS, (batch) => send(sender, batch)));
   try {
-    for await (const operation of operations) await lanes[laneOf(operation.customerId, count)]!.push(operation);
-    await Promise.all(lanes.map((lane) => lane.finish()));
+    for await (const operation of operations)
+      await partitions[partitionOf(operation.customerId, count)]!.push(operation);
+    await Promise.all(partitions.map((partition) => partition.finish()));
     return total(senders);
   } catch (error) {
     stop.abort(error);
     // The first sender that failed gave the reason; the others merely stopped.
     throw signal.reason;
   } finally {
-    await Promise.all(lanes.map((lane) => lane.settled()));
+    await Promise.all(partitions.map((partition) => partition.settled()));
     await dispatcher.close();
   }
 }

@@ -1,11 +1,42 @@
 /** Sends batches one after another. */
-import type { Dispatcher } from "undici";
+import { type Dispatcher, request } from "undici";
 import { acceptedIds, readEnvelope } from "../../client/answer.js";
-import { DemoFailure } from "../failure.js";
 import { isTemporary, retryAfterMs } from "../../client/retry.js";
-import { DEFAULT_POLICY, networkFailure, withRetries, type Attempt, type RetryPolicy } from "../retry.js";
+import { DemoFailure } from "../failure.js";
+import { type Attempt, DEFAULT_POLICY, networkFailure, type RetryPolicy, withRetries } from "../retry.js";
 import type { Outgoing } from "./outgoing.js";
-import { postOnce, type Answer } from "./post-once.js";
+
+/** One request of a client of the ingestion API. */
+
+interface PostOptions {
+  apiKey: string;
+  dispatcher: Dispatcher;
+  signal?: AbortSignal | undefined;
+}
+
+export interface Answer {
+  status: number;
+  text: string;
+  headers: Dispatcher.ResponseData["headers"];
+}
+
+/** How long an answer may take. A request is safe to send again, so a silent connection is given up like a broken one. */
+const ANSWER_WITHIN_MS = 60_000;
+
+/** Posts a JSON text, and returns whatever was answered. Rejects where there was no answer. */
+export async function postOnce(url: string, json: string, options: PostOptions): Promise<Answer> {
+  const { apiKey, dispatcher, signal = null } = options;
+  const { statusCode, headers, body } = await request(url, {
+    method: "POST",
+    headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+    body: json,
+    dispatcher,
+    signal,
+    headersTimeout: ANSWER_WITHIN_MS,
+    bodyTimeout: ANSWER_WITHIN_MS,
+  });
+  return { status: statusCode, text: await body.text(), headers };
+}
 
 export interface SenderOptions {
   /** The service's address, without a path. */

@@ -1,13 +1,33 @@
 /** A process of the service under demonstration: a child on a data directory of its own, brought back if it is killed. */
-import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { openSync, closeSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import path from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { DemoFailure, messageOf } from "../failure.js";
-import { SERVER_PROGRAM } from "./paths.js";
+
+/** The package's folder: this file lies three levels below it, in `src` as in `dist`. */
+export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../../..");
+const SERVER_PROGRAM = path.join(ROOT, "bin", "svc-server.js");
+export const CLI_PROGRAM = path.join(ROOT, "bin", "svc.js");
+export const EXAMPLE_MODEL = path.join(ROOT, "examples", "saas");
+
+/** Where psql finds the embedded database. */
+
+/**
+ * The address of the embedded PostgreSQL in a data directory, its superuser's password included: the password lies beside the
+ * cluster, and the fourth line of postmaster.pid is the port. Fit for a person at this machine, not for a log.
+ */
+export async function databaseUrl(dataDir: string): Promise<string> {
+  const home = path.join(dataDir, "postgres");
+  const password = (await readFile(path.join(home, "password"), "utf8")).trim();
+  const port = (await readFile(path.join(home, "data", "postmaster.pid"), "utf8")).split("\n")[3]?.trim() ?? "5432";
+  return `postgres://svc:${encodeURIComponent(password)}@127.0.0.1:${port}/svc`;
+}
 
 export interface ServiceOptions {
   dataDir: string;

@@ -2,9 +2,8 @@
 import { introduce, subscribe } from "./account.js";
 import { Calendar } from "./calendar.js";
 import { dealCohorts } from "./cohorts.js";
-import { planIncident } from "./incident.js";
+import { drawProfile, planIncident } from "./profile.js";
 import { EventLog, type PlacedOperation, type SimulatedOperation } from "./operations.js";
-import { drawProfile } from "./profile.js";
 import { Random } from "./random.js";
 import { playDay, sufferIncident, takeFirstSteps, type Life } from "./usage.js";
 

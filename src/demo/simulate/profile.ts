@@ -1,12 +1,12 @@
 /** Who a customer is and what the customer is going to do: everything that is drawn once, before the days are played. */
 import type { Calendar } from "./calendar.js";
-import { COHORTS, type Cohort } from "./cohorts.js";
-import { INDUSTRIES, nameCompany, type Industry } from "./names.js";
+import { type Cohort, COHORTS } from "./cohorts.js";
+import { INDUSTRIES, type Industry, nameCompany } from "./names.js";
 import { Random } from "./random.js";
 
 export type Plan = "starter" | "pro" | "enterprise";
-export type Feature = "board" | "timeline" | "dashboard" | "automation" | "integration" | "api";
-export type CancellationReason = "price" | "missing_feature" | "no_longer_needed" | "competitor" | "other";
+type Feature = "board" | "timeline" | "dashboard" | "automation" | "integration" | "api";
+type CancellationReason = "price" | "missing_feature" | "no_longer_needed" | "competitor" | "other";
 
 export const TRIAL_DAYS = 14;
 
@@ -143,4 +143,25 @@ export function liveliness(profile: Profile, daysSinceSignUp: number): number {
     case "climber":
       return daysSinceSignUp < 5 ? 1 : 0.92;
   }
+}
+
+/** The bad days: for two days in a row the integrations and the API fail for many hours. */
+
+export interface Incident {
+  /** Whether the incident touches the customer on this day. */
+  hits(profile: Profile, day: number): boolean;
+  severity(day: number): "major" | "critical";
+  /** The minute of the day at which monitoring sees it. */
+  minute(day: number): number;
+}
+
+/** The first day is a Tuesday some three and a half weeks before the end, so that its effects can still be seen in the segments. */
+export function planIncident(calendar: Calendar): Incident {
+  const first = calendar.tuesdayBefore(Math.min(24, Math.ceil(calendar.days / 3)));
+  return {
+    hits: (profile, day) =>
+      (day === first || day === first + 1) && (profile.features.integration > 0.1 || profile.features.api > 0.1),
+    severity: (day) => (day === first ? "critical" : "major"),
+    minute: (day) => (day === first ? 10 * 60 + 20 : 14 * 60 + 5),
+  };
 }

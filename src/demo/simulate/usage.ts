@@ -1,10 +1,8 @@
 /** The daily side of a customer's life: the first steps, sessions with what is done in them, the team, and calls for help. */
 import { membersOn } from "./account.js";
-import type { Calendar } from "./calendar.js";
-import { MINUTE_MS } from "./calendar.js";
-import type { Incident } from "./incident.js";
+import { type Calendar, MINUTE_MS } from "./calendar.js";
+import { type Incident, liveliness, type Profile } from "./profile.js";
 import type { EventLog } from "./operations.js";
-import { liveliness, type Profile } from "./profile.js";
 import type { Random } from "./random.js";
 
 const TEMPLATES = ["roadmap", "kanban", "onboarding", "marketing_plan", "bug_tracker"] as const;

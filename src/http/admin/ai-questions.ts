@@ -1,5 +1,5 @@
 import { LanguageModel, type LanguageModelSettings } from "../../ai/language-model.js";
-import { Places } from "./places.js";
+import { Semaphore } from "../semaphore.js";
 
 /** The language model, with the places of those who ask it: an answer takes minutes, in which its place holds nothing but memory. */
 export interface AiQuestions {
@@ -7,7 +7,7 @@ export interface AiQuestions {
   /** Which is asked unless a question names another. */
   defaultModel: string;
   /** Of organizations. */
-  places: Places;
+  places: Semaphore;
 }
 
 const QUESTIONS = 16;
@@ -16,7 +16,7 @@ const WAITING_MAX = 20;
 const WAIT_MS_MAX = 10_000;
 
 export function createAiQuestions(settings: LanguageModelSettings): AiQuestions {
-  const places = new Places({
+  const places = new Semaphore({
     places: QUESTIONS,
     each: QUESTIONS_PER_ORGANIZATION,
     waitingMax: WAITING_MAX,

@@ -1,11 +1,117 @@
+import { Readable } from "node:stream";
+import type { Context } from "koa";
 import Type from "typebox";
+import { LanguageModelError } from "../../ai/failure.js";
+import type { Part } from "../../ai/language-model.js";
 import { instructionsFor, TASKS } from "../../ai/tasks.js";
-import { recordQuestion } from "../../db/calls-ai.js";
+import { recordQuestion } from "../../db/api/access.js";
 import { ApiError } from "../errors.js";
-import { openAnswer } from "./ai-answer.js";
+import { envelopeOf } from "../middleware/handle-errors.js";
+import { ClientGoneError } from "../request/body.js";
 import { environmentQuery, KIB, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { jsonObject } from "./schemas-common.js";
+
+/** When a provider that says nothing of it may be asked again. */
+const RETRY_AFTER = 30;
+
+/** A part is cut into texts that are short enough for a line of a stream, which its readers hold as a whole. */
+const PIECE = 4096;
+
+/**
+ * The body of a `text/event-stream` with the parts of an answer: `text` for each, a comment while the model thinks, then `end`, or `error` with the envelope where it breaks off. The
+ * first part is awaited before anything is answered, so that a question that gets no answer is refused as any other request.
+ *
+ * @param ask begins to ask; the signal ends it, when the client leaves
+ * @param model the name that the question has, for the refusal of one that there is not
+ */
+async function openAnswer(
+  ctx: Context,
+  ask: (signal: AbortSignal) => AsyncGenerator<Part>,
+  model: string | undefined,
+): Promise<Readable> {
+  const { res, socket } = ctx;
+  const gone = new AbortController();
+  const leave = () => gone.abort(new ClientGoneError("the client left before the answer's end"));
+  if (socket.destroyed) leave();
+  // Of an answer that waits behind another on its connection, `res` does not tell.
+  socket.once("close", leave);
+  // Whole or not; the connection may serve many more.
+  res.once("close", () => {
+    socket.off("close", leave);
+    leave();
+  });
+  const parts = ask(gone.signal);
+  const first = await parts.next().catch((error: unknown) => {
+    throw asApiError(error, model);
+  });
+  // Proxies that gather an answer would hold back what it is about.
+  ctx.set("X-Accel-Buffering", "no");
+  ctx.set("Cache-Control", "no-store");
+  return Readable.from(frames(ctx, first, parts, gone.signal), { objectMode: false });
+}
+
+async function* frames(
+  ctx: Context,
+  first: IteratorResult<Part, void>,
+  parts: AsyncGenerator<Part>,
+  gone: AbortSignal,
+): AsyncGenerator<string> {
+  try {
+    for (let next = first; !next.done; next = await parts.next()) yield* frame(next.value);
+  } catch (error) {
+    if (!gone.aborted) yield event("error", envelopeOf(ctx, asApiError(error, undefined)));
+  } finally {
+    // Where the reader left, nobody else ends the asking.
+    await parts.return(undefined);
+  }
+}
+
+function* frame(part: Part): Generator<string> {
+  switch (part.kind) {
+    case "text":
+      for (let from = 0; from < part.text.length; from += PIECE)
+        yield event("text", { text: part.text.slice(from, from + PIECE) });
+      return;
+    case "working":
+      // A comment, so that neither the client nor a proxy takes the silence for a dead connection.
+      yield ": working\n\n";
+      return;
+    case "end": {
+      const { kind, ...ending } = part;
+      yield event(kind, ending);
+    }
+  }
+}
+
+function event(name: string, data: object): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+function asApiError(error: unknown, model: string | undefined): unknown {
+  if (!(error instanceof LanguageModelError)) return error;
+  const { kind, message: reason, retryAfter, cause = error } = error;
+  switch (kind) {
+    case "rateLimited":
+      return new ApiError(429, "AI_RATE_LIMITED", {
+        reason,
+        headers: { "Retry-After": String(retryAfter ?? RETRY_AFTER) },
+        cause,
+      });
+    case "late":
+      return new ApiError(504, "AI_TIMEOUT", { reason, cause });
+    case "unknownModel":
+      if (model === undefined) return new ApiError(502, "AI_UNAVAILABLE", { reason, cause });
+      return new ApiError(400, "VALIDATION_ERROR", {
+        message: "The language model's provider knows no such model.",
+        field: "model",
+        value: model,
+        fix: "Name a model or deployment that it has, or none for the one that the operator chose.",
+      });
+    case "unavailable":
+      return new ApiError(502, "AI_UNAVAILABLE", { reason, cause });
+  }
+}
 
 /** Some 60,000 tokens: what most models take, and more than a person reads. */
 const FACT_BYTES_MAX = 256 * KIB;
@@ -54,13 +160,13 @@ export const askLanguageModel = adminRoute({
     504: ["AI_TIMEOUT"],
   },
   answer: async ({ deps, credentials, params, query, body: { task, facts, model }, ctx }) => {
-    const { ai, places, sql } = deps;
+    const { ai, calls, sql } = deps;
     if (ai === null) throw new ApiError(409, "AI_NOT_CONFIGURED");
     const text = JSON.stringify(facts);
     const recorded = { task, model: model ?? ai.defaultModel, factBytes: Buffer.byteLength(text) };
     const leave = await ai.places.take(credentials.organizationId);
     try {
-      await places.run(() => recordQuestion(sql, credentials, placeIn(params, query.env), recorded));
+      await calls.run(() => recordQuestion(sql, credentials, placeIn(params, query.env), recorded));
       const asked = { instructions: instructionsFor(task), facts: text, model };
       const document = await openAnswer(ctx, (signal) => ai.model.ask(asked, signal), model);
       document.once("close", leave);

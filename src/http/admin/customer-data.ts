@@ -1,9 +1,207 @@
-import * as calls from "../../db/calls-customer-data.js";
-import { envelopeOf } from "../handle-errors.js";
+import { PassThrough, type Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { TransactionSql } from "postgres";
+import Type from "typebox";
+import type { AdminCredentials, EnvironmentRef } from "../../db/api/access.js";
+import * as calls from "../../db/api/customers.js";
+import { EXPORT_LISTS, type ExportList, fetchExport, openExport } from "../../db/api/customers.js";
+import { onSnapshot } from "../../db/transaction.js";
+import { ApiError } from "../errors.js";
+import { envelopeOf } from "../middleware/handle-errors.js";
+import type { CustomerWork } from "./customer-work.js";
 import { environmentQuery, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import { customerExport, erasure } from "./schemas-customer-data.js";
-import { streamExport } from "./stream-export.js";
+import { count, environmentName, exact, instant, jsonObject, orNull, version } from "./schemas-common.js";
+import { cause, customerId, customerState, emission, health, journeyProgress, setAside } from "./schemas-customer.js";
+import { attempt } from "./schemas-webhook.js";
+
+const status = Type.Enum(["processed", "pending"]);
+const generation = Type.Integer({
+  minimum: 0,
+  description: "Which writing of the history it is of: the first is 0, and each recompute writes another.",
+});
+const eventId = Type.String({ examples: ["evt_0000000000000400"] });
+/** What a log says of each of its entries. */
+const logged = { cause, configVersion: orNull(version), generation };
+
+/** An item of each list. */
+const items = {
+  identifies: exact({ acceptedAt: instant, traits: jsonObject("The traits as sent."), status }),
+  events: exact({
+    id: eventId,
+    event: Type.String(),
+    properties: jsonObject("The properties as sent."),
+    occurredAt: instant,
+    acceptedAt: instant,
+    idempotencyKey: orNull(Type.String()),
+    status,
+  }),
+  transitions: exact({ from: orNull(Type.String()), to: Type.String(), at: instant, ...logged }),
+  blockedTransitions: exact({ from: Type.String(), to: Type.String(), at: instant }),
+  memberships: exact({ segment: Type.String(), enteredAt: instant, exitedAt: orNull(instant) }),
+  journeyRuns: exact({ ...journeyProgress.properties, run: Type.Integer({ minimum: 1 }) }),
+  healthScores: exact({ ...health.properties, at: instant, ...logged }),
+  ruleExecutions: exact({
+    ruleId: Type.String(),
+    result: Type.Enum(["pass", "fail", "skip", "error"]),
+    triggeredBy: Type.String(),
+    conditions: jsonObject("How the rule's condition came out."),
+    action: jsonObject("What the rule does when it passes."),
+    error: orNull(Type.String()),
+    executedAt: instant,
+    ...logged,
+  }),
+  signals: exact({
+    signalId: Type.String(),
+    severity: Type.Enum(["info", "warning", "critical"]),
+    message: orNull(Type.String()),
+    raisedAt: instant,
+    clearedAt: orNull(instant),
+  }),
+  emissions: emission,
+  deliveries: exact({
+    id: Type.String({ description: "Of the emission.", examples: ["emi_0000000000000400"] }),
+    webhookId: Type.String(),
+    url: Type.String(),
+    status: Type.Enum(["pending", "delivered", "failed"]),
+    nextAttemptAt: orNull(instant),
+    finishedAt: orNull(instant),
+    attempts: Type.Array(attempt),
+  }),
+  recomputes: exact({
+    recomputeId: Type.String({ examples: ["rec_5f0c81d2e4a94b7f12cd"] }),
+    kind: Type.Enum(["recompute", "dry_run", "preview"]),
+    at: instant,
+    difference: orNull(
+      jsonObject("What it changes of the customer."),
+      "Null of a recompute of this customer alone that changes nothing, has not found out yet, or is so long ago that this is not kept.",
+    ),
+  }),
+  retiredKeys: exact({ id: eventId, idempotencyKey: Type.String(), removedAt: instant }),
+} satisfies Record<ExportList, unknown>;
+
+/** Everything that is held about one customer. */
+const customerExport = exact(
+  {
+    customerId,
+    environment: environmentName,
+    exportedAt: instant,
+    customer: orNull(customerState, "The present state; null where the customer's operations wait only."),
+    generation: orNull(
+      generation,
+      "Of transitions, healthScores and ruleExecutions those of this generation are the history; the others were superseded by a recompute.",
+    ),
+    setAside,
+    evaluation: orNull(jsonObject("What evaluation remembers.")),
+    identifies: Type.Array(items.identifies),
+    events: Type.Array(items.events),
+    transitions: Type.Array(items.transitions),
+    blockedTransitions: Type.Array(items.blockedTransitions),
+    memberships: Type.Array(items.memberships),
+    journeyRuns: Type.Array(items.journeyRuns),
+    healthScores: Type.Array(items.healthScores),
+    ruleExecutions: Type.Array(items.ruleExecutions),
+    signals: Type.Array(items.signals),
+    emissions: Type.Array(items.emissions),
+    deliveries: Type.Array(items.deliveries),
+    recomputes: Type.Array(items.recomputes),
+    retiredKeys: Type.Array(items.retiredKeys, {
+      description: "Idempotency keys that are kept of events which were removed because of their age.",
+    }),
+  },
+  { title: "CustomerExport" },
+);
+
+/** How many rows of each kind were erased. */
+const erasure = exact({
+  erased: exact(
+    {
+      events: count,
+      identifies: count,
+      pending: count,
+      idempotencyKeys: count,
+      transitions: count,
+      blockedTransitions: count,
+      memberships: count,
+      journeyRuns: count,
+      healthScores: count,
+      ruleExecutions: count,
+      signals: count,
+      emissions: count,
+      deliveries: count,
+      deliveryAttempts: count,
+      recomputes: count,
+      recomputeResults: count,
+    },
+    { title: "Erasure", description: "How many rows of each kind were erased." },
+  ),
+});
+
+/** A payload has 64 KiB at most, so a part stays below 4 MiB, which holds up nobody. */
+const ITEMS_OF_PART = 64;
+
+/** What a recompute changes of a customer may be a thousand runs of rules and as many emissions. */
+const RECOMPUTES_OF_PART = 10;
+
+/** A snapshot that is held for long keeps the database from clearing up; whoever reads more slowly has to come again. */
+const EXPORT_MS_MAX = 10 * 60_000;
+
+/**
+ * Everything that is held about a customer as one JSON document, read from one snapshot as fast as the reader takes it: neither side
+ * holds more than a part of it. Where it cannot be read to its end the stream fails, so that nobody takes a part for the whole.
+ *
+ * Resolves once the snapshot is open. Throws what `open_export` raises, and QueueFullError where too many exports are under way.
+ */
+export async function streamExport(
+  { sql, exports }: Pick<CustomerWork, "sql" | "exports">,
+  by: AdminCredentials,
+  at: EnvironmentRef,
+  customerId: string,
+  msMax = EXPORT_MS_MAX,
+): Promise<Readable> {
+  const leave = await exports.take(by.organizationId);
+  const document = new PassThrough();
+  // Its failure is told to its reader, who may not be there yet, or any more.
+  document.on("error", () => undefined);
+  return new Promise((resolve, reject) => {
+    const overdue = setTimeout(() => document.destroy(notRead()), msMax);
+    void onSnapshot(sql, async (tx) => {
+      const head = await openExport(tx, by, at, customerId);
+      resolve(document);
+      await pipeline(partsOf(tx, head), document);
+    })
+      // Of no effect where it was resolved; the reader learns of it by the stream.
+      .catch((thrown: unknown) => {
+        const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+        reject(error);
+        document.destroy(error);
+      })
+      .finally(() => {
+        clearTimeout(overdue);
+        leave();
+      });
+  });
+}
+
+function notRead(): ApiError {
+  return new ApiError(503, "SERVICE_UNAVAILABLE", { reason: "The export was not read in time." });
+}
+
+/** The document's text: the members that are no lists, then list by list. */
+async function* partsOf(tx: TransactionSql, head: string): AsyncGenerator<string> {
+  yield head.slice(0, head.lastIndexOf("}"));
+  for (const list of EXPORT_LISTS) {
+    yield `,\n"${list}":[`;
+    const itemsMax = list === "recomputes" ? RECOMPUTES_OF_PART : ITEMS_OF_PART;
+    for (let isFirst = true; ; isFirst = false) {
+      const items = await fetchExport(tx, list, itemsMax);
+      if (items.length > 0) yield `${isFirst ? "\n" : ",\n"}${items.join(",\n")}`;
+      if (items.length < itemsMax) break;
+    }
+    yield "]";
+  }
+  yield "}\n";
+}
 
 /** Everything that is held about one customer, as one document to keep. */
 export const exportCustomer = adminRoute({

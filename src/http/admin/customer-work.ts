@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import { ComputeThread } from "../compute/compute-thread.js";
-import { Places } from "./places.js";
+import { Semaphore } from "../semaphore.js";
 
 /** What takes longer than a look-up, with connections and places of its own: ingestion never waits for any of it. */
 export interface CustomerWork {
@@ -9,9 +9,9 @@ export interface CustomerWork {
   /** Explains, and compares versions. */
   thread: ComputeThread;
   /** Of organizations, each of which has one at work at most, as of exports. */
-  explanations: Places;
-  exports: Places;
-  erasures: Places;
+  explanations: Semaphore;
+  exports: Semaphore;
+  erasures: Semaphore;
 }
 
 const WAIT_MS_MAX = 10_000;
@@ -32,8 +32,8 @@ export function createCustomerWork(sql: Sql): CustomerWork {
   return {
     sql,
     thread: new ComputeThread(),
-    explanations: new Places({ ...FAIRLY, places: EXPLANATIONS, reason: "Too many customers are being explained." }),
-    exports: new Places({ ...FAIRLY, places: EXPORTS, reason: "Too many customers are being exported." }),
-    erasures: new Places({ ...FAIRLY, places: ERASURES }),
+    explanations: new Semaphore({ ...FAIRLY, places: EXPLANATIONS, reason: "Too many customers are being explained." }),
+    exports: new Semaphore({ ...FAIRLY, places: EXPORTS, reason: "Too many customers are being exported." }),
+    erasures: new Semaphore({ ...FAIRLY, places: ERASURES }),
   };
 }

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import * as calls from "../../db/calls-reads.js";
+import * as calls from "../../db/api/customers.js";
 import { emptyObject, environmentQuery, KIB, listQuery, nameFilter, placeIn, secondsOf } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { backlog, customerList, customerState, released, timeline } from "./schemas-customer.js";

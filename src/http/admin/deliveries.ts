@@ -1,5 +1,5 @@
 import Type from "typebox";
-import * as calls from "../../db/calls-webhooks.js";
+import * as calls from "../../db/api/webhooks.js";
 import { ApiError } from "../errors.js";
 import { emptyObject, environmentQuery, KIB, listQuery, nameFilter, placeIn, sinceOf } from "./parameters.js";
 import { adminRoute } from "./route.js";

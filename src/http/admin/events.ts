@@ -1,5 +1,5 @@
 import Type from "typebox";
-import * as calls from "../../db/calls-ingest.js";
+import * as calls from "../../db/api/ingestion.js";
 import { ApiError } from "../errors.js";
 import { openEventStream } from "../event-stream.js";
 import { environmentQuery, listQuery, nameFilter, placeIn, sinceOf } from "./parameters.js";

@@ -1,6 +1,5 @@
-import type { PageRow } from "../../db/calls-history.js";
-import { pagesOf } from "../../db/calls-history.js";
-import type { ExplainedPart, StoredForExplanation } from "../../db/calls-explanation.js";
+import { type PageRow, pagesOf } from "../../db/api/evaluation.js";
+import type { ExplainedPart, StoredForExplanation } from "../../db/api/customers.js";
 import {
   explain,
   explainHealth,
@@ -11,7 +10,7 @@ import {
 } from "../../engine/index.js";
 import { Models } from "../../evaluation/models.js";
 import { stateOf } from "../../evaluation/stored-state.js";
-import { withHistory, type HistoryAnswer } from "../../evaluation/with-history.js";
+import { withHistory, type HistoryAnswer } from "../../evaluation/history.js";
 
 /** What is to be explained. */
 export interface ExplainJob {

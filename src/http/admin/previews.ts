@@ -1,8 +1,7 @@
-import * as calls from "../../db/calls-recomputes.js";
+import * as calls from "../../db/api/recompute.js";
 import { environmentQuery, MIB, placeIn } from "./parameters.js";
-import { customersQuery, placeOfJob } from "./recomputes.js";
+import { customersQuery, differenceList, placeOfJob, preview } from "./recomputes.js";
 import { adminRoute } from "./route.js";
-import { differenceList, preview } from "./schemas-recompute.js";
 import { newPreview, storable } from "./submitted-snapshot.js";
 
 const NOT_FOUND = { 404: ["PREVIEW_NOT_FOUND"] };

@@ -3,24 +3,22 @@ import type { Readable } from "node:stream";
 import type { Context } from "koa";
 import type { Sql } from "postgres";
 import type { Static, TObject, TSchema } from "typebox";
-import { authorizeRequest, type AdminCredentials } from "../../db/calls-admin.js";
+import { authorizeRequest, type AdminCredentials } from "../../db/api/access.js";
 import type { Mailer } from "../../mail/mailer.js";
-import { readJsonBody, readJsonText } from "../body.js";
-import { bearerToken, hashCredential } from "../credentials.js";
+import { readJsonBody, readJsonText } from "../request/body.js";
+import { bearerToken, hashCredential } from "../request/credentials.js";
 import { ApiError } from "../errors.js";
-import { countJson } from "../json-limits.js";
-import { largeBodies } from "../large-bodies.js";
+import { countJson } from "../request/json-limits.js";
+import { largeBodies } from "../request/large-bodies.js";
 import type { Declaration } from "../openapi/administrative.js";
-import { PARSER_LIMITS, parseJson } from "../parse-json.js";
+import { PARSER_LIMITS, parseJson } from "../request/parse-json.js";
 import type { Route } from "../route.js";
-import { refuseBadLiterals } from "./bad-literals.js";
-import { emptyObject } from "./parameters.js";
-import { readPathText, readQueryText } from "./request-text.js";
-import { needsMembers, shape, type Shape } from "../shapes.js";
+import { readSubmission, refuseBadLiterals, type SubmissionKind } from "./submitted-snapshot.js";
+import { emptyObject, readPathText, readQueryText } from "./parameters.js";
+import { needsMembers, shape, type Shape } from "../request/shapes.js";
 import type { AiQuestions } from "./ai-questions.js";
 import type { CustomerWork } from "./customer-work.js";
-import type { Places } from "./places.js";
-import { readSubmission, type SubmissionKind } from "./submitted-snapshot.js";
+import type { Semaphore } from "../semaphore.js";
 import type { WebhookTests } from "./webhook-tests.js";
 
 /** What the administrative routes need. */
@@ -44,7 +42,7 @@ export interface AdminDeps {
 /** What each of them is bound to. */
 export interface BoundDeps extends AdminDeps {
   /** Of the calls to `sql`: one for each of its connections, so that what waits is bounded in number and in time. */
-  places: Places;
+  calls: Semaphore;
 }
 
 /** A request that has a token, an organization, and a query and body of the declared shape. */
@@ -105,14 +103,11 @@ export function adminRoute<const Query extends TObject = typeof emptyObject, con
       const params = readPathText(ctx, route.path);
       const query = readQuery(ctx, queryShape);
       if (route.body || route.scarce) {
-        await deps.places.run(
-          () => authorizeRequest(deps.sql, credentials, route.operation, environmentOf(query)),
-          who,
-        );
+        await deps.calls.run(() => authorizeRequest(deps.sql, credentials, route.operation, environmentOf(query)), who);
       }
       const body = route.body && bodyShape && (await readBody(ctx, route.body, bodyShape, credentials));
       const answer = () => route.answer({ deps, credentials, params, query, body: body as Static<Body>, ctx });
-      const { status, document, type } = await (route.scarce ? answer() : deps.places.run(answer, who));
+      const { status, document, type } = await (route.scarce ? answer() : deps.calls.run(answer, who));
       ctx.status = status;
       ctx.type = type ?? "application/json";
       const isReady = typeof document === "string" || Buffer.isBuffer(document) || type !== undefined;

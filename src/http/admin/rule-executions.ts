@@ -1,5 +1,5 @@
 import Type from "typebox";
-import * as calls from "../../db/calls-reads.js";
+import * as calls from "../../db/api/customers.js";
 import { listQuery, nameFilter, placeIn, sinceOf } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { exact, instant, jsonObject, listOf, orNull, version } from "./schemas-common.js";

@@ -1,5 +1,5 @@
 import Type, { type TProperties, type TSchema } from "typebox";
-import { ROLES } from "../../db/calls-organization.js";
+import { ROLES } from "../../db/api/organization.js";
 
 /** What many answers have in common. Schemas of answers are exact: no member that is not named, and none missing. */
 

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import type { Subject } from "../../snapshot/compare.js";
+import type { Subject } from "../../model/compare/compare.js";
 import { environmentName, exact, instant, jsonObject, listOf, orNull, version } from "./schemas-common.js";
 
 const text = Type.Optional(Type.String({ maxLength: 1024 }));

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import * as calls from "../../db/calls-reads.js";
+import * as calls from "../../db/api/customers.js";
 import { listQuery, placeIn } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { count, exact, instant, jsonObject, listOf, orNull } from "./schemas-common.js";

@@ -1,22 +1,29 @@
-import Type from "typebox";
 import type { Sql } from "postgres";
-import type { AdminCredentials } from "../../db/calls-admin.js";
-import { getStateLimit } from "../../db/calls-versions.js";
+import Type from "typebox";
+import type { AdminCredentials } from "../../db/api/access.js";
+import { getStateLimit } from "../../db/api/config.js";
 import { stateBudget, type StateBudget } from "../../engine/index.js";
-import { bytesInWords } from "../../snapshot/bytes-in-words.js";
-import { canonicalJson } from "../../snapshot/canonical.js";
-import { digest } from "../../snapshot/digest.js";
-import { LIMITS } from "../../snapshot/limits.js";
-import { parseSnapshot, TOO_LARGE, type Problem } from "../../snapshot/validate.js";
+import { findBadLiteral, placeOf } from "../../ingestion/literals.js";
+import { canonicalJson, digest } from "../../model/snapshot/canonical.js";
+import { bytesInWords, LIMITS } from "../../model/snapshot/limits.js";
+import { parseSnapshot, type Problem, TOO_LARGE } from "../../model/validate/validate.js";
 import { ApiError } from "../errors.js";
-import { countJson, type JsonLimits } from "../json-limits.js";
-import { decodeJson, PARSER_LIMITS, parseCounted, refusalOf } from "../parse-json.js";
-import { shape } from "../shapes.js";
-import { refuseBadLiterals } from "./bad-literals.js";
+import { countJson, type JsonLimits } from "../request/json-limits.js";
+import { decodeJson, parseCounted, PARSER_LIMITS, refusalOf } from "../request/parse-json.js";
+import { shape } from "../request/shapes.js";
 import { activationOptions, provenance } from "./schemas-config.js";
 
+/** Throws VALIDATION_ERROR for a literal of a valid JSON text that the database could not keep. */
+export function refuseBadLiterals(text: string): void {
+  const bad = findBadLiteral(text);
+  if (bad === null) return;
+  const field = placeOf(text, bad);
+  const where = field === undefined || field === "" ? {} : { field };
+  throw new ApiError(400, "VALIDATION_ERROR", { ...where, value: bad.literal, reason: bad.reason });
+}
+
 /** A snapshot as it is stored. */
-export interface StorableSnapshot {
+interface StorableSnapshot {
   /** Canonical JSON. */
   snapshot: string;
   /** Of exactly that text. */
@@ -24,7 +31,7 @@ export interface StorableSnapshot {
 }
 
 /** A snapshot that was sent, read: what is stored of it, or what is wrong with it. */
-export type ReadSnapshot = (StorableSnapshot & { budget: StateBudget }) | { problems: readonly Problem[] };
+type ReadSnapshot = (StorableSnapshot & { budget: StateBudget }) | { problems: readonly Problem[] };
 
 /** How many of the dearest conditions an error names. */
 const NAMED_MAX = 5;

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
-import { touchToken } from "../../db/calls-organization.js";
-import { bearerToken, hashCredential } from "../credentials.js";
+import { touchToken } from "../../db/api/organization.js";
+import { bearerToken, hashCredential } from "../request/credentials.js";
 import type { Route } from "../route.js";
 
 /** As svc_api.touch_token. */

@@ -1,9 +1,8 @@
 import type { Agent } from "undici";
-import { ATTEMPT_TIMEOUT_MS } from "../../webhooks/acceptance.js";
-import type { Message, Outcome } from "../../webhooks/send.js";
-import { USER_AGENT } from "../../webhooks/user-agent.js";
+import { ATTEMPT_TIMEOUT_MS, type Message, type Outcome } from "../../webhooks/send.js";
+import { USER_AGENT } from "../../webhooks/agent.js";
 import { SealedSecretError, secretOpener } from "../../webhooks/secret.js";
-import { Places } from "./places.js";
+import { Semaphore } from "../semaphore.js";
 
 /** Requests that people make to try webhooks, from this process: a receiver that hangs holds a place and nothing else. */
 export interface WebhookTests {
@@ -44,7 +43,7 @@ export function createWebhookTests({
   allowPrivate,
   timeoutMs = ATTEMPT_TIMEOUT_MS,
 }: WebhookTestsOptions): WebhookTests {
-  const places = new Places({
+  const places = new Semaphore({
     places: TESTS,
     each: TESTS_PER_ORGANIZATION,
     waitingMax: WAITING_MAX,

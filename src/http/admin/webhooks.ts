@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import Type from "typebox";
-import * as calls from "../../db/calls-webhooks.js";
-import { isDuration } from "../../snapshot/duration.js";
-import { isAccepted } from "../../webhooks/acceptance.js";
+import * as calls from "../../db/api/webhooks.js";
+import { isDuration } from "../../model/snapshot/duration.js";
+import { isAccepted } from "../../webhooks/send.js";
 import { checkUrl } from "../../webhooks/address.js";
 import { newSecret, sealSecret } from "../../webhooks/secret.js";
 import { ApiError } from "../errors.js";

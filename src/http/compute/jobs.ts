@@ -1,9 +1,23 @@
-import { compareVersions } from "../admin/compare-versions.js";
+import { compareSnapshots } from "../../model/compare/compare.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../../model/snapshot/types.js";
 import { explainStored } from "../admin/explain-stored.js";
 import { readSubmission } from "../admin/submitted-snapshot.js";
+import { ApiError } from "../errors.js";
 import { checkBatch } from "../ingest/batch-body.js";
 import { sendBatch } from "../ingest/send-batch.js";
-import { ApiError } from "../errors.js";
+
+/** A stored version was checked when it was deployed. */
+interface Stored {
+  version: string;
+  snapshot: Snapshot;
+}
+
+/** What is different between two versions, as JSON; `document` has them as the database gives them. */
+function compareVersions(document: string): string {
+  const { from, to } = JSON.parse(document) as { from: Stored | null; to: Stored };
+  const changes = compareSnapshots(from?.snapshot ?? EMPTY_SNAPSHOT, to.snapshot);
+  return JSON.stringify({ from: from?.version ?? null, to: to.version, changes });
+}
 
 /** What is done in a thread, by name. */
 const JOBS = { checkBatch, sendBatch, readSubmission, explainStored, compareVersions };

@@ -3,12 +3,12 @@ import {
   SINGLE_BYTES_MAX,
   tooManyOperations,
   type RequestProblem,
-} from "../../operations/request.js";
-import { BATCH_MAX, DOCUMENT_BYTES_MAX } from "../../operations/shape.js";
-import type { Bytes } from "../body.js";
+} from "../../ingestion/request.js";
+import { BATCH_MAX, DOCUMENT_BYTES_MAX } from "../../ingestion/shape.js";
+import type { Bytes } from "../request/body.js";
 import { ApiError } from "../errors.js";
-import { countJson, type JsonLimits } from "../json-limits.js";
-import { decodeJson, PARSER_LIMITS, parseCounted, refusalOf } from "../parse-json.js";
+import { countJson, type JsonLimits } from "../request/json-limits.js";
+import { decodeJson, PARSER_LIMITS, parseCounted, refusalOf } from "../request/parse-json.js";
 
 /** What a batch that could be accepted never exceeds. */
 const LIMITS: JsonLimits = {

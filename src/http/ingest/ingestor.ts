@@ -5,11 +5,11 @@ import {
   type BatchAnswer,
   type IngestFailure,
   type SinglesAnswer,
-} from "../../db/calls-ingest.js";
-import type { Bytes, JsonBody } from "../body.js";
-import type { HeldBody } from "../body-budget.js";
+} from "../../db/api/ingestion.js";
+import type { Bytes, JsonBody } from "../request/body.js";
+import type { HeldBody } from "../request/body-budget.js";
 import type { LargeBatches } from "./large-batches.js";
-import { Lane, type LaneLoad, type LaneRequest } from "./lane.js";
+import { KeyedCallQueue, type CallQueueLoad, type QueuedRequest } from "./keyed-call-queue.js";
 import { withRetries } from "./retry.js";
 
 export interface SingleOutcome {
@@ -48,25 +48,25 @@ const CALL_SINGLES_MAX = 500;
  * for one another only.
  */
 export class Ingestor {
-  readonly #singles: Lane<SingleOutcome>;
-  readonly #batches: Lane<BatchAnswer>;
-  readonly #largeBatches: Lane<BatchAnswer, Bytes>;
+  readonly #singles: KeyedCallQueue<SingleOutcome>;
+  readonly #batches: KeyedCallQueue<BatchAnswer>;
+  readonly #largeBatches: KeyedCallQueue<BatchAnswer, Bytes>;
 
   constructor(sql: Sql, large: LargeBatches, options: IngestorOptions) {
     const { concurrency, waitingMax, batchConcurrency = 8, batchesWaitingMax = 1_000, answerMsMax = 35_000 } = options;
-    this.#singles = new Lane(
+    this.#singles = new KeyedCallQueue(
       { concurrency, concurrencyOfKey: SINGLE_CALLS_OF_KEY, waitingMax, callMax: CALL_SINGLES_MAX, answerMsMax },
       (keyHash, requests, isWanted) => sendSingles(sql, keyHash, requests, isWanted),
     );
     const one = { waitingMax: batchesWaitingMax, callMax: 1, answerMsMax };
-    this.#batches = new Lane(
+    this.#batches = new KeyedCallQueue(
       { ...one, concurrency: batchConcurrency, concurrencyOfKey: batchConcurrency },
       async (keyHash, [request], isWanted) => {
         const { body } = request!;
         request!.resolve(await withRetries((call) => ingestBatch(sql, { keyHash, ...call }, body), isWanted));
       },
     );
-    this.#largeBatches = new Lane(
+    this.#largeBatches = new KeyedCallQueue(
       { ...one, concurrency: LARGE_CALLS, concurrencyOfKey: LARGE_CALLS },
       async (keyHash, [request], isWanted) => {
         request!.resolve(await large.send(keyHash, request!.body, isWanted));
@@ -75,7 +75,7 @@ export class Ingestor {
   }
 
   /** How busy it is. */
-  get load(): Readonly<Record<"single" | "batch", LaneLoad>> {
+  get load(): Readonly<Record<"single" | "batch", CallQueueLoad>> {
     const [batch, large] = [this.#batches.load, this.#largeBatches.load];
     return {
       single: this.#singles.load,
@@ -94,7 +94,7 @@ export class Ingestor {
   }
 }
 
-type Requests = readonly LaneRequest<SingleOutcome>[];
+type Requests = readonly QueuedRequest<SingleOutcome>[];
 
 async function sendSingles(sql: Sql, keyHash: Buffer, requests: Requests, isWanted: () => boolean): Promise<void> {
   try {

@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import { authenticateKey, type GoodKey } from "../../db/calls-ingest.js";
+import { authenticateKey, type GoodKey } from "../../db/api/ingestion.js";
 import { withRetries } from "./retry.js";
 import { QueueFullError, within } from "../unavailable.js";
 

@@ -1,5 +1,5 @@
-import type { BatchAnswer } from "../../db/calls-ingest.js";
-import type { Bytes } from "../body.js";
+import type { BatchAnswer } from "../../db/api/ingestion.js";
+import type { Bytes } from "../request/body.js";
 import { ComputeThread } from "../compute/compute-thread.js";
 import type { BatchDatabase } from "./send-batch.js";
 

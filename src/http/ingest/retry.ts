@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import type { IngestCall } from "../../db/calls-ingest.js";
+import type { IngestCall } from "../../db/api/ingestion.js";
 
 const RETRY_DELAYS_MS = [50, 200, 500, 1_000];
 

@@ -1,20 +1,20 @@
 import type { Context } from "koa";
 import type { Logger } from "pino";
-import type { Allowance, BatchAnswer, GoodKey, IngestFailure } from "../../db/calls-ingest.js";
+import type { Allowance, BatchAnswer, GoodKey, IngestFailure } from "../../db/api/ingestion.js";
 import {
   BATCH_BYTES_MAX,
   SINGLE_BYTES_MAX,
   batchRequestProblem,
   singleRequestProblem,
-} from "../../operations/request.js";
-import { heldBody, type HeldBody } from "../body-budget.js";
-import { ClientGoneError, readJsonBody, readJsonText, type JsonBody } from "../body.js";
-import { bearerToken, hashCredential } from "../credentials.js";
+} from "../../ingestion/request.js";
+import { heldBody, type HeldBody } from "../request/body-budget.js";
+import { ClientGoneError, readJsonBody, readJsonText, type JsonBody } from "../request/body.js";
+import { bearerToken, hashCredential } from "../request/credentials.js";
 import type { DiskFull } from "../disk-full.js";
 import { ApiError, refusal, toApiError } from "../errors.js";
-import { atOnce, largeBodies, READ_AT_ONCE } from "../large-bodies.js";
-import { parseJson } from "../parse-json.js";
-import { recordOperations } from "../request-log.js";
+import { atOnce, largeBodies, READ_AT_ONCE } from "../request/large-bodies.js";
+import { parseJson } from "../request/parse-json.js";
+import { recordOperations } from "../middleware/request-log.js";
 import type { Route } from "../route.js";
 import { refuse } from "./batch-body.js";
 import type { SingleOutcome } from "./ingestor.js";

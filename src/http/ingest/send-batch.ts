@@ -1,8 +1,8 @@
 import type { Sql } from "postgres";
-import { ingestBatch, type BatchAnswer } from "../../db/calls-ingest.js";
+import { ingestBatch, type BatchAnswer } from "../../db/api/ingestion.js";
 import { connect, type ConnectOptions } from "../../db/connect.js";
-import type { Bytes } from "../body.js";
-import { decodeJson } from "../parse-json.js";
+import type { Bytes } from "../request/body.js";
+import { decodeJson } from "../request/parse-json.js";
 import { withRetries } from "./retry.js";
 
 /** Where a thread sends batches: what `connect` takes, as far as it can be told to a thread. */

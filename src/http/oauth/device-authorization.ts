@@ -1,10 +1,30 @@
-import { beginDeviceAuthorization, type DeviceBegun } from "../../db/calls-device.js";
-import { clientAddress, clientNetwork } from "../client-address.js";
-import { newDeviceCode } from "../credentials.js";
-import { issuerOf } from "./issuer.js";
+import { randomInt } from "node:crypto";
+import { beginDeviceAuthorization, type DeviceBegun } from "../../db/api/sign-in.js";
+import { clientAddress, clientNetwork } from "../request/client-address.js";
+import { newDeviceCode } from "../request/credentials.js";
 import { OAuthError } from "./oauth-error.js";
-import { oauthRoute, type OAuthCall } from "./oauth-route.js";
-import { newUserCode, showUserCode } from "./user-code.js";
+import { issuerOf, type OAuthCall, oauthRoute } from "./oauth-route.js";
+
+/** Consonants only, so that no word comes out, and none that is taken for another or for a digit (RFC 8628, section 6.1). */
+const LETTERS = "BCDFGHJKLMNPQRSTVWXZ";
+const LENGTH = 8;
+const USER_CODE = new RegExp(`^[${LETTERS}]{${LENGTH}}$`, "i");
+
+/** A new code for a person to compare or type, without its hyphen: 2.5 · 10¹⁰ of them. */
+export function newUserCode(): string {
+  return Array.from({ length: LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join("");
+}
+
+/** What a person typed, as the code that is stored: in any case, with or without hyphens and spaces. Null for what is no code. */
+export function readUserCode(text: string): string | null {
+  const letters = text.replace(/[\s\p{Pd}]/gu, "");
+  return USER_CODE.test(letters) ? letters.toUpperCase() : null;
+}
+
+/** As it is shown: `BCDF-GHJK`. */
+export function showUserCode(code: string): string {
+  return `${code.slice(0, LENGTH / 2)}-${code.slice(LENGTH / 2)}`;
+}
 
 export const DEVICE_AUTHORIZATION_PATH = "/oauth/device_authorization";
 

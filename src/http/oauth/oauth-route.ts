@@ -1,12 +1,25 @@
 import type { Context } from "koa";
 import type { Sql } from "postgres";
-import { ClientGoneError } from "../body.js";
 import { ApiError, toApiError } from "../errors.js";
-import { readForm } from "../form.js";
-import { recordFailure } from "../request-log.js";
+import { recordFailure } from "../middleware/request-log.js";
+import { ClientGoneError } from "../request/body.js";
+import { readForm } from "../request/form.js";
 import type { Route } from "../route.js";
-import { isClient } from "./clients.js";
 import { OAuthError, renderOAuthError } from "./oauth-error.js";
+
+/** The programs that may ask for tokens, by their client_id, and what people are told they are. All are public: none has a secret. */
+const CLIENTS: Readonly<Record<string, string>> = {
+  "svc-cli": "svc, the command line of this service",
+};
+
+function isClient(clientId: string): boolean {
+  return Object.hasOwn(CLIENTS, clientId);
+}
+
+/** For people who decide about it. */
+export function clientName(clientId: string): string {
+  return CLIENTS[clientId] ?? clientId;
+}
 
 /** What the OAuth endpoints need. */
 export interface OAuthDeps {
@@ -87,4 +100,13 @@ function required(name: string, value: string | undefined): string {
 /** What the log is told. */
 function recorded(error: unknown): ApiError {
   return error instanceof OAuthError ? new ApiError(error.status, error.error, { cause: error }) : toApiError(error);
+}
+
+/**
+ * What the service is called towards its clients, without a slash at the end: its public address. Where none was configured, the one that
+ * this client came by, because clients compare: `http://localhost:4400` is none of `http://127.0.0.1:4400`.
+ */
+export function issuerOf({ publicUrl, anyHost }: Pick<OAuthDeps, "publicUrl" | "anyHost">, ctx: Context): string {
+  const asked = `${ctx.protocol}://${ctx.host}`;
+  return anyHost && URL.canParse(asked) ? new URL(asked).origin : publicUrl();
 }

@@ -1,5 +1,5 @@
-import { redeemDeviceCode, type DeviceRedeemed } from "../../db/calls-device.js";
-import { hashCredential, newAccessToken } from "../credentials.js";
+import { type DeviceRedeemed, redeemDeviceCode, revokeSessionToken } from "../../db/api/sign-in.js";
+import { hashCredential, newAccessToken } from "../request/credentials.js";
 import { OAuthError } from "./oauth-error.js";
 import { oauthRoute } from "./oauth-route.js";
 
@@ -42,3 +42,18 @@ const INVALID_GRANTS = {
   unknown: "The device code is none of this client. Begin the sign-in again.",
   redeemed: "The device code was redeemed already; it is good for one token.",
 };
+
+export const REVOCATION_PATH = "/oauth/revoke";
+
+/** POST /oauth/revoke: ends a token (RFC 7009). One that nobody has is answered as one that was ended. */
+export const revoke = oauthRoute({
+  path: REVOCATION_PATH,
+  parameters: ["token"],
+  answer: async ({ deps, clientId, required }) => {
+    if (await revokeSessionToken(deps.sql, hashCredential(required("token")), clientId)) return undefined;
+    throw new OAuthError(
+      "invalid_request",
+      "The token was not made by a sign-in of this client, so it stays good. An owner of its organization can revoke it.",
+    );
+  },
+});

@@ -1,9 +1,15 @@
 import type { TObject, TSchema } from "typebox";
-import { readOperations, type OperationRow } from "../../db/operations.js";
-import { headerParameters, pathParameters, pathTemplate, queryParameters, REQUEST_ID } from "./parameters.js";
+import { readOperations, type OperationRow } from "../../db/api/operations.js";
+import {
+  headerParameters,
+  pathParameters,
+  pathTemplate,
+  queryParameters,
+  REQUEST_ID,
+  type Schemas,
+} from "./parameters.js";
 import { ANY_SERVED, ANY_WITH_BODY, headers, merge, type RefusalResponses, type Refusals } from "./refusals.js";
-import { needsMembers } from "../shapes.js";
-import type { Schemas } from "./schemas.js";
+import { needsMembers } from "../request/shapes.js";
 import { tagOf } from "./tags.js";
 import type { Endpoint, Method, Response } from "./types.js";
 

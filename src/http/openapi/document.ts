@@ -1,14 +1,37 @@
-import { AdministrativeEndpoints, type Declaration } from "./administrative.js";
+import Type from "typebox";
 import { version } from "../version.js";
-import { descriptionEndpoint } from "./description.js";
+import { AdministrativeEndpoints, type Declaration } from "./administrative.js";
 import { ingestionEndpoints } from "./ingestion.js";
-import { metricsEndpoint } from "./metrics.js";
 import { oauthEndpoints } from "./oauth.js";
-import { probeEndpoints } from "./probes.js";
-import { RefusalResponses } from "./refusals.js";
-import { Schemas } from "./schemas.js";
+import { REQUEST_ID, Schemas } from "./parameters.js";
+import { metricsEndpoint, probeEndpoints } from "./probes.js";
+import { ANY, headers, RefusalResponses } from "./refusals.js";
 import { tags } from "./tags.js";
 import type { Endpoint, Header, Operation, Parameter } from "./types.js";
+
+/** The document's own endpoint. */
+function descriptionEndpoint(schemas: Schemas, refusals: RefusalResponses): Endpoint {
+  const schema = schemas.add(Type.Object({ openapi: Type.String() }, { description: "An OpenAPI 3.1 document." }));
+  return {
+    method: "get",
+    path: "/openapi.json",
+    operation: {
+      operationId: "describeApi",
+      summary: "This document",
+      tags: ["Service"],
+      security: [],
+      parameters: [REQUEST_ID],
+      responses: {
+        200: {
+          description: "The description of this version's API.",
+          headers: headers("X-Request-ID"),
+          content: { "application/json": { schema } },
+        },
+        ...refusals.of(ANY),
+      },
+    },
+  };
+}
 
 const DESCRIPTION = `Product events and customer traits in; lifecycle, segments, health, journeys and signed webhooks out.
 
@@ -70,7 +93,7 @@ const COMPONENTS = {
 };
 
 /** An OpenAPI 3.1 document. */
-export interface OpenApiDocument {
+interface OpenApiDocument {
   openapi: string;
   info: object;
   servers: readonly { url: string }[];
@@ -79,7 +102,7 @@ export interface OpenApiDocument {
   components: Record<string, object>;
 }
 
-export interface DocumentOptions {
+interface DocumentOptions {
   /** Where clients reach the service, without a slash at the end. */
   publicUrl: string;
   administrative: readonly Declaration[];

@@ -6,16 +6,15 @@ import {
   DOCUMENT_BYTES_MAX,
   IdentifyOperation,
   TrackOperation,
-} from "../../operations/shape.js";
-import { BATCH_BYTES_MAX, SINGLE_BYTES_MAX } from "../../operations/request.js";
-import { REQUEST_ID } from "./parameters.js";
+} from "../../ingestion/shape.js";
+import { BATCH_BYTES_MAX, SINGLE_BYTES_MAX } from "../../ingestion/request.js";
+import { REQUEST_ID, type Schemas } from "./parameters.js";
 import { ANY_WITH_BODY, headers, merge, type RefusalResponses } from "./refusals.js";
-import type { Schemas } from "./schemas.js";
 import type { Endpoint, Operation } from "./types.js";
 
 const KIB = 1024;
 const MIB = KIB * KIB;
-/** What JSON Schema can say of the limits that src/operations checks in its own words. */
+/** What JSON Schema can say of the limits that src/ingestion checks in its own words. */
 const name = (description: string) => Type.String({ minLength: 1, maxLength: CHARACTERS_MAX, description });
 const document = (description: string) =>
   Type.Object(
@@ -40,7 +39,7 @@ const DESCRIBED: Readonly<Record<string, TSchema>> = {
   traits: document("Merged into the customer's traits, key by key; null removes one."),
 };
 
-/** An operation with the members that src/operations checks, described. */
+/** An operation with the members that src/ingestion checks, described. */
 function described(operation: TObject, title: string, description: string): TObject {
   const properties = Object.entries(operation.properties).map(([member, schema]) => [
     member,

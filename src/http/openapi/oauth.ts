@@ -1,7 +1,7 @@
 import Type, { type TObject, type TSchema } from "typebox";
 import { exact } from "../admin/schemas-common.js";
 import { ANY, headers, type RefusalResponses } from "./refusals.js";
-import type { Schemas } from "./schemas.js";
+import type { Schemas } from "./parameters.js";
 import type { Endpoint, Response } from "./types.js";
 
 const clientId = Type.String({

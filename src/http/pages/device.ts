@@ -4,15 +4,13 @@ import {
   type DeviceDecided,
   type DeviceFound,
   type DevicePending,
-} from "../../db/calls-device.js";
-import { clientName } from "../oauth/clients.js";
-import { readUserCode, showUserCode } from "../oauth/user-code.js";
-import { html } from "./html.js";
-import { signInTo } from "./next.js";
+} from "../../db/api/sign-in.js";
+import { clientName } from "../oauth/oauth-route.js";
+import { readUserCode, showUserCode } from "../oauth/device-authorization.js";
+import { html, renderPage, seeOther } from "./page.js";
+import { signInTo, signOutForm } from "./sign-in.js";
 import { PageError } from "./page-error.js";
 import { pageRoute, queryText, type Visit } from "./page-route.js";
-import { renderPage, seeOther } from "./page.js";
-import { signOutForm } from "./sign-in.js";
 import type { Session } from "./session.js";
 
 const PATH = "/device";

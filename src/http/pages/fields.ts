@@ -1,4 +1,4 @@
-import { html, type Html } from "./html.js";
+import { html, type Html } from "./page.js";
 
 export interface Field {
   /** Also the element's id. */

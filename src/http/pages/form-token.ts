@@ -1,11 +1,10 @@
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import type { Context } from "koa";
-import { newVisit } from "../credentials.js";
-import { clearCookie, getCookie, setCookie } from "./cookies.js";
+import { newVisit } from "../request/credentials.js";
+import { clearCookie, getCookie, type Session, setCookie } from "./session.js";
 import type { PageDeps } from "./deps.js";
-import { html, type Html } from "./html.js";
+import { html, type Html } from "./page.js";
 import { PageError } from "./page-error.js";
-import type { Session } from "./session.js";
 
 /** The hidden field that every form carries. */
 export const TOKEN_FIELD = "form_token";

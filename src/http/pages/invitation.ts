@@ -1,19 +1,17 @@
-import { acceptInvitation, invitationOfLink, type InvitationOfLink } from "../../db/calls-sign-in.js";
-import { hashCredential, newSession } from "../credentials.js";
+import { acceptInvitation, invitationOfLink, type InvitationOfLink } from "../../db/api/sign-in.js";
+import { hashCredential, newSession } from "../request/credentials.js";
 import type { Route } from "../route.js";
 import type { PageDeps } from "./deps.js";
 import { hidden } from "./fields.js";
 import { endVisit } from "./form-token.js";
-import { html, type Html } from "./html.js";
+import { html, type Html, renderPage, seeOther } from "./page.js";
 import { forgetLinkSecret, openLinkSecret } from "./link-secret.js";
 import { NEW_PASSWORD_FIELDS, newPasswordFields, passwordProblem, type PasswordProblem } from "./new-password.js";
-import { signInTo } from "./next.js";
+import { signInTo, signOutForm } from "./sign-in.js";
 import { PageError } from "./page-error.js";
 import { pageRoute, type Visit } from "./page-route.js";
-import { renderPage, seeOther } from "./page.js";
 import type { Passwords } from "./passwords.js";
 import { giveSession } from "./session.js";
-import { signOutForm } from "./sign-in.js";
 
 const PAGE = "/invitation";
 const FIELDS = ["token", ...NEW_PASSWORD_FIELDS] as const;

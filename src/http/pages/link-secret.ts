@@ -1,4 +1,4 @@
-import { getCookie, setCookie, clearCookie } from "./cookies.js";
+import { getCookie, setCookie, clearCookie } from "./session.js";
 import { queryText, type Visit } from "./page-route.js";
 import { seeOther } from "./page.js";
 

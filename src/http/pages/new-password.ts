@@ -1,5 +1,5 @@
 import { field } from "./fields.js";
-import { html, type Html } from "./html.js";
+import { html, type Html } from "./page.js";
 
 const LENGTH_MIN = 12;
 const LENGTH_MAX = 256;

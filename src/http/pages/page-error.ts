@@ -1,7 +1,6 @@
 import type { Context } from "koa";
 import { toApiError, type ApiError } from "../errors.js";
-import { html } from "./html.js";
-import { renderPage } from "./page.js";
+import { html, renderPage } from "./page.js";
 
 /** What a page of an error says. */
 export interface ErrorWords {

@@ -1,15 +1,45 @@
 import type { Context } from "koa";
-import { ClientGoneError } from "../body.js";
 import { toApiError } from "../errors.js";
-import { readForm, type Form } from "../form.js";
-import { recordFailure } from "../request-log.js";
+import { recordFailure } from "../middleware/request-log.js";
+import { ClientGoneError } from "../request/body.js";
+import { type Form, readForm } from "../request/form.js";
 import type { Route } from "../route.js";
 import type { PageDeps } from "./deps.js";
 import { requireToken, TOKEN_FIELD, tokenField } from "./form-token.js";
-import type { Html } from "./html.js";
 import { PageError, renderError } from "./page-error.js";
-import { requireSameOrigin } from "./same-origin.js";
+import type { Html } from "./page.js";
 import { currentSession, type Session } from "./session.js";
+
+/**
+ * Makes sure that a form was sent from a page of ours: by the header Origin, which every browser of today sends with a form; where it is
+ * missing, by Sec-Fetch-Site or Referer.
+ *
+ * @throws {PageError} 403, also where a request has none of the three.
+ */
+function requireSameOrigin(deps: PageDeps, ctx: Context): void {
+  if (isFromUs(deps, ctx)) return;
+  const ours = new URL(deps.publicUrl()).origin;
+  throw new PageError(403, {
+    title: "The form came from elsewhere",
+    message: `The form was not sent from a page of ${ours}, so nothing was done.`,
+    fix: `Open the page at ${ours} and send the form from there. If this is not the address at which you reach this service, ask its operator to set SVC_PUBLIC_URL to the right one.`,
+  });
+}
+
+function isFromUs(deps: PageDeps, ctx: Context): boolean {
+  const origin = ctx.get("Origin");
+  if (origin !== "") return isOurs(deps, ctx, origin);
+  const site = ctx.get("Sec-Fetch-Site");
+  if (site !== "") return site === "same-origin" || site === "none";
+  return isOurs(deps, ctx, ctx.get("Referer"));
+}
+
+function isOurs({ publicUrl, anyHost }: PageDeps, ctx: Context, address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { protocol, origin, host } = new URL(address);
+  if (origin === new URL(publicUrl()).origin) return true;
+  return anyHost && (protocol === "http:" || protocol === "https:") && host === ctx.host.toLowerCase();
+}
 
 /** A browser's request for a page, or with a form of one. */
 export interface Visit<Field extends string> {

@@ -1,14 +1,13 @@
-import { passwordLink, setPassword, type PasswordLink } from "../../db/calls-sign-in.js";
-import { hashCredential } from "../credentials.js";
+import { passwordLink, setPassword, type PasswordLink } from "../../db/api/sign-in.js";
+import { hashCredential } from "../request/credentials.js";
 import type { Route } from "../route.js";
 import type { PageDeps } from "./deps.js";
 import { hidden } from "./fields.js";
-import { html } from "./html.js";
+import { html, renderPage, seeOther } from "./page.js";
 import { forgetLinkSecret, openLinkSecret } from "./link-secret.js";
 import { NEW_PASSWORD_FIELDS, newPasswordFields, passwordProblem, type PasswordProblem } from "./new-password.js";
 import { PageError } from "./page-error.js";
 import { pageRoute, type Visit } from "./page-route.js";
-import { renderPage, seeOther } from "./page.js";
 import type { Passwords } from "./passwords.js";
 
 const PAGE = "/password";

@@ -10,14 +10,13 @@ import {
   type CustomerInput,
   type EvaluationInput,
   type EvaluationResult,
-} from "../../db/calls-evaluation.js";
+} from "../../db/api/evaluation.js";
 import { inTransaction } from "../../db/transaction.js";
 import { hasMemoryOf, HistoryNeeded } from "../../engine/index.js";
-import { HistoryAtHand } from "../../evaluation/history-at-hand.js";
+import { HistoryCache } from "../../evaluation/history.js";
 import type { Models } from "../../evaluation/models.js";
 import { stateOf } from "../../evaluation/stored-state.js";
-import type { WorkerCounters } from "../../metrics/worker-counters.js";
-import { EVALUATED, EVALUATION_DELAY } from "../../metrics/worker-metrics.js";
+import { EVALUATED, EVALUATION_DELAY, type WorkerCounters } from "../../metrics/worker-metrics.js";
 import { WorkBudget } from "../work-budget.js";
 import { EvaluationBuilder } from "./evaluation-result.js";
 import { fetchHistory, rebuildMemories, type Waiting } from "./histories.js";
@@ -175,7 +174,7 @@ export class Chunk {
       });
     } catch (error) {
       if (!(error instanceof HistoryNeeded)) throw error;
-      this.#waiting.push({ customer, state, history: history ?? new HistoryAtHand(), requests: error.requests });
+      this.#waiting.push({ customer, state, history: history ?? new HistoryCache(), requests: error.requests });
     }
   }
 

@@ -1,4 +1,4 @@
-import type { ChunkLimits } from "../../db/calls-evaluation.js";
+import type { ChunkLimits } from "../../db/api/evaluation.js";
 import { Chunk, CHUNK_LIMITS, setAside, type ChunkDependencies } from "./chunk.js";
 
 export interface EvaluateDependencies extends ChunkDependencies {

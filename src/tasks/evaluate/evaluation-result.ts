@@ -1,4 +1,4 @@
-import type { CustomerInput, EvaluationInput, EvaluationResult, OperationRow } from "../../db/calls-evaluation.js";
+import type { CustomerInput, EvaluationInput, EvaluationResult, OperationRow } from "../../db/api/evaluation.js";
 import {
   evaluate,
   eventId,
@@ -10,8 +10,7 @@ import {
   type Operation,
   type TrackOperation,
 } from "../../engine/index.js";
-import { customerColumns } from "../customer-row.js";
-import { addEffects, noEffectRows } from "../effect-rows.js";
+import { addEffects, customerColumns, noEffectRows } from "../rows.js";
 
 /** Runs the engine for the customers of a chunk and collects what is to be written back, table by table. */
 export class EvaluationBuilder {

@@ -1,6 +1,5 @@
 import type { TransactionSql } from "postgres";
-import type { CustomerInput } from "../../db/calls-evaluation.js";
-import { loadHistory, loadHistoryPages } from "../../db/calls-history.js";
+import { type CustomerInput, loadHistory, loadHistoryPages } from "../../db/api/evaluation.js";
 import {
   MemoryRebuild,
   type CustomerState,
@@ -9,14 +8,14 @@ import {
   type Model,
 } from "../../engine/index.js";
 import { stateOf } from "../../evaluation/stored-state.js";
-import type { HistoryAtHand } from "../../evaluation/history-at-hand.js";
+import type { HistoryCache } from "../../evaluation/history.js";
 
 /** A customer whose evaluation needs history that is not at hand. */
 export interface Waiting {
   customer: CustomerInput;
   /** From which it is evaluated again. */
   state: CustomerState;
-  history: HistoryAtHand;
+  history: HistoryCache;
   requests: readonly HistoryRequest[];
 }
 

@@ -1,4 +1,4 @@
-import { beginTrial, endTrial, leaveTrial, nameTrial } from "../../db/calls-evaluation.js";
+import { beginTrial, endTrial, leaveTrial, nameTrial } from "../../db/api/evaluation.js";
 import { Chunk, CHUNK_LIMITS, type ChunkDependencies } from "./chunk.js";
 
 /**

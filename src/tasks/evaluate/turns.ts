@@ -1,5 +1,5 @@
 import type { AddJobFunction } from "graphile-worker";
-import { postponeEvaluation, suspectEnvironment } from "../../db/calls-evaluation.js";
+import { postponeEvaluation, suspectEnvironment } from "../../db/api/evaluation.js";
 import { CHUNK_LIMITS, type ChunkDependencies } from "./chunk.js";
 import { evaluateEnvironment, type EnvironmentOutcome } from "./evaluate-environment.js";
 import { tryEvaluation } from "./trial.js";

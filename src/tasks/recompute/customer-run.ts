@@ -1,5 +1,5 @@
-import type { EffectRows } from "../../db/calls-evaluation.js";
-import type { AppliedCustomer, ExecutionKey, RecomputeCustomer, RecomputeJob } from "../../db/calls-recompute.js";
+import type { EffectRows } from "../../db/api/evaluation.js";
+import type { AppliedCustomer, ExecutionKey, RecomputeCustomer, RecomputeJob } from "../../db/api/recompute.js";
 import {
   corrections,
   untoldExpirations,
@@ -10,12 +10,10 @@ import {
   type TrackedEvent,
 } from "../../engine/index.js";
 import { stateOf } from "../../evaluation/stored-state.js";
-import { customerColumns } from "../customer-row.js";
-import { CustomerReplay } from "./customer-replay.js";
+import { customerColumns } from "../rows.js";
+import { CustomerReplay, orNull } from "./customer-replay.js";
 import type { PastEvents } from "./past-events.js";
-import { compare, LIST_MAX, type Compared } from "./difference.js";
-import { ExecutionsAdded } from "./executions-added.js";
-import { orNull } from "./rebuilt-rows.js";
+import { compare, type Compared, ExecutionsAdded, LIST_MAX } from "./difference.js";
 
 type Logs = Pick<EffectRows, "transitions" | "ruleExecutions">;
 type Emission = Extract<Effect, { kind: "emission" }>;

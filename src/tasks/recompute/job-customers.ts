@@ -1,5 +1,5 @@
 import type { Sql, TransactionSql } from "postgres";
-import { readRecomputeChunk, type RecomputeCustomer, type RecomputeJob } from "../../db/calls-recompute.js";
+import { readRecomputeChunk, type RecomputeCustomer, type RecomputeJob } from "../../db/api/recompute.js";
 import { onSnapshot } from "../../db/transaction.js";
 import { eventsOf } from "./customer-replay.js";
 import { CustomerRun, type JobModels } from "./customer-run.js";

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TransactionSql } from "postgres";
-import type { EffectRows } from "../../db/calls-evaluation.js";
-import { readRecomputeEvents, readRecomputeExecutions, type RecomputeJob } from "../../db/calls-recompute.js";
+import type { EffectRows } from "../../db/api/evaluation.js";
+import { readRecomputeEvents, readRecomputeExecutions, type RecomputeJob } from "../../db/api/recompute.js";
 import type { TrackedEvent } from "../../engine/index.js";
 import type { CustomerRun } from "./customer-run.js";
 import { eventsOf } from "./customer-replay.js";

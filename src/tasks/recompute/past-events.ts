@@ -1,5 +1,5 @@
 import type { TransactionSql } from "postgres";
-import { loadHistoryPages } from "../../db/calls-history.js";
+import { loadHistoryPages } from "../../db/api/evaluation.js";
 import {
   HistoryNeeded,
   isLater,
@@ -7,14 +7,14 @@ import {
   type HistorySource,
   type TrackedEvent,
 } from "../../engine/index.js";
-import { HistoryAtHand } from "../../evaluation/history-at-hand.js";
+import { HistoryCache } from "../../evaluation/history.js";
 
 const PAGE_EVENTS = 1_000;
 
 /** The events of a long history that a replay has gone through, fetched where the engine asks for them. */
 export class PastEvents {
   #last: TrackedEvent | null = null;
-  #atHand = new HistoryAtHand();
+  #atHand = new HistoryCache();
 
   constructor(
     private readonly tx: TransactionSql,
@@ -25,7 +25,7 @@ export class PastEvents {
   /** Takes over that the replay went through these; what is at hand is let go, so that memory stays bounded. */
   passed(events: readonly TrackedEvent[]): void {
     this.#last = events.at(-1) ?? this.#last;
-    this.#atHand = new HistoryAtHand();
+    this.#atHand = new HistoryCache();
   }
 
   /** Does a part of a replay, again each time that something is fetched for it. */

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
-import { claimRecompute, failRecompute, leaveRecompute, type RecomputeJob } from "../../db/calls-recompute.js";
+import { claimRecompute, failRecompute, leaveRecompute, type RecomputeJob } from "../../db/api/recompute.js";
 import { Models } from "../../evaluation/models.js";
 import { Wakeup } from "../wakeup.js";
 import { CustomerFailed, TakenOver, textOf } from "./failures.js";

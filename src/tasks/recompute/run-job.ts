@@ -1,14 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Sql } from "postgres";
-import { loadSnapshot } from "../../db/calls-evaluation.js";
-import { finishRecompute, touchRecompute, type RecomputeJob } from "../../db/calls-recompute.js";
+import { loadSnapshot } from "../../db/api/evaluation.js";
+import { finishRecompute, touchRecompute, type RecomputeJob } from "../../db/api/recompute.js";
 import type { Models } from "../../evaluation/models.js";
 import type { JobModels } from "./customer-run.js";
 import { TakenOver } from "./failures.js";
 import { JobCustomers } from "./job-customers.js";
-import type { Outlet, Prepared } from "./outlet.js";
-import { RecordOutlet } from "./record-outlet.js";
-import { WriteOutlet } from "./write-outlet.js";
+import { type ResultSink, type Prepared, RecordSink } from "./record-sink.js";
+import { WriteSink } from "./write-sink.js";
 
 export interface RunDependencies {
   /** The connection that holds the job. Everything is written on it. */
@@ -40,23 +39,23 @@ export async function runJob(
   const { session, sql } = dependencies;
   const customers = new JobCustomers(sql, job, await modelsOf(dependencies, job));
   const lease = new Lease(session, job);
-  const outlet: Outlet =
+  const sink: ResultSink =
     job.kind === "recompute"
-      ? new WriteOutlet(session, job, customers)
-      : new RecordOutlet(session, job, customers, () => lease.touchInTime());
-  const isDone = await pass(customers, outlet, lease, goesOn);
+      ? new WriteSink(session, job, customers)
+      : new RecordSink(session, job, customers, () => lease.touchInTime());
+  const isDone = await pass(customers, sink, lease, goesOn);
   if (isDone) await finishRecompute(session, job);
   return isDone;
 }
 
 /** While some customers are written, the next ones are replayed and those after them read. */
-async function pass(customers: JobCustomers, outlet: Outlet, lease: Lease, goesOn: () => boolean): Promise<boolean> {
+async function pass(customers: JobCustomers, sink: ResultSink, lease: Lease, goesOn: () => boolean): Promise<boolean> {
   let prepared: Prepared[] = [];
   let bytes = 0;
   let writing = Promise.resolve();
   const hand = async (): Promise<void> => {
     await writing;
-    writing = outlet.write(prepared).then(() => lease.touch());
+    writing = sink.write(prepared).then(() => lease.touch());
     // Whoever ends before it is awaited does not leave a failure that nobody hears of.
     writing.catch(() => undefined);
     prepared = [];
@@ -69,7 +68,7 @@ async function pass(customers: JobCustomers, outlet: Outlet, lease: Lease, goesO
         await nextTurn();
         turnBegan = performance.now();
       }
-      const one = await outlet.prepare(customer);
+      const one = await sink.prepare(customer);
       prepared.push(one);
       bytes += one.bytes;
       if (bytes > WRITE_BYTES) await hand();

@@ -5,8 +5,8 @@ import path from "node:path";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it, test, vi } from "vitest";
 
-import { compileDraft, draftIn, draftMistakes } from "../../../src/cli/ai/draft.js";
-import { IMPORTED, MEMBERS } from "../../../src/cli/ai/draft-language.js";
+import { compileDraft, draftIn, draftMistakes } from "../../../src/cli/commands/ai/draft.js";
+import { IMPORTED, MEMBERS } from "../../../src/cli/commands/ai/draft-language.js";
 import { compileProject } from "../../../src/dsl-compiler/index.js";
 import * as dsl from "../../../src/dsl/index.js";
 import { project } from "../../dsl-compiler/project.js";

@@ -2,10 +2,9 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { beforeAll, describe, expect, it, test } from "vitest";
 
-import { compileDraft } from "../../../src/cli/ai/draft.js";
-import { eventUses, traitUses } from "../../../src/cli/ai/event-uses.js";
-import { EMPTY_SNAPSHOT } from "../../../src/snapshot/types.js";
-import type { Condition, Snapshot } from "../../../src/snapshot/types.js";
+import { compileDraft } from "../../../src/cli/commands/ai/draft.js";
+import { eventUses, traitUses } from "../../../src/cli/commands/ai/event-uses.js";
+import { type Condition, EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
 
 const of = { event: "order", where: { kind: "compare", property: "kind", operator: "eq", value: "a" } } as const;
 const measured = { of, property: "amount", operator: "gte", value: 1 } as const;

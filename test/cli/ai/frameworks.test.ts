@@ -7,8 +7,7 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 
-import { instrumentationPlan } from "../../../src/cli/ai/instrumentation.js";
-import type { Framework } from "../../../src/cli/ai/instrumentation.js";
+import { type Framework, instrumentationPlan } from "../../../src/cli/commands/ai/instrumentation.js";
 import { project } from "../../dsl-compiler/project.js";
 import { INSTALL_MS_MAX, installed } from "../../support/debian.js";
 import { freePort } from "../../support/free-port.js";

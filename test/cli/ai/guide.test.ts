@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { commands } from "../../../src/cli/registry.js";
+import { commands } from "../../../src/cli/core/registry.js";
 import { startProvider, type Provider } from "../../support/language-model.js";
 import { startShop, type Shop } from "../support/shop.js";
 

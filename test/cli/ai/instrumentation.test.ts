@@ -5,11 +5,10 @@ import { promisify } from "node:util";
 import { marked } from "marked";
 import { describe, expect, it } from "vitest";
 
-import { compileDraft } from "../../../src/cli/ai/draft.js";
-import { detectFramework, FRAMEWORKS, instrumentationPlan } from "../../../src/cli/ai/instrumentation.js";
-import { typesOf } from "../../../src/cli/types-of.js";
-import { EMPTY_SNAPSHOT } from "../../../src/snapshot/types.js";
-import type { Snapshot } from "../../../src/snapshot/types.js";
+import { compileDraft } from "../../../src/cli/commands/ai/draft.js";
+import { detectFramework, FRAMEWORKS, instrumentationPlan } from "../../../src/cli/commands/ai/instrumentation.js";
+import { typesOf } from "../../../src/cli/commands/types/source.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
 import { project } from "../../dsl-compiler/project.js";
 import { blocksOf, HARD, partsOf } from "./plan.js";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
-import { successModel } from "../../../src/cli/ai/success-model.js";
+import { successModel } from "../../../src/cli/commands/ai/success-model.js";
 import { compileProject } from "../../../src/dsl-compiler/index.js";
 import { says, startProvider, type Behaviour, type Provider } from "../../support/language-model.js";
 import { startService, type Actor, type Service } from "../../support/service.js";

@@ -1,7 +1,6 @@
 import { marked } from "marked";
 
-import { EMPTY_SNAPSHOT } from "../../../src/snapshot/types.js";
-import type { Snapshot } from "../../../src/snapshot/types.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
 
 /** Names and types that are hard to write in a program or in Markdown. */
 export const HARD: Snapshot = {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { LiveText } from "../../../src/cli/ai/live-text.js";
-import { Sanitizer, textsIn, WITHHELD } from "../../../src/cli/ai/sanitizer.js";
+import { LiveText } from "../../../src/cli/commands/ai/live-text.js";
+import { Sanitizer, textsIn, WITHHELD } from "../../../src/cli/commands/ai/sanitizer.js";
 
 const known = textsIn({ traits: { plan: { type: "string", enum: ["free", "pro"] } } });
 const sanitizer = (...allowed: string[]) => new Sanitizer({ key: "secret", known, allowed: new Set(allowed) });

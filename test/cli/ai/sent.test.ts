@@ -1,15 +1,14 @@
 import { expect, test } from "vitest";
 
-import { activationFacts } from "../../../src/cli/ai/activation.js";
-import { coverageFacts } from "../../../src/cli/ai/coverage.js";
-import { customerFacts } from "../../../src/cli/ai/customer-facts.js";
-import { findingsOf } from "../../../src/cli/ai/customer-findings.js";
-import type { CustomerRecord } from "../../../src/cli/ai/customer.js";
-import { Sanitizer, textsIn } from "../../../src/cli/ai/sanitizer.js";
-import { sentExplanation } from "../../../src/cli/ai/sent-explanation.js";
-import type { Explanation } from "../../../src/cli/explanation.js";
-import { EMPTY_SNAPSHOT } from "../../../src/snapshot/types.js";
-import type { Snapshot } from "../../../src/snapshot/types.js";
+import { activationFacts } from "../../../src/cli/commands/ai/activation.js";
+import { coverageFacts } from "../../../src/cli/commands/ai/coverage.js";
+import { customerFacts } from "../../../src/cli/commands/ai/customer-facts.js";
+import { findingsOf } from "../../../src/cli/commands/ai/customer-findings.js";
+import type { CustomerRecord } from "../../../src/cli/commands/ai/customer.js";
+import { Sanitizer, textsIn } from "../../../src/cli/commands/ai/sanitizer.js";
+import { sentExplanation } from "../../../src/cli/commands/ai/sent-explanation.js";
+import type { Explanation } from "../../../src/cli/commands/customers/explanation.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
 
 /** A date of the customer, and an instant that tells it. */
 const DATE = "2031-05-17";

@@ -4,13 +4,18 @@ import fc from "fast-check";
 import { format } from "prettier";
 import { describe, expect, it } from "vitest";
 
-import { compileDraft, draftMistakes } from "../../../src/cli/ai/draft.js";
-import { successModel } from "../../../src/cli/ai/success-model.js";
-import type { Said, SuccessAnswers, SuccessOption } from "../../../src/cli/ai/success-questions.js";
-import { QUESTIONS, settleAnswers } from "../../../src/cli/ai/success-questions.js";
-import type { Context } from "../../../src/cli/context.js";
+import { compileDraft, draftMistakes } from "../../../src/cli/commands/ai/draft.js";
+import { successModel } from "../../../src/cli/commands/ai/success-model.js";
+import {
+  QUESTIONS,
+  type GivenAnswers,
+  settleAnswers,
+  type SuccessAnswers,
+  type SuccessOption,
+} from "../../../src/cli/commands/ai/success-questions.js";
+import type { Context } from "../../../src/cli/core/context.js";
 import { compileModel, replay, stateDocument } from "../../../src/engine/index.js";
-import type { Snapshot } from "../../../src/snapshot/types.js";
+import type { Snapshot } from "../../../src/model/snapshot/types.js";
 
 const DEFAULTS = Object.fromEntries(QUESTIONS.map((one) => [one.option, one.default])) as unknown as SuccessAnswers;
 
@@ -136,7 +141,7 @@ describe("settleAnswers", () => {
   }
 
   it("takes what was said, and defaults for the rest, where nobody is to be asked", async () => {
-    const said: Said = { valueEvent: " order placed ", valueCount: "5", churnedDays: 90 };
+    const said: GivenAnswers = { valueEvent: " order placed ", valueCount: "5", churnedDays: 90 };
     const expected = { ...DEFAULTS, valueEvent: "order placed", valueCount: 5, churnedDays: 90 };
     expect(await settleAnswers(terminal([]).context, said, { yes: true })).toEqual(expected);
     expect(await settleAnswers(terminal([], false).context, said, { yes: false })).toEqual(expected);

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { PassThrough } from "node:stream";
 
-import type { Io } from "../../../src/cli/io.js";
-import { run } from "../../../src/cli/run.js";
+import type { Io } from "../../../src/cli/output/out.js";
+import { run } from "../../../src/cli/core/run.js";
 
 export interface RunOptions {
   env?: Record<string, string>;

@@ -2,8 +2,8 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { vi } from "vitest";
 
-import { bootstrap } from "../../../src/db/calls-operator.js";
-import { newAccessToken } from "../../../src/http/credentials.js";
+import { bootstrap } from "../../../src/db/api/operator.js";
+import { newAccessToken } from "../../../src/http/request/credentials.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
 import { temporaryDirectory } from "../../support/server.js";
 import { startServiceProcess } from "../../support/service-process.js";

@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
-import { bootstrap } from "../../../src/db/calls-operator.js";
-import { newAccessToken } from "../../../src/http/credentials.js";
-import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/snapshot/types.js";
+import { bootstrap } from "../../../src/db/api/operator.js";
+import { newAccessToken } from "../../../src/http/request/credentials.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
 
 /** By customer, the property `n` of its events in the order in which they were accepted, and the last value of its trait `seen`. */
 export async function insertedOf(

@@ -4,7 +4,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Sql, TransactionSql } from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { installPack, removePack } from "../../../src/db/packs.js";
+import { installPack, removePack } from "../../../src/db/migrate/packs.js";
 import { createEnvironment } from "../../webhooks/support/fixtures.js";
 import { describeCatalog } from "../../support/catalog.js";
 import { createDatabase, rolledBack, type TestDatabase } from "../../support/database.js";
@@ -12,7 +12,7 @@ import { populate } from "../../support/population.js";
 import { readStatements, statementsOf, type Statement } from "./statements.js";
 
 // The pack `citus` without Citus, which the tests' servers do not have: what Citus requires of the tables is looked up in the catalog, and
-// the pack's own changes are made and undone beside functions that stand in for Citus's. test/db/packs.test.ts has the refusals.
+// the pack's own changes are made and undone beside functions that stand in for Citus's. test/db/migrate/packs.test.ts has the refusals.
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -44,7 +44,7 @@ async function placed(placement: "distributed" | "local"): Promise<string[]> {
   return rows.map(({ relation }) => relation);
 }
 
-// What the program says of the first: test/db/packs.test.ts.
+// What the program says of the first: test/db/migrate/packs.test.ts.
 it.each<
   [string, { available: boolean; created: boolean; preloaded: string | null; trial: string | null }, RegExp | null]
 >([

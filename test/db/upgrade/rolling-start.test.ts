@@ -10,8 +10,8 @@ import { startServiceProcess, type ServiceProcess } from "../../support/service-
 import { snapshot } from "../../support/service.js";
 import { Load } from "./load.js";
 import { makeNextVersion } from "./next-version.js";
-import { bootstrap } from "../../../src/db/calls-operator.js";
-import { newAccessToken } from "../../../src/http/credentials.js";
+import { bootstrap } from "../../../src/db/api/operator.js";
+import { newAccessToken } from "../../../src/http/request/credentials.js";
 
 // The next version starts beside the present one, on a database that is at work.
 

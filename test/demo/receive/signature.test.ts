@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
-import { signatureProblem } from "../../../src/demo/receive/signature.js";
+import { signatureProblem } from "../../../src/demo/receive/receiver.js";
 
 const secret = `whsec_${randomBytes(32).toString("base64")}`;
 const other = `whsec_${randomBytes(32).toString("base64")}`;

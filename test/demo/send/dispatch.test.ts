@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { DemoFailure } from "../../../src/demo/failure.js";
 import { sendAll } from "../../../src/demo/send/dispatch.js";
-import { laneOf } from "../../../src/demo/send/lane.js";
+import { partitionOf } from "../../../src/demo/send/partition.js";
 import type { Outgoing } from "../../../src/demo/send/outgoing.js";
 import { startFlakyService, type Behaviour, type FlakyService } from "./flaky-service.js";
 
@@ -167,7 +167,7 @@ describe("sending", () => {
 });
 
 test("a customer keeps its lane, and customers spread over all lanes", () => {
-  const lanes = Array.from({ length: 400 }, (_, index) => laneOf(`customer-${index}`, 4));
-  expect(lanes).toEqual(Array.from({ length: 400 }, (_, index) => laneOf(`customer-${index}`, 4)));
+  const lanes = Array.from({ length: 400 }, (_, index) => partitionOf(`customer-${index}`, 4));
+  expect(lanes).toEqual(Array.from({ length: 400 }, (_, index) => partitionOf(`customer-${index}`, 4)));
   for (const lane of [0, 1, 2, 3]) expect(lanes.filter((one) => one === lane).length).toBeGreaterThan(60);
 });

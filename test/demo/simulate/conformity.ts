@@ -1,5 +1,5 @@
 import type { JsonValue, SimulatedOperation } from "../../../src/demo/simulate/operations.js";
-import type { Field, Snapshot } from "../../../src/snapshot/types.js";
+import type { Field, Snapshot } from "../../../src/model/snapshot/types.js";
 
 /** What a strict schema would refuse about an operation, in words; empty for one that conforms. */
 export function violations(snapshot: Snapshot, operation: SimulatedOperation): string[] {

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { simulateHistory } from "../../../src/demo/simulate/history.js";
 import { compileProject } from "../../../src/dsl-compiler/index.js";
 import { compileModel, evaluate, newCustomer, type CustomerState, type Operation } from "../../../src/engine/index.js";
-import type { Snapshot } from "../../../src/snapshot/types.js";
+import type { Snapshot } from "../../../src/model/snapshot/types.js";
 
 const BASE = Date.UTC(2026, 2, 2, 15);
 const HOUR_MS = 3_600_000;

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { simulateHistory } from "../../../src/demo/simulate/history.js";
 import type { SimulatedOperation, SimulatedTrack } from "../../../src/demo/simulate/operations.js";
 import { compileProject } from "../../../src/dsl-compiler/index.js";
-import type { Snapshot } from "../../../src/snapshot/types.js";
+import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import { violations } from "./conformity.js";
 
 const BASE = Date.UTC(2026, 2, 2, 15);

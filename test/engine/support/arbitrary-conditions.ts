@@ -7,7 +7,7 @@ import type {
   Measure,
   OccurrenceScope,
   PropertyCondition,
-} from "../../../src/snapshot/types.js";
+} from "../../../src/model/snapshot/types.js";
 
 /** Which parts of a model its conditions may read. Segments that read each other without end make no model. */
 export interface Readable {

@@ -11,7 +11,7 @@ import type {
   Signal,
   Snapshot,
   Trigger,
-} from "../../../src/snapshot/types.js";
+} from "../../../src/model/snapshot/types.js";
 import {
   BANDS,
   COMPONENTS,

@@ -1,4 +1,4 @@
-import { hashSnapshot } from "../../../src/snapshot/canonical.js";
+import { hashSnapshot } from "../../../src/model/snapshot/canonical.js";
 import {
   EMPTY_SNAPSHOT,
   type Condition,
@@ -16,7 +16,7 @@ import {
   type Signal,
   type Snapshot,
   type Transition,
-} from "../../../src/snapshot/types.js";
+} from "../../../src/model/snapshot/types.js";
 import { compileModel, type Json, type Model, type TrackOperation } from "../../../src/engine/index.js";
 
 type Of<Kind extends Condition["kind"]> = Extract<Condition, { kind: Kind }>;

@@ -1,4 +1,4 @@
-import type { Snapshot } from "../../../src/snapshot/types.js";
+import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import type { Effect, Operation } from "../../../src/engine/index.js";
 
 /** How often something that a property is about occurred in its runs. */

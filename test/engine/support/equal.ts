@@ -2,7 +2,7 @@ import type fc from "fast-check";
 import { expect } from "vitest";
 
 import { stateDocument, type Effect } from "../../../src/engine/index.js";
-import type { JourneyRun } from "../../../src/engine/types.js";
+import type { JourneyRun } from "../../../src/engine/state/types.js";
 import type { Coverage } from "./coverage.js";
 import { documentOf } from "./reference/document.js";
 import type { Reference } from "./reference/reference.js";

@@ -1,6 +1,6 @@
 import type { Effect, Operation, TrackOperation } from "../../../src/engine/index.js";
-import type { JourneyRun } from "../../../src/engine/types.js";
-import type { Snapshot } from "../../../src/snapshot/types.js";
+import type { JourneyRun } from "../../../src/engine/state/types.js";
+import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import { at, show, type Properties } from "./builders.js";
 import type { NewSubject, Subject, View } from "./subject.js";
 

@@ -1,6 +1,6 @@
 import type { CustomerState, Effect, Json, Operation } from "../../../src/engine/index.js";
-import type { HealthScore, JourneyRun, RaisedSignal } from "../../../src/engine/types.js";
-import type { Snapshot } from "../../../src/snapshot/types.js";
+import type { HealthScore, JourneyRun, RaisedSignal } from "../../../src/engine/state/types.js";
+import type { Snapshot } from "../../../src/model/snapshot/types.js";
 
 /** What is known of a customer, whoever derived it. Instants are milliseconds. */
 export interface View {

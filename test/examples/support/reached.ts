@@ -1,6 +1,6 @@
 import { requestsOf } from "../../../examples/tools/walk.js";
 import type { Effect } from "../../../src/engine/index.js";
-import type { Snapshot } from "../../../src/snapshot/types.js";
+import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import type { Played } from "./local.js";
 
 /** All that can be seen at work of a model, a line for each: `event login`, `transition trial → churned`, `step onboarding invite_team`, … */

@@ -1,8 +1,8 @@
 import path from "node:path";
 import { expect } from "vitest";
-import { bootstrap } from "../../../src/db/calls-operator.js";
+import { bootstrap } from "../../../src/db/api/operator.js";
 import { compileProject } from "../../../src/dsl-compiler/index.js";
-import { newAccessToken } from "../../../src/http/credentials.js";
+import { newAccessToken } from "../../../src/http/request/credentials.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
 import { startServiceProcess } from "../../support/service-process.js";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { hashSnapshot } from "../../../src/snapshot/canonical.js";
+import { hashSnapshot } from "../../../src/model/snapshot/canonical.js";
 import { envelope, snapshot, startService, type Actor, type Service } from "../../support/service.js";
 import { createProject, named, TIMESTAMP, type TestProject } from "./support/project.js";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { canonicalJson, hashSnapshot } from "../../../src/snapshot/canonical.js";
-import type { Snapshot } from "../../../src/snapshot/types.js";
+import { canonicalJson, hashSnapshot } from "../../../src/model/snapshot/canonical.js";
+import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import { envelope, snapshot, startService, type Actor, type Service } from "../../support/service.js";
 import { createProject, named, TIMESTAMP, type TestProject } from "./support/project.js";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hashSnapshot } from "../../../src/snapshot/canonical.js";
+import { hashSnapshot } from "../../../src/model/snapshot/canonical.js";
 import { envelope, environmentId, snapshot, startService, type Actor, type Service } from "../../support/service.js";
 
 let service: Service;

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
-import { recordAttempts } from "../../../src/db/calls-deliveries.js";
+import { recordAttempts } from "../../../src/db/api/webhooks.js";
 import { startWorker } from "../../../src/tasks/worker.js";
 import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";
 import { environmentId, envelope, snapshot } from "../../support/service.js";

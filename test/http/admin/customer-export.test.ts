@@ -4,8 +4,8 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { createCustomerWork } from "../../../src/http/admin/customer-work.js";
-import { streamExport } from "../../../src/http/admin/stream-export.js";
-import { hashCredential } from "../../../src/http/credentials.js";
+import { streamExport } from "../../../src/http/admin/customer-data.js";
+import { hashCredential } from "../../../src/http/request/credentials.js";
 import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";
 import { environmentId, envelope, snapshot } from "../../support/service.js";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
-import { hashCredential } from "../../../src/http/credentials.js";
+import { hashCredential } from "../../../src/http/request/credentials.js";
 import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";
 import { environmentId, envelope, snapshot } from "../../support/service.js";
 

@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql, TransactionSql } from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { streamEvents } from "../../../src/db/calls-ingest.js";
+import { streamEvents } from "../../../src/db/api/ingestion.js";
 import { connect } from "../../../src/db/connect.js";
-import { hashCredential } from "../../../src/http/credentials.js";
+import { hashCredential } from "../../../src/http/request/credentials.js";
 import { DOCS_URL, envelope, type Actor } from "../../support/service.js";
 import { startIngest, type IngestFixture } from "../ingest/fixture.js";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Health } from "../../../src/snapshot/types.js";
+import type { Health } from "../../../src/model/snapshot/types.js";
 import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";
 import { environmentId, envelope, snapshot } from "../../support/service.js";
 

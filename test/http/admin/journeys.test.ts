@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Journey } from "../../../src/snapshot/types.js";
+import type { Journey } from "../../../src/model/snapshot/types.js";
 import { environmentId, envelope, snapshot, startService, type Actor, type Service } from "../../support/service.js";
 
 let service: Service;

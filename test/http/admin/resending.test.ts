@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { recordAttempts } from "../../../src/db/calls-deliveries.js";
+import { recordAttempts } from "../../../src/db/api/webhooks.js";
 import { claim as claimDue } from "../../webhooks/support/fixtures.js";
 import { envelope } from "../../support/service.js";
 import { startWebhooks, type Delivery, type WebhookFixture } from "./support/webhooks.js";

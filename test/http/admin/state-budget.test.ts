@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stateBudget } from "../../../src/engine/index.js";
-import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/snapshot/types.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
 import { startIngest, type IngestFixture } from "../ingest/fixture.js";
 
 // What a model may remember for one customer, and the plan's limit of it.

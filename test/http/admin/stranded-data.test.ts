@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Field, Snapshot } from "../../../src/snapshot/types.js";
+import type { Field, Snapshot } from "../../../src/model/snapshot/types.js";
 import { envelope, startService, type Actor, type Reply, type Service } from "../../support/service.js";
 import { createProject, named, type TestProject } from "./support/project.js";
 

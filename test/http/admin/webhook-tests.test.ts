@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { sign } from "../../../src/webhooks/sign.js";
+import { sign } from "../../../src/webhooks/send.js";
 import { startReceiver, status, type Receiver } from "../../webhooks/support/receiver.js";
 import type { Reply } from "../../support/service.js";
 import { startWebhooks, type WebhookFixture } from "./support/webhooks.js";

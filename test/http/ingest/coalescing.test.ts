@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Sql } from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
-import { hashCredential } from "../../../src/http/credentials.js";
+import { hashCredential } from "../../../src/http/request/credentials.js";
 import { Ingestor, type SingleOutcome } from "../../../src/http/ingest/ingestor.js";
 import { LargeBatches } from "../../../src/http/ingest/large-batches.js";
 import { QueueFullError } from "../../../src/http/unavailable.js";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/snapshot/types.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
 import {
   envelope,
   startService,

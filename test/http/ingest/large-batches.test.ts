@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { LARGE_CALLS } from "../../../src/http/ingest/ingestor.js";
-import { READ_AT_ONCE } from "../../../src/http/large-bodies.js";
+import { READ_AT_ONCE } from "../../../src/http/request/large-bodies.js";
 import { LARGE_APPLICATION, type Reply } from "../../support/service.js";
 import { startIngest, type IngestFixture } from "./fixture.js";
 

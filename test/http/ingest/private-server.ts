@@ -4,7 +4,7 @@ import { vi } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { DATABASE, openCluster, SUPERUSER } from "../../../src/db/embedded/cluster.js";
 import { findPostmaster, halt, launch } from "../../../src/db/embedded/postmaster.js";
-import { installFresh } from "../../../src/db/migrate.js";
+import { installFresh } from "../../../src/db/migrate/migrate.js";
 import type { TestDatabase } from "../../support/database.js";
 import { temporaryDirectory } from "../../support/server.js";
 

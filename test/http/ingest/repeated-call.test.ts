@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { ingestBatch, ingestSingles, type SinglesAnswer } from "../../../src/db/calls-ingest.js";
+import { ingestBatch, ingestSingles, type SinglesAnswer } from "../../../src/db/api/ingestion.js";
 import { connect } from "../../../src/db/connect.js";
-import { hashCredential } from "../../../src/http/credentials.js";
+import { hashCredential } from "../../../src/http/request/credentials.js";
 import { startIngest, type IngestFixture } from "./fixture.js";
 
 // What the service relies on when a connection is lost: a call with the batch_id of an earlier one is that call.

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Snapshot } from "../../../src/snapshot/types.js";
+import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import { capturedLog } from "../../support/captured-log.js";
 import { expectRefusal, startIngest, taken, type IngestFixture } from "./fixture.js";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PUNCTUAL_MILLISECONDS } from "../../../src/engine/settle.js";
-import { parseTimestamp } from "../../../src/operations/timestamp.js";
+import { parseTimestamp } from "../../../src/ingestion/timestamp.js";
 import { eventIds } from "./answers.js";
 import { expectRefusal, startIngest, type IngestFixture } from "./fixture.js";
 
@@ -59,7 +59,7 @@ describe("a timestamp is taken as the instant that it names:", () => {
   });
 });
 
-it("any timestamp is kept as the instant that src/operations reads, which the local engine goes by", async () => {
+it("any timestamp is kept as the instant that src/ingestion reads, which the local engine goes by", async () => {
   const two = (min: number, max: number) => fc.integer({ min, max }).map((n) => String(n).padStart(2, "0"));
   const fraction = fc.oneof(
     fc.constant(""),

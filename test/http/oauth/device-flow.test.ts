@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hashCredential } from "../../../src/http/credentials.js";
+import { hashCredential } from "../../../src/http/request/credentials.js";
 import type { Actor } from "../../support/service.js";
 import type { Browser } from "./browser.js";
 import { refusalOf, startOAuthService, type OAuthService } from "./fixture.js";

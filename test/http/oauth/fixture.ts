@@ -1,5 +1,5 @@
 import * as oauth from "oauth4webapi";
-import { hashCredential, newSession } from "../../../src/http/credentials.js";
+import { hashCredential, newSession } from "../../../src/http/request/credentials.js";
 import { startService, type Actor, type Service, type ServiceOptions } from "../../support/service.js";
 import type { AppDeps } from "../../../src/http/app.js";
 import { Browser } from "./browser.js";

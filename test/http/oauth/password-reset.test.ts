@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { ReservedSql } from "postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { hashCredential, newAccessToken, newSession } from "../../../src/http/credentials.js";
+import { hashCredential, newAccessToken, newSession } from "../../../src/http/request/credentials.js";
 import type { Actor } from "../../support/service.js";
 import { startOAuthService, type OAuthService } from "./fixture.js";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { hashCredential } from "../../../src/http/credentials.js";
+import { hashCredential } from "../../../src/http/request/credentials.js";
 import { envelope, type Actor } from "../../support/service.js";
 import { startOAuthService, type OAuthService } from "./fixture.js";
 

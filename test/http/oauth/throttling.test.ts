@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newUserCode, showUserCode } from "../../../src/http/oauth/user-code.js";
+import { newUserCode, showUserCode } from "../../../src/http/oauth/device-authorization.js";
 import { startOAuthService, type OAuthService } from "./fixture.js";
 
 let service: OAuthService;

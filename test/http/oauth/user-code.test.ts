@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { newUserCode, readUserCode, showUserCode } from "../../../src/http/oauth/user-code.js";
+import { newUserCode, readUserCode, showUserCode } from "../../../src/http/oauth/device-authorization.js";
 
 it("is eight letters that make no word", () => {
   for (let made = 0; made < 1_000; made++) expect(newUserCode()).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{8}$/);

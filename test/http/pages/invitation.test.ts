@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { acceptInvitation } from "../../../src/db/calls-sign-in.js";
-import { hashCredential, newSession } from "../../../src/http/credentials.js";
+import { acceptInvitation } from "../../../src/db/api/sign-in.js";
+import { hashCredential, newSession } from "../../../src/http/request/credentials.js";
 import { Browser, formOf, textOf } from "../../support/browser.js";
 import { startService, type Service } from "../../support/service.js";
 import { createOrganization, createUser, invite, passwordLink, PASSWORD, signedIn, whoIs } from "./people.js";

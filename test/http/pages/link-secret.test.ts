@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { newLinkSecret } from "../../../src/http/credentials.js";
+import { newLinkSecret } from "../../../src/http/request/credentials.js";
 import { Browser } from "../../support/browser.js";
 import { startService, type Service } from "../../support/service.js";
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hash } from "@node-rs/argon2";
 import type { Sql } from "postgres";
-import { hashCredential } from "../../../src/http/credentials.js";
+import { hashCredential } from "../../../src/http/request/credentials.js";
 import { Browser, type Visited } from "../../support/browser.js";
 import type { Service } from "../../support/service.js";
 

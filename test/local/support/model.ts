@@ -1,5 +1,5 @@
-import { hashSnapshot } from "../../../src/snapshot/canonical.js";
-import { EMPTY_SNAPSHOT, type Condition, type Snapshot } from "../../../src/snapshot/types.js";
+import { hashSnapshot } from "../../../src/model/snapshot/canonical.js";
+import { EMPTY_SNAPSHOT, type Condition, type Snapshot } from "../../../src/model/snapshot/types.js";
 import { TestClock } from "../../../src/local/clock.js";
 import { LocalEngine, type LocalEngineOptions } from "../../../src/local/engine.js";
 

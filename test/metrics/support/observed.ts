@@ -3,7 +3,7 @@ import { expect, vi } from "vitest";
 import { readConfig } from "../../../src/server/config.js";
 import { openHttp, type OpenHttp } from "../../../src/server/http-role.js";
 import { runWorkerRole } from "../../../src/server/worker-role.js";
-import type { Snapshot } from "../../../src/snapshot/types.js";
+import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import { DOCS_URL } from "../../support/service.js";
 import { startIngest, type IngestFixture } from "../../http/ingest/fixture.js";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hashSnapshot } from "../../../src/snapshot/canonical.js";
-import { EMPTY_SNAPSHOT } from "../../../src/snapshot/types.js";
+import { hashSnapshot } from "../../../src/model/snapshot/canonical.js";
+import { EMPTY_SNAPSHOT } from "../../../src/model/snapshot/types.js";
 import { expectRefused } from "../support/answers.js";
 import { startSpec, type SpecFixture } from "../support/fixture.js";
 import { NO_ORGANIZATION, NO_SESSION, UNKNOWN_ORGANIZATION } from "../support/refusals.js";

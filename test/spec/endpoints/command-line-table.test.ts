@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parse } from "../../../src/cli/adapter.js";
+import { parse } from "../../../src/cli/core/adapter.js";
 
 // Section "Command-line client `svc`", the table of commands: each with every argument and option that it names, and what it has
 // without them. What the commands do is in the other files.

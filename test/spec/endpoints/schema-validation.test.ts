@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EVENT_ID } from "../../http/ingest/fixture.js";
-import type { Field, Snapshot } from "../../../src/snapshot/types.js";
+import type { Field, Snapshot } from "../../../src/model/snapshot/types.js";
 import { capturedLog } from "../../support/captured-log.js";
 import { expectBatchTaken, expectTaken, type Refusal } from "../support/answers.js";
 import { startSpec, type SpecFixture } from "../support/fixture.js";

@@ -1,4 +1,4 @@
-import type { Condition, Health, Score } from "../../../src/snapshot/types.js";
+import type { Condition, Health, Score } from "../../../src/model/snapshot/types.js";
 
 /** Whether an event ever happened, at least so often. */
 export const happened = (event: string, times = 1): Condition => ({

@@ -1,10 +1,10 @@
 import type { Sql } from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type AdminCredentials } from "../../../src/db/calls-admin.js";
-import { createProject } from "../../../src/db/calls-projects.js";
-import { bootstrap } from "../../../src/db/calls-operator.js";
+import { type AdminCredentials } from "../../../src/db/api/access.js";
+import { createProject } from "../../../src/db/api/projects.js";
+import { bootstrap } from "../../../src/db/api/operator.js";
 import { connect } from "../../../src/db/connect.js";
-import { newAccessToken, newApiKey } from "../../../src/http/credentials.js";
+import { newAccessToken, newApiKey } from "../../../src/http/request/credentials.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
 
 let db: TestDatabase;

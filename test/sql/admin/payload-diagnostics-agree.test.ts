@@ -1,9 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { eventDiagnostics, traitDiagnostics } from "../../../src/snapshot/payload.js";
-import type { PayloadDiagnostic } from "../../../src/snapshot/payload.js";
-import { EMPTY_SNAPSHOT } from "../../../src/snapshot/types.js";
-import type { Field } from "../../../src/snapshot/types.js";
+import { eventDiagnostics, type PayloadDiagnostic, traitDiagnostics } from "../../../src/model/payload.js";
+import { EMPTY_SNAPSHOT, type Field } from "../../../src/model/snapshot/types.js";
 import { createDatabase, rolledBack, type TestDatabase } from "../../support/database.js";
 
 let db: TestDatabase;

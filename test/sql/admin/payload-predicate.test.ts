@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isIsoDate } from "../../../src/snapshot/iso-date.js";
-import type { Field } from "../../../src/snapshot/types.js";
+import { isIsoDate } from "../../../src/model/snapshot/duration.js";
+import type { Field } from "../../../src/model/snapshot/types.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
 
 let db: TestDatabase;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type AdminCredentials } from "../../../src/db/calls-admin.js";
-import { deployConfig } from "../../../src/db/calls-versions.js";
-import { createProject } from "../../../src/db/calls-projects.js";
-import { bootstrap } from "../../../src/db/calls-operator.js";
-import { newAccessToken, newApiKey } from "../../../src/http/credentials.js";
-import { canonicalJson, hashSnapshot } from "../../../src/snapshot/canonical.js";
-import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/snapshot/types.js";
+import { type AdminCredentials } from "../../../src/db/api/access.js";
+import { deployConfig } from "../../../src/db/api/config.js";
+import { createProject } from "../../../src/db/api/projects.js";
+import { bootstrap } from "../../../src/db/api/operator.js";
+import { newAccessToken, newApiKey } from "../../../src/http/request/credentials.js";
+import { canonicalJson, hashSnapshot } from "../../../src/model/snapshot/canonical.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
 import { createDatabase, rolledBack, type TestDatabase } from "../../support/database.js";
 import { populate } from "../../support/population.js";
 import { environmentId } from "../../support/service.js";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { applyEvaluation, type EvaluationResult } from "../../../src/db/calls-evaluation.js";
+import { applyEvaluation, type EvaluationResult } from "../../../src/db/api/evaluation.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
 import { NOTHING } from "../../tasks/support/nothing.js";
 

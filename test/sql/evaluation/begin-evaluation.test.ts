@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { beginEvaluation, type ChunkLimits, type EvaluationInput } from "../../../src/db/calls-evaluation.js";
+import { beginEvaluation, type ChunkLimits, type EvaluationInput } from "../../../src/db/api/evaluation.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
 import { TestEnvironment, type TestOperation } from "../../tasks/support/environment.js";
 

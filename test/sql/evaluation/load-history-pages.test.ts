@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { loadHistoryPages, type CustomerRequest } from "../../../src/db/calls-history.js";
+import { loadHistoryPages, type CustomerRequest } from "../../../src/db/api/evaluation.js";
 import { createDatabase, rolledBack, type TestDatabase } from "../../support/database.js";
 
 const ENVIRONMENT = 7;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { recordAttempts } from "../../../src/db/calls-deliveries.js";
+import { recordAttempts } from "../../../src/db/api/webhooks.js";
 import { sweepRetention } from "../../../src/tasks/retention.js";
 import { createDatabase, rolledBack, type TestDatabase } from "../../support/database.js";
 import { violations } from "../../support/invariants.js";

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { recordAttempts, sweepWebhooks } from "../../../src/db/calls-deliveries.js";
-import { deleteWebhook, resendDeliveries, updateWebhook } from "../../../src/db/calls-webhooks.js";
+import {
+  deleteWebhook,
+  recordAttempts,
+  resendDeliveries,
+  sweepWebhooks,
+  updateWebhook,
+} from "../../../src/db/api/webhooks.js";
 import { sweepRetention } from "../../../src/tasks/retention.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
 import { violations } from "../../support/invariants.js";

@@ -1,6 +1,6 @@
 import { compileModel, stateDocument, type Model, type Operation } from "../../../src/engine/index.js";
-import { hashSnapshot } from "../../../src/snapshot/canonical.js";
-import type { Snapshot } from "../../../src/snapshot/types.js";
+import { hashSnapshot } from "../../../src/model/snapshot/canonical.js";
+import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import { Run } from "../../engine/support/runner.js";
 import { declared, type EmissionRow, type LogRow, type TestOperation } from "./environment.js";
 

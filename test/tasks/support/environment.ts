@@ -1,16 +1,15 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { Sql } from "postgres";
-import { type AdminCredentials, type Place } from "../../../src/db/calls-admin.js";
-import { releaseCustomers } from "../../../src/db/calls-reads.js";
-import { deployConfig } from "../../../src/db/calls-versions.js";
-import { createProject } from "../../../src/db/calls-projects.js";
-import { bootstrap } from "../../../src/db/calls-operator.js";
-import { eraseCustomer } from "../../../src/db/calls-customer-data.js";
-import type { ChunkLimits } from "../../../src/db/calls-evaluation.js";
-import { ingestBatch } from "../../../src/db/calls-ingest.js";
+import { type AdminCredentials, type EnvironmentRef } from "../../../src/db/api/access.js";
+import { eraseCustomer, releaseCustomers } from "../../../src/db/api/customers.js";
+import { deployConfig } from "../../../src/db/api/config.js";
+import { createProject } from "../../../src/db/api/projects.js";
+import { bootstrap } from "../../../src/db/api/operator.js";
+import type { ChunkLimits } from "../../../src/db/api/evaluation.js";
+import { ingestBatch } from "../../../src/db/api/ingestion.js";
 import type { StateDocument } from "../../../src/engine/index.js";
-import { canonicalJson, hashSnapshot } from "../../../src/snapshot/canonical.js";
-import type { Field, Snapshot } from "../../../src/snapshot/types.js";
+import { canonicalJson, hashSnapshot } from "../../../src/model/snapshot/canonical.js";
+import type { Field, Snapshot } from "../../../src/model/snapshot/types.js";
 import { evaluateEnvironment } from "../../../src/tasks/evaluate/evaluate-environment.js";
 import { Models } from "../../../src/evaluation/models.js";
 import { runLog } from "../../support/run-log.js";
@@ -64,7 +63,7 @@ export class TestEnvironment {
     private readonly project: string,
   ) {}
 
-  get place(): Place {
+  get place(): EnvironmentRef {
     return { project: this.project, environment: "test" };
   }
 

@@ -1,4 +1,4 @@
-import type { EvaluationResult } from "../../../src/db/calls-evaluation.js";
+import type { EvaluationResult } from "../../../src/db/api/evaluation.js";
 
 /** What svc_api.apply_evaluation takes where there is nothing to write. */
 export const NOTHING: EvaluationResult = {

@@ -1,4 +1,4 @@
-import type { Snapshot } from "../../../src/snapshot/types.js";
+import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import {
   aggregate,
   count,

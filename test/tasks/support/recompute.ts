@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
-import { claimRecompute, failRecompute, leaveRecompute, type RecomputeJob } from "../../../src/db/calls-recompute.js";
+import { claimRecompute, failRecompute, leaveRecompute, type RecomputeJob } from "../../../src/db/api/recompute.js";
 import { connect } from "../../../src/db/connect.js";
 import { Models } from "../../../src/evaluation/models.js";
-import { canonicalJson, hashSnapshot } from "../../../src/snapshot/canonical.js";
-import type { Snapshot } from "../../../src/snapshot/types.js";
+import { canonicalJson, hashSnapshot } from "../../../src/model/snapshot/canonical.js";
+import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import type { Difference } from "../../../src/tasks/recompute/difference.js";
 import { startRecomputer, type Recomputer, type RecomputerOptions } from "../../../src/tasks/recompute/recomputer.js";
 import { runJob } from "../../../src/tasks/recompute/run-job.js";

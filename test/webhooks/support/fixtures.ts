@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { claimDeliveries, type ClaimedDelivery, type HeldDelivery } from "../../../src/db/calls-deliveries.js";
+import { claimDeliveries, type ClaimedDelivery, type HeldDelivery } from "../../../src/db/api/webhooks.js";
 import type { Sql, TransactionSql } from "postgres";
 import { newSecret, sealingKey, sealSecret } from "../../../src/webhooks/secret.js";
 

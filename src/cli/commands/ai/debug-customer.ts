@@ -1,5 +1,5 @@
-import { defineCommand } from "../../command.js";
-import { customerAiOptions } from "../../options.js";
+import { defineCommand } from "../../core/command.js";
+import { customerAiOptions } from "../../core/options.js";
 
 export default defineCommand({
   args: { customerId: "The customer's id" },
@@ -13,10 +13,10 @@ export default defineCommand({
     ["svc ai debug-customer cus_42 --allow plan_name", "The same, with the values of one trait"],
   ],
   async handler(context, { customerId, allow, ...values }) {
-    const { readCustomer, sanitizerFor } = await import("../../ai/customer.js");
-    const { customerFacts } = await import("../../ai/customer-facts.js");
-    const { refuseOutput } = await import("../../ai/conclude.js");
-    const { tell } = await import("../../ai/tell.js");
+    const { readCustomer, sanitizerFor } = await import("./customer.js");
+    const { customerFacts } = await import("./customer-facts.js");
+    const { refuseOutput } = await import("./conclude.js");
+    const { tell } = await import("./tell.js");
     await refuseOutput(context, values.output);
     const record = await readCustomer(context, customerId);
     await tell(context, values, customerFacts(record, sanitizerFor(context, record.snapshot, allow)));

@@ -1,5 +1,5 @@
-import { defineCommand } from "../../command.js";
-import { aiOptions } from "../../options.js";
+import { defineCommand } from "../../core/command.js";
+import { aiOptions } from "../../core/options.js";
 
 export default defineCommand({
   options: aiOptions,
@@ -9,10 +9,10 @@ export default defineCommand({
   ],
   async handler(context, values) {
     // Not above: the help of these commands must not wait for what they load.
-    const { compile } = await import("../../compile.js");
-    const { modelFacts, modelInWords } = await import("../../ai/model-facts.js");
-    const { refuseOutput } = await import("../../ai/conclude.js");
-    const { tell } = await import("../../ai/tell.js");
+    const { compile } = await import("../../core/compile.js");
+    const { modelFacts, modelInWords } = await import("./model-facts.js");
+    const { refuseOutput } = await import("./conclude.js");
+    const { tell } = await import("./tell.js");
     await refuseOutput(context, values.output);
     const { snapshot, warnings } = await compile(context);
     const document = { ...modelFacts(snapshot, warnings) };

@@ -1,6 +1,6 @@
-import type { Framework } from "../../ai/instrumentation.js";
-import { defineCommand } from "../../command.js";
-import { aiOptions } from "../../options.js";
+import type { Framework } from "./instrumentation.js";
+import { defineCommand } from "../../core/command.js";
+import { aiOptions } from "../../core/options.js";
 
 /** As `FRAMEWORKS` of the plan, which is not loaded to know them. */
 const FRAMEWORKS = [
@@ -29,12 +29,12 @@ export default defineCommand({
     ["svc ai generate-instrumentation-plan --no-ai", "The plan alone, for the framework found here; nothing is sent"],
   ],
   async handler(context, { framework: named, ...values }) {
-    const { compile } = await import("../../compile.js");
-    const { detectFramework, instrumentationPlan } = await import("../../ai/instrumentation.js");
-    const { modelFacts } = await import("../../ai/model-facts.js");
-    const { shown } = await import("../../ai/live-text.js");
-    const { refuseOutput } = await import("../../ai/conclude.js");
-    const { tell } = await import("../../ai/tell.js");
+    const { compile } = await import("../../core/compile.js");
+    const { detectFramework, instrumentationPlan } = await import("./instrumentation.js");
+    const { modelFacts } = await import("./model-facts.js");
+    const { shown } = await import("./live-text.js");
+    const { refuseOutput } = await import("./conclude.js");
+    const { tell } = await import("./tell.js");
     await refuseOutput(context, values.output);
     const { snapshot, warnings } = await compile(context);
     const framework = named ?? (await detectFramework(context.settings.directory));

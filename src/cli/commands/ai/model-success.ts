@@ -1,5 +1,5 @@
-import { defineCommand } from "../../command.js";
-import { aiOptions, yesOption } from "../../options.js";
+import { defineCommand } from "../../core/command.js";
+import { aiOptions, yesOption } from "../../core/options.js";
 
 export default defineCommand({
   options: {
@@ -25,10 +25,10 @@ export default defineCommand({
     ],
   ],
   async handler(context, { yes, ...values }) {
-    const { settleAnswers } = await import("../../ai/success-questions.js");
-    const { successModel } = await import("../../ai/success-model.js");
-    const { tellModel } = await import("../../ai/tell-model.js");
-    const { refuseOutput } = await import("../../ai/conclude.js");
+    const { settleAnswers } = await import("./success-questions.js");
+    const { successModel } = await import("./success-model.js");
+    const { tellModel } = await import("./tell-model.js");
+    const { refuseOutput } = await import("./conclude.js");
     await refuseOutput(context, values.output);
     const answers = await settleAnswers(context, values, { yes });
     await tellModel(context, values, { answers: { ...answers }, baseline: successModel(answers) });

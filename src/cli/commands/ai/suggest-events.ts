@@ -1,5 +1,5 @@
-import { defineCommand } from "../../command.js";
-import { aiOptions } from "../../options.js";
+import { defineCommand } from "../../core/command.js";
+import { aiOptions } from "../../core/options.js";
 
 export default defineCommand({
   options: aiOptions,
@@ -8,12 +8,12 @@ export default defineCommand({
     ["svc ai suggest-events --no-ai --output coverage.md", "The facts alone, as a file"],
   ],
   async handler(context, values) {
-    const { compile } = await import("../../compile.js");
-    const { readArrivals } = await import("../../ai/arrivals.js");
-    const { coverageFacts } = await import("../../ai/coverage.js");
-    const { Sanitizer, textsIn } = await import("../../ai/sanitizer.js");
-    const { refuseOutput } = await import("../../ai/conclude.js");
-    const { tell } = await import("../../ai/tell.js");
+    const { compile } = await import("../../core/compile.js");
+    const { readArrivals } = await import("./arrivals.js");
+    const { coverageFacts } = await import("./coverage.js");
+    const { Sanitizer, textsIn } = await import("./sanitizer.js");
+    const { refuseOutput } = await import("./conclude.js");
+    const { tell } = await import("./tell.js");
     await refuseOutput(context, values.output);
     const { snapshot } = await compile(context);
     const arrivals = await readArrivals(context, snapshot);

@@ -1,5 +1,5 @@
-import { defineCommand } from "../../command.js";
-import { customerAiOptions } from "../../options.js";
+import { defineCommand } from "../../core/command.js";
+import { customerAiOptions } from "../../core/options.js";
 
 export default defineCommand({
   args: { customerId: "The customer's id" },
@@ -12,10 +12,10 @@ export default defineCommand({
     ["svc ai why-not-activated cus_42 --state engaged --no-ai", "The same of another state; nothing is sent"],
   ],
   async handler(context, { customerId, allow, state, ...values }) {
-    const { readCustomer, sanitizerFor } = await import("../../ai/customer.js");
-    const { activationFacts, targetState } = await import("../../ai/activation.js");
-    const { refuseOutput } = await import("../../ai/conclude.js");
-    const { tell } = await import("../../ai/tell.js");
+    const { readCustomer, sanitizerFor } = await import("./customer.js");
+    const { activationFacts, targetState } = await import("./activation.js");
+    const { refuseOutput } = await import("./conclude.js");
+    const { tell } = await import("./tell.js");
     await refuseOutput(context, values.output);
     const record = await readCustomer(context, customerId);
     const target = targetState(context, record.snapshot, state);

@@ -1,5 +1,5 @@
-import { defineCommand } from "../../command.js";
-import { distance, localTime, printable } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import { distance, localTime, printable } from "../../output/text.js";
 
 export default defineCommand({
   options: {
@@ -14,7 +14,7 @@ export default defineCommand({
     ["svc auth login --no-browser --organization acme", "Print the address, and work in the organization acme"],
   ],
   async handler(context, { organization, noBrowser }) {
-    const { signIn } = await import("../../sign-in.js");
+    const { signIn } = await import("../../client/sign-in.js");
     const { out, settings } = context;
     const signedIn = await signIn(context, { organization, browser: !noBrowser });
     const { email, organization: joined, expiresAt } = signedIn;

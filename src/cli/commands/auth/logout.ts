@@ -1,7 +1,6 @@
-import { defineCommand } from "../../command.js";
-import { UserError } from "../../errors.js";
-import type { LocalCode } from "../../errors.js";
-import { localTime } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import { type LocalCode, UserError } from "../../core/errors.js";
+import { localTime } from "../../output/text.js";
 
 export default defineCommand({
   options: {
@@ -21,8 +20,8 @@ export default defineCommand({
       return;
     }
     const [{ OAuthClient }, { isTransient, reasonOf }] = await Promise.all([
-      import("../../oauth.js"),
-      import("../../sign-in.js"),
+      import("../../client/oauth.js"),
+      import("../../client/sign-in.js"),
     ]);
     const until = localTime(session.expiresAt, out.timeZone);
     const hasEnded = Date.parse(session.expiresAt) <= io.now();

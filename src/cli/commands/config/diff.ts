@@ -1,12 +1,11 @@
-import type { Change } from "../../../snapshot/change.js";
-import { defineCommand } from "../../command.js";
-import { changesInWords, countChanges } from "../../config-diff.js";
-import type { Context } from "../../context.js";
-import { UserError } from "../../errors.js";
-import { projectOptions } from "../../options.js";
-import type { Out } from "../../out.js";
-import { checkVersion, getDiff, getVersion } from "../../versions.js";
-import type { Version } from "../../versions.js";
+import type { Change } from "../../../model/compare/change.js";
+import { defineCommand } from "../../core/command.js";
+import { changesInWords, countChanges } from "./difference.js";
+import type { Context } from "../../core/context.js";
+import { UserError } from "../../core/errors.js";
+import { projectOptions } from "../../core/options.js";
+import type { Out } from "../../output/out.js";
+import { checkVersion, getDiff, getVersion, type Version } from "./stored-versions.js";
 
 export default defineCommand({
   args: {
@@ -36,11 +35,11 @@ async function diffLocal(context: Context): Promise<void> {
   const { project } = settings;
   settings.credentials();
   // Not above, as the comparison below: two versions of the service's are compared without.
-  const { compile } = await import("../../compile.js");
+  const { compile } = await import("../../core/compile.js");
   const { snapshot } = await compile(context);
   const latest = await latestVersion(context);
-  const { compareSnapshots } = await import("../../../snapshot/compare.js");
-  const { EMPTY_SNAPSHOT } = await import("../../../snapshot/types.js");
+  const { compareSnapshots } = await import("../../../model/compare/compare.js");
+  const { EMPTY_SNAPSHOT } = await import("../../../model/snapshot/types.js");
   const changes = compareSnapshots(latest?.snapshot ?? EMPTY_SNAPSHOT, snapshot);
   const active = latest && latest.active.length > 0 ? `, active in ${latest.active.join(" and ")}` : "";
   const older =

@@ -1,7 +1,7 @@
-import { activate } from "../../activate.js";
-import { defineCommand } from "../../command.js";
-import { forceOption, projectOptions, yesOption } from "../../options.js";
-import { checkVersion, versionOption } from "../../versions.js";
+import { activate } from "./activate.js";
+import { defineCommand } from "../../core/command.js";
+import { forceOption, projectOptions, yesOption } from "../../core/options.js";
+import { checkVersion, versionOption } from "./stored-versions.js";
 
 export default defineCommand({
   options: { ...versionOption, ...projectOptions, ...yesOption, ...forceOption },

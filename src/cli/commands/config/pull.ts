@@ -1,10 +1,10 @@
 import path from "node:path";
 
-import { defineCommand } from "../../command.js";
-import { projectOptions } from "../../options.js";
-import { summary } from "../../summary.js";
-import { checkVersion, getVersion } from "../../versions.js";
-import { replaceFile } from "../../write-file.js";
+import { defineCommand } from "../../core/command.js";
+import { projectOptions } from "../../core/options.js";
+import { summary } from "../../output/summary.js";
+import { checkVersion, getVersion } from "./stored-versions.js";
+import { replaceFile } from "../../output/write-file.js";
 
 const FILE = path.join(".kite", "pulled-config.json");
 

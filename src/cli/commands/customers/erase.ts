@@ -1,9 +1,9 @@
-import { defineCommand } from "../../command.js";
-import { confirmation } from "../../confirm.js";
-import { fields } from "../../fields.js";
-import { projectOptions, yesOption } from "../../options.js";
-import { outcomeOf } from "../../outcome.js";
-import { number, printable, shellWord } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import { confirmation } from "../../output/confirm.js";
+import { fields } from "../../output/fields.js";
+import { projectOptions, yesOption } from "../../core/options.js";
+import { outcomeOf } from "../../output/outcome.js";
+import { number, printable, shellWord } from "../../output/text.js";
 
 /** What the service counts, in words; whatever else it counts is shown by its name. */
 const KINDS: Readonly<Record<string, string>> = {

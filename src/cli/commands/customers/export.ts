@@ -1,14 +1,13 @@
 import path from "node:path";
 
-import type { Context } from "../../context.js";
-import { unexpected } from "../../api.js";
-import { defineCommand } from "../../command.js";
-import { UserError } from "../../errors.js";
-import type { LocalCode } from "../../errors.js";
-import { cancellable } from "../../interruption.js";
-import { projectOptions } from "../../options.js";
-import { number, printable } from "../../text.js";
-import { createFile, refuseExisting } from "../../write-file.js";
+import type { Context } from "../../core/context.js";
+import { unexpected } from "../../client/api.js";
+import { defineCommand } from "../../core/command.js";
+import { type LocalCode, UserError } from "../../core/errors.js";
+import { cancellable } from "../../output/interruption.js";
+import { projectOptions } from "../../core/options.js";
+import { number, printable } from "../../output/text.js";
+import { createFile, refuseExisting } from "../../output/write-file.js";
 
 export default defineCommand({
   args: { customerId: "The customer's id" },

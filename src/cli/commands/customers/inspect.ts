@@ -1,11 +1,10 @@
-import { defineCommand } from "../../command.js";
-import { stateInWords } from "../../customer-state.js";
-import type { Backlog, CustomerState } from "../../customer-state.js";
-import { explanationIfAny, explanationOf } from "../../explained.js";
-import { objectText } from "../../json-text.js";
-import { projectOptions } from "../../options.js";
-import type { Out } from "../../out.js";
-import { localTime, number, printable } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import { type Backlog, type CustomerState, stateInWords } from "./customer-state.js";
+import { explanationIfAny, explanationOf } from "./explained.js";
+import { objectText } from "../../output/json-text.js";
+import { projectOptions } from "../../core/options.js";
+import type { Out } from "../../output/out.js";
+import { localTime, number, printable } from "../../output/text.js";
 
 export default defineCommand({
   args: { customerId: "The customer's id" },
@@ -37,7 +36,7 @@ export default defineCommand({
     }
     const backlog = await api.get<Backlog>(`${path}/backlog`, ["pending", "ahead", "setAside"], query);
     const explanation = await explanationIfAny(context, customerId);
-    const { whyInWords } = await import("../../why.js");
+    const { whyInWords } = await import("./why.js");
     const why = explanation === null ? "" : whyInWords(out, explanation);
     out.print(
       [stateInWords(out, answer), ...waiting(out, customerId, backlog.data), ...(why === "" ? [] : [why])].join("\n\n"),

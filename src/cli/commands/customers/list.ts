@@ -1,8 +1,8 @@
-import { defineCommand } from "../../command.js";
-import { durationOf } from "../../duration.js";
-import { page, readList } from "../../list.js";
-import { pageOptions, projectOptions } from "../../options.js";
-import { distance } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import { durationOf } from "../../output/duration.js";
+import { page, readList } from "../../output/list.js";
+import { pageOptions, projectOptions } from "../../core/options.js";
+import { distance } from "../../output/text.js";
 
 interface Customer {
   customerId: string;

@@ -1,9 +1,9 @@
-import { defineCommand } from "../../command.js";
-import { confirmation } from "../../confirm.js";
-import { UsageError } from "../../errors.js";
-import { projectOptions, yesOption } from "../../options.js";
-import { outcomeOf } from "../../outcome.js";
-import { number, printable, shellWord } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import { confirmation } from "../../output/confirm.js";
+import { UsageError } from "../../core/errors.js";
+import { projectOptions, yesOption } from "../../core/options.js";
+import { outcomeOf } from "../../output/outcome.js";
+import { number, printable, shellWord } from "../../output/text.js";
 
 export default defineCommand({
   options: {

@@ -1,8 +1,8 @@
-import { defineCommand } from "../../command.js";
-import type { Emission } from "../../customer-state.js";
-import { page, readList } from "../../list.js";
-import { pageOptions, projectOptions } from "../../options.js";
-import { localTime } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import type { Emission } from "./customer-state.js";
+import { page, readList } from "../../output/list.js";
+import { pageOptions, projectOptions } from "../../core/options.js";
+import { localTime } from "../../output/text.js";
 
 export default defineCommand({
   args: { customerId: "The customer's id" },

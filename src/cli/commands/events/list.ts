@@ -1,10 +1,9 @@
-import { defineCommand } from "../../command.js";
-import { sinceOf } from "../../duration.js";
-import { propertiesOf } from "../../events.js";
-import type { Event } from "../../events.js";
-import { page, readList } from "../../list.js";
-import { pageOptions, projectOptions } from "../../options.js";
-import { localTime } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import { sinceOf } from "../../output/duration.js";
+import { type Event, propertiesOf } from "./event-tail.js";
+import { page, readList } from "../../output/list.js";
+import { pageOptions, projectOptions } from "../../core/options.js";
+import { localTime } from "../../output/text.js";
 
 export default defineCommand({
   options: {

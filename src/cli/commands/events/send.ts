@@ -1,6 +1,6 @@
-import { defineCommand } from "../../command.js";
-import { UsageError } from "../../errors.js";
-import { printable } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import { UsageError } from "../../core/errors.js";
+import { printable } from "../../output/text.js";
 
 interface Accepted {
   eventId: string;

@@ -1,10 +1,9 @@
-import { defineCommand } from "../../command.js";
-import { propertiesIn } from "../../events.js";
-import type { Event } from "../../events.js";
-import { interruptible } from "../../interruption.js";
-import { projectOptions } from "../../options.js";
-import type { Out } from "../../out.js";
-import { localTime, printable } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import { type Event, propertiesIn } from "./event-tail.js";
+import { interruptible } from "../../output/interruption.js";
+import { projectOptions } from "../../core/options.js";
+import type { Out } from "../../output/out.js";
+import { localTime, printable } from "../../output/text.js";
 
 export default defineCommand({
   options: {
@@ -19,7 +18,7 @@ export default defineCommand({
   async handler(context, { customer, type }) {
     const { out, settings } = context;
     const query = { env: settings.environment, customer, type };
-    const { tail } = await import("../../event-tail.js");
+    const { tail } = await import("./event-tail.js");
     await interruptible(async (stop) => {
       for await (const item of tail(context, query, stop)) await out.line(out.json ? item : inWords(out, item), stop);
     });

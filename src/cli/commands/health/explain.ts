@@ -1,11 +1,11 @@
-import { defineCommand } from "../../command.js";
-import type { AboutState, ExplainedComponent } from "../../explained.js";
-import { valueInWords } from "../../explanation.js";
-import { fields } from "../../fields.js";
-import { projectOptions } from "../../options.js";
-import type { Out } from "../../out.js";
-import { distance, localTime, number, printable } from "../../text.js";
-import { remarks } from "../../why.js";
+import { defineCommand } from "../../core/command.js";
+import type { AboutState, ExplainedComponent } from "../customers/explained.js";
+import { valueInWords } from "../customers/explanation.js";
+import { fields } from "../../output/fields.js";
+import { projectOptions } from "../../core/options.js";
+import type { Out } from "../../output/out.js";
+import { distance, localTime, number, printable } from "../../output/text.js";
+import { remarks } from "../customers/why.js";
 
 interface Health extends AboutState {
   score: {
@@ -25,7 +25,7 @@ export default defineCommand({
   async handler({ api, out, settings }, { customerId }) {
     const path = api.projectPath("customers", customerId, "health");
     const answer = await api.get<Health>(path, ["score", "factors", "unavailable"], { env: settings.environment });
-    const { table } = await import("../../table.js");
+    const { table } = await import("../../output/table.js");
     const { data } = answer;
     out.result(answer, () =>
       [

@@ -1,9 +1,9 @@
-import { defineCommand } from "../../command.js";
-import { explanationIfAny } from "../../explained.js";
-import { fields } from "../../fields.js";
-import { projectOptions } from "../../options.js";
-import type { Out } from "../../out.js";
-import { distance, localTime, printable, span } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import { explanationIfAny } from "../customers/explained.js";
+import { fields } from "../../output/fields.js";
+import { projectOptions } from "../../core/options.js";
+import type { Out } from "../../output/out.js";
+import { distance, localTime, printable, span } from "../../output/text.js";
 
 interface Run {
   run: number | null;
@@ -52,8 +52,8 @@ export default defineCommand({
     const explanation = isOpen ? await explanationIfAny(context, customerId) : null;
     const explained = explanation?.journeys.find((one) => one.journey === journeyId);
     const open = explained?.steps.filter(({ condition }) => condition !== null) ?? [];
-    const { table } = await import("../../table.js");
-    const { journeyInWords, remarks } = await import("../../why.js");
+    const { table } = await import("../../output/table.js");
+    const { journeyInWords, remarks } = await import("../customers/why.js");
     const heading = `${style.bold(printable(journeyId))} of ${printable(customerId)} in ${settings.environment}: ${inWords(journey)}`;
     out.print(
       [

@@ -1,10 +1,10 @@
-import { defineCommand } from "../../command.js";
-import { confirmation } from "../../confirm.js";
-import { fields } from "../../fields.js";
-import type { Key } from "../../keys.js";
-import { projectOptions, yesOption } from "../../options.js";
-import { outcomeOf } from "../../outcome.js";
-import { printable, shellWord } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import { confirmation } from "../../output/confirm.js";
+import { fields } from "../../output/fields.js";
+import type { Key } from "./keys.js";
+import { projectOptions, yesOption } from "../../core/options.js";
+import { outcomeOf } from "../../output/outcome.js";
+import { printable, shellWord } from "../../output/text.js";
 
 export default defineCommand({
   options: {

@@ -1,8 +1,8 @@
-import { defineCommand } from "../../command.js";
-import type { Key } from "../../keys.js";
-import { page, readList } from "../../list.js";
-import { pageOptions, projectOptions } from "../../options.js";
-import { distance, localTime } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import type { Key } from "./keys.js";
+import { page, readList } from "../../output/list.js";
+import { pageOptions, projectOptions } from "../../core/options.js";
+import { distance, localTime } from "../../output/text.js";
 
 export default defineCommand({
   options: { ...projectOptions, ...pageOptions },

@@ -1,10 +1,9 @@
-import { defineCommand } from "../../command.js";
-import { confirmation } from "../../confirm.js";
-import { describeKey } from "../../keys.js";
-import type { Key } from "../../keys.js";
-import { projectOptions, yesOption } from "../../options.js";
-import { outcomeOf } from "../../outcome.js";
-import { printable } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import { confirmation } from "../../output/confirm.js";
+import { describeKey, type Key } from "./keys.js";
+import { projectOptions, yesOption } from "../../core/options.js";
+import { outcomeOf } from "../../output/outcome.js";
+import { printable } from "../../output/text.js";
 
 export default defineCommand({
   args: { keyId: "The key's id" },

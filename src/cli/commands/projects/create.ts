@@ -1,8 +1,8 @@
-import { defineCommand } from "../../command.js";
-import { confirmation } from "../../confirm.js";
-import { createdInWords, createProject, keysLost } from "../../created-project.js";
-import { yesOption } from "../../options.js";
-import { printable } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import { confirmation } from "../../output/confirm.js";
+import { createdInWords, createProject, keysLost } from "./created-project.js";
+import { yesOption } from "../../core/options.js";
+import { printable } from "../../output/text.js";
 import type { Whoami } from "../whoami.js";
 
 export default defineCommand({

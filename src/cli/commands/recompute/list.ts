@@ -1,9 +1,9 @@
-import { defineCommand } from "../../command.js";
-import { paintStatus } from "../../job-report.js";
-import type { Job } from "../../jobs.js";
-import { page, readList } from "../../list.js";
-import { pageOptions, projectOptions } from "../../options.js";
-import { distance, number } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import { paintStatus } from "./job-report.js";
+import type { Job } from "./jobs.js";
+import { page, readList } from "../../output/list.js";
+import { pageOptions, projectOptions } from "../../core/options.js";
+import { distance, number } from "../../output/text.js";
 
 export default defineCommand({
   options: {

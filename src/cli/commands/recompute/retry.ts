@@ -1,11 +1,10 @@
-import { defineCommand } from "../../command.js";
-import type { Job } from "../../jobs.js";
-import { JOB_MEMBERS } from "../../jobs.js";
-import { noWaitOption, projectOptions, yesOption } from "../../options.js";
-import { outcomeOf } from "../../outcome.js";
-import { confirmRetry } from "../../recompute-question.js";
-import { printQueued, printResult } from "../../recompute-result.js";
-import { shellWord } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import { type Job, JOB_MEMBERS } from "./jobs.js";
+import { noWaitOption, projectOptions, yesOption } from "../../core/options.js";
+import { outcomeOf } from "../../output/outcome.js";
+import { confirmRetry } from "./question.js";
+import { printQueued, printResult } from "./result.js";
+import { shellWord } from "../../output/text.js";
 
 export default defineCommand({
   args: { recomputeId: "The recompute's id" },

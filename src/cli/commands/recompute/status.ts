@@ -1,8 +1,7 @@
-import { defineCommand } from "../../command.js";
-import type { Job } from "../../jobs.js";
-import { JOB_MEMBERS } from "../../jobs.js";
-import { projectOptions } from "../../options.js";
-import { printJob } from "../../recompute-result.js";
+import { defineCommand } from "../../core/command.js";
+import { type Job, JOB_MEMBERS } from "./jobs.js";
+import { projectOptions } from "../../core/options.js";
+import { printJob } from "./result.js";
 
 export default defineCommand({
   args: { recomputeId: "The recompute's id" },

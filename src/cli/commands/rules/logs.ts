@@ -1,9 +1,9 @@
-import { defineCommand } from "../../command.js";
-import { sinceOf } from "../../duration.js";
-import { noteMore, page, readList } from "../../list.js";
-import { pageOptions, projectOptions } from "../../options.js";
-import type { RuleRun } from "../../rule-runs.js";
-import { localTime } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import { sinceOf } from "../../output/duration.js";
+import { noteMore, page, readList } from "../../output/list.js";
+import { pageOptions, projectOptions } from "../../core/options.js";
+import type { RuleRun } from "./rule-runs.js";
+import { localTime } from "../../output/text.js";
 
 export default defineCommand({
   options: {
@@ -34,7 +34,7 @@ export default defineCommand({
     };
     const answer = await readList<RuleRun>(api, api.projectPath("rule-executions"), query, { limit, cursor });
     const none = "There is no such run of a rule.";
-    const { outcomeIn, runInWords } = await import("../../rule-runs.js");
+    const { outcomeIn, runInWords } = await import("./rule-runs.js");
     if (detail) {
       const runs = answer.data.data;
       out.result(answer, () => (runs.length === 0 ? none : runs.map((run) => runInWords(out, run)).join("\n\n")));

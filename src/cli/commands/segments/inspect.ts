@@ -1,15 +1,14 @@
-import type { Condition } from "../../../snapshot/types.js";
-import type { Page } from "../../api.js";
-import { defineCommand } from "../../command.js";
-import type { Context } from "../../context.js";
-import { explanationOf } from "../../explained.js";
-import type { ExplainedSegment } from "../../explained.js";
-import { fields } from "../../fields.js";
-import { elementTexts, memberTexts, objectText } from "../../json-text.js";
-import { page, readList } from "../../list.js";
-import { pageOptions, projectOptions } from "../../options.js";
-import type { Out } from "../../out.js";
-import { distance, localTime, number, plural, printable } from "../../text.js";
+import type { Condition } from "../../../model/snapshot/types.js";
+import type { Page } from "../../client/api.js";
+import { defineCommand } from "../../core/command.js";
+import type { Context } from "../../core/context.js";
+import { type ExplainedSegment, explanationOf } from "../customers/explained.js";
+import { fields } from "../../output/fields.js";
+import { elementTexts, memberTexts, objectText } from "../../output/json-text.js";
+import { page, readList } from "../../output/list.js";
+import { pageOptions, projectOptions } from "../../core/options.js";
+import type { Out } from "../../output/out.js";
+import { distance, localTime, number, plural, printable } from "../../output/text.js";
 
 interface Segment {
   segment: string;
@@ -56,7 +55,7 @@ export default defineCommand({
     const part = { limit, cursor };
     const answer = await readList<Member, Segment>(api, path, query, part, ["segment", "members"]);
     const { segment, members, definition, statistics } = answer.data;
-    const { conditionInWords } = await import("../../condition-text.js");
+    const { conditionInWords } = await import("./condition-text.js");
     const { bold, dim } = out.style;
     const heading = `${bold(printable(segment))} in ${settings.environment}: ${plural(members, "member")}`;
     page(out, answer, {
@@ -114,7 +113,7 @@ async function explainMembership(
   const text = elementTexts(members.get("segments") ?? "[]")[index] ?? JSON.stringify(explained);
   const parts = new Set(["lifecycle", "journeys", "segments", "health", "signals"]);
   const about = [...members].filter(([name]) => !parts.has(name));
-  const { remarks, segmentInWords } = await import("../../why.js");
+  const { remarks, segmentInWords } = await import("../customers/why.js");
   out.result({ text: objectText([...about, ...memberTexts(text)]) }, () =>
     [
       `${out.style.bold(printable(customerId))} in ${settings.environment}`,

@@ -1,12 +1,11 @@
-import { defineCommand } from "../../command.js";
-import { confirmation } from "../../confirm.js";
-import { noteUnknownTypes } from "../../emission-types.js";
-import { fields } from "../../fields.js";
-import { projectOptions, yesOption } from "../../options.js";
-import { outcomeOf } from "../../outcome.js";
-import { printable, shellWord } from "../../text.js";
-import { limitOptions, readLimits, settingsInWords, WEBHOOK_MEMBERS } from "../../webhooks.js";
-import type { Webhook } from "../../webhooks.js";
+import { defineCommand } from "../../core/command.js";
+import { confirmation } from "../../output/confirm.js";
+import { noteUnknownTypes } from "./emission-types.js";
+import { fields } from "../../output/fields.js";
+import { projectOptions, yesOption } from "../../core/options.js";
+import { outcomeOf } from "../../output/outcome.js";
+import { printable, shellWord } from "../../output/text.js";
+import { limitOptions, readLimits, settingsInWords, type Webhook, WEBHOOK_MEMBERS } from "./webhooks.js";
 
 interface Created extends Webhook {
   secret: string;

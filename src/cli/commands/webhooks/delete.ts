@@ -1,10 +1,9 @@
-import { defineCommand } from "../../command.js";
-import { confirmation } from "../../confirm.js";
-import { projectOptions, yesOption } from "../../options.js";
-import { outcomeOf } from "../../outcome.js";
-import { number, printable } from "../../text.js";
-import { getWebhook } from "../../webhooks.js";
-import type { Webhook } from "../../webhooks.js";
+import { defineCommand } from "../../core/command.js";
+import { confirmation } from "../../output/confirm.js";
+import { projectOptions, yesOption } from "../../core/options.js";
+import { outcomeOf } from "../../output/outcome.js";
+import { number, printable } from "../../output/text.js";
+import { getWebhook, type Webhook } from "./webhooks.js";
 
 /** The service counts no further. */
 const PENDING_MAX = 10_000;

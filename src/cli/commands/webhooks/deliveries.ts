@@ -1,7 +1,7 @@
-import { defineCommand } from "../../command.js";
-import { page, readList } from "../../list.js";
-import { pageOptions, projectOptions } from "../../options.js";
-import { localTime } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import { page, readList } from "../../output/list.js";
+import { pageOptions, projectOptions } from "../../core/options.js";
+import { localTime } from "../../output/text.js";
 
 interface Delivery {
   id: string;

@@ -1,9 +1,8 @@
-import { defineCommand } from "../../command.js";
-import { page, readList } from "../../list.js";
-import { pageOptions, projectOptions } from "../../options.js";
-import { localTime } from "../../text.js";
-import { limitsInWords, statusInWords } from "../../webhooks.js";
-import type { Webhook } from "../../webhooks.js";
+import { defineCommand } from "../../core/command.js";
+import { page, readList } from "../../output/list.js";
+import { pageOptions, projectOptions } from "../../core/options.js";
+import { localTime } from "../../output/text.js";
+import { limitsInWords, statusInWords, type Webhook } from "./webhooks.js";
 
 export default defineCommand({
   options: { ...projectOptions, ...pageOptions },

@@ -1,14 +1,14 @@
-import { isDuration } from "../../../snapshot/duration.js";
-import { checkWords } from "../../check-values.js";
-import { defineCommand } from "../../command.js";
-import { confirmation } from "../../confirm.js";
-import type { Context } from "../../context.js";
-import { sinceOf } from "../../duration.js";
-import { UsageError } from "../../errors.js";
-import { projectOptions, yesOption } from "../../options.js";
-import { outcomeOf } from "../../outcome.js";
-import { plural, printable, shellWord } from "../../text.js";
-import { getWebhook } from "../../webhooks.js";
+import { isDuration } from "../../../model/snapshot/duration.js";
+import { checkWords } from "../../core/values.js";
+import { defineCommand } from "../../core/command.js";
+import { confirmation } from "../../output/confirm.js";
+import type { Context } from "../../core/context.js";
+import { sinceOf } from "../../output/duration.js";
+import { UsageError } from "../../core/errors.js";
+import { projectOptions, yesOption } from "../../core/options.js";
+import { outcomeOf } from "../../output/outcome.js";
+import { plural, printable, shellWord } from "../../output/text.js";
+import { getWebhook } from "./webhooks.js";
 
 const STATUSES = ["failed", "missing", "pending", "delivered"] as const;
 

@@ -1,12 +1,11 @@
-import { checkDuration } from "../../check-values.js";
-import { defineCommand } from "../../command.js";
-import { confirmation } from "../../confirm.js";
-import { fields } from "../../fields.js";
-import { projectOptions, yesOption } from "../../options.js";
-import { outcomeOf } from "../../outcome.js";
-import { distance, localTime, printable, shellWord } from "../../text.js";
-import { getWebhook } from "../../webhooks.js";
-import type { Webhook } from "../../webhooks.js";
+import { checkDuration } from "../../core/values.js";
+import { defineCommand } from "../../core/command.js";
+import { confirmation } from "../../output/confirm.js";
+import { fields } from "../../output/fields.js";
+import { projectOptions, yesOption } from "../../core/options.js";
+import { outcomeOf } from "../../output/outcome.js";
+import { distance, localTime, printable, shellWord } from "../../output/text.js";
+import { getWebhook, type Webhook } from "./webhooks.js";
 
 export default defineCommand({
   args: { webhookId: "The webhook's id" },

@@ -1,9 +1,8 @@
-import { defineCommand } from "../../command.js";
-import { UserError } from "../../errors.js";
-import type { LocalCode } from "../../errors.js";
-import { fields } from "../../fields.js";
-import { projectOptions } from "../../options.js";
-import { printable } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import { type LocalCode, UserError } from "../../core/errors.js";
+import { fields } from "../../output/fields.js";
+import { projectOptions } from "../../core/options.js";
+import { printable } from "../../output/text.js";
 
 interface Tested {
   id: string;

@@ -1,20 +1,20 @@
-import { defineCommand } from "../../command.js";
-import { confirmation } from "../../confirm.js";
-import { noteUnknownTypes } from "../../emission-types.js";
-import { UsageError } from "../../errors.js";
-import { fields } from "../../fields.js";
-import { projectOptions, yesOption } from "../../options.js";
-import { outcomeOf } from "../../outcome.js";
-import { printable } from "../../text.js";
+import { defineCommand } from "../../core/command.js";
+import { confirmation } from "../../output/confirm.js";
+import { noteUnknownTypes } from "./emission-types.js";
+import { UsageError } from "../../core/errors.js";
+import { fields } from "../../output/fields.js";
+import { projectOptions, yesOption } from "../../core/options.js";
+import { outcomeOf } from "../../output/outcome.js";
+import { printable } from "../../output/text.js";
 import {
   getWebhook,
   limitOptions,
   readLimits,
   settingsInWords,
   statusInWords,
+  type Webhook,
   WEBHOOK_MEMBERS,
-} from "../../webhooks.js";
-import type { Webhook } from "../../webhooks.js";
+} from "./webhooks.js";
 
 export default defineCommand({
   args: { webhookId: "The webhook's id" },

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import * as calls from "../../../db/calls-organization.js";
+import * as calls from "../../../db/api/organization.js";
 import { pageQuery, sinceOf } from "../parameters.js";
 import { adminRoute } from "../route.js";
 import { instant, listOf, orNull } from "../schemas-common.js";

@@ -1,13 +1,33 @@
 import Type, { type Static } from "typebox";
-import * as calls from "../../../db/calls-organization.js";
-import { invitationMail } from "../../../mail/messages.js";
-import { newLinkSecret } from "../../credentials.js";
-import { invitationLink } from "../../links.js";
-import { KIB, pageQuery } from "../parameters.js";
-import { adminRoute } from "../route.js";
+import * as calls from "../../../db/api/organization.js";
+import { mailLink } from "../../../db/api/organization.js";
+import type { Mail } from "../../../mail/mailer.js";
+import { invitationMail, passwordMail } from "../../../mail/messages.js";
+import { invitationLink, passwordLink } from "../../links.js";
+import { type NewCredential, newLinkSecret } from "../../request/credentials.js";
+import { emptyObject, KIB, pageQuery } from "../parameters.js";
+import { type AdminDeps, adminRoute } from "../route.js";
 import { instant, listOf, role } from "../schemas-common.js";
-import { sendLink } from "./mailed-link.js";
-import { emailAddress, mailed } from "./schemas.js";
+import { emailAddress, mailed } from "./members.js";
+
+/**
+ * Mails a link where mail is set up; whether the mail server has taken it. The mail has a secret of its own: whoever asked for the link sees
+ * the other one, so that only the use of this one verifies the address.
+ *
+ * @param secret of the link that was made
+ * @param mailOf the mail with the secret that it is to hold
+ */
+async function sendLink(
+  deps: AdminDeps,
+  requestId: string,
+  secret: NewCredential,
+  mailOf: (mailed: NewCredential) => Mail,
+): Promise<boolean> {
+  if (deps.mailer === null) return false;
+  const mailed = newLinkSecret();
+  await mailLink(deps.sql, secret.hash, mailed.hash);
+  return deps.mailer.send(mailOf(mailed), requestId);
+}
 
 const members = {
   id: Type.String(),
@@ -79,4 +99,29 @@ export const revokeInvitation = adminRoute({
     status: 200,
     document: await calls.revokeInvitation(deps.sql, credentials, params["invitationId"]!),
   }),
+});
+
+/** Makes a link by which a member sets a password. It is in this answer, and another one in the mail where mail is set up, and nowhere else, ever. */
+export const createPasswordReset = adminRoute({
+  operation: "create_password_reset",
+  method: "POST",
+  path: "/organization/members/:userId/password-reset",
+  summary: "Make a link by which a member sets a password, good for 24 hours; stops the one before",
+  body: { schema: emptyObject, bytesMax: KIB },
+  answers: {
+    201: Type.Object(
+      { link: Type.String(), expiresAt: instant, mailed },
+      { additionalProperties: false, title: "PasswordReset" },
+    ),
+  },
+  refusals: { 404: ["MEMBER_NOT_FOUND"] },
+  answer: async ({ deps, credentials, params }) => {
+    const secret = newLinkSecret();
+    const document = await calls.createPasswordReset(deps.sql, credentials, params["userId"]!, secret.hash);
+    const { email: to, expiresAt } = JSON.parse(document) as { email: string; expiresAt: string };
+    const isMailed = await sendLink(deps, credentials.requestId, secret, (mailed) =>
+      passwordMail({ to, link: passwordLink(deps.publicUrl(), mailed), expiresAt }),
+    );
+    return { status: 201, document: { link: passwordLink(deps.publicUrl(), secret), expiresAt, mailed: isMailed } };
+  },
 });

@@ -1,8 +1,9 @@
 import Type from "typebox";
-import * as calls from "../../../db/calls-organization.js";
+import { whoami as callWhoami } from "../../../db/api/access.js";
+import * as calls from "../../../db/api/organization.js";
 import { pageQuery } from "../parameters.js";
 import { adminRoute } from "../route.js";
-import { listOf, role } from "../schemas-common.js";
+import { exact, listOf, role } from "../schemas-common.js";
 
 const organization = Type.Object(
   { id: Type.String(), slug: Type.String(), role },
@@ -26,4 +27,22 @@ export const listOrganizations = adminRoute({
     status: 200,
     document: await calls.listOrganizations(deps.sql, credentials.tokenHash, query),
   }),
+});
+
+const answer = exact(
+  {
+    user: exact({ email: Type.String() }),
+    organization: exact({ id: Type.String(), slug: Type.String(), role }),
+  },
+  { title: "Actor" },
+);
+
+/** Who acts, and for whom. */
+export const whoami = adminRoute({
+  operation: "whoami",
+  method: "GET",
+  path: "/whoami",
+  summary: "Who acts, and for whom",
+  answers: { 200: answer },
+  answer: async ({ deps, credentials }) => ({ status: 200, document: await callWhoami(deps.sql, credentials) }),
 });

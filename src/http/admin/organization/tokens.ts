@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
-import * as calls from "../../../db/calls-organization.js";
-import { newAccessToken } from "../../credentials.js";
+import * as calls from "../../../db/api/organization.js";
+import { newAccessToken } from "../../request/credentials.js";
 import { displayName, KIB, pageQuery } from "../parameters.js";
 import { adminRoute } from "../route.js";
 import { instant, listOf, orNull, role } from "../schemas-common.js";

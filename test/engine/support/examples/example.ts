@@ -1,4 +1,4 @@
-import type { Snapshot } from "../../../../src/snapshot/types.js";
+import type { Snapshot } from "../../../../src/model/snapshot/types.js";
 import type { Outcome, ReplayOutcome, Step } from "../live.js";
 
 /** A worked example: a tiny model, what happens, and what must be seen at each look, at the end and of each replay. */

@@ -1,4 +1,4 @@
-import type { Health } from "../../../../src/snapshot/types.js";
+import type { Health } from "../../../../src/model/snapshot/types.js";
 import { inactiveFor, of, snapshotOf } from "../builders.js";
 import type { Example } from "./example.js";
 

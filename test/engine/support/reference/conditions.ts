@@ -1,5 +1,11 @@
-import { parseDuration } from "../../../../src/snapshot/duration.js";
-import type { Condition, EventSelector, Measure, OccurrenceScope, Score } from "../../../../src/snapshot/types.js";
+import { parseDuration } from "../../../../src/model/snapshot/duration.js";
+import type {
+  Condition,
+  EventSelector,
+  Measure,
+  OccurrenceScope,
+  Score,
+} from "../../../../src/model/snapshot/types.js";
 import { isSince, measured, selected, startOf, type Facts, type Start } from "./facts.js";
 import { compare, fieldsOf, instantOf, read } from "./values.js";
 

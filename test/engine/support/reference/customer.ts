@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 
-import { parseDuration } from "../../../../src/snapshot/duration.js";
-import type { Condition, Snapshot } from "../../../../src/snapshot/types.js";
+import { parseDuration } from "../../../../src/model/snapshot/duration.js";
+import type { Condition, Snapshot } from "../../../../src/model/snapshot/types.js";
 import type { Cause, Effect, Json, TrackOperation } from "../../../../src/engine/index.js";
-import type { HealthScore, JourneyRun, Order, RaisedSignal } from "../../../../src/engine/types.js";
+import type { HealthScore, JourneyRun, Order, RaisedSignal } from "../../../../src/engine/state/types.js";
 import { earliest, holds, nextFlip, scoreCandidates, type Scoped } from "./conditions.js";
 import { scored, type Facts } from "./facts.js";
 import {

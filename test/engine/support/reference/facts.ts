@@ -1,7 +1,7 @@
-import { parseDuration } from "../../../../src/snapshot/duration.js";
-import type { EventSelector, Measure, OccurrenceScope, Score, Snapshot } from "../../../../src/snapshot/types.js";
+import { parseDuration } from "../../../../src/model/snapshot/duration.js";
+import type { EventSelector, Measure, OccurrenceScope, Score, Snapshot } from "../../../../src/model/snapshot/types.js";
 import type { Json, TrackOperation } from "../../../../src/engine/index.js";
-import type { HealthScore, JourneyRun, Order, RaisedSignal } from "../../../../src/engine/types.js";
+import type { HealthScore, JourneyRun, Order, RaisedSignal } from "../../../../src/engine/state/types.js";
 import { exactSum, fieldsOf, isOfType, matches, read } from "./values.js";
 
 const DAY = 86_400_000;

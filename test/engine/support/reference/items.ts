@@ -1,7 +1,7 @@
-import { parseDuration } from "../../../../src/snapshot/duration.js";
-import type { Health, Journey, Rule, Severity, Signal, Snapshot } from "../../../../src/snapshot/types.js";
+import { parseDuration } from "../../../../src/model/snapshot/duration.js";
+import type { Health, Journey, Rule, Severity, Signal, Snapshot } from "../../../../src/model/snapshot/types.js";
 import type { Cause, Json, TrackOperation } from "../../../../src/engine/index.js";
-import type { EffectBody, EmissionSource, HealthScore, JourneyRun, Order } from "../../../../src/engine/types.js";
+import type { EffectBody, EmissionSource, HealthScore, JourneyRun, Order } from "../../../../src/engine/state/types.js";
 import { holds } from "./conditions.js";
 import { scored, selected, type Start } from "./facts.js";
 import type { Customer } from "./customer.js";

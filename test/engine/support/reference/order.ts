@@ -1,4 +1,4 @@
-import type { Condition, Measure, Score, Snapshot } from "../../../../src/snapshot/types.js";
+import type { Condition, Measure, Score, Snapshot } from "../../../../src/model/snapshot/types.js";
 import { leavesOf } from "./conditions.js";
 
 /** An item of a model: a kind, and an id where a model has several. */

@@ -1,5 +1,5 @@
 import type { IdentifyOperation, Json, Operation, TrackOperation } from "../../../../src/engine/index.js";
-import type { Snapshot } from "../../../../src/snapshot/types.js";
+import type { Snapshot } from "../../../../src/model/snapshot/types.js";
 import { Customer } from "./customer.js";
 
 const FIVE_MINUTES = 5 * 60_000;

@@ -1,6 +1,6 @@
 import type { Effect, Json, TrackOperation } from "../../../../src/engine/index.js";
-import type { EmissionSource } from "../../../../src/engine/types.js";
-import type { Snapshot } from "../../../../src/snapshot/types.js";
+import type { EmissionSource } from "../../../../src/engine/state/types.js";
+import type { Snapshot } from "../../../../src/model/snapshot/types.js";
 import type { Customer } from "./customer.js";
 import { Reference } from "./reference.js";
 

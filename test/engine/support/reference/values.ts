@@ -1,4 +1,4 @@
-import type { Field, PropertyCondition, Scalar, Snapshot } from "../../../../src/snapshot/types.js";
+import type { Field, PropertyCondition, Scalar, Snapshot } from "../../../../src/model/snapshot/types.js";
 import type { Json } from "../../../../src/engine/index.js";
 
 /** The declared fields of an event. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hashCredential } from "../../../../src/http/credentials.js";
+import { hashCredential } from "../../../../src/http/request/credentials.js";
 import { envelope, startService, type Actor, type Service } from "../../../support/service.js";
 import { atOnce, auditOf, STRANGE_IDS, timestamp } from "./support.js";
 

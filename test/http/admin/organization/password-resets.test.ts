@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { operatorCreatePasswordLink } from "../../../../src/db/calls-operator.js";
-import { hashCredential, newLinkSecret } from "../../../../src/http/credentials.js";
+import { operatorCreatePasswordLink } from "../../../../src/db/api/operator.js";
+import { hashCredential, newLinkSecret } from "../../../../src/http/request/credentials.js";
 import { envelope, startService, type Actor, type Service } from "../../../support/service.js";
 import { auditOf, join, sessionOf, STRANGE_IDS, timestamp, userIdOf, waitingRequests } from "./support.js";
 

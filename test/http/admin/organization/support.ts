@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { newAccessToken } from "../../../../src/http/credentials.js";
+import { newAccessToken } from "../../../../src/http/request/credentials.js";
 import type { Actor, Reply, Service } from "../../../support/service.js";
 
 export const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Snapshot } from "../../../../src/snapshot/types.js";
+import type { Snapshot } from "../../../../src/model/snapshot/types.js";
 import { environmentId, snapshot, type Actor, type Reply, type Service } from "../../../support/service.js";
 
 export const TIMESTAMP = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;

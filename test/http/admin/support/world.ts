@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { hashCredential, newAccessToken } from "../../../../src/http/credentials.js";
+import { hashCredential, newAccessToken } from "../../../../src/http/request/credentials.js";
 import type { Declaration } from "../../../../src/http/openapi/administrative.js";
 import { startProvider } from "../../../support/language-model.js";
 import { startSpec } from "../../../spec/support/fixture.js";

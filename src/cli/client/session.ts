@@ -1,0 +1,202 @@
+import { chmodSync, readFileSync, statSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import path from "node:path";
+
+import { type LocalCode, UserError } from "../core/errors.js";
+import { makeDirectory, writeBeside } from "../output/write-file.js";
+import { isWord, shellWord } from "../output/text.js";
+
+/** What `svc auth login` got: a token that may do what its user may do. */
+export interface Session {
+  accessToken: string;
+  /** An instant; the service ends the token then. */
+  expiresAt: string;
+  /** The one that was chosen at the sign-in. */
+  organization: { id: string; slug: string };
+  email: string;
+}
+
+type Sessions = Readonly<Record<string, Session>>;
+type Entries = Readonly<Record<string, unknown>>;
+
+const SIGN_IN = "`svc auth login`";
+const WRITES_ANEW = `sign in again: ${SIGN_IN} writes it anew`;
+
+/** The sessions of this user on this machine, one for each service, in a file that nobody else may read. It lies outside of projects, so that no token gets into version control. */
+export class SessionStore {
+  readonly #directory: string | null;
+
+  /** @param directory where the user's configuration is; null where the machine knows no home. */
+  constructor(directory: string | null) {
+    this.#directory = directory;
+  }
+
+  /** The file's path. */
+  get file(): string {
+    return path.join(this.#home, "session.json");
+  }
+
+  /**
+   * The sessions by the address of their service.
+   *
+   * @throws {UserError} SESSION_FILE_INVALID for a file that cannot be read, that others can read, or that holds something else.
+   */
+  all(): Sessions {
+    return goodOf(this.#entries());
+  }
+
+  /**
+   * The session for a service; undefined where there is none.
+   *
+   * @throws {UserError} SESSION_FILE_INVALID as `all` does, and where this one is not as it was written.
+   */
+  of(apiUrl: string): Session | undefined {
+    const entry = this.#entries()[apiUrl];
+    if (entry === undefined || isSession(entry)) return entry;
+    throw invalid(`the session for ${apiUrl} in ${this.file} is not as svc wrote it`, WRITES_ANEW);
+  }
+
+  /** The sessions, as `all` gives them; none where the file is to be replaced for what it holds or for who may read it. */
+  replaceable(): Sessions {
+    return goodOf(this.#replaceableEntries());
+  }
+
+  /**
+   * Finds out whether a session can be kept, before somebody is asked to approve one.
+   *
+   * @throws {UserError} SESSION_NOT_SAVED.
+   */
+  async prepare(): Promise<void> {
+    await this.#write("", (partial) => rm(partial));
+  }
+
+  /** Keeps a session, in the place of the one that there was for this service. */
+  async save(apiUrl: string, session: Session): Promise<void> {
+    await this.#store({ ...this.#replaceableEntries(), [apiUrl]: session });
+  }
+
+  /** Forgets the session for this service. */
+  async remove(apiUrl: string): Promise<void> {
+    const { [apiUrl]: _removed, ...others } = this.#replaceableEntries();
+    await this.#store(others);
+  }
+
+  /** What the file holds for each service, be it a session or not: what another version wrote there is none of ours to drop. */
+  #entries(): Entries {
+    // Where there is no home there is no session either; who wants to write one is told.
+    if (this.#directory === null) return {};
+    const text = this.#read();
+    if (text === undefined) return {};
+    if (isOpenToOthers(this.file)) {
+      throw invalid(
+        `${this.file} can be read by others, and holds a token`,
+        `run \`chmod 600 ${shellWord(this.file)}\`; if others use this machine, make a new token by ${SIGN_IN}`,
+      );
+    }
+    const entries = parse(text);
+    if (entries === undefined) throw invalid(`${this.file} is not as svc wrote it`, WRITES_ANEW);
+    return entries;
+  }
+
+  #replaceableEntries(): Entries {
+    if (this.#directory === null) return {};
+    return parse(this.#read() ?? "") ?? {};
+  }
+
+  /**
+   * Entries that were read right before. There is no lock: two runs that sign in within the same milliseconds are rarer than one that is
+   * killed, whose lock would be in the way of every sign-in after it.
+   */
+  async #store(sessions: Entries): Promise<void> {
+    // Renamed: whoever reads meanwhile finds the whole file, the one before or this one.
+    await this.#write(`${JSON.stringify({ sessions }, null, 2)}\n`, (partial) => rename(partial, this.file));
+  }
+
+  get #home(): string {
+    if (this.#directory !== null) return this.#directory;
+    throw new UserError(
+      "SESSION_NOT_SAVED" satisfies LocalCode,
+      "there is no home directory to keep a session in",
+      "set HOME to an absolute path, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION instead of signing in",
+    );
+  }
+
+  #read(): string | undefined {
+    try {
+      return readFileSync(this.file, "utf8");
+    } catch (error) {
+      const { code = "" } = error as NodeJS.ErrnoException;
+      if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+      throw invalid(
+        `${this.file} cannot be read (${code})`,
+        `make it a file that you may read, or remove it and sign in again: ${SIGN_IN}`,
+        error,
+      );
+    }
+  }
+
+  /** Writes a file of another name beside it, and hands that on. */
+  async #write(text: string, place: (partial: string) => Promise<void>): Promise<void> {
+    const directory = this.#home;
+    try {
+      makeDirectory(directory, 0o700);
+      if (isOpenToOthers(directory)) chmodSync(directory, 0o700);
+      await writeBeside(this.file, [text], { mode: 0o600, place });
+    } catch (error) {
+      const { code = "" } = error as NodeJS.ErrnoException;
+      const isFull = code === "ENOSPC" || code === "EDQUOT";
+      throw new UserError(
+        "SESSION_NOT_SAVED" satisfies LocalCode,
+        `a session cannot be kept in ${directory} (${code})`,
+        `${isFull ? "make room there" : "make it a directory that you may write to"}, set XDG_CONFIG_HOME to another, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION`,
+        {},
+        error,
+      );
+    }
+  }
+}
+
+/** Windows has other means than these bits. */
+function isOpenToOthers(file: string): boolean {
+  return process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0;
+}
+
+function goodOf(entries: Entries): Sessions {
+  return Object.fromEntries(Object.entries(entries).filter((entry): entry is [string, Session] => isSession(entry[1])));
+}
+
+/** What a file holds for each service; undefined where it is no file of ours. */
+function parse(text: string): Entries | undefined {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    // Not JSON: the caller says what to do about it.
+    return undefined;
+  }
+  const sessions = memberOf(document, "sessions");
+  return isObject(sessions) ? sessions : undefined;
+}
+
+function isSession(value: unknown): value is Session {
+  const organization = memberOf(value, "organization");
+  const expiresAt = memberOf(value, "expiresAt");
+  return (
+    [memberOf(value, "accessToken"), memberOf(organization, "id")].every(isWord) &&
+    [memberOf(organization, "slug"), memberOf(value, "email")].every((text) => typeof text === "string") &&
+    typeof expiresAt === "string" &&
+    !Number.isNaN(Date.parse(expiresAt))
+  );
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isObject(value) ? value[name] : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function invalid(message: string, fix: string, cause?: unknown): UserError {
+  return new UserError("SESSION_FILE_INVALID" satisfies LocalCode, message, fix, {}, cause);
+}

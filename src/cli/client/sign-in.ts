@@ -1,0 +1,257 @@
+import { setTimeout } from "node:timers/promises";
+import type { Context } from "../core/context.js";
+import { cancelled, type LocalCode, UserError } from "../core/errors.js";
+import { ask, canAsk } from "../output/confirm.js";
+import { interruption } from "../output/interruption.js";
+import type { Io } from "../output/out.js";
+import { plural, printable, span } from "../output/text.js";
+import { type DeviceCodes, OAuthClient, OAuthRefusal } from "./oauth.js";
+import { listed, type Organization, organizationsOf } from "./organizations.js";
+import type { Session } from "./session.js";
+
+/** Whether a browser that is opened here is seen by the person who waits: there is a screen, and it is that of this machine. */
+function hasBrowser({ env, stderr }: Io, platform: NodeJS.Platform = process.platform): boolean {
+  const isSet = (name: string) => (env[name] ?? "") !== "";
+  if (stderr.isTTY !== true || isSet("SSH_CONNECTION")) return false;
+  if (platform === "darwin" || platform === "win32") return true;
+  return ["DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"].some(isSet);
+}
+
+/**
+ * Opens an address in the user's browser.
+ *
+ * @returns whether something was started; whether it shows the page is not known.
+ */
+async function openBrowser(address: string): Promise<boolean> {
+  // Systems open by the same means programs and files.
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) return false;
+  try {
+    const { default: open } = await import("open");
+    const started = await open(address);
+    started.on("error", () => undefined);
+    return true;
+  } catch {
+    // The address is shown, too: it can be opened by hand.
+    return false;
+  }
+}
+
+/** What there is to wait where the service does not say: RFC 8628, section 3.2. */
+const INTERVAL_SECONDS = 5;
+/** How much longer each `slow_down` makes the interval: RFC 8628, section 3.5. */
+const SLOW_DOWN_SECONDS = 5;
+const PAUSE_SECONDS_MAX = 60;
+
+const AGAIN = "sign in again: `svc auth login`";
+
+export interface SignedIn extends Session {
+  organization: Organization;
+}
+
+export interface SignInOptions {
+  /** The slug or id of the one to work in; asked for where it is missing and there are several. */
+  organization: string | undefined;
+  /** Whether to open a browser where there is one. */
+  browser: boolean;
+}
+
+/** Signs in: a person approves at a browser, and the session is kept. Ctrl+C leaves everything as it was. */
+export async function signIn(context: Context, { organization, browser }: SignInOptions): Promise<SignedIn> {
+  const { api, io, out, settings } = context;
+  const base = settings.apiUrl;
+  const { sessions } = settings;
+  await sessions.prepare();
+  const before = sessions.replaceable()[base];
+  if (before !== undefined) {
+    const who = `${printable(before.email)}, organization ${printable(before.organization.slug)}`;
+    out.note(`You are signed in to ${base} as ${who}. Signing in again replaces that session.`);
+  }
+  if (isReadOnTheWay(base)) out.note(`${base} is not encrypted: whoever is on the way to it can read the session.`);
+
+  const oauth = new OAuthClient(base, api.requestId);
+  const { signal, release } = interruption();
+  try {
+    const codes = await oauth.begin(signal).catch(refuse);
+    out.note(instructions(out.errorStyle.bold, base, codes));
+    if (browser && hasBrowser(io) && (await openBrowser(addressOf(codes)))) out.note("Your browser is being opened.");
+    const { accessToken, seconds } = await approval(context, oauth, codes, signal);
+    try {
+      refuseIfCancelled(signal);
+      const expiresAt = new Date(io.now() + seconds * 1000).toISOString();
+      const signedIn = await sessionOf(context, { accessToken, expiresAt }, organization, signal);
+      refuseIfCancelled(signal);
+      const { id, slug } = signedIn.organization;
+      await sessions.save(base, { accessToken, expiresAt, organization: { id, slug }, email: signedIn.email });
+      if (before !== undefined) await end(context, oauth, before, "The session before");
+      return signedIn;
+    } catch (error) {
+      await end(context, oauth, { accessToken }, "The token that was made");
+      throw error;
+    }
+  } catch (error) {
+    // Whatever the interruption broke off.
+    throw signal.aborted ? cancelled() : error;
+  } finally {
+    release();
+  }
+}
+
+function refuseIfCancelled({ aborted }: AbortSignal): void {
+  if (aborted) throw cancelled();
+}
+
+/** Revokes a token that is not needed any more; where that fails it is only said. */
+async function end({ out }: Context, oauth: OAuthClient, { accessToken }: { accessToken: string }, what: string) {
+  try {
+    await oauth.revoke(accessToken);
+  } catch (error) {
+    out.note(`${what} could not be revoked (${reasonOf(error)}): it stays good until it expires.`);
+  }
+}
+
+/** Why OAuth failed, as a sentence without its period. */
+export function reasonOf(error: unknown): string {
+  const said = error instanceof OAuthRefusal ? (error.description ?? error.error) : (error as Error).message;
+  return printable(said).replace(/\.$/, "");
+}
+
+/** Whether a session would go unencrypted over a network. */
+function isReadOnTheWay(base: string): boolean {
+  const { protocol, hostname } = new URL(base);
+  return protocol === "http:" && !/^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+function addressOf({ verification_uri, verification_uri_complete }: DeviceCodes): string {
+  return verification_uri_complete ?? verification_uri;
+}
+
+function instructions(bold: (text: string) => string, base: string, codes: DeviceCodes): string {
+  const { user_code, verification_uri, verification_uri_complete, expires_in } = codes;
+  const typed =
+    verification_uri_complete === undefined
+      ? []
+      : [`On another device, open ${printable(verification_uri)} and type the code.`];
+  return [
+    `To sign in to ${base}, open this address and approve the code ${bold(printable(user_code))}:`,
+    "",
+    `  ${bold(printable(addressOf(codes)))}`,
+    "",
+    ...typed,
+    `The code is good for ${span(expires_in * 1000) ?? "a moment"}. Ctrl+C stops waiting.`,
+  ].join("\n");
+}
+
+/** Waits until somebody approves. Once the token is asked for, Ctrl+C waits for the answer, or it might be made and never ended. */
+async function approval(
+  { out }: Context,
+  oauth: OAuthClient,
+  codes: DeviceCodes,
+  signal: AbortSignal,
+): Promise<{ accessToken: string; seconds: number }> {
+  const deadline = performance.now() + codes.expires_in * 1000;
+  let interval = codes.interval ?? INTERVAL_SECONDS;
+  let pause = interval;
+  let isFailing = false;
+  for (;;) {
+    await setTimeout(pause * 1000, undefined, { signal }).catch(() => {
+      throw cancelled();
+    });
+    if (performance.now() > deadline) throw expired();
+    try {
+      const { access_token: accessToken, expires_in: seconds } = await oauth.redeem(codes.device_code);
+      return { accessToken, seconds: seconds ?? 0 };
+    } catch (error) {
+      const isRefusal = error instanceof OAuthRefusal;
+      if (isRefusal && error.error === "slow_down") interval += SLOW_DOWN_SECONDS;
+      if (isRefusal && ["authorization_pending", "slow_down"].includes(error.error)) {
+        isFailing = false;
+        pause = interval;
+      } else if (isTransient(error)) {
+        if (!isFailing) out.note(`${reasonOf(error)}. Trying again until the code expires.`);
+        isFailing = true;
+        const advised = (isRefusal ? error.retryAfter : undefined) ?? 0;
+        pause = Math.min(Math.max(pause * 2, advised), PAUSE_SECONDS_MAX);
+      } else refuse(error);
+    }
+  }
+}
+
+/** Whether what OAuth failed at may work later. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof OAuthRefusal) return error.error === "temporarily_unavailable";
+  return error instanceof UserError && error.code === ("SERVICE_UNREACHABLE" satisfies LocalCode);
+}
+
+/** What ends a sign-in, with what to do about it. */
+function refuse(error: unknown): never {
+  if (!(error instanceof OAuthRefusal)) throw error;
+  switch (error.error) {
+    case "access_denied":
+      throw new UserError("SIGN_IN_DENIED" satisfies LocalCode, "the sign-in was denied in the browser", AGAIN);
+    case "expired_token":
+      throw expired();
+    case "temporarily_unavailable": {
+      const wait = error.retryAfter === undefined ? "in a moment" : `in ${plural(error.retryAfter, "second")}`;
+      throw new UserError("SIGN_IN_FAILED" satisfies LocalCode, reasonOf(error), `try again ${wait}`);
+    }
+    default:
+      throw new UserError("SIGN_IN_FAILED" satisfies LocalCode, `the service refused: ${reasonOf(error)}`, AGAIN);
+  }
+}
+
+function expired(): UserError {
+  const message = "nobody approved the sign-in in time, and its code has expired";
+  return new UserError("SIGN_IN_EXPIRED" satisfies LocalCode, message, AGAIN);
+}
+
+/** What there is to keep of a token: whose it is, and the organization to work in. */
+async function sessionOf(
+  { api, io, out }: Context,
+  { accessToken, expiresAt }: { accessToken: string; expiresAt: string },
+  wanted: string | undefined,
+  signal: AbortSignal,
+): Promise<SignedIn> {
+  const by = { accessToken, organizationFrom: "session" } as const;
+  const session = { accessToken, expiresAt, email: "", organization: { id: "", slug: "" } };
+  const mine = await organizationsOf(api.as({ ...by, session }), signal);
+  const { id, slug } = wanted === undefined ? await choose(io, out, mine, signal) : named(wanted, mine);
+  const { data } = await api
+    .as({ ...by, session, organization: id })
+    .get<{ user: { email: string }; organization: Organization }>("/whoami", ["user", "organization"], {}, signal);
+  return { ...session, email: data.user.email, organization: { id, slug, role: data.organization.role } };
+}
+
+function named(wanted: string, mine: readonly Organization[]): Organization {
+  const found = mine.find(({ id, slug }) => id === wanted || slug === wanted);
+  if (found !== undefined) return found;
+  const message = `you are in no organization ${JSON.stringify(wanted)}`;
+  throw required(message, mine.length === 0 ? ASK_OWNER : `sign in with --organization and one of: ${listed(mine)}`);
+}
+
+const ASK_OWNER = "ask an owner of an organization to invite you, then sign in again";
+
+async function choose(
+  io: Context["io"],
+  out: Context["out"],
+  mine: readonly Organization[],
+  signal: AbortSignal,
+): Promise<Organization> {
+  const [first] = mine;
+  if (first === undefined) throw required("you are in no organization", ASK_OWNER);
+  if (mine.length === 1) return first;
+  const several = `you are in ${mine.length} organizations`;
+  if (!canAsk(io)) throw required(several, `sign in with --organization and one of: ${listed(mine)}`);
+  out.note(
+    ["You are in several organizations:", ...mine.map((one, index) => `  ${index + 1}  ${listed([one])}`)].join("\n"),
+  );
+  for (;;) {
+    const answer = (await ask(io, `Which one to work in? (1–${mine.length}) `, signal)).trim();
+    const chosen = mine[Number(answer) - 1] ?? mine.find(({ id, slug }) => id === answer || slug === answer);
+    if (chosen !== undefined) return chosen;
+    out.note(`Type a number from 1 to ${mine.length}.`);
+  }
+}
+
+function required(message: string, fix: string): UserError {
+  return new UserError("ORGANIZATION_REQUIRED" satisfies LocalCode, message, fix);
+}

@@ -1,0 +1,171 @@
+import type { Lifecycle, Snapshot } from "../../../model/snapshot/types.js";
+import { conditionText } from "../../../model/snapshot/words.js";
+import type { Context } from "../../core/context.js";
+import { type LocalCode, UserError } from "../../core/errors.js";
+import type { Out } from "../../output/out.js";
+import { localTime, printable } from "../../output/text.js";
+import { type Explanation, explanationInWords } from "../customers/explanation.js";
+import { remarks } from "../customers/why.js";
+import { sentState } from "./customer-facts.js";
+import { findingsOf } from "./customer-findings.js";
+import type { CustomerRecord } from "./customer.js";
+import type { Facts } from "./facts.js";
+import type { Sanitizer } from "./sanitizer.js";
+import { sentExplanation } from "./sent-explanation.js";
+
+/**
+ * The ways from a state to another that pass no state twice, by their first steps: the shortest way for each first transition that leads there, the
+ * shortest of them first. Each is the list of states, both ends included.
+ */
+function waysTo({ states }: Lifecycle, from: string, to: string): string[][] {
+  const next = new Map(states.map(({ name, transitions }) => [name, transitions.map((transition) => transition.to)]));
+  const ways = (next.get(from) ?? [])
+    .filter((first) => first !== from)
+    .map((first) => shortest(next, first, to, new Set([from])))
+    .filter((way) => way !== null)
+    .map((way) => [from, ...way]);
+  const unique = new Map(ways.map((way) => [way.join("\n"), way]));
+  return [...unique.values()].sort((a, b) => a.length - b.length);
+}
+
+/** The shortest way, breadth first; null where none leads there. */
+function shortest(
+  next: ReadonlyMap<string, readonly string[]>,
+  from: string,
+  to: string,
+  passed: Set<string>,
+): string[] | null {
+  const queue = [[from]];
+  passed.add(from);
+  // It grows while it is walked.
+  for (const way of queue) {
+    const last = way.at(-1)!;
+    if (last === to) return way;
+    for (const state of next.get(last) ?? []) {
+      if (passed.has(state)) continue;
+      passed.add(state);
+      queue.push([...way, state]);
+    }
+  }
+  return null;
+}
+
+/** The state that most models call so. */
+const ACTIVATED = "activated";
+
+/** A way from where a customer stands to the state in question. */
+interface Way {
+  states: string[];
+  /** The condition of its first transition, as it stands now; null where the service cannot tell. */
+  next: Explanation | null;
+  /** The leaves of it that are not met, in words. */
+  lacking: string[];
+  /** The conditions of the transitions behind it. They begin to count when their state is entered. */
+  then: { from: string; to: string; when: string }[];
+}
+
+/**
+ * The state of the lifecycle that counts as activated: the one that was named, or `activated`.
+ *
+ * @throws {UserError} where the active model has none such
+ */
+export function targetState({ settings }: Context, snapshot: Snapshot | null, named: string | undefined): string {
+  const states = snapshot?.lifecycle?.states.map(({ name }) => name) ?? [];
+  const target = named ?? ACTIVATED;
+  if (states.includes(target)) return target;
+  throw new UserError(
+    "STATE_NOT_FOUND" satisfies LocalCode,
+    states.length === 0
+      ? `the model of ${settings.environment} has no lifecycle`
+      : `the lifecycle of ${settings.environment} has no state ${JSON.stringify(target)}`,
+    states.length === 0
+      ? "deploy a model with one: svc deploy"
+      : `name one of its states by --state: ${states.join(", ")}`,
+  );
+}
+
+/** Why a customer is not in a state of the lifecycle: the ways there, with what each of them lacks. */
+export function activationFacts(record: CustomerRecord, target: string, sanitizer: Sanitizer): Facts {
+  const { state, explanation, snapshot, timeline } = record;
+  const isThere = state.lifecycle === target;
+  const ways = isThere || state.lifecycle === null ? [] : waysOf(snapshot!.lifecycle!, record, target);
+  const enteredAt = timeline.findLast(({ metadata }) => metadata["new_lifecycle"] === target)?.at ?? null;
+  const wasThereAt = isThere ? null : enteredAt;
+  const findings = findingsOf(record);
+  const about = { target, isThere, since: state.lifecycleEnteredAt, wasThereAt, findings };
+  const document = { customerId: state.customerId, state: state.lifecycle, ...about, ways };
+  return {
+    task: "why-not-activated",
+    document,
+    text: (out) => inWords(out, record, { ...about, ways }),
+    sent: {
+      ...about,
+      ...sentState(record, sanitizer),
+      unavailable: explanation.unavailable?.code ?? null,
+      ways: ways.map(({ states, next, then }) => ({
+        states,
+        next: next && sentExplanation(sanitizer, next),
+        then,
+      })),
+    },
+    restore: (text) => sanitizer.restore(text),
+  };
+}
+
+function waysOf(lifecycle: Lifecycle, { state, explanation }: CustomerRecord, target: string): Way[] {
+  const transitions = explanation.lifecycle?.transitions ?? [];
+  return waysTo(lifecycle, state.lifecycle!, target).map((states) => {
+    const next = transitions.find(({ to }) => to === states[1])?.condition ?? null;
+    const then = states.slice(1, -1).map((from, index) => {
+      const to = states[index + 2]!;
+      return { from, to, when: conditionsOf(lifecycle, from, to) };
+    });
+    return { states, next, lacking: next === null ? [] : lackingIn(next), then };
+  });
+}
+
+function conditionsOf({ states }: Lifecycle, from: string, to: string): string {
+  const transitions = states.find(({ name }) => name === from)!.transitions.filter((one) => one.to === to);
+  return transitions.map(({ when }) => conditionText(when)).join(", or ");
+}
+
+/** The leaves that are not met; of groups where one is enough, all that could be. */
+function lackingIn(explanation: Explanation): string[] {
+  if (explanation.met) return [];
+  const { kind, text, conditions } = explanation;
+  return conditions === undefined || kind === "not" ? [text] : conditions.flatMap(lackingIn);
+}
+
+interface About {
+  target: string;
+  isThere: boolean;
+  since: string | null;
+  wasThereAt: string | null;
+  findings: readonly string[];
+  ways: readonly Way[];
+}
+
+function inWords(out: Out, { state, explanation }: CustomerRecord, about: About): string {
+  const { bold, cyan } = out.style;
+  const { target, isThere, since, wasThereAt, findings, ways } = about;
+  const at = (iso: string) => localTime(iso, out.timeZone);
+  const who = bold(printable(state.customerId));
+  const now = cyan(printable(state.lifecycle ?? "no state"));
+  const head = `${who} is in ${now}${since === null ? "" : ` since ${at(since)}`}`;
+  const lines = [isThere ? `${head}: it is there already.` : `${head}, not in ${cyan(printable(target))}.`];
+  if (wasThereAt !== null) lines.push(`It was there before: it entered ${printable(target)} at ${at(wasThereAt)}.`);
+  lines.push(...remarks(explanation), ...findings.map(printable));
+  if (!isThere && ways.length === 0 && state.lifecycle !== null) {
+    lines.push(`No way leads from ${printable(state.lifecycle)} to ${printable(target)}.`);
+  }
+  return [lines.join("\n"), ...ways.map((way) => wayInWords(out, way))].join("\n\n");
+}
+
+function wayInWords(out: Out, { states, next, then }: Way): string {
+  return [
+    out.style.bold(states.map(printable).join(" → ")),
+    `  to ${printable(states[1]!)} when`,
+    next === null ? "    what it lacks cannot be told for the moment" : explanationInWords(out, next, "    "),
+    ...then.map(({ from, to, when }) => `  then from ${printable(from)} to ${printable(to)} when ${printable(when)}`),
+  ].join("\n");
+}

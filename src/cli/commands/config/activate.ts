@@ -1,0 +1,126 @@
+import type { Context } from "../../core/context.js";
+import { UserError } from "../../core/errors.js";
+import type { Environment } from "../../core/settings.js";
+import { confirmation } from "../../output/confirm.js";
+import { asWarnings, showDiagnostics } from "../../output/diagnostics.js";
+import { outcomeOf } from "../../output/outcome.js";
+import { summary } from "../../output/summary.js";
+import { changesInWords, countChanges } from "./difference.js";
+import { activeVersion, getDiff, getVersion } from "./stored-versions.js";
+
+/** What is said once another model is active in an environment that has customers. */
+export function customersKeepTheirState(environment: Environment): string {
+  return [
+    "Customers keep the state that they have until something happens to them, or they are recomputed:",
+    `  svc recompute --all --dry-run --env ${environment}   what that would change`,
+    `  svc recompute --all --env ${environment}             do it`,
+  ].join("\n");
+}
+
+interface Activation {
+  verb: "promote" | "rollback";
+  version: string;
+  environment: Environment;
+  yes: boolean;
+  force: boolean;
+}
+
+interface Activated {
+  version: string;
+  hash: string;
+  environment: string;
+  /** False where it was the active one already. */
+  activated: boolean;
+  hasCustomers: boolean;
+  /** Data that was stranded, as it was forced. */
+  warnings: unknown[];
+}
+
+/** Makes a version that is there already the active one: shows what that changes, asks, and does it. */
+export async function activate(context: Context, activation: Activation): Promise<void> {
+  const { api, out, settings } = context;
+  const { verb, version, environment, yes, force } = activation;
+  const { project, apiUrl } = settings;
+  settings.credentials();
+  const isPromotion = verb === "promote";
+  const confirm = await confirmation(context, {
+    action: isPromotion ? "promoting to live" : `rolling ${environment} back`,
+    yes,
+    ...(isPromotion ? { word: "live" } : {}),
+  });
+
+  const active = await activeVersion(context, environment);
+  if (active !== version) {
+    await showWhatChanges(context, activation, active);
+    const where = `${environment} of project ${project} at ${apiUrl}`;
+    const instead = active === null ? "" : `, instead of ${active}`;
+    await confirm(
+      isPromotion
+        ? `Promote ${version} to ${where}${instead}?`
+        : `Roll ${where} back to ${version}${instead}? Nothing is recomputed by that.`,
+    );
+  }
+  const answer = await outcomeOf(`svc config activations --env ${environment}`, (signal) =>
+    api.post<Activated>(
+      api.projectPath("config-versions", version, verb),
+      // What was shown is what is replaced, or nothing is.
+      { expected: active, ...(force ? { force } : {}) },
+      ["version", "activated", "warnings"],
+      isPromotion ? {} : { env: environment },
+      signal,
+    ),
+  ).catch((error: unknown) => {
+    throw withFix(error, activation);
+  });
+  const { data } = answer;
+  if (data.warnings.length > 0) out.note(showDiagnostics(asWarnings(data.warnings), out.errorStyle));
+  out.result(answer, () => {
+    if (!data.activated) return `${version} is active in ${environment} of ${project} already; nothing was changed.`;
+    const instead = active === null ? "" : `, instead of ${active}`;
+    const done = `${version} is active in ${environment} of ${project} now${instead} (${data.hash.slice(0, 12)}).`;
+    return data.hasCustomers ? `${done}\n${customersKeepTheirState(environment)}` : done;
+  });
+}
+
+/** Says what the version changes, on standard error: it belongs to the question, and to the log where nobody is asked. */
+async function showWhatChanges(
+  context: Context,
+  { version, environment }: Activation,
+  active: string | null,
+): Promise<void> {
+  const { io, out } = context;
+  if (active === null) {
+    const { snapshot } = await getVersion(context, version);
+    out.note(`Nothing is active in ${environment} yet. ${version} has ${summary(snapshot)}.\n`);
+    return;
+  }
+  const { changes } = (await getDiff(context, active, version)).data;
+  if (changes.length === 0) {
+    out.note(`${version} is the same model as ${active}.\n`);
+    return;
+  }
+  const columns = io.stderr.isTTY === true ? out.columns : Infinity;
+  const shown = changesInWords(changes, out.errorStyle, columns);
+  out.note(`From ${active}, active in ${environment}, to ${version}, ${countChanges(changes)}.\n\n${shown}\n`);
+}
+
+/** What to do about a refusal, where that depends on which of the two was asked for. */
+function withFix(error: unknown, { verb, version, environment }: Activation): unknown {
+  if (!(error instanceof UserError)) return error;
+  const { code, message, details } = error;
+  const instead = (fix: string) => new UserError(code, message, fix, details, error);
+  if (code === "CONFIG_WARNINGS") return instead("go on despite them with --force");
+  if (code !== "VERSION_CONFLICT") return error;
+  if (details.field === "expected") {
+    const { field: _field, value: _value, ...rest } = details;
+    const fix = "run the command again: it shows what is different from that one";
+    return new UserError(code, message, fix, rest, error);
+  }
+  if (verb === "promote") {
+    return instead(
+      "deploy the model to test first, then promote its version; `svc config activations --env test` shows what was",
+    );
+  }
+  const promotion = environment === "live" ? `, or bring it from test: svc config promote --version ${version}` : "";
+  return instead(`choose one of \`svc config activations --env ${environment}\`${promotion}`);
+}

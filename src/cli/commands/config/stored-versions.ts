@@ -1,0 +1,63 @@
+import type { Change } from "../../../model/compare/change.js";
+import type { Snapshot } from "../../../model/snapshot/types.js";
+import { parseSnapshot } from "../../../model/validate/validate.js";
+import type { Answer, Page } from "../../client/api.js";
+import type { Context } from "../../core/context.js";
+import { type LocalCode, UsageError, UserError } from "../../core/errors.js";
+
+/** A version with its snapshot. */
+export interface Version {
+  version: string;
+  hash: string;
+  active: string[];
+  snapshot: Snapshot;
+}
+
+/** What is different between two versions. */
+export interface Diff {
+  from: string | null;
+  to: string;
+  changes: Change[];
+}
+
+/** The option that names a version where one has to be named. */
+export const versionOption = {
+  version: { type: "text", required: true, describe: "The version, such as v3" },
+} as const;
+
+/** Checks the name of a version. @throws {UsageError} */
+export function checkVersion(name: string, { given, latest = false }: { given: string; latest?: boolean }): void {
+  if (/^v[1-9]\d{0,8}$/.test(name) || (latest && name === "latest")) return;
+  const meant = /^[1-9]\d{0,8}$/.test(name) ? `; did you mean v${name}?` : "";
+  throw new UsageError(
+    `${given} is ${JSON.stringify(name)}${meant}`,
+    `give a version such as v3${latest ? ", or latest" : ""}; \`svc config versions\` shows what there is`,
+  );
+}
+
+/** A version with its snapshot, in canonical order. @throws {UserError} where this version of svc cannot read it */
+export async function getVersion({ api, settings }: Context, name: string): Promise<Version> {
+  const path = api.projectPath("config-versions", name);
+  const { data } = await api.get<Version>(path, ["version", "hash", "active", "snapshot"]);
+  const parsed = parseSnapshot(data.snapshot);
+  if (parsed.ok) return { ...data, snapshot: parsed.snapshot };
+  const { path: place, message } = parsed.problems[0]!;
+  throw new UserError(
+    "UNEXPECTED_ANSWER" satisfies LocalCode,
+    `${settings.apiUrl} holds a ${data.version} that this version of svc cannot read: ${[place, message].filter((part) => part !== "").join(": ")}`,
+    "use the svc of the service's version",
+  );
+}
+
+/** Compares two versions of the service. */
+export function getDiff({ api }: Context, from: string, to: string): Promise<Answer<Diff>> {
+  return api.get<Diff>(api.projectPath("config-diff"), ["from", "to", "changes"], { from, to });
+}
+
+/** The version that is active in an environment; null where none is. */
+export async function activeVersion({ api }: Context, environment: string): Promise<string | null> {
+  const path = api.projectPath("activations");
+  const query = { env: environment, limit: 1 };
+  const { data } = await api.get<Page<{ version: string }>>(path, ["data", "nextCursor"], query);
+  return data.data[0]?.version ?? null;
+}

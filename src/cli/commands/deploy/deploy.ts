@@ -1,0 +1,113 @@
+import { defineCommand } from "../../core/command.js";
+import { compile, warningsBlock } from "../../core/compile.js";
+import type { Context } from "../../core/context.js";
+import { UsageError } from "../../core/errors.js";
+import { projectOptions, yesOption } from "../../core/options.js";
+import { confirmation } from "../../output/confirm.js";
+import { asWarnings, showDiagnostics } from "../../output/diagnostics.js";
+import { cancellable } from "../../output/interruption.js";
+import { outcomeOf } from "../../output/outcome.js";
+import { summary } from "../../output/summary.js";
+import { customersKeepTheirState } from "../config/activate.js";
+import { provenance } from "./provenance.js";
+
+/** What is over sooner needs no word. */
+const SHOWN_AFTER_MS = 300;
+
+/** Says on a terminal what is being waited for, and takes it back when that is over. */
+async function withSpinner<T>({ io, out }: Context, what: string, work: Promise<T>): Promise<T> {
+  if (io.stderr.isTTY !== true) return work;
+  const line = { isShown: false };
+  const timer = setTimeout(() => {
+    line.isShown = true;
+    io.stderr.write(out.errorStyle.dim(`${what} …`));
+  }, SHOWN_AFTER_MS);
+  try {
+    return await work;
+  } finally {
+    clearTimeout(timer);
+    // To the line's beginning, and away with what stands there.
+    if (line.isShown) io.stderr.write("\r\u001b[K");
+  }
+}
+
+interface Deployed {
+  version: string;
+  hash: string;
+  environment: string;
+  activated: boolean;
+  created: boolean;
+  hasCustomers: boolean;
+  /** Data that was stranded, as it was forced. */
+  warnings: unknown[];
+}
+
+export default defineCommand({
+  options: {
+    ...projectOptions,
+    ...yesOption,
+    force: { type: "flag", describe: "Deploy despite warnings; errors still block" },
+    preview: { type: "flag", describe: "Deploy nothing: show which customers the model would change, and how" },
+    sample: {
+      type: "integer",
+      min: 1,
+      max: 1_000_000_000,
+      describe: "With --preview: look at about so many customers",
+    },
+    markdown: { type: "flag", describe: "With --preview: print a comment for a pull request" },
+  },
+  examples: [
+    ["svc deploy --yes", "Deploy to the test environment without being asked"],
+    ["echo live | svc deploy --env live --yes", "Deploy to live where there is no terminal"],
+    ["svc deploy --preview --env live", "What the model would change among the customers of live"],
+    ["svc deploy --preview --sample 1000 --markdown", "The same of about a thousand customers, for a pull request"],
+  ],
+  async handler(context, { yes, force, preview: isPreview, sample, markdown }) {
+    if (isPreview) {
+      if (markdown && context.out.json)
+        throw new UsageError("--markdown and --json exclude each other", "give one of them");
+      // Not above: the help of this command must not wait for what draws bars and tables.
+      const { preview } = await import("./preview.js");
+      return preview(context, { sample, markdown });
+    }
+    if (markdown || sample !== undefined) {
+      throw new UsageError(
+        `${markdown ? "--markdown" : "--sample"} is for previews only`,
+        "add --preview, or leave it out",
+      );
+    }
+    const { api, out, settings } = context;
+    const { environment, project } = settings;
+    // What would fail in the end anyway is better known before somebody confirms.
+    const path = api.projectPath("config-versions");
+    settings.credentials();
+    const live = environment === "live" ? { word: "live" } : {};
+    const confirm = await confirmation(context, { action: `deploying to ${environment}`, yes, ...live });
+
+    const { snapshot, warnings } = await cancellable((stop) =>
+      withSpinner(context, "Checking the model", compile(context, stop)),
+    );
+    if (warnings.length > 0 && !force)
+      throw warningsBlock(warnings, "correct them, or deploy despite them with --force");
+    if (warnings.length > 0) out.note(showDiagnostics(warnings, out.errorStyle));
+
+    await confirm(`Deploy ${summary(snapshot)} to ${environment} of project ${project} at ${settings.apiUrl}?`);
+    const origin = provenance(context.io.env);
+    const body = { snapshot, ...(origin === undefined ? {} : { provenance: origin }), ...(force ? { force } : {}) };
+    const answer = await outcomeOf("svc config versions", (signal) =>
+      withSpinner(
+        context,
+        "Deploying",
+        api.post<Deployed>(path, body, ["version", "created", "warnings"], { env: environment }, signal),
+      ),
+    );
+    const { version, hash, created, hasCustomers, warnings: stranded } = answer.data;
+    if (stranded.length > 0) out.note(showDiagnostics(asWarnings(stranded), out.errorStyle));
+    out.result(answer, () => {
+      if (!created)
+        return `${version} is active in ${environment} of ${project} already and is the same model; nothing was deployed.`;
+      const done = `Deployed ${version} to ${environment} of ${project}: ${summary(snapshot)} (${hash.slice(0, 12)}).`;
+      return hasCustomers ? `${done}\n${customersKeepTheirState(environment)}` : done;
+    });
+  },
+});

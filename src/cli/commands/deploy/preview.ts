@@ -1,0 +1,63 @@
+import { compile } from "../../core/compile.js";
+import type { Context } from "../../core/context.js";
+import { showDiagnostics } from "../../output/diagnostics.js";
+import { impactMarkdown } from "./impact-markdown.js";
+import { impactInWords } from "./impact-report.js";
+import { Impact } from "./impact.js";
+import { cancellable } from "../../output/interruption.js";
+import { untilCompleted } from "../recompute/job-wait.js";
+import { type DifferencePage, differencesOf, documentOf, type Job, JOB_MEMBERS } from "../recompute/jobs.js";
+
+export interface PreviewOptions {
+  /** About how many customers to look at; all unless given. */
+  sample: number | undefined;
+  /** Whether to print a comment for a pull request. */
+  markdown: boolean;
+}
+
+/** Compiles the local model and prints what it would change, without deploying it. */
+export async function preview(context: Context, { sample, markdown }: PreviewOptions): Promise<void> {
+  const { api, out, settings } = context;
+  const { environment, project } = settings;
+  settings.credentials();
+  const { snapshot, warnings } = await cancellable((stop) => compile(context, stop));
+  if (warnings.length > 0) out.note(showDiagnostics(warnings, out.errorStyle));
+
+  const ofAll = sample === undefined || (!out.json && (await takesInAll(context, sample)));
+  const body = { snapshot, ...(sample === undefined ? {} : { sample }) };
+  // A preview changes nothing, so there is no outcome to be known.
+  const { data } = await cancellable((stop) =>
+    api.post<Job>(api.projectPath("previews"), body, JOB_MEMBERS, { env: environment }, stop),
+  );
+  const path = api.projectPath("previews", data.id);
+  const job = await untilCompleted(context, data, {
+    path,
+    untouched: "; it changes nothing",
+    onDeadLetter: "mend the cause, then preview the model again",
+    onStop: "it changes nothing; preview the model again to see what comes of it",
+  });
+
+  const impact = new Impact();
+  const pages = gathered(differencesOf(context, path), impact);
+  if (out.json) return out.stream(documentOf(job, pages, () => ({ impact: impact.document })));
+  for await (const _page of pages);
+  const told = ofAll ? { ...job, sample: null } : job;
+  out.print(
+    markdown ? impactMarkdown(project, told, impact.document) : impactInWords(out, project, told, impact.document),
+  );
+}
+
+/** Whether a sample of that size takes in everybody. */
+async function takesInAll({ api, settings }: Context, sample: number): Promise<boolean> {
+  const env = settings.environment;
+  const { data } = await api.get<{ customers: number }>(api.projectPath("overview"), ["customers"], { env });
+  return sample >= data.customers;
+}
+
+/** The pages as they are; what is in them is gathered on the way. */
+async function* gathered(pages: AsyncIterable<DifferencePage>, impact: Impact): AsyncGenerator<DifferencePage> {
+  for await (const page of pages) {
+    for (const difference of page.items) impact.add(difference);
+    yield page;
+  }
+}

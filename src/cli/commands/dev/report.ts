@@ -1,0 +1,182 @@
+import type { Diagnostic } from "../../../dsl-compiler/index.js";
+import { stateBudget } from "../../../engine/index.js";
+import {
+  changesInWords,
+  curlLine,
+  type CustomerChange,
+  type LocalEngine,
+  type Reload,
+  type RequestReport,
+  type SessionObserver,
+} from "../../../local/index.js";
+import { showDiagnostics } from "../../output/diagnostics.js";
+import type { Out } from "../../output/out.js";
+import { stateSize, summary } from "../../output/summary.js";
+import { localTime, plural, printable } from "../../output/text.js";
+
+/** How many customers of one request or one timer are shown. */
+const CUSTOMERS_MAX = 20;
+
+/** Tells the terminal what `svc dev` does: lines for people, or with `--json` one JSON document a line. */
+export class DevReport implements SessionObserver {
+  readonly #out: Out;
+
+  constructor(out: Out) {
+    this.#out = out;
+  }
+
+  ready({ url, engine, warnings }: { url: string; engine: LocalEngine; warnings: readonly Diagnostic[] }): void {
+    const { clock, snapshot } = engine;
+    const now = new Date(clock.now()).toISOString();
+    const { bytes } = stateBudget(snapshot);
+    const document = {
+      type: "ready",
+      url,
+      clock: { kind: clock.kind, now },
+      stateBytes: bytes,
+      diagnostics: warnings,
+    };
+    this.#say(document, (style) => [
+      ...this.#diagnostics(warnings),
+      `${style.green("ready")} ${style.bold(url)} ${style.dim(summary(snapshot))}`,
+      stateSize(bytes),
+      ...(clock.kind === "test" ? [`It is ${now}; POST /clock moves the time.`] : []),
+      `Try: ${curlLine(url, engine)}`,
+    ]);
+  }
+
+  request(report: RequestReport): void {
+    const { requestId, method, path, status, operations, changes, duplicates, diagnostics, error } = report;
+    const document = {
+      type: "request",
+      requestId,
+      method,
+      path,
+      status,
+      operations: operations.map((operation) => ({
+        customerId: operation.customerId,
+        ...(operation.type === "identify" ? { type: "identify" } : { event: operation.event }),
+      })),
+      duplicates,
+      changes: changesOf(changes),
+      diagnostics: error?.detail.diagnostics ?? diagnostics,
+      ...(error === null ? {} : { error: { code: error.code, message: error.message } }),
+    };
+    this.#say(document, (style) => {
+      const paint = error === null ? style.green : style.red;
+      const what = [paint(String(status)), whatWasAsked(report)];
+      if (error !== null) what.push(`${style.red(error.code)} ${printable(error.message)}`);
+      else if (duplicates > 0) what.push(style.dim(plural(duplicates, "repetition")));
+      const faults = diagnostics.map(({ code, message, path }) => ({ severity: "warning", code, message, path }));
+      return [...this.#withChanges(what.join("  "), changes, operations.length), ...this.#diagnostics(faults)];
+    });
+    // What nobody foresaw needs its stack; the answer does not have it.
+    if (error?.cause instanceof Error) this.#out.note(error.cause.stack ?? error.cause.message);
+  }
+
+  timers(changes: readonly CustomerChange[]): void {
+    this.#say({ type: "timers", changes: changesOf(changes) }, (style) =>
+      this.#withChanges(style.dim("time"), changes, 0),
+    );
+  }
+
+  reloaded({ snapshot, warnings, changed, customers, before, after, took }: Reload): void {
+    const moved = [...new Set([...before.keys(), ...after.keys()])]
+      .map((state) => ({ state, before: before.get(state) ?? 0, after: after.get(state) ?? 0 }))
+      .filter((count) => count.before !== count.after);
+    const document = {
+      type: "reloaded",
+      changed,
+      customers,
+      lifecycle: moved,
+      diagnostics: warnings,
+      milliseconds: took,
+    };
+    this.#say(document, (style) => [
+      ...this.#diagnostics(warnings),
+      changed
+        ? `${style.green("reloaded")} in ${Math.round(took)} ms: ${summary(snapshot)}; ${plural(customers, "customer")} evaluated again`
+        : `${style.green("reloaded")} in ${Math.round(took)} ms: the model is the same`,
+      ...moved.map((count) => `  ${printable(count.state)}: ${count.before} → ${count.after}`),
+    ]);
+  }
+
+  broken(diagnostics: readonly Diagnostic[], serving: boolean): void {
+    this.#say({ type: "broken", serving, diagnostics }, (style) => [
+      ...this.#diagnostics(diagnostics),
+      `${style.red("broken")} ${
+        serving
+          ? "The model does not compile; the last good one goes on."
+          : "The model does not compile; waiting for its sources to change."
+      }`,
+    ]);
+  }
+
+  typesChecked(diagnostics: readonly Diagnostic[]): void {
+    if (diagnostics.length === 0 && !this.#out.json) return;
+    this.#say({ type: "types", diagnostics }, (style) => [
+      ...this.#diagnostics(diagnostics),
+      style.yellow(`${plural(diagnostics.length, "finding")} of the type check; the model that runs is not affected.`),
+    ]);
+  }
+
+  output(text: string): void {
+    this.#out.note(text.trimEnd());
+  }
+
+  watchFailed(error: Error): void {
+    this.#out.note(
+      `Changes of some folders cannot be seen (${error.message}); restart svc dev after changing sources.`,
+    );
+  }
+
+  #say(document: object, lines: (style: Out["style"]) => string[]): void {
+    this.#out.result({ document }, () => lines(this.#out.style).join("\n"));
+  }
+
+  #diagnostics(diagnostics: readonly unknown[]): string[] {
+    return diagnostics.length === 0 ? [] : [showDiagnostics(diagnostics, this.#out.style)];
+  }
+
+  /** A line, with the changes at its end where it is about one operation, otherwise with a line for each customer below it. */
+  #withChanges(line: string, changes: readonly CustomerChange[], operations: number): string[] {
+    const shown = changes.filter(({ effects }) => effects.length > 0);
+    // One operation names its customer in the line.
+    if (operations === 1 && changes.length === 1) {
+      return [[line, ...shown.map((change) => this.#changes(change))].join("  ")];
+    }
+    const rest = shown.length - CUSTOMERS_MAX;
+    return [
+      line,
+      ...shown.slice(0, CUSTOMERS_MAX).map((change) => `  ${printable(change.customerId)}  ${this.#changes(change)}`),
+      ...(rest > 0 ? [`  and ${plural(rest, "customer")} more`] : []),
+    ];
+  }
+
+  /** What happened, in order; where time did it, with the instant. */
+  #changes({ effects }: CustomerChange): string {
+    const { cyan, dim } = this.#out.style;
+    const timed = new Map(effects.map(({ at, cause }) => [at, cause.kind === "timer"]));
+    return changesInWords(effects)
+      .map(({ at, text }) => {
+        const when =
+          timed.get(at) === true ? dim(` (${localTime(new Date(at).toISOString(), this.#out.timeZone)})`) : "";
+        return cyan(printable(text)) + when;
+      })
+      .join(", ");
+  }
+}
+
+function whatWasAsked({ method, path, operations }: RequestReport): string {
+  const [first] = operations;
+  if (first === undefined) return printable(`${method} ${path}`);
+  if (operations.length > 1) return `batch of ${plural(operations.length, "operation")}`;
+  return printable(`${first.type === "identify" ? "identify" : first.event}  ${first.customerId}`);
+}
+
+function changesOf(changes: readonly CustomerChange[]): object[] {
+  return changes.map(({ customerId, effects }) => ({
+    customerId,
+    changes: changesInWords(effects).map(({ at, text }) => ({ at: new Date(at).toISOString(), text })),
+  }));
+}

@@ -1,0 +1,92 @@
+import { setTimeout } from "node:timers/promises";
+import type { EventSourceMessage } from "eventsource-parser";
+import { type Answer, type Page, type Query, refusal } from "../../client/api.js";
+import { isTransient } from "../../client/retry-transient.js";
+import { messagesOf } from "../../client/server-sent.js";
+import type { Context } from "../../core/context.js";
+import { UserError } from "../../core/errors.js";
+import { elementTexts, memberTexts } from "../../output/json-text.js";
+import { printable } from "../../output/text.js";
+
+/** An event as the service lists it, as far as it is shown. */
+export interface Event {
+  id: string;
+  customerId: string;
+  event: string;
+  occurredAt: string;
+  status: "processed" | "pending";
+}
+
+/** The properties of each event of a list as they are written, so that long numbers keep all their digits. */
+export function propertiesOf({ text, data }: Answer<Page<Event>>): ReadonlyMap<Event, string> {
+  const items = elementTexts(memberTexts(text).get("data") ?? "[]");
+  return new Map(data.data.map((event, index) => [event, propertiesIn(items[index] ?? "{}")]));
+}
+
+/** The properties of an event, of which this is the JSON text; empty where it has none. */
+export function propertiesIn(item: string): string {
+  const text = memberTexts(item).get("properties") ?? "";
+  return text === "{}" ? "" : text;
+}
+
+/** The service sends something at least every 15 seconds; a connection that is silent for longer is dead. */
+const SILENT_MS_MAX = 45_000;
+const PAUSE_MS_FIRST = 500;
+const PAUSE_MS_MAX = 30_000;
+
+/**
+ * Events as they are accepted from now on, each as its JSON text, once and in the order of acceptance, until the signal ends it or the service
+ * refuses. A connection that is lost is made again, going on where it was; what is to be said of that goes to standard error.
+ */
+export async function* tail(context: Context, query: Query, stop: AbortSignal): AsyncGenerator<string> {
+  const { out, settings } = context;
+  const { environment, project } = settings;
+  const isStopped = (): boolean => stop.aborted;
+  let lastId: string | undefined;
+  for (let failures = 0; ;) {
+    let isConnected = false;
+    let failure: unknown;
+    try {
+      for await (const message of connection(context, query, lastId, stop)) {
+        if (!isConnected) {
+          isConnected = true;
+          if (lastId === undefined) out.note(`Waiting for events in ${environment} of ${project}. Ctrl+C stops.`);
+          else out.note("Connected again.");
+          failures = 0;
+        }
+        const { id, event, data } = message;
+        if (event === "error") {
+          throw refusal(settings.apiUrl, 200, JSON.parse(data), () => settings.credentials());
+        }
+        if (id !== undefined) lastId = id;
+        if (event === "event") yield data;
+      }
+    } catch (error) {
+      failure = error;
+    }
+    if (isStopped()) return;
+    // What the service never gave is not waited for, and what it refuses is not asked for again.
+    if (failure instanceof UserError && (lastId === undefined || !isTransient(failure))) throw failure;
+    if (failures === 0) out.note(`${lossInWords(failure)}; connecting again …`);
+    await setTimeout(Math.min(PAUSE_MS_FIRST * 2 ** failures++, PAUSE_MS_MAX), undefined, { signal: stop });
+  }
+}
+
+/** The messages of one connection. */
+async function* connection(
+  { api }: Context,
+  query: Query,
+  lastId: string | undefined,
+  stop: AbortSignal,
+): AsyncGenerator<EventSourceMessage> {
+  const silence = new AbortController();
+  const signal = AbortSignal.any([stop, silence.signal]);
+  const headers = lastId === undefined ? {} : { "last-event-id": lastId };
+  const path = api.projectPath("events", "stream");
+  const chunks = await api.stream(path, query, { type: "text/event-stream", headers, signal });
+  yield* messagesOf(chunks, SILENT_MS_MAX, () => silence.abort());
+}
+
+function lossInWords(failure: unknown): string {
+  return failure instanceof UserError ? printable(failure.message) : "The connection to the service was lost";
+}

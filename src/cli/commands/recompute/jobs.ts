@@ -1,0 +1,119 @@
+import type { Context } from "../../core/context.js";
+import { memberTexts } from "../../output/json-text.js";
+import { readAll } from "../../client/pages.js";
+
+/** A recompute, a dry run or a preview as the service tells of it. */
+export interface Job {
+  id: string;
+  status: "queued" | "running" | "retrying" | "completed" | "dead_letter";
+  dry_run: boolean;
+  environment: string;
+  /** Of a recompute: the one customer; null for all. */
+  customerId?: string | null;
+  /** Of a preview: about how many customers it looks at; null for all. */
+  sample?: number | null;
+  /** Of a preview: the snapshot's. */
+  hash?: string;
+  pins: { configVersion: string | null; evaluatedAt: string; customersCreatedThrough: string };
+  attempt: number;
+  nextAttemptAt: string | null;
+  error: string | null;
+  progress: { customersTotal: number | null; customersDone: number };
+  result: Totals;
+  requestedBy: string;
+  requestedAt: string;
+  startedAt: string | null;
+  finishedAt: string | null;
+}
+
+export interface Totals {
+  lifecycleChanged: number;
+  healthChanged: number;
+  segmentsEntered: number;
+  segmentsExited: number;
+  customersChanged: number;
+  rules: number;
+  rulesRemoved: number;
+  emissions: number;
+}
+
+interface Score {
+  overall: number;
+  components: Record<string, number>;
+}
+
+interface BeforeAndAfter<Value> {
+  before: Value;
+  after: Value;
+}
+
+/** What changes about one customer. */
+export interface Difference {
+  customerId: string;
+  lifecycle: BeforeAndAfter<string | null>;
+  health: BeforeAndAfter<Score | null>;
+  segments: BeforeAndAfter<string[]>;
+  journeys: BeforeAndAfter<{ journeyId: string; status: string; currentStep: string }[]>;
+  rules: { ruleId: string; result: string }[];
+  /** How many more there are than `rules` holds. */
+  rulesOmitted?: number;
+  /** How many runs the log loses. */
+  rulesRemoved?: number;
+  emissions: { eventType: string }[];
+  emissionsOmitted?: number;
+}
+
+/** Why a job was given up or failed, without the service's advice to retry it: the command line gives that itself, with `--env`. */
+export function reasonOf({ error }: Job): string | null {
+  return error?.replace(/ When the cause is mended: svc recompute retry \S+$/, "") ?? null;
+}
+
+/** The members that every answer with a job must have. */
+export const JOB_MEMBERS = ["id", "status", "dry_run", "pins", "progress", "result"] as const;
+
+/** A page of differences: as data, and as the JSON text of its items, with all digits that came. */
+export interface DifferencePage {
+  items: Difference[];
+  text: string;
+}
+
+/** The customers that a job changes, the most telling first, page by page. @param path of the job */
+export async function* differencesOf(
+  { api, settings }: Context,
+  path: string,
+  pageLength?: number,
+): AsyncGenerator<DifferencePage> {
+  const query = { env: settings.environment };
+  const reading = { patient: true, pageLength };
+  for await (const { data, text } of readAll<Difference>(api, `${path}/customers`, query, reading)) {
+    yield { items: data.data, text: memberTexts(text).get("data")?.slice(1, -1).trim() ?? "" };
+  }
+}
+
+/** The most telling differences, so many at most. */
+export async function mostTelling(context: Context, path: string, count: number): Promise<Difference[]> {
+  const found: Difference[] = [];
+  for await (const { items } of differencesOf(context, path, count)) {
+    found.push(...items);
+    if (found.length >= count) break;
+  }
+  return found.slice(0, count);
+}
+
+/** The whole job as one JSON document, with every customer in `result.customers`. @param more members of `result` after that, once all customers are seen */
+export async function* documentOf(
+  job: Job,
+  pages: AsyncIterable<DifferencePage>,
+  more: () => Record<string, unknown> = () => ({}),
+): AsyncGenerator<string> {
+  const { result, ...rest } = job;
+  yield `${JSON.stringify(rest).slice(0, -1)},"result":${JSON.stringify(result).slice(0, -1)},"customers":[`;
+  let separator = "";
+  for await (const { items, text } of pages) {
+    if (items.length === 0) continue;
+    yield separator + text;
+    separator = ",";
+  }
+  const members = Object.entries(more()).map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  yield `]${members.join("")}}}`;
+}

@@ -1,0 +1,86 @@
+import type { Page } from "../../client/api.js";
+import { asks, confirmation } from "../../output/confirm.js";
+import type { Context } from "../../core/context.js";
+import type { Job } from "./jobs.js";
+import { localTime, number, printable, shellWord } from "../../output/text.js";
+
+const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and what differs is emitted";
+
+/** Asks before a recompute under the active version is queued. @param customer the one that it is of; null for all */
+export async function confirmNew(context: Context, customer: string | null, yes: boolean): Promise<void> {
+  await confirm(context, customer, "", yes);
+}
+
+/**
+ * Says what a recompute of the scope and the pins of a dry run does, and asks. What is not written needs no answer.
+ *
+ * @param dryRun what is to be taken over; where it is no dry run nothing is said, as the service refuses that.
+ */
+export async function confirmFrom(
+  context: Context,
+  dryRun: Job,
+  { again, yes }: { again: boolean; yes: boolean },
+): Promise<void> {
+  if (!dryRun.dry_run) return;
+  const pinned = `${pinsOf(context, dryRun)}, as the dry run ${dryRun.id} told`;
+  const kind = again ? "Dry run" : "Recompute";
+  if (again || !asks(context, yes)) context.out.note(`${kind} of ${scopeOf(dryRun)} ${pinned}.`);
+  await warnOfOtherVersion(context, dryRun, again);
+  if (!again) await confirm(context, dryRun.customerId ?? null, ` ${pinned}`, yes);
+}
+
+/** Says what the retry of a recompute does, and asks as before the recompute itself. Where it was not given up the service refuses it. */
+export async function confirmRetry(context: Context, job: Job, yes: boolean): Promise<void> {
+  if (job.status !== "dead_letter") return;
+  const { customersDone: done, customersTotal: total } = job.progress;
+  const reached = total === null ? "" : `; ${number(done)} of ${number(total)} customers are done`;
+  const pinned = pinsOf(context, job);
+  if (job.dry_run || !asks(context, yes)) {
+    context.out.note(`${job.dry_run ? "Dry run" : "Recompute"} ${job.id} of ${scopeOf(job)} ${pinned}${reached}.`);
+  }
+  await warnOfOtherVersion(context, job, job.dry_run);
+  if (!job.dry_run)
+    await confirm(context, job.customerId ?? null, ` ${pinned}, as ${job.id} was queued${reached}`, yes);
+}
+
+/** Asks for what is written; of all customers, for the name of the environment. @param pinned how it was pinned before, if it was */
+async function confirm(context: Context, customer: string | null, pinned: string, yes: boolean): Promise<void> {
+  const { environment, project, apiUrl } = context.settings;
+  const where = `${environment} of project ${project} at ${apiUrl}${pinned}`;
+  if (customer !== null) {
+    const ask = await confirmation(context, { action: "recomputing a customer", yes });
+    return ask(`Recompute the customer ${printable(customer)} in ${where}? Its ${DERIVED}.`);
+  }
+  const action = `recomputing all customers of ${environment}`;
+  const ask = await confirmation(context, { action, yes, word: environment, yesSuffices: true });
+  return ask(`This recomputes all customers in ${where}: their ${DERIVED}.`);
+}
+
+function scopeOf({ customerId, environment }: Job): string {
+  const whom = typeof customerId === "string" ? `the customer ${printable(customerId)}` : "all customers";
+  return `${whom} in ${environment}`;
+}
+
+function pinsOf({ out }: Context, { pins }: Job): string {
+  return `under ${pins.configVersion ?? "no model"}, as of ${localTime(pins.evaluatedAt, out.timeZone)}`;
+}
+
+/** Warns where another version is active than the one that was pinned. */
+async function warnOfOtherVersion({ api, out, settings }: Context, job: Job, dryRun: boolean): Promise<void> {
+  const { environment } = settings;
+  const { data } = await api.get<Page<{ version: string | null }>>(
+    api.projectPath("activations"),
+    ["data", "nextCursor"],
+    { env: environment, limit: 1 },
+  );
+  const active = data.data[0]?.version ?? null;
+  const pinned = job.pins.configVersion;
+  if (active === pinned) return;
+  const [was, is] = [pinned ?? "no model", active ?? "no model"];
+  const what = dryRun
+    ? `this tells of ${was}, but ${is} is active in ${environment} now`
+    : `customers will stand under ${was} while ${is} is active in ${environment}`;
+  const scope = typeof job.customerId === "string" ? `--customer ${shellWord(job.customerId)}` : "--all";
+  const instead = `for ${is}, queue a new dry run: svc recompute ${scope} --dry-run --env ${environment}`;
+  out.note(`${out.errorStyle.yellow("warning")}: ${what}; ${instead}`);
+}

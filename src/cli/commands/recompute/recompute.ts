@@ -1,0 +1,56 @@
+import { defineCommand } from "../../core/command.js";
+import { UsageError } from "../../core/errors.js";
+import type { Job } from "./jobs.js";
+import { noWaitOption, projectOptions, yesOption } from "../../core/options.js";
+import { outcomeOf } from "../../output/outcome.js";
+
+export default defineCommand({
+  options: {
+    customer: { type: "text", describe: "The id of the one customer" },
+    all: { type: "flag", describe: "All customers" },
+    from: { type: "text", describe: "What a dry run told of, exactly: its id" },
+    dryRun: { type: "flag", describe: "Tell what would change, and write nothing" },
+    ...noWaitOption,
+    ...yesOption,
+    ...projectOptions,
+  },
+  examples: [
+    ["svc recompute --all --dry-run", "What the active model would change, with the customers that change most"],
+    ["svc recompute --from rec_0123456789abcdef0123", "Do exactly what that dry run told of"],
+    ["svc recompute --customer cus_42 --yes", "One customer, without being asked"],
+    ["svc recompute --all --dry-run --json", "Every customer that would change, before and after"],
+  ],
+  async handler(context, { customer, all, from, dryRun, noWait, yes }) {
+    const said = [customer !== undefined && "--customer", all && "--all", from !== undefined && "--from"];
+    const scopes = said.filter((name) => name !== false);
+    if (scopes.length !== 1) {
+      const wrong =
+        scopes.length === 0 ? "it is not said what to recompute" : `${scopes.join(" and ")} exclude each other`;
+      throw new UsageError(wrong, "give one of --customer <id>, --all and --from <dry run>");
+    }
+    const { api, settings } = context;
+    const { environment } = settings;
+    settings.credentials();
+    const { JOB_MEMBERS } = await import("./jobs.js");
+    const { confirmFrom, confirmNew } = await import("./question.js");
+    if (from !== undefined) {
+      const { data } = await api.get<Job>(api.projectPath("recomputes", from), JOB_MEMBERS, { env: environment });
+      await confirmFrom(context, data, { again: dryRun, yes });
+    } else if (!dryRun) await confirmNew(context, customer ?? null, yes);
+
+    const body = { ...scopeBody(), ...(dryRun ? { dryRun } : {}) };
+    const path = api.projectPath("recomputes");
+    const answer = await outcomeOf(`svc recompute list --env ${environment}`, (signal) =>
+      api.post<Job>(path, body, JOB_MEMBERS, { env: environment }, signal),
+    );
+    // Not above: the help of this command must not wait for what draws bars and tables.
+    const { printQueued, printResult } = await import("./result.js");
+    if (noWait) printQueued(context, answer);
+    else await printResult(context, answer.data);
+
+    function scopeBody(): object {
+      if (from !== undefined) return { from };
+      return customer === undefined ? { all: true } : { customerId: customer };
+    }
+  },
+});

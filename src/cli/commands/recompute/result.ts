@@ -1,0 +1,46 @@
+import type { Answer } from "../../client/api.js";
+import type { Context } from "../../core/context.js";
+import { jobInWords, SHOWN } from "./job-report.js";
+import { untilCompleted } from "./job-wait.js";
+import { differencesOf, documentOf, type Job, mostTelling } from "./jobs.js";
+import { shellWord } from "../../output/text.js";
+
+/** Waits for the end of a recompute that was queued, and prints what came of it. */
+export async function printResult(context: Context, job: Job): Promise<void> {
+  const { api } = context;
+  const completed = await untilCompleted(context, job, {
+    path: api.projectPath("recomputes", job.id),
+    untouched: ", and nothing else",
+    onDeadLetter: `mend the cause, then go on where it ended: ${commandFor("retry", job)}`,
+    onStop: `see how far it is: ${commandFor("status", job)}`,
+  });
+  await printJob(context, completed, { customers: true });
+}
+
+/** Prints a recompute: for people with the customers that change most, with `--json` all of them where that is asked for. */
+export async function printJob(context: Context, job: Job, { customers }: { customers: boolean }): Promise<void> {
+  const { api, out } = context;
+  const path = api.projectPath("recomputes", job.id);
+  if (out.json && customers) return out.stream(documentOf(job, differencesOf(context, path)));
+  const top = out.json || job.result.customersChanged === 0 ? [] : await mostTelling(context, path, SHOWN);
+  out.result({ document: job }, () => [jobInWords(out, job, top), ...nextStep(job)].join("\n\n"));
+}
+
+/** What somebody may want to do next. */
+function nextStep(job: Job): string[] {
+  if (job.status === "dead_letter") return [`Once the cause is mended: ${commandFor("retry", job)}`];
+  if (job.status !== "completed" || !job.dry_run) return [];
+  if (job.result.customersChanged === 0 && job.result.rulesRemoved === 0) return ["Nothing would change."];
+  return [`Nothing was written. To do exactly this: svc recompute --from ${job.id} --env ${job.environment}`];
+}
+
+/** The command line about a recompute. */
+function commandFor(verb: "status" | "retry", { id, environment }: Job): string {
+  return `svc recompute ${verb} ${shellWord(id)} --env ${environment}`;
+}
+
+/** Tells of a recompute that nobody waits for. */
+export function printQueued({ out }: Context, answer: Answer<Job>): void {
+  const job = answer.data;
+  out.result(answer, () => `Queued ${job.id}. See how far it is: ${commandFor("status", job)}`);
+}

@@ -1,0 +1,59 @@
+import type { Action } from "../../../model/snapshot/types.js";
+import { actionText } from "../../../model/snapshot/words.js";
+import { type Explanation, explanationInWords } from "../customers/explanation.js";
+import type { Out } from "../../output/out.js";
+import { localTime, printable } from "../../output/text.js";
+
+/** A run of a rule as the log tells of it. */
+export interface RuleRun {
+  customerId: string;
+  ruleId: string;
+  result: "pass" | "fail" | "skip" | "error";
+  triggeredBy: string;
+  executedAt: string;
+  cause: { type: string; id: string | null };
+  configVersion: string | null;
+  error: string | null;
+  /** With detail; empty where the rule has no condition. */
+  conditions?: Explanation | Record<string, never>;
+  /** With detail. */
+  action?: { type: Action["kind"]; segment?: string; signal?: string; eventType?: string };
+}
+
+/** Colours what a run ended as. */
+export function outcomeIn({ style }: Out, { result }: RuleRun, text: string): string {
+  return { pass: style.green, fail: style.yellow, skip: style.dim, error: style.red }[result](text);
+}
+
+/** A run with what triggered it, how its condition came out, and what the rule does when it passes. */
+export function runInWords(out: Out, run: RuleRun): string {
+  const { bold, dim } = out.style;
+  const { customerId, ruleId, result, triggeredBy, executedAt, cause, configVersion, error, conditions, action } = run;
+  const because = [cause.type, cause.id].filter((part) => part !== null).join(" ");
+  const triggered = `triggered by ${triggeredBy} (${because})${configVersion === null ? "" : `, ${configVersion}`}`;
+  return [
+    `${localTime(executedAt, out.timeZone)}  ${bold(printable(ruleId))} for ${printable(customerId)}: ` +
+      `${outcomeIn(out, run, result)}, ${outcomeInWords(run)}`,
+    `  ${dim(printable(triggered))}`,
+    ...(error === null ? [] : [`  ${out.style.red(printable(error))}`]),
+    ...(conditions !== undefined && isExplanation(conditions) ? [explanationInWords(out, conditions)] : []),
+    ...(action === undefined ? [] : [`  ${result === "pass" ? "did" : "would"}: ${printable(actionInWords(action))}`]),
+  ].join("\n");
+}
+
+function outcomeInWords({ result }: RuleRun): string {
+  return {
+    pass: "it acted",
+    fail: "its condition was unmet",
+    skip: "it rests after it acted before",
+    error: "it could not be run",
+  }[result];
+}
+
+function isExplanation(conditions: object): conditions is Explanation {
+  return "kind" in conditions;
+}
+
+function actionInWords({ type, eventType, ...rest }: NonNullable<RuleRun["action"]>): string {
+  return actionText({ ...rest, kind: type, ...(eventType === undefined ? {} : { type: eventType }) } as Action);
+}

@@ -1,0 +1,76 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+
+import { defineCommand } from "../../core/command.js";
+import { type LocalCode, UserError } from "../../core/errors.js";
+import { projectOptions } from "../../core/options.js";
+import { printable, shellWord } from "../../output/text.js";
+
+export default defineCommand({
+  options: {
+    ...projectOptions,
+    output: { type: "text", describe: "The file to write; only one that svc types wrote is replaced" },
+  },
+  examples: [
+    ["svc types --output src/svc-types.ts", "For code that sends events: what the active model takes, as TypeScript"],
+    ["svc types --env live", "That of live, on standard output"],
+  ],
+  async handler(context, { output }) {
+    const { io, out, settings } = context;
+    const { environment, project } = settings;
+    const file = output === undefined ? undefined : path.resolve(io.cwd, output);
+    const present = file === undefined ? undefined : await writtenBefore(file);
+    const { activeVersion, getVersion } = await import("../config/stored-versions.js");
+    const active = await activeVersion(context, environment);
+    if (active === null) {
+      throw new UserError(
+        "NOTHING_DEPLOYED" satisfies LocalCode,
+        `nothing was deployed to ${environment} of project ${project} yet, so any event is taken`,
+        `deploy a model first: svc deploy --env ${environment}`,
+      );
+    }
+    const { version, hash, snapshot } = await getVersion(context, active);
+
+    const { HEADER, typesOf } = await import("./source.js");
+    const again = ["svc", "types", "--env", environment, "--project", project];
+    if (output !== undefined) again.push("--output", output);
+    const types = [
+      `${HEADER} in ${environment} of project ${printable(project)}: ${printable(version)} (${hash.slice(0, 12)}).`,
+      `// Not to be edited: made by \`${again.map(shellWord).join(" ")}\`.`,
+      "",
+      typesOf(snapshot),
+    ].join("\n");
+    const document = { project, environment, version, hash };
+    if (file === undefined) {
+      out.result({ document: { ...document, types } }, () => types);
+      return;
+    }
+
+    const isNew = present !== types;
+    if (isNew) {
+      const { replaceFile } = await import("../../output/write-file.js");
+      await replaceFile(file, types);
+    }
+    out.result({ document: { ...document, output: file, written: isNew } }, () =>
+      isNew
+        ? `Wrote the types of ${version}, active in ${environment} of ${project}, to ${file}.`
+        : `${file} has the types of ${version}, active in ${environment} of ${project}, already.`,
+    );
+  },
+});
+
+/** What is in a file that `svc types` wrote; undefined where there is none. Refuses to replace any other. */
+async function writtenBefore(file: string): Promise<string | undefined> {
+  const { HEADER } = await import("./source.js");
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    throw occupied(`${file} cannot be read (${code ?? message})`);
+  });
+  if (text === undefined || text.startsWith(HEADER)) return text;
+  throw occupied(`${file} is there already, and svc types did not write it`);
+}
+
+function occupied(message: string): UserError {
+  return new UserError("FILE_EXISTS" satisfies LocalCode, message, "name another file by --output, or remove it");
+}

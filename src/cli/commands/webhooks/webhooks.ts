@@ -1,0 +1,102 @@
+import { checkDuration } from "../../core/values.js";
+import type { Options } from "../../core/command.js";
+import type { Context } from "../../core/context.js";
+import { UsageError } from "../../core/errors.js";
+import { localTime, number, printable } from "../../output/text.js";
+
+/** What a webhook is set to. */
+export interface WebhookSettings {
+  url: string;
+  eventTypes: string[];
+  maxEventAge: string | null;
+  maxConcurrency: number;
+  maxPerSecond: number | null;
+}
+
+export interface Webhook extends WebhookSettings {
+  id: string;
+  createdAt: string;
+  previousSecretExpiresAt: string | null;
+  failingSince: string | null;
+  disabledAt: string | null;
+  disabledReason: string | null;
+}
+
+/** Members that every answer with a webhook must have. */
+export const WEBHOOK_MEMBERS = ["id", "url", "eventTypes", "maxEventAge", "maxConcurrency", "maxPerSecond"] as const;
+
+const NONE = "none";
+
+/** Options that spare a receiver. */
+export const limitOptions = {
+  maxEventAge: { type: "text", describe: "Leave out what happened longer ago, such as 7d; none for no limit" },
+  maxConcurrency: { type: "integer", min: 1, max: 100, describe: "Deliveries at once at most" },
+  maxPerSecond: { type: "text", describe: "Deliveries per second at most, 1 to 1000; none for no limit" },
+} as const satisfies Options;
+
+interface Limits {
+  maxEventAge: string | undefined;
+  maxConcurrency: number | undefined;
+  maxPerSecond: string | undefined;
+}
+
+/** The limits as the service takes them; those that were not given are absent. @throws {UsageError} */
+export function readLimits({ maxEventAge, maxConcurrency, maxPerSecond }: Limits): Partial<WebhookSettings> {
+  if (maxEventAge !== NONE) checkDuration("--max-event-age", maxEventAge, ", or none");
+  const perSecond = /^\d{1,4}$/.test(maxPerSecond ?? "") ? Number(maxPerSecond) : 0;
+  if (maxPerSecond !== undefined && maxPerSecond !== NONE && (perSecond < 1 || perSecond > 1000)) {
+    const fix = "give a whole number from 1 to 1000, or none";
+    throw new UsageError(`--max-per-second is ${JSON.stringify(maxPerSecond)}`, fix);
+  }
+  return {
+    ...(maxEventAge === undefined ? {} : { maxEventAge: maxEventAge === NONE ? null : maxEventAge }),
+    ...(maxConcurrency === undefined ? {} : { maxConcurrency }),
+    ...(maxPerSecond === undefined ? {} : { maxPerSecond: maxPerSecond === NONE ? null : perSecond }),
+  };
+}
+
+/** What a webhook is set to, label by label. */
+export function settingsInWords({
+  url,
+  eventTypes,
+  ...limits
+}: Readonly<WebhookSettings>): (readonly [string, string])[] {
+  return [
+    ["URL", printable(url)],
+    ["Events", printable(eventTypes.join(", "))],
+    ["Limits", limitsInWords(limits)],
+  ];
+}
+
+/** `7d old at most, 10 at once, 50 per second`. */
+export function limitsInWords({
+  maxEventAge,
+  maxConcurrency,
+  maxPerSecond,
+}: Readonly<Pick<WebhookSettings, "maxEventAge" | "maxConcurrency" | "maxPerSecond">>): string {
+  return [
+    ...(maxEventAge === null ? [] : [`${printable(maxEventAge)} old at most`]),
+    `${number(maxConcurrency)} at once`,
+    ...(maxPerSecond === null ? [] : [`${number(maxPerSecond)} per second`]),
+  ].join(", ");
+}
+
+/** `enabled`, or since when or why it is not as it should be. */
+export function statusInWords({ disabledAt, disabledReason, failingSince }: Webhook, timeZone?: string): string {
+  if (disabledAt !== null) {
+    const reason = printable(disabledReason ?? "unknown");
+    return /^disabled/i.test(reason) ? reason : `disabled: ${reason}`;
+  }
+  return failingSince === null ? "enabled" : `failing since ${localTime(failingSince, timeZone)}`;
+}
+
+/** A webhook with what waits there. */
+export interface WebhookDetail extends Webhook {
+  pending: number;
+}
+
+export async function getWebhook({ api, settings }: Context, webhookId: string): Promise<WebhookDetail> {
+  const path = api.projectPath("webhooks", webhookId);
+  const query = { env: settings.environment };
+  return (await api.get<WebhookDetail>(path, [...WEBHOOK_MEMBERS, "pending"], query)).data;
+}

@@ -1,0 +1,264 @@
+// The only file that knows the parser of command lines. It turns commands, which are data, into yargs' builders, and what yargs
+// found into values; nothing runs inside yargs.
+import yargs, { type Argv } from "yargs";
+
+import type { AnyCommand, Option, Options } from "./command.js";
+import { UsageError } from "./errors.js";
+import { optionName, readValues } from "./values.js";
+import { sharedOptions } from "./options.js";
+import { candidates, commands, type ListedCommand, nouns } from "./registry.js";
+import { nearest } from "../../model/snapshot/nearest.js";
+
+/** The heading of the options that every command takes. */
+const SHARED = "Shared options:";
+
+export type Parsed =
+  | { kind: "run"; command: AnyCommand; values: Readonly<Record<string, unknown>> }
+  /** Help or the version was asked for. */
+  | { kind: "print"; text: string }
+  /** A command line that stops before it names a command; `text` is the help for how it could go on. */
+  | { kind: "incomplete"; text: string };
+
+export interface ParseOptions {
+  /** The width of help texts, in columns. */
+  width: number;
+  /** The version that `--version` prints. */
+  version: string;
+}
+
+/** What yargs found: the command or the noun it went into, and the arguments. */
+interface Found {
+  listed?: ListedCommand;
+  noun?: string;
+}
+
+/** The commands that the command line may mean, as their files define them. Of the others, help texts need nothing but what is listed. */
+type Loaded = ReadonlyMap<ListedCommand, AnyCommand>;
+
+type RawArguments = Record<string, unknown> & { _: (string | number)[] };
+
+/**
+ * Understands a command line.
+ *
+ * @throws {UsageError} where it cannot.
+ */
+export async function parse(given: readonly string[], options: ParseOptions): Promise<Parsed> {
+  const { argv, put } = literals(given);
+  const loaded: Loaded = new Map(
+    await Promise.all(candidates(argv).map(async (listed) => [listed, await listed.load()] as const)),
+  );
+  const found: Found = {};
+  const parser = describe(loaded, found, options);
+  let printed = "";
+  let complaint: unknown;
+  const raw: RawArguments = await parser.parseAsync([...argv], {}, (error, _arguments, output) => {
+    complaint = error;
+    printed = output;
+  });
+  put(raw);
+  const { listed } = found;
+  const command = listed && loaded.get(listed);
+  if (complaint) throw explain(complaint, found, command);
+  if (printed !== "") return { kind: "print", text: printed };
+  if (!listed || !command) return notACommand(raw, found, options);
+
+  refuseUnknown(raw, command.options ?? {}, Object.keys(command.args ?? {}), found);
+  const extra = raw._[listed.path.split(" ").length];
+  if (extra !== undefined) throw oneTooMany(String(extra), listed);
+  return { kind: "run", command, values: readValues(command, raw) };
+}
+
+/**
+ * What follows `--` is taken as it stands, such as an id that begins with a hyphen. yargs loses such arguments of commands of two words, so it gets
+ * other words in their place.
+ */
+function literals(given: readonly string[]): { argv: string[]; put: (raw: RawArguments) => void } {
+  const end = given.indexOf("--");
+  if (end < 0) return { argv: [...given], put: () => undefined };
+  const words = new Map(given.slice(end + 1).map((word, index) => [`\0${index}`, word]));
+  const restored = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(restored);
+    return typeof value === "string" ? (words.get(value) ?? value) : value;
+  };
+  return {
+    argv: [...given.slice(0, end), ...words.keys()],
+    put: (raw) =>
+      Object.assign(raw, Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, restored(value)]))),
+  };
+}
+
+function describe(loaded: Loaded, found: Found, { width, version }: ParseOptions): Argv {
+  const parser: Argv = yargs()
+    .scriptName("svc")
+    .usage("$0 <command>: events in, customers' states out")
+    .parserConfiguration({
+      // What is a number is said by an option's type; identifiers such as 007 stay as they are.
+      "parse-numbers": false,
+      "parse-positional-numbers": false,
+      "boolean-negation": false,
+      "camel-case-expansion": false,
+      "dot-notation": false,
+      "duplicate-arguments-array": true,
+      "greedy-arrays": false,
+      "strip-aliased": true,
+    })
+    .detectLocale(false)
+    .exitProcess(false)
+    .showHelpOnFail(false)
+    .wrap(width)
+    .version(version)
+    .alias("help", "h")
+    .group(["help", "version"], SHARED)
+    .example("svc init", "Begin: a project, and a starter for its model")
+    .epilogue("svc <command> --help shows a command's options and an example");
+  const single = commands.filter(({ path }) => !path.includes(" "));
+  const described = withCommands(withOptions(parser, sharedOptions, SHARED), single, loaded, found);
+  return Object.entries(nouns).reduce(
+    (next, [noun, about]) =>
+      next.command(
+        noun,
+        about,
+        (inner) => withCommands(inner, verbsOf(noun), loaded, found),
+        () => {
+          found.noun = noun;
+        },
+      ),
+    described,
+  );
+}
+
+/** The commands of two words that begin with this one. */
+function verbsOf(word: string): ListedCommand[] {
+  return commands.filter(({ path }) => path.startsWith(`${word} `));
+}
+
+/** Commands by their last words: the others have been read. */
+function withCommands(parser: Argv, listed: readonly ListedCommand[], loaded: Loaded, found: Found): Argv {
+  return listed.reduce((next, one) => withCommand(next, one, loaded, found), parser);
+}
+
+function withCommand(parser: Argv, listed: ListedCommand, loaded: Loaded, found: Found): Argv {
+  const { path, args, describe: about } = listed;
+  return parser.command(
+    [path.split(" ").at(-1), args].join(" ").trim(),
+    about,
+    (inner) => {
+      // yargs checks the number of arguments before it calls the handler; a complaint needs to know what is missing.
+      found.listed = listed;
+      const command = loaded.get(listed);
+      if (command === undefined) return inner;
+      const verbs = verbsOf(path);
+      let built = withCommands(inner, verbs, loaded, found).epilogue("");
+      // Where it is an option of the command, it does not ask for the version of svc.
+      if (command.options?.["version"] !== undefined) built = built.version(false);
+      for (const [name, positional] of Object.entries(command.args ?? {})) {
+        const { describe, choices } = typeof positional === "string" ? { describe: positional } : positional;
+        const among = choices === undefined ? "" : `: ${choices.join(", ")}`;
+        built = built.positional(name, { type: "string", describe: `${describe}${among}` });
+      }
+      built = withOptions(built, command.options ?? {}, "Options:", verbs.length === 0);
+      for (const [line, about] of command.examples) built = built.example(line, about);
+      return built;
+    },
+    () => undefined,
+  );
+}
+
+/** @param group the heading below which help texts list them */
+function withOptions(parser: Argv, options: Options, group: string, global = true): Argv {
+  return Object.entries(options).reduce(
+    (next, [key, option]) => next.option(optionName(key), { ...yargsOption(option), group, global }),
+    parser,
+  );
+}
+
+function yargsOption(option: Option) {
+  const flag = option.type === "flag";
+  return {
+    describe: option.describe,
+    ...(option.alias === undefined ? {} : { alias: option.alias }),
+    ...(flag
+      ? { type: "boolean" as const }
+      : { type: option.type === "list" ? ("array" as const) : ("string" as const), requiresArg: true }),
+    ...(option.type === "list" ? { string: true } : {}),
+    ...(option.type === "text" && option.required ? { demandOption: true } : {}),
+    ...(option.type === "integer" && option.default !== undefined
+      ? { defaultDescription: String(option.default) }
+      : {}),
+  };
+}
+
+/** The help text at a place that is not a command. */
+async function help(words: readonly string[], options: ParseOptions): Promise<string> {
+  let text = "";
+  await describe(new Map(), {}, options).parseAsync([...words, "--help"], {}, (_error, _arguments, output) => {
+    text = output;
+  });
+  return text;
+}
+
+async function notACommand(raw: RawArguments, found: Found, options: ParseOptions): Promise<Parsed> {
+  const words = raw._.map(String);
+  const known = commands.map(({ path }) => path);
+  if (words.length === 0 || (words.length === 1 && found.noun !== undefined)) {
+    refuseUnknown(raw, {}, [], found);
+    return { kind: "incomplete", text: await help(words, options) };
+  }
+  const starts = found.noun === undefined ? [...Object.keys(nouns), ...known] : known;
+  const said = words.slice(0, found.noun === undefined ? 1 : 2).join(" ");
+  // Somebody may also turn noun and verb around.
+  const turned = [words[1], words[0]].join(" ");
+  // Or leave out the noun, where only one has the verb.
+  const alone = known.filter((path) => path.endsWith(` ${said}`));
+  const meant = known.includes(turned)
+    ? turned
+    : (nearest(words.slice(0, 2).join(" "), known) ?? (alone.length === 1 ? alone[0] : nearest(said, starts)));
+  throw new UsageError(
+    `there is no command "svc ${said}"${meant === undefined ? "" : `; did you mean "svc ${meant}"?`}`,
+    seeHelp(found),
+  );
+}
+
+function oneTooMany(extra: string, listed: ListedCommand): UsageError {
+  const words = `${listed.path} `;
+  const meant = nearest(
+    extra,
+    verbsOf(listed.path).map(({ path }) => path.slice(words.length)),
+  );
+  const hint = meant === undefined ? "" : `; did you mean "svc ${words}${meant}"?`;
+  return new UsageError(`the argument ${JSON.stringify(extra)} is one too many${hint}`, seeHelp({ listed }));
+}
+
+/** Our own check instead of yargs' strict mode: that one does not tell options from arguments, and suggests commands only. */
+function refuseUnknown(raw: RawArguments, options: Options, positionals: readonly string[], found: Found): void {
+  const all: Options = { ...sharedOptions, ...options };
+  const names = [...Object.keys(all).map(optionName), "help", "version"];
+  const known = new Set(["_", "$0", "h", ...names, ...positionals, ...Object.values(all).map(({ alias }) => alias)]);
+  const unknown = Object.keys(raw).find((name) => !known.has(name));
+  if (unknown === undefined) return;
+  const dashed = (name: string) => (name.length === 1 ? `-${name}` : `--${name}`);
+  const meant = nearest(unknown, names);
+  throw new UsageError(
+    `there is no option ${dashed(unknown)}${meant === undefined ? "" : `; did you mean ${dashed(meant)}?`}`,
+    seeHelp(found),
+  );
+}
+
+/** yargs' complaints in our words. */
+function explain(error: unknown, found: Found, command: AnyCommand | undefined): unknown {
+  if (!(error instanceof Error) || error.name !== "YError") return error;
+  const missing = /^Missing required arguments?: (.*)$/.exec(error.message)?.[1];
+  if (missing !== undefined) return new UsageError(`missing ${missing.replace(/[^, ]+/g, "--$&")}`, seeHelp(found));
+  const given = /^Not enough non-option arguments: got (\d+)/.exec(error.message)?.[1];
+  if (given !== undefined) {
+    const names = Object.keys(command?.args ?? {}).slice(Number(given));
+    return new UsageError(`missing ${names.map((name) => `<${name}>`).join(", ")}`, seeHelp(found));
+  }
+  const empty = /^Not enough arguments following: (.*)$/.exec(error.message)?.[1];
+  if (empty !== undefined) return new UsageError(`--${empty} needs a value`, seeHelp(found));
+  return new UsageError(error.message, seeHelp(found));
+}
+
+function seeHelp({ listed, noun }: Found): string {
+  return `see \`svc ${[listed?.path ?? noun, "--help"].filter((word) => word !== undefined).join(" ")}\``;
+}

@@ -1,0 +1,50 @@
+import type { Diagnostic } from "../../dsl-compiler/index.js";
+import type { Snapshot } from "../../model/snapshot/types.js";
+import type { Context } from "./context.js";
+import { countDiagnostics } from "../output/diagnostics.js";
+import { type LocalCode, UserError } from "./errors.js";
+import { printable } from "../output/text.js";
+
+export interface CompiledProject {
+  snapshot: Snapshot;
+  hash: string;
+  warnings: Diagnostic[];
+}
+
+/**
+ * Compiles the project in the directory that was chosen, and checks its types.
+ *
+ * @param signal ends the check of types, which takes the most time, and the compilation with it.
+ * @throws {UserError} CONFIG_INVALID with all diagnostics.
+ */
+export async function compile({ settings, out }: Context, signal?: AbortSignal): Promise<CompiledProject> {
+  // The compiler brings esbuild and more: commands that do not compile must not wait for it.
+  const { compileProject } = await import("../../dsl-compiler/index.js");
+  const onOutput = (text: string) => out.note(printedByModel(text));
+  const result = await compileProject(settings.directory, { types: true, onOutput, ...(signal && { signal }) });
+  signal?.throwIfAborted();
+  if (result.ok) return result;
+  throw new UserError(
+    "CONFIG_INVALID" satisfies LocalCode,
+    `the model has ${countDiagnostics(result.diagnostics)}`,
+    undefined,
+    { diagnostics: result.diagnostics },
+  );
+}
+
+/** The failure of a model whose warnings count. */
+export function warningsBlock(warnings: readonly Diagnostic[], fix: string): UserError {
+  return new UserError("CONFIG_WARNINGS" satisfies LocalCode, `the model has ${countDiagnostics(warnings)}`, fix, {
+    diagnostics: warnings,
+  });
+}
+
+/** The last lines are what is being debugged; a terminal needs no more. */
+const LINES_SHOWN = 100;
+
+function printedByModel(text: string): string {
+  const lines = text.trimEnd().split("\n");
+  const left = lines.length - LINES_SHOWN;
+  const shown = lines.slice(-LINES_SHOWN).map(printable);
+  return [...(left > 0 ? ["(earlier output of the model is left out)"] : []), ...shown].join("\n");
+}

@@ -1,0 +1,255 @@
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+
+import { type LocalCode, UsageError, UserError } from "./errors.js";
+import type { Io } from "../output/out.js";
+import type { Session, SessionStore } from "../client/session.js";
+import { slugMistake } from "../commands/init/names.js";
+import { isWord, localTime } from "../output/text.js";
+
+export const ENVIRONMENTS = ["test", "live"] as const;
+export type Environment = (typeof ENVIRONMENTS)[number];
+
+const DEFAULT_API_URL = "http://127.0.0.1:4400";
+const CONFIG_FILE = path.join(".kite", "config.json");
+
+/** What `.kite/config.json` may say; an absent file says nothing. */
+interface ConfigFile {
+  project?: string;
+  defaultEnvironment?: Environment;
+  apiUrl?: string;
+  /** An id. */
+  organization?: string;
+}
+
+/** What was said on the command line; it wins over variables, which win over the file. */
+export interface Overrides {
+  directory?: string | undefined;
+  environment?: string | undefined;
+  project?: string | undefined;
+}
+
+/** A token and the organization in whose name it acts, and where each was found, which decides what to do about a refusal. */
+export interface Credentials {
+  accessToken: string;
+  /** Its id; absent for the few requests that are about no organization. */
+  organization?: string;
+  /** Absent where the token is that of SVC_ACCESS_TOKEN. */
+  session?: Session;
+  organizationFrom: "variable" | "file" | "session";
+}
+
+/** Where to, in whose name, and on what a command works. Each setting is looked up when it is asked for: what a command does not need cannot fail it. */
+export class Settings {
+  /** Where sessions are kept. */
+  readonly sessions: SessionStore;
+  readonly #io: Io;
+  readonly #said: Overrides;
+  #file: ConfigFile | undefined;
+
+  constructor(io: Io, sessions: SessionStore, said: Overrides) {
+    this.sessions = sessions;
+    this.#io = io;
+    this.#said = said;
+  }
+
+  /** The absolute path of the project's folder, whether or not there is one. */
+  get location(): string {
+    return path.resolve(this.#io.cwd, this.#said.directory ?? ".");
+  }
+
+  /** The absolute path of the project's folder. */
+  get directory(): string {
+    const directory = this.location;
+    if (!existsSync(directory)) throw invalid(`there is no directory ${directory}`, "correct --directory");
+    return directory;
+  }
+
+  /** The base address of the API, without a slash at its end. */
+  get apiUrl(): string {
+    const variable = this.#variable("SVC_API_URL");
+    if (variable !== undefined) return httpUrl(variable, "SVC_API_URL");
+    return httpUrl(this.#config.apiUrl ?? DEFAULT_API_URL, `"apiUrl" of ${CONFIG_FILE}`);
+  }
+
+  /** Whether the API is where commands look for it unless told otherwise. */
+  get isDefaultApi(): boolean {
+    return this.apiUrl === DEFAULT_API_URL;
+  }
+
+  get environment(): Environment {
+    // The parser of the command line accepts these two only.
+    return (this.#said.environment as Environment | undefined) ?? this.#config.defaultEnvironment ?? "test";
+  }
+
+  /** The slug of the project. */
+  get project(): string {
+    const { project: said } = this.#said;
+    const mistake = said === undefined ? undefined : slugMistake(said);
+    if (mistake !== undefined)
+      throw new UsageError(`--project is no slug of a project: ${JSON.stringify(said)}`, mistake);
+    const project = said ?? this.#config.project;
+    if (project !== undefined) return project;
+    throw new UserError(
+      "PROJECT_REQUIRED" satisfies LocalCode,
+      `no project was named, neither by --project nor by "project" of ${CONFIG_FILE}`,
+      "run the command in a project's directory, or add --project <slug>",
+    );
+  }
+
+  /** Whether SVC_ACCESS_TOKEN is set, which is used instead of any session. */
+  get hasTokenVariable(): boolean {
+    return this.#variable("SVC_ACCESS_TOKEN") !== undefined;
+  }
+
+  /**
+   * In whose name to act.
+   *
+   * @throws {UserError} NOT_SIGNED_IN, ORGANIZATION_REQUIRED, and what stands in the way of reading them.
+   */
+  credentials(): Credentials {
+    const accessToken = this.#header("SVC_ACCESS_TOKEN");
+    const session = accessToken === undefined ? this.#session() : undefined;
+    const variable = this.#header("SVC_ORGANIZATION");
+    const organization = variable ?? this.#config.organization ?? session?.organization.id;
+    if (organization === undefined) {
+      throw new UserError(
+        "ORGANIZATION_REQUIRED" satisfies LocalCode,
+        "SVC_ACCESS_TOKEN is set, but SVC_ORGANIZATION is not",
+        "set SVC_ORGANIZATION to the organization's id",
+      );
+    }
+    return {
+      accessToken: session?.accessToken ?? accessToken ?? "",
+      organization,
+      ...(session && { session }),
+      organizationFrom:
+        variable !== undefined ? "variable" : this.#config.organization !== undefined ? "file" : "session",
+    };
+  }
+
+  /** The session for the service; throws where there is none, or where it has ended. */
+  #session(): Session {
+    const base = this.apiUrl;
+    const session = this.sessions.of(base);
+    if (session === undefined) {
+      const others = Object.keys(this.sessions.all());
+      throw new UserError(
+        "NOT_SIGNED_IN" satisfies LocalCode,
+        others.length === 0
+          ? `you are not signed in to ${base}`
+          : `you are not signed in to ${base}, only to ${others.join(", ")}`,
+        "sign in: `svc auth login`; where nobody can, as in CI, set SVC_ACCESS_TOKEN and SVC_ORGANIZATION",
+      );
+    }
+    if (Date.parse(session.expiresAt) <= this.#io.now()) {
+      throw new UserError(
+        "NOT_SIGNED_IN" satisfies LocalCode,
+        `your session at ${base} ended on ${localTime(session.expiresAt, this.#io.timeZone)}`,
+        "sign in again: `svc auth login`",
+      );
+    }
+    return session;
+  }
+
+  /** The ingestion key for the environment. */
+  get apiKey(): string {
+    const environment = this.environment;
+    const name = `SVC_API_KEY_${environment.toUpperCase()}`;
+    const source = this.#variable(name) === undefined ? "SVC_API_KEY" : name;
+    const key = this.#header(source);
+    if (key === undefined) {
+      throw new UserError(
+        "API_KEY_REQUIRED" satisfies LocalCode,
+        `there is no ingestion key for ${environment}`,
+        `set ${name} or SVC_API_KEY to a key of that environment`,
+      );
+    }
+    // The key alone selects the environment, so a wrong one would send the event to where nobody wanted it.
+    const other = environment === "test" ? "live" : "test";
+    if (key.startsWith(`svc_${other}_`)) {
+      throw invalid(
+        `${source} is a key to ${other}, but the environment is ${environment}`,
+        `set ${name}, or add --env ${other}`,
+      );
+    }
+    return key;
+  }
+
+  /** An empty variable counts as absent, as it does for most programs. */
+  #variable(name: string): string | undefined {
+    const value = this.#io.env[name];
+    return value === "" ? undefined : value;
+  }
+
+  /** A variable that is sent as (a part of) a header. */
+  #header(name: string): string | undefined {
+    const value = this.#variable(name);
+    if (value !== undefined && !isWord(value)) {
+      throw invalid(
+        `${name} holds a space, a line break or a character that no token has`,
+        "copy it again, as one word",
+      );
+    }
+    return value;
+  }
+
+  get #config(): ConfigFile {
+    return (this.#file ??= readConfig(this.directory));
+  }
+}
+
+function readConfig(directory: string): ConfigFile {
+  const file = path.join(directory, CONFIG_FILE);
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return {};
+    throw invalidFile(`${file} cannot be read (${code})`, "make it a file that you may read", error);
+  }
+  let config: unknown;
+  try {
+    config = JSON.parse(text);
+  } catch (error) {
+    throw invalidFile(`${file} is not valid JSON`, "correct it, or restore it from version control", error);
+  }
+  return checkConfig(config, file);
+}
+
+function checkConfig(config: unknown, file: string): ConfigFile {
+  if (typeof config !== "object" || config === null || Array.isArray(config)) {
+    throw invalidFile(`${file} does not hold a JSON object`, 'write { "project": "<slug>" }');
+  }
+  const { project, defaultEnvironment, apiUrl, organization } = config as Record<string, unknown>;
+  const wrong = (name: string, rule: string) => invalidFile(`"${name}" of ${file} is wrong`, `make it ${rule}`);
+  if (project !== undefined && (typeof project !== "string" || slugMistake(project) !== undefined)) {
+    throw wrong("project", "the slug of the project");
+  }
+  if (defaultEnvironment !== undefined && !ENVIRONMENTS.includes(defaultEnvironment as Environment)) {
+    throw wrong("defaultEnvironment", '"test" or "live"');
+  }
+  if (apiUrl !== undefined && typeof apiUrl !== "string") throw wrong("apiUrl", "the address of the service");
+  if (organization !== undefined && !isWord(organization)) throw wrong("organization", "the id of the organization");
+  return config;
+}
+
+function httpUrl(text: string, source: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
+    throw invalid(
+      `${source} is no address of a service: ${JSON.stringify(text)}`,
+      `write one such as ${DEFAULT_API_URL}`,
+    );
+  }
+  return url.href.replace(/\/+$/, "");
+}
+
+function invalid(message: string, fix: string): UserError {
+  return new UserError("INVALID_SETTING" satisfies LocalCode, message, fix);
+}
+
+function invalidFile(message: string, fix: string, cause?: unknown): UserError {
+  return new UserError("CONFIG_FILE_INVALID" satisfies LocalCode, message, fix, {}, cause);
+}

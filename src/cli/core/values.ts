@@ -1,0 +1,90 @@
+import { nearest } from "../../model/snapshot/nearest.js";
+import type { AnyCommand, Option, Positional } from "./command.js";
+import { UsageError } from "./errors.js";
+import { sharedOptions } from "./options.js";
+
+/** The name of an option on the command line: `idempotencyKey` is `idempotency-key`. */
+export function optionName(key: string): string {
+  return key.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
+}
+
+/**
+ * The values of a command's arguments and options, from what the parser found: strings, booleans and lists of them.
+ *
+ * @throws {UsageError} for a value that its option does not take.
+ */
+export function readValues(command: AnyCommand, raw: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const [name, positional] of Object.entries(command.args ?? {})) {
+    values[name] = readPositional(`<${name}>`, positional, raw[name]);
+  }
+  for (const [key, option] of Object.entries({ ...command.options, ...sharedOptions })) {
+    const name = optionName(key);
+    values[key] = readOption(`--${name}`, option, raw[name]);
+  }
+  return values;
+}
+
+function readPositional(name: string, positional: Positional, given: unknown): string | undefined {
+  const { optional = false, choices } = typeof positional === "string" ? {} : positional;
+  if (optional && given === undefined) return undefined;
+  return chosen(name, text(name, given), choices);
+}
+
+function readOption(name: string, option: Option, given: unknown): unknown {
+  switch (option.type) {
+    case "flag":
+      return Array.isArray(given) ? given.at(-1) === true : given === true;
+    case "list":
+      return (Array.isArray(given) ? given : []).map((value) => text(name, value));
+    case "integer":
+      return given === undefined ? option.default : integer(name, text(name, given), option.min, option.max);
+    case "text":
+      return given === undefined ? undefined : chosen(name, text(name, given), option.choices);
+  }
+}
+
+function text(name: string, given: unknown): string {
+  if (Array.isArray(given)) throw new UsageError(`${name} was given ${given.length} times`, "give it once");
+  if (typeof given !== "string" || given === "") throw new UsageError(`${name} needs a value`);
+  return given;
+}
+
+function integer(name: string, given: string, min: number, max: number): number {
+  const value = /^\d{1,15}$/.test(given) ? Number(given) : NaN;
+  if (value >= min && value <= max) return value;
+  throw new UsageError(`${name} is ${JSON.stringify(given)}`, `give a whole number from ${min} to ${max}`);
+}
+
+function chosen(name: string, value: string, choices: readonly string[] | undefined): string {
+  if (choices === undefined || choices.includes(value)) return value;
+  const meant = nearest(value, choices);
+  throw new UsageError(
+    `${name} is ${JSON.stringify(value)}${meant === undefined ? "" : `; did you mean ${meant}?`}`,
+    `give one of: ${choices.join(", ")}`,
+  );
+}
+
+/** Checks a length of time, such as 24h. @param option as it is given, such as `--grace` */
+export function checkDuration(option: string, text: string | undefined, also = ""): void {
+  if (text === undefined || /^(0|[1-9]\d{0,6})[mhdw]$/.test(text)) return;
+  throw new UsageError(
+    `${option} is ${JSON.stringify(text)}`,
+    `give a whole number and a unit, such as 30m, 24h, 7d or 4w${also}`,
+  );
+}
+
+/** Checks what was given of an option that takes some of a few words. */
+export function checkWords<Word extends string>(
+  option: string,
+  given: readonly string[],
+  words: readonly Word[],
+): asserts given is readonly Word[] {
+  const wrong = given.find((word) => !(words as readonly string[]).includes(word));
+  if (wrong === undefined) return;
+  const meant = nearest(wrong, words);
+  throw new UsageError(
+    `${option} is ${JSON.stringify(wrong)}${meant === undefined ? "" : `; did you mean ${meant}?`}`,
+    `give one of: ${words.join(", ")}`,
+  );
+}

@@ -1,0 +1,96 @@
+import stringWidth from "string-width";
+import type { Style } from "./out.js";
+import { plural, printable } from "./text.js";
+
+/** A diagnostic of the compiler (a place in a file) or of the service (a path in a document). */
+interface AnyDiagnostic {
+  code?: string;
+  severity?: string;
+  message?: string;
+  file?: string;
+  line?: number;
+  column?: number;
+  endLine?: number;
+  endColumn?: number;
+  source?: string[];
+  path?: string;
+  fix?: string;
+}
+
+/** More of a line is not shown: a frame that wraps marks nothing. In characters. */
+const FRAME_WIDTH = 110;
+
+/**
+ * Diagnostics for people: severity, code and message, below them the place, the author's lines with what is meant marked, and what to
+ * do. Where there are lines to show, an empty line follows each.
+ */
+export function showDiagnostics(diagnostics: readonly unknown[], style: Style): string {
+  const shown = diagnostics.map((found) => show(found as AnyDiagnostic, style));
+  const isFramed = diagnostics.some((found) => (found as AnyDiagnostic).source !== undefined);
+  return isFramed ? `${shown.join("\n\n")}\n` : shown.join("\n");
+}
+
+/** How many there are of each severity: `10 errors, 2 warnings`. */
+export function countDiagnostics(diagnostics: readonly { severity?: string }[]): string {
+  const warnings = diagnostics.filter(({ severity }) => severity === "warning").length;
+  const errors = diagnostics.length - warnings;
+  const counts = [errors > 0 ? plural(errors, "error") : "", warnings > 0 ? plural(warnings, "warning") : ""];
+  return counts.filter((count) => count !== "").join(", ");
+}
+
+function show(found: AnyDiagnostic, style: Style): string {
+  const { severity = "error", code = "", message = "", fix } = found;
+  const paint = severity === "error" ? style.red : style.yellow;
+  const lines = [[paint(severity), style.dim(printable(code)), printable(message)].join(" ")];
+  const place = placeOf(found);
+  if (place !== undefined) lines.push(`  ${style.bold(place)}`);
+  lines.push(...frame(found, style));
+  if (fix !== undefined) lines.push(`  fix: ${printable(fix)}`);
+  return lines.join("\n");
+}
+
+function placeOf({ file, line, column, path }: AnyDiagnostic): string | undefined {
+  if (file !== undefined) return printable([file, line, column].filter((part) => part !== undefined).join(":"));
+  return path === undefined || path === "" ? undefined : printable(path);
+}
+
+/** The author's lines, each with its number and below it what is marked. */
+function frame(
+  { severity, source = [], line = 1, column, endLine = line, endColumn }: AnyDiagnostic,
+  style: Style,
+): string[] {
+  if (column === undefined) return [];
+  const paint = severity === "warning" ? style.yellow : style.red;
+  const gutter = String(line + source.length - 1).length;
+  return source.flatMap((text, index) => {
+    const number = line + index;
+    const indent = text.length - text.trimStart().length;
+    const from = number === line ? column - 1 : indent;
+    const to = number === endLine ? (endColumn ?? column + 1) - 1 : text.trimEnd().length;
+    const { shown, before, marked } = crop(text, from, Math.max(to, from + 1));
+    const bar = (label: string) => style.dim(`  ${label.padStart(gutter)} |`);
+    return [
+      `${bar(String(number))} ${shown}`.trimEnd(),
+      `${bar("")} ${" ".repeat(stringWidth(before))}${paint("^".repeat(Math.max(1, stringWidth(marked))))}`,
+    ];
+  });
+}
+
+/** The part of a line that is shown, with what is marked in it in view. */
+function crop(text: string, from: number, to: number): { shown: string; before: string; marked: string } {
+  // A tab is as wide as a terminal pleases.
+  const visible = (part: string) => printable(part.replaceAll("\t", " "));
+  const start = to > FRAME_WIDTH ? Math.max(0, from - 30) : 0;
+  const end = start + FRAME_WIDTH;
+  const lead = start > 0 ? "…" : "";
+  return {
+    shown: lead + visible(text.slice(start, end)) + (text.length > end ? "…" : ""),
+    before: lead + visible(text.slice(start, from)),
+    marked: visible(text.slice(from, Math.min(to, end))),
+  };
+}
+
+/** What the service warns of: it has no word for it, because an answer's diagnostics are all of one kind. */
+export function asWarnings(diagnostics: readonly unknown[]): object[] {
+  return diagnostics.map((found) => ({ severity: "warning", ...(found as object) }));
+}

@@ -1,0 +1,122 @@
+import { once } from "node:events";
+import picocolors from "picocolors";
+
+/** What standard output has that is shown nowhere else, such as a key, and what to do where it could not be written. */
+export interface ShownOnce {
+  what: string;
+  fix: string;
+}
+
+/** Where a run reads from and writes to, as far as the process of an operating system is concerned. Tests bring their own. */
+export interface Io {
+  stdin: NodeJS.ReadableStream & { isTTY?: boolean | undefined };
+  stdout: NodeJS.WritableStream & { isTTY?: boolean | undefined; columns?: number | undefined };
+  stderr: NodeJS.WritableStream & { isTTY?: boolean | undefined };
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  /** Where this user's programs keep their settings, in a folder of this program's own; null where the machine knows no home. */
+  configDirectory(): Promise<string | null>;
+  /** Now, in milliseconds. */
+  now(): number;
+  /** An IANA time zone; that of the machine where it is missing. */
+  timeZone?: string;
+  /** Of what was written to standard output so far. */
+  shownOnce?: ShownOnce;
+}
+
+export type Style = ReturnType<typeof picocolors.createColors>;
+
+/** How output is to look. */
+interface OutOptions {
+  json: boolean;
+  noColor: boolean;
+  /** Whether it is to fit a file, whatever the terminal's width. */
+  isFile?: true;
+}
+
+/** A document whose JSON text is already there, exactly as it came. */
+export interface JsonText {
+  text: string;
+}
+
+/** The only place that writes. Results go to standard output; everything else, such as notes and prompts, to standard error. */
+export class Out {
+  readonly json: boolean;
+  /** Styles for standard output and standard error; they add nothing where there is no terminal. */
+  readonly style: Style;
+  readonly errorStyle: Style;
+  /** The terminal's width; unlimited where output goes to a file or a pipe. */
+  readonly columns: number;
+  readonly now: number;
+  readonly timeZone: string | undefined;
+  readonly #io: Io;
+  #begun = false;
+
+  constructor(io: Io, options: OutOptions) {
+    const color = !options.noColor && (io.env["NO_COLOR"] ?? "") === "" && io.env["TERM"] !== "dumb";
+    this.#io = io;
+    this.json = options.json;
+    this.style = picocolors.createColors(color && io.stdout.isTTY === true);
+    this.errorStyle = picocolors.createColors(color && io.stderr.isTTY === true);
+    this.columns = io.stdout.isTTY === true && options.isFile !== true ? (io.stdout.columns ?? 80) : Infinity;
+    this.now = io.now();
+    this.timeZone = io.timeZone;
+  }
+
+  /** Prints a command's result: the one JSON document with `--json`, otherwise the text for people. */
+  result(document: JsonText | { document: unknown }, text: () => string): void {
+    if (!this.json) return this.print(text());
+    this.#begun = true;
+    this.print("text" in document ? document.text : JSON.stringify(document.document));
+  }
+
+  /** Prints a result with a secret that nothing shows again. */
+  secret(document: JsonText | { document: unknown }, text: () => string, lost: ShownOnce): void {
+    this.#io.shownOnce = lost;
+    this.result(document, text);
+  }
+
+  /** How the same looks in a file: without colours, however long its lines. */
+  forFile(): Out {
+    return new Out(this.#io, { json: false, noColor: true, isFile: true });
+  }
+
+  /** Writes a part of a line, or of several, to standard output. */
+  write(text: string): void {
+    this.#io.stdout.write(text);
+  }
+
+  /** Writes to standard output. */
+  print(text: string): void {
+    this.#io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+  }
+
+  /**
+   * Writes a document to standard output part by part, as fast as it is read there, and the line's end after it. Where the parts end with
+   * a failure, `isBegun` stays true: what stands there is no document, and nothing may be added to it.
+   */
+  async stream(parts: AsyncIterable<string>): Promise<void> {
+    this.#begun = true;
+    for await (const part of parts) {
+      if (!this.#io.stdout.write(part)) await once(this.#io.stdout, "drain");
+    }
+    this.print("\n");
+    this.#begun = false;
+  }
+
+  /** Writes a line to standard output, and waits until there is room for more, or the signal ends the waiting. */
+  async line(text: string, signal: AbortSignal): Promise<void> {
+    if (this.#io.stdout.write(`${text}\n`)) return;
+    await once(this.#io.stdout, "drain", { signal });
+  }
+
+  /** Whether standard output holds a document or the beginning of one: nothing may be added to it. */
+  get isBegun(): boolean {
+    return this.#begun;
+  }
+
+  /** Says something beside the result, on standard error. */
+  note(text: string): void {
+    this.#io.stderr.write(`${text}\n`);
+  }
+}

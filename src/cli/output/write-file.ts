@@ -1,0 +1,160 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, statSync } from "node:fs";
+import { link, lstat, open, rename, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { type LocalCode, UserError } from "../core/errors.js";
+import { cancellable } from "./interruption.js";
+
+/**
+ * Makes a directory and those above it, and returns the outermost one that it made; undefined where all were there. Not by `recursive`, which
+ * never ends where the file system takes no directories, as in /proc (Node.js 20).
+ *
+ * @param mode of those that it makes
+ */
+export function makeDirectory(directory: string, mode = 0o777): string | undefined {
+  if (isDirectory(directory)) return undefined;
+  const above = makeDirectory(path.dirname(directory), mode);
+  try {
+    mkdirSync(directory, { mode });
+  } catch (error) {
+    // Somebody else may have made it in between.
+    if (isDirectory(directory)) return above;
+    throw error;
+  }
+  return above ?? directory;
+}
+
+function isDirectory(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+interface Beside {
+  /** Of the file. */
+  mode: number;
+  /** Puts the file, which is whole then, where it belongs. */
+  place: (partial: string) => Promise<void>;
+  /** Ends the writing. */
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Writes a file beside the one that it is to be, so that nobody ever reads a part of it; leaves nothing where that fails. Nobody can know
+ * its name before, and what is there already is not written to: a link would lead elsewhere, a file be readable for others.
+ */
+export async function writeBeside(
+  file: string,
+  parts: AsyncIterable<Uint8Array | string> | Iterable<string>,
+  { mode, place, signal }: Beside,
+): Promise<void> {
+  const name = `.${path.basename(file)}.${randomBytes(6).toString("hex")}.partial`;
+  const partial = path.join(path.dirname(file), name);
+  const handle = await open(partial, "wx", mode);
+  try {
+    try {
+      await writeFile(handle, parts, { signal });
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    signal?.throwIfAborted();
+    await place(partial);
+  } catch (error) {
+    await rm(partial, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** File systems that know no hard links say so by one of these. */
+const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
+
+/**
+ * Writes a file and its folder as a whole or not at all, over what was there.
+ *
+ * @throws {UserError} FILE_NOT_WRITTEN; CANCELLED where it was interrupted
+ */
+export async function replaceFile(file: string, text: string): Promise<void> {
+  const place = (partial: string): Promise<void> => rename(partial, file);
+  await cancellable(async (signal) => {
+    try {
+      makeDirectory(path.dirname(file));
+    } catch (error) {
+      throw notWritten(file, error);
+    }
+    await written(file, [text], { mode: 0o666, place, signal });
+  });
+}
+
+/**
+ * Writes a file part by part, readable for its owner only; it is there once all parts are. What is there already stays as it is.
+ *
+ * @param signal ends the writing
+ * @throws {UserError} FILE_EXISTS, FILE_NOT_WRITTEN; what the parts throw
+ */
+export async function createFile(file: string, parts: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<void> {
+  await refuseExisting(file);
+  const place = async (partial: string): Promise<void> => {
+    try {
+      await link(partial, file);
+    } catch (error) {
+      const { code = "" } = error as NodeJS.ErrnoException;
+      if (code === "EEXIST") throw exists(file);
+      if (!NO_LINKS.has(code)) throw error;
+      await refuseExisting(file);
+      return rename(partial, file);
+    }
+    await rm(partial);
+  };
+  await written(file, parts, { mode: 0o600, place, signal });
+}
+
+/** @throws {UserError} FILE_EXISTS where there is something of that name. */
+export async function refuseExisting(file: string): Promise<void> {
+  const isThere = await lstat(file).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) throw exists(file);
+}
+
+/** Writes the file as a whole, and says where that fails. */
+async function written(
+  file: string,
+  parts: AsyncIterable<Uint8Array> | Iterable<string>,
+  beside: Parameters<typeof writeBeside>[2],
+): Promise<void> {
+  // What the parts throw is no failure of the file.
+  let failure: { of: unknown } | undefined;
+  async function* told() {
+    try {
+      yield* parts;
+    } catch (error) {
+      failure = { of: error };
+      throw error;
+    }
+  }
+  try {
+    await writeBeside(file, told(), beside);
+  } catch (error) {
+    if (failure !== undefined) throw failure.of;
+    throw error instanceof UserError ? error : notWritten(file, error);
+  }
+}
+
+function exists(file: string): UserError {
+  return new UserError(
+    "FILE_EXISTS" satisfies LocalCode,
+    `${file} is there already`,
+    "name another file, or remove it",
+  );
+}
+
+function notWritten(file: string, error: unknown): UserError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return new UserError(
+    "FILE_NOT_WRITTEN" satisfies LocalCode,
+    `${file} could not be written (${code ?? message}); nothing was left there`,
+    "make room, or name a place that you may write to",
+    {},
+    error,
+  );
+}

@@ -1,0 +1,325 @@
+import type { Sql, TransactionSql } from "postgres";
+import type {
+  CustomerState,
+  HealthScore,
+  HistoryEvent,
+  HistoryPage,
+  HistoryRequest,
+  JourneyProgress,
+  JourneyRun,
+  Json,
+} from "../../engine/index.js";
+
+/** An operation as svc_api.begin_evaluation lists it: [seq, accepted (ms), event or null for an identify, payload, occurred (ms)]. */
+export type OperationRow = [number, number, string | null, Record<string, Json>, number | null];
+
+export interface CustomerInput {
+  customerId: string;
+  createdAt: number;
+  traits: Record<string, Json>;
+  /** The engine's state without traits, which are kept exactly in their own column; null at the first evaluation. */
+  state: Omit<CustomerState, "traits"> | null;
+  /** Of the rows of its logs that count. */
+  generation: number;
+  operations: OperationRow[];
+  /** More operations of this customer wait than were read. */
+  more: boolean;
+  /** Of those that lay ahead and were not read, when the first is due (ms); null where there are none. */
+  aheadFrom: number | null;
+}
+
+export interface EvaluationInput {
+  /** Two others evaluate the environment: nobody was taken. The other members but `customers` are missing then. */
+  busy?: true;
+  /** The environment is to be evaluated in trials only: the same. */
+  suspected?: true;
+  /** The database's clock, the only one that evaluation knows (ms). */
+  now: number;
+  settled: boolean;
+  /** To how many webhooks an emission may go. */
+  webhooks: number;
+  /** Of the transaction that holds the customers; null where none were taken. */
+  transactionId: string | null;
+  projectId: number;
+  /** Null before the first deploy. */
+  version: number | null;
+  hash: string | null;
+  customers: CustomerInput[];
+}
+
+/** A customer's state as written; instants are milliseconds. */
+export interface CustomerColumns {
+  customerId: string;
+  lifecycle: string | null;
+  lifecycleEnteredAt: number | null;
+  lastEventAt: number | null;
+  evaluatedThrough: number | null;
+  nextDueAt: number | null;
+  /** Until when its timers wait for the environment to settle; null where they do not. */
+  heldUntil: number | null;
+  health: HealthScore | null;
+  state: Omit<CustomerState, "traits">;
+}
+
+/** What svc_api.apply_evaluation takes; instants are milliseconds. */
+export interface EvaluationResult extends EffectRows {
+  customers: (CustomerColumns & { createdAt: number })[];
+  identifies: { customerId: string; seq: number }[];
+  consumed: { customerId: string; seqs: number[] }[];
+  deferred: { customerId: string; seq: number; notBefore: number }[];
+}
+
+/** Of which generation a row of a log is; 0 where it is left out. */
+interface Generation {
+  generation?: number;
+}
+
+/** What effects come down to, table by table. Of rows with one key there is only the last. */
+export interface EffectRows {
+  transitions: ({ customerId: string; from: string | null; to: string; at: number } & CauseColumns & Generation)[];
+  blocked: { customerId: string; from: string; to: string; at: number }[];
+  journeys: {
+    customerId: string;
+    journey: string;
+    run: number;
+    status: JourneyRun["status"];
+    currentStep: string;
+    /** As the state document shows them. */
+    steps: JourneyProgress["stepsData"];
+    startedAt: number;
+    completedAt: number | null;
+    expiredAt: number | null;
+  }[];
+  memberships: { customerId: string; segment: string; enteredAt: number; exitedAt: number | null }[];
+  healthScores: ({ customerId: string; at: number } & HealthScore & CauseColumns & Generation)[];
+  ruleExecutions: ({
+    customerId: string;
+    rule: string;
+    result: "pass" | "fail" | "skip" | "error";
+    triggeredBy: string;
+    conditions: Record<string, Json>;
+    action: Record<string, Json>;
+    error: string | null;
+    at: number;
+  } & CauseColumns &
+    Generation)[];
+  signals: {
+    customerId: string;
+    signal: string;
+    severity: string;
+    message: string | null;
+    raisedAt: number;
+    clearedAt: number | null;
+  }[];
+  emissions: ({
+    customerId: string;
+    type: string;
+    source: string;
+    metadata: Record<string, Json>;
+    at: number;
+  } & CauseColumns)[];
+}
+
+export interface CauseColumns {
+  causeType: "event" | "identify" | "timer" | "job";
+  causeId: string | null;
+}
+
+/** How much one transaction of evaluation takes on. */
+export interface ChunkLimits {
+  customers: number;
+  operations: number;
+}
+
+/** Takes customers for evaluation at an instant (ms), or now, and locks them until the transaction ends. */
+export async function beginEvaluation(
+  tx: TransactionSql,
+  environmentId: number,
+  limits: ChunkLimits,
+  settleSeconds: number,
+  at: number | null,
+  { isTrial = false } = {},
+): Promise<EvaluationInput> {
+  const instant = at === null ? null : new Date(at).toISOString();
+  const begin = isTrial ? tx`svc_api.begin_trial_evaluation` : tx`svc_api.begin_evaluation`;
+  const [row] = await tx<[{ input: EvaluationInput }]>`
+    select ${begin}(
+      ${environmentId}, ${limits.customers}, ${limits.operations}, make_interval(secs => ${settleSeconds}),
+      ${instant}::text::timestamptz
+    ) as input`;
+  return row.input;
+}
+
+/**
+ * Writes a chunk back; all or nothing with the transaction that `beginEvaluation` read it in. Raises SV010 TRANSACTION_LOST in any other:
+ * where a connection dies, postgres.js may send what is left of its transaction on the next one.
+ */
+export async function applyEvaluation(
+  tx: TransactionSql,
+  environmentId: number,
+  { version, transactionId }: Pick<EvaluationInput, "version" | "transactionId">,
+  result: EvaluationResult,
+): Promise<void> {
+  // Nothing is done for what is null.
+  const json = (rows: object[]) => (rows.length === 0 ? null : JSON.stringify(rows));
+  await tx`
+    select svc_api.apply_evaluation(
+      ${environmentId}, ${version}, ${transactionId},
+      ${json(result.customers)}::text::json, ${json(result.identifies)}::text::json, ${json(result.transitions)}::text::json,
+      ${json(result.blocked)}::text::json, ${json(result.journeys)}::text::json, ${json(result.memberships)}::text::json,
+      ${json(result.healthScores)}::text::json, ${json(result.ruleExecutions)}::text::json, ${json(result.signals)}::text::json,
+      ${json(result.emissions)}::text::json, ${json(result.consumed)}::text::json, ${json(result.deferred)}::text::json
+    )`;
+}
+
+/** The snapshot of a version, as deployed. */
+export async function loadSnapshot(sql: Sql | TransactionSql, projectId: number, version: number): Promise<unknown> {
+  const [row] = await sql<[{ snapshot: unknown }]>`
+    select svc_api.load_snapshot(${projectId}, ${version}) as snapshot`;
+  return row.snapshot;
+}
+
+/** Takes a customer whose evaluation keeps failing out of the way. */
+export async function setAsideCustomer(
+  sql: Sql | TransactionSql,
+  environmentId: number,
+  customerId: string,
+  error: string,
+): Promise<void> {
+  await sql`select svc_api.set_aside_customer(${environmentId}, ${customerId}, ${error})`;
+}
+
+/** Heartbeat, unlocking of silent workers, and evaluations that time demands; answers in how many environments. */
+export async function tick(sql: Sql, workerId: string, settleSeconds: number): Promise<number> {
+  const [row] = await sql<[{ asked: number }]>`
+    select svc_api.tick(${workerId}, make_interval(secs => ${settleSeconds})) as asked`;
+  return row.asked;
+}
+
+/** Says that an evaluation of an environment ended without an outcome. */
+export async function suspectEnvironment(sql: Sql, environmentId: number, reason: string): Promise<void> {
+  await sql`select svc_api.suspect_environment(${environmentId}, ${reason})`;
+}
+
+/** Who tries an evaluation that may end its worker. */
+interface Trial {
+  environmentId: number;
+  workerId: string;
+}
+
+/**
+ * Begins the trial of a chunk, at most as large as `full`: smaller where the one before had no end. Null where nothing is suspected any more,
+ * or another worker is at it. `suspended` is the customer that was found to be at fault and is set aside now.
+ */
+export async function beginTrial(
+  sql: Sql,
+  { environmentId, workerId }: Trial,
+  full: ChunkLimits,
+): Promise<(ChunkLimits & { suspended: string | null }) | null> {
+  const [row] = await sql<[{ trial: (ChunkLimits & { suspended: string | null }) | null }]>`
+    select svc_api.begin_trial(${environmentId}, ${workerId}, ${full.customers}, ${full.operations}) as trial`;
+  return row.trial;
+}
+
+/** Writes down who is in the chunk of a trial, before anything is done with them; or, of one that failed, why. */
+export async function nameTrial(
+  sql: Sql,
+  { environmentId, workerId }: Trial,
+  { customerIds = null, reason = null }: { customerIds?: string[] | null; reason?: string | null },
+): Promise<void> {
+  await sql`select svc_api.name_trial(${environmentId}, ${workerId}, ${customerIds}::text[], ${reason})`;
+}
+
+/** Says that a trial succeeded. */
+export async function endTrial(sql: Sql, { environmentId, workerId }: Trial, full: ChunkLimits): Promise<void> {
+  await sql`select svc_api.end_trial(${environmentId}, ${workerId}, ${full.customers}, ${full.operations})`;
+}
+
+/** Says that a trial came to nothing, for no fault of what was tried. */
+export async function leaveTrial(sql: Sql, { environmentId, workerId }: Trial): Promise<void> {
+  await sql`select svc_api.leave_trial(${environmentId}, ${workerId})`;
+}
+
+/** Asks for an evaluation of an environment in a moment: others are at it. */
+export async function postponeEvaluation(sql: Sql, environmentId: number): Promise<void> {
+  await sql`select svc_api.postpone_evaluation(${environmentId})`;
+}
+
+/** Says that a worker has ended without stopping: its jobs are free for others. */
+export async function buryWorker(sql: Sql, workerId: string): Promise<void> {
+  await sql`select svc_api.bury_worker(${workerId})`;
+}
+
+/** Says that a worker has stopped, which readiness would else believe alive for half a minute. */
+export async function signOff(sql: Sql, workerId: string): Promise<void> {
+  await sql`select svc_api.sign_off(${workerId})`;
+}
+
+/** An evaluated event, read again to rebuild condition memory. */
+interface HistoryRow {
+  customerId: string;
+  seq: number;
+  event: string;
+  properties: Record<string, Json>;
+  occurredAt: number;
+}
+
+/** Of at most 64 KiB each. */
+const CURSOR_ROWS = 500;
+
+/** The evaluated events of some customers, customer by customer, in order to the microsecond; a part of them in memory at a time. */
+export async function* loadHistory(
+  tx: TransactionSql,
+  environmentId: number,
+  customerIds: string[],
+  events: string[],
+): AsyncGenerator<HistoryRow> {
+  const parts = tx<HistoryRow[]>`
+    select customer_id as "customerId", event_seq::float8 as seq, event, properties,
+      floor(extract(epoch from occurred_at) * 1000)::float8 as "occurredAt"
+    from svc_api.load_history(${environmentId}, ${customerIds}, ${events})`.cursor(CURSOR_ROWS);
+  for await (const part of parts) yield* part;
+}
+
+/** A request of the engine for evaluated events of one customer. */
+export interface CustomerRequest {
+  customerId: string;
+  request: HistoryRequest;
+}
+
+export interface PageRow {
+  events: [seq: number, occurredAt: number, properties: Record<string, Json>][];
+  complete: boolean;
+}
+
+/**
+ * Answers to requests, by position, all in one call.
+ *
+ * @param pageSize how many events an answer holds, if there are more; fewer where they have more than 1.6 kB on average, a few more where
+ *   they are of one millisecond
+ */
+export async function loadHistoryPages(
+  tx: TransactionSql,
+  environmentId: number,
+  requests: readonly CustomerRequest[],
+  pageSize: number,
+): Promise<HistoryPage[]> {
+  const asked = JSON.stringify(requests.map(({ customerId, request }) => ({ customerId, ...request })));
+  const rows = await tx<PageRow[]>`
+    select p.events, p.complete
+    from svc_api.load_history_pages(${environmentId}, ${asked}::text::json, ${pageSize}) as p
+    order by p.request`;
+  return pagesOf(
+    rows,
+    requests.map(({ request }) => request),
+  );
+}
+
+/** The rows of an answer as pages, by the requests' positions. */
+export function pagesOf(rows: readonly PageRow[], requests: readonly HistoryRequest[]): HistoryPage[] {
+  return rows.map(({ events, complete }, position) => {
+    const { event } = requests[position]!;
+    const read = events.map(([seq, occurredAt, properties]): HistoryEvent => ({ event, seq, occurredAt, properties }));
+    return { events: read, complete };
+  });
+}

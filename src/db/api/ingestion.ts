@@ -1,0 +1,147 @@
+import { type AdminCredentials, type Page, type EnvironmentRef } from "./access.js";
+import { scalar, scalarBytes, type Rows } from "./scalar.js";
+import type { Sql } from "postgres";
+import { eventId } from "../../engine/ids.js";
+
+/** A refusal as the database describes it; `sqlstate` chooses the HTTP status. */
+export interface IngestFailure {
+  sqlstate: string;
+  code: string;
+  message?: string;
+  field?: string;
+  value?: unknown;
+  reason?: string;
+  fix?: string;
+  diagnostics?: { code: string; message: string; path: string }[];
+  retryAfter?: number;
+  limit?: number;
+  remaining?: number;
+}
+
+/** Capacity of a key's rate bucket, and what is left of it. */
+export interface Allowance {
+  limit: number;
+  remaining: number;
+}
+
+/** What is known of a good key before its request is read. */
+export interface GoodKey extends Allowance {
+  organizationId: string;
+}
+
+interface IngestAnswer extends Allowance {
+  accepted: number;
+  /** Schema violations of a version that is not strict, by position: accepted all the same. */
+  warnings: Record<string, IngestFailure>;
+}
+
+export interface BatchAnswer extends IngestAnswer {
+  /** Of the track operations, in order. */
+  eventIds: string[];
+  /** How many of the track operations repeat earlier ones. */
+  repeated: number;
+}
+
+export interface SinglesAnswer extends IngestAnswer {
+  /** Per event: its id and whether it repeats an earlier one, or why it was refused. */
+  outcomes: ([eventId: string, duplicate: boolean] | IngestFailure)[];
+}
+
+/** As svc.ingest_outcome gives it. */
+interface RawAnswer extends IngestAnswer {
+  firstSeq: number;
+  seqs: number[];
+  failures: Record<string, IngestFailure>;
+}
+
+/** A call's operations are numbered within so many. */
+const CALL_NUMBERS = 1024;
+
+/** What both calls need: the key's SHA-256, an id made before the first try, and whether an earlier try may have been accepted. */
+export interface IngestCall {
+  keyHash: Buffer;
+  batchId: string;
+  repeated: boolean;
+}
+
+/** Accepts a batch body (`{"events": […]}`, raw text), all or nothing. Raises the errors that svc_api.ingest names. */
+export async function ingestBatch(sql: Sql, call: IngestCall, body: string): Promise<BatchAnswer> {
+  const { limit, remaining, accepted, warnings, firstSeq, seqs } = await ingest(sql, call, body, false);
+  // What is stored now is numbered within this call; an operation that repeats another of the call has its number.
+  const stored = new Set(seqs.filter((seq) => seq >= firstSeq && seq < firstSeq + CALL_NUMBERS));
+  return { limit, remaining, accepted, warnings, eventIds: seqs.map(eventId), repeated: seqs.length - stored.size };
+}
+
+/** Accepts single events that came in one by one (raw texts), each with its own outcome. */
+export async function ingestSingles(sql: Sql, call: IngestCall, bodies: string[]): Promise<SinglesAnswer> {
+  const answer = await ingest(sql, call, `[${bodies.join(",")}]`, true);
+  const { limit, remaining, accepted, warnings, firstSeq, seqs, failures } = answer;
+  const outcomes = seqs.map(
+    (seq, position): SinglesAnswer["outcomes"][number] =>
+      failures[position] ?? [eventId(seq), seq !== firstSeq + position],
+  );
+  return { limit, remaining, accepted, warnings, outcomes };
+}
+
+async function ingest(sql: Sql, call: IngestCall, body: string, single: boolean): Promise<RawAnswer> {
+  const [row] = await sql<[{ answer: RawAnswer }]>`
+    select svc_api.ingest(${call.keyHash}, ${call.batchId}, ${body}, ${single}, ${call.repeated}) as answer`;
+  return row.answer;
+}
+
+/** The rate limit of a good ingestion key; raises SV001 for any other. */
+export async function authenticateKey(sql: Sql, keyHash: Buffer): Promise<GoodKey> {
+  const [row] = await sql<[{ key: GoodKey }]>`select svc_api.authenticate_key(${keyHash}) as key`;
+  return row.key;
+}
+
+export interface EventFilters {
+  customer?: string | undefined;
+  event?: string | undefined;
+  status?: "processed" | "pending" | undefined;
+  /** Those that occurred then or later. */
+  since?: Date | undefined;
+}
+
+/** Events, newest occurrence first: up to 13 MB of JSON. */
+export function listEvents(
+  sql: Sql,
+  by: AdminCredentials,
+  at: EnvironmentRef,
+  filters: EventFilters,
+  page: Page,
+): Promise<Buffer> {
+  return scalarBytes(sql<Rows>`
+    select svc_api.list_events(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
+      ${filters.customer ?? null}, ${filters.event ?? null}, ${filters.status ?? null}, ${filters.since ?? null},
+      ${page.limit}, ${page.cursor ?? null}
+    )::text as answer`);
+}
+
+/** What was accepted after a position. */
+export interface StreamPage {
+  /** Public id and item (JSON text) of each, in order of acceptance. */
+  events: [id: string, item: string][];
+  /** Where to go on; a number that may exceed a double. */
+  position: string;
+  /** Whether there is more already. */
+  more: boolean;
+}
+
+/** The next events in order of acceptance; without a position, none and where the present ends. */
+export async function streamEvents(
+  sql: Sql,
+  by: AdminCredentials,
+  at: EnvironmentRef,
+  filters: Pick<EventFilters, "customer" | "event">,
+  position: string | null,
+  limit: number,
+): Promise<StreamPage> {
+  const document = await scalar(sql<Rows>`
+    select svc_api.stream_events(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
+      ${filters.customer ?? null}, ${filters.event ?? null}, ${position}::text::bigint, ${limit}
+    )::text as answer`);
+  return JSON.parse(document) as StreamPage;
+}

@@ -1,0 +1,141 @@
+import { randomInt } from "node:crypto";
+import type { Sql } from "postgres";
+import { inTransaction } from "../transaction.js";
+import type { AdminCredentials, Page, EnvironmentRef } from "./access.js";
+import { scalar, type Rows } from "./scalar.js";
+
+/** A part of a figure that workers gather. */
+export interface CounterRow {
+  counter: string;
+  /** Values of its labels, put together; empty where it has none. */
+  label: string;
+  /** Upper bound of a histogram's bucket, or what stands for its sum; empty of a counter. */
+  bucket: string;
+  value: number;
+}
+
+/** The figures of the whole installation, as svc_api.metrics() answers them. Of none is known whose they are. */
+export interface Installation {
+  pendingOperations: number;
+  oldestPendingSeconds: number;
+  setAsideCustomers: number;
+  jobs: { task: string; state: string; jobs: number }[];
+  workers: number;
+  recomputes: { kind: string; status: string; recomputes: number }[];
+  recomputeCustomers: { all: number; done: number };
+  deliveries: { pending: number; oldestDueSeconds: number };
+  webhooks: { disabled: number; failing: number };
+  connections: { application: string; connections: number }[];
+  connectionsMax: number;
+  counters: CounterRow[];
+}
+
+/** What is to be seen of the installation in one look, in a few milliseconds. */
+export async function readInstallation(sql: Sql): Promise<Installation> {
+  const [row] = await sql<[{ metrics: Installation }]>`select svc_api.metrics() as metrics`;
+  return row.metrics;
+}
+
+/** Whether the database answers a question that needs nothing of it; rejects where it does not. */
+export async function answers(sql: Sql): Promise<void> {
+  await sql`select 1`;
+}
+
+/** Adds what a worker has gathered. */
+export async function addWorkerCounters(sql: Sql, counters: readonly CounterRow[]): Promise<void> {
+  await sql`select svc_api.add_worker_counters(${JSON.stringify(counters)}::text::json)`;
+}
+
+/** A migration that the process knows. */
+interface Migration {
+  filename: string;
+  hash: string;
+}
+
+/** A check that failed, as the database names it; the message is one public sentence. */
+interface FailedDatabaseCheck {
+  name: "database" | "migrations" | "worker";
+  message: string;
+}
+
+/** SQLSTATEs of functions, tables and schemas that are not there. */
+const LACKING = new Set(["42883", "42P01", "3F000"]);
+
+/** What keeps a process that knows these migrations from its work; none where it is ready. Fails where the database is away. */
+export async function failedChecks(sql: Sql, migrations: readonly Migration[]): Promise<FailedDatabaseCheck[]> {
+  const filenames = migrations.map(({ filename }) => filename);
+  const hashes = migrations.map(({ hash }) => hash);
+  try {
+    const [row] = await sql<[{ checks: FailedDatabaseCheck[] }]>`
+      select svc_api.failed_checks(${filenames}, ${hashes}) as checks`;
+    return row.checks;
+  } catch (error) {
+    if (!LACKING.has((error as { code?: string }).code ?? "")) throw error;
+    return [{ name: "migrations", message: "The database lacks what this program's migrations make." }];
+  }
+}
+
+/** The common problems of an environment, most severe first: `{data: [{code, severity, message, fix, count, details}]}`. */
+export function getDiagnostics(sql: Sql, by: AdminCredentials, at: EnvironmentRef): Promise<string> {
+  return scalar(sql<Rows>`
+    select svc_api.get_diagnostics(${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment})::text as answer`);
+}
+
+/** How accepted operations violated a schema that was not strict, newest version first; of one version where it is named. */
+export function listSchemaViolations(
+  sql: Sql,
+  by: AdminCredentials,
+  at: EnvironmentRef,
+  version: number | null,
+  page: Page,
+): Promise<string> {
+  return scalar(sql<Rows>`
+    select svc_api.list_schema_violations(
+      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${version}, ${page.limit}, ${page.cursor ?? null}
+    )::text as answer`);
+}
+
+/** First key of the locks that `isSameDatabase` takes. */
+const MARK = 1_885_302_892;
+
+/** What a pooler's sessions are. */
+interface PooledSession {
+  user: string;
+  /** What HTTP calls can be called. False also where the database is another one. */
+  canCallApi: boolean;
+  /** The user owns the service's functions, or may act as who does. */
+  mayMore: boolean;
+  /** Statements that take too long are ended. */
+  hasTimeout: boolean;
+}
+
+/**
+ * Whether a pooler leads to the database itself, and not to a copy, a standby or another one with the same tables: a lock that is
+ * held in the one is seen in the other.
+ *
+ * @param sql of the database itself
+ */
+export function isSameDatabase(sql: Sql, pooled: Sql): Promise<boolean> {
+  const number = randomInt(2 ** 31);
+  return inTransaction(sql, "read only", async (tx) => {
+    await tx`select pg_advisory_xact_lock(${MARK}::integer, ${number}::integer)`;
+    const seen = await pooled`
+      select from pg_catalog.pg_locks as l
+      join pg_catalog.pg_database as d on d.oid = l.database
+      where l.locktype = 'advisory' and l.classid = ${MARK}::oid and l.objid = ${number}::oid and d.datname = current_database()`;
+    return seen.length > 0;
+  });
+}
+
+/** Looks at the session that a pooler gives. */
+export async function readPooledSession(sql: Sql): Promise<PooledSession> {
+  const [row] = await sql<[PooledSession]>`
+    select
+      current_user::text as "user",
+      coalesce(bool_or(has_schema_privilege(n.oid, 'usage')), false) as "canCallApi",
+      coalesce(bool_or(pg_has_role(n.nspowner, 'member')), false) as "mayMore",
+      current_setting('statement_timeout') <> '0' as "hasTimeout"
+    from pg_catalog.pg_namespace as n
+    where n.nspname = 'svc_api'`;
+  return row;
+}

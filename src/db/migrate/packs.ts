@@ -1,0 +1,133 @@
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import pg from "pg";
+import type { RunnerOption } from "node-pg-migrate";
+import { describe, MigrateError } from "./execute.js";
+import { PROJECT_ROOT } from "./files.js";
+
+/** Optional parts of the database, each with a ledger of its own: a table of this schema that is named like the pack. */
+const LEDGERS = "svc_packs";
+
+export interface Pack {
+  name: string;
+  /** What it is for, in a line. */
+  about: string;
+  /** How many migrations it has, and how many of them the database has. */
+  migrations: number;
+  applied: number;
+}
+
+export interface PackOptions {
+  /** The directory that holds `migrations/packs`; the project's own unless given. */
+  root?: string;
+}
+
+/** The packs that there are, and how far the database has each. */
+export async function listPacks(url: string, { root = PROJECT_ROOT }: PackOptions = {}): Promise<Pack[]> {
+  const names = await packNames(root);
+  return withClient(url, async (client) => {
+    const packs: Pack[] = [];
+    for (const name of names) {
+      const files = await migrationsOf(root, name);
+      const first = await readFile(path.join(directoryOf(root, name), files[0] ?? ""), "utf8");
+      const about = /^-- (.+)$/m.exec(first)?.[1] ?? "";
+      packs.push({ name, about, migrations: files.length, applied: await countApplied(client, name) });
+    }
+    return packs;
+  });
+}
+
+/** Installs a pack, or brings it to this version; answers the migrations that were executed. Where one fails, none was. */
+export async function installPack(
+  url: string,
+  name: string,
+  { root = PROJECT_ROOT }: PackOptions = {},
+): Promise<string[]> {
+  try {
+    return await run(url, name, "up", root);
+  } catch (error) {
+    // The ledger was made before. A database that cannot be reached has already said so.
+    await withClient(url, (client) => dropEmptyLedger(client, name)).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Takes a pack away, with its ledger; answers the migrations that were undone. */
+export async function removePack(
+  url: string,
+  name: string,
+  { root = PROJECT_ROOT }: PackOptions = {},
+): Promise<string[]> {
+  const undone = await run(url, name, "down", root);
+  await withClient(url, (client) => dropEmptyLedger(client, name));
+  return undone;
+}
+
+/** Drops a pack's ledger, unless it has migrations of it, and the schema of the ledgers with the last of them. */
+async function dropEmptyLedger(client: pg.Client, name: string): Promise<void> {
+  if ((await countApplied(client, name)) > 0) return;
+  await client.query(`drop table if exists ${LEDGERS}.${pg.escapeIdentifier(name)}`);
+  const { rowCount } = await client.query(
+    "select from pg_catalog.pg_class where relnamespace = to_regnamespace($1)::oid",
+    [LEDGERS],
+  );
+  if (rowCount === 0) await client.query(`drop schema if exists ${LEDGERS}`);
+}
+
+async function run(url: string, name: string, direction: "up" | "down", root: string): Promise<string[]> {
+  const names = await packNames(root);
+  if (!names.includes(name)) throw new MigrateError(`there is no pack \`${name}\`; there is ${names.join(", ")}`);
+  // Rarely needed, and slow to load.
+  const { runner } = await import("node-pg-migrate");
+  const options: RunnerOption = {
+    databaseUrl: { connectionString: url, application_name: "svc packs" },
+    dir: directoryOf(root, name),
+    direction,
+    count: Infinity,
+    migrationsSchema: LEDGERS,
+    createMigrationsSchema: true,
+    migrationsTable: name,
+    advisoryLockMode: "wait",
+    singleTransaction: true,
+    log: () => undefined,
+  };
+  try {
+    return (await runner(options)).map((migration) => migration.name);
+  } catch (error) {
+    throw new MigrateError(`pack ${name}: ${describe(error)}`, { cause: error });
+  }
+}
+
+async function packNames(root: string): Promise<string[]> {
+  const entries = await readdir(path.join(root, "migrations/packs"), { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort();
+}
+
+async function migrationsOf(root: string, name: string): Promise<string[]> {
+  return (await readdir(directoryOf(root, name))).filter((file) => file.endsWith(".sql")).sort();
+}
+
+function directoryOf(root: string, name: string): string {
+  return path.join(root, "migrations/packs", name);
+}
+
+async function countApplied(client: pg.Client, name: string): Promise<number> {
+  const ledger = `${LEDGERS}.${pg.escapeIdentifier(name)}`;
+  const { rows } = await client.query<{ present: boolean }>("select to_regclass($1) is not null as present", [ledger]);
+  if (rows[0]?.present !== true) return 0;
+  return (await client.query<{ n: number }>(`select count(*)::int as n from ${ledger}`)).rows[0]?.n ?? 0;
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, application_name: "svc packs" });
+  client.on("error", () => undefined); // also fails the query on it; unhandled, it would end the process
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

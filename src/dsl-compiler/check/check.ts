@@ -1,0 +1,57 @@
+import ts from "typescript";
+
+import { type Diagnostic, diagnostic, type Range } from "../diagnostics/diagnostic.js";
+import { typeDiagnostic } from "./messages.js";
+import { authoredFiles, type Places } from "./program.js";
+import { rangeOf } from "./range.js";
+import { namesAt, statementLine, valueAt } from "./syntax.js";
+
+/** A mistake that the type checker found, with what tells whether the model's validation found the same one. */
+export interface TypeMistake {
+  diagnostic: Diagnostic;
+  /** The line at which the statement of the module begins. */
+  statement: number;
+  /** The names that it is about. */
+  names: string[];
+  /** Where the name of a member is marked: the place of its value. */
+  value?: Range | undefined;
+}
+
+/** The numbers of "there is no such export": a file that cannot be read to its end may seem to export less than it does. */
+const MISSING_EXPORT = new Set([2305, 2459, 2460, 2614, 2724]);
+
+/** Everything that the type checker has to say about the author's files, by file and place. */
+export function findMistakes(program: ts.Program, places: Places): TypeMistake[] {
+  const files = authoredFiles(program, places);
+  const unreadable = new Set(files.filter((file) => program.getSyntacticDiagnostics(file).length > 0));
+  return files.flatMap((file) => {
+    // What follows the first error of syntax is a guess, and what types would say is one too.
+    const [syntax] = program.getSyntacticDiagnostics(file);
+    if (syntax) return [mistake(syntax, file, syntaxDiagnostic(syntax, file, places.directory))];
+    return program
+      .getSemanticDiagnostics(file)
+      .filter(
+        ({ category, code }) =>
+          category === ts.DiagnosticCategory.Error && !(unreadable.size > 0 && MISSING_EXPORT.has(code)),
+      )
+      .map((error) => ({
+        ...mistake(error, file, typeDiagnostic(error, file, places.directory)),
+        value: valueAt(file, error.start ?? 0, places.directory),
+      }));
+  });
+}
+
+function mistake({ start = 0, length = 0 }: ts.Diagnostic, file: ts.SourceFile, diagnostic: Diagnostic): TypeMistake {
+  return { diagnostic, statement: statementLine(file, start), names: namesAt(file, start, start + length) };
+}
+
+function syntaxDiagnostic(
+  { start, length, messageText }: ts.DiagnosticWithLocation,
+  file: ts.SourceFile,
+  directory: string,
+): Diagnostic {
+  const text = typeof messageText === "string" ? messageText : messageText.messageText;
+  const message = text.replace(/\.$/, "").replaceAll("'", '"');
+  const range = rangeOf(file, start, start + length, directory);
+  return diagnostic("error", "SYNTAX_ERROR", message.charAt(0).toLowerCase() + message.slice(1), range);
+}

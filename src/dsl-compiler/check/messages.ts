@@ -1,0 +1,192 @@
+import type ts from "typescript";
+import { nearest } from "../../model/snapshot/nearest.js";
+import { quote } from "../../model/snapshot/problem.js";
+import { type Diagnostic, diagnostic } from "../diagnostics/diagnostic.js";
+import { fixFor } from "../diagnostics/fixes.js";
+import { EXPECTED_VALUES } from "../diagnostics/shape-fixes.js";
+import { rangeOf } from "./range.js";
+import { choicesOf, cut, inWords, isFunction, nameOf } from "./words.js";
+
+/** What to do where a value of one type stands where one of another is expected. */
+
+const CONDITIONS = new Set(["Condition", "Lazy"]);
+
+/** What makes a condition of what is nearly one. */
+const UNFINISHED: Readonly<Record<string, string>> = {
+  Sequence: 'add .within("7d"), or how long the sequence may take',
+  Quantity: "compare it, such as with .atLeast(3)",
+  Count: "compare it, such as with .atLeast(3)",
+  ScopedCount: "compare it, such as with .atLeast(3)",
+  EventModel: "ask about the event, such as with .happened()",
+  Occurrences: "ask about the event, such as with .happened()",
+  SegmentModel: "ask about the segment, with .has()",
+  ManualSegment: "ask about the segment, with .has()",
+};
+
+/** Types of which can be said what is one. */
+const EXPECTED: Readonly<Record<string, string>> = {
+  Occasion: EXPECTED_VALUES.on,
+  Trigger: EXPECTED_VALUES.on,
+  Action: EXPECTED_VALUES.then,
+};
+
+/** What to do about a value of the type `source` where one of the type `target` is expected, as the checker prints them. */
+function remedy(source: string, target: string): string {
+  const given = nameOf(source) ?? "";
+  const expected = nameOf(target) ?? "";
+  const isCondition = CONDITIONS.has(expected) || inWords(target) === "a condition";
+  if (isCondition && Object.hasOwn(UNFINISHED, given)) return UNFINISHED[given]!;
+  if (isFunction(source)) return "call it, with ( and ) after its name";
+  return Object.hasOwn(EXPECTED, expected) ? EXPECTED[expected]! : `give ${inWords(target)}`;
+}
+
+/** A mistake in words: a code of ours where one fits, the message, and what to do where that can be said. */
+interface Said {
+  code?: string;
+  message: string;
+  fix?: string | undefined;
+}
+
+/** "No overload matches this call": of what the call should have been, nothing is said there. */
+const NO_OVERLOAD = 2769;
+
+/** An error of the type checker as a diagnostic. `file` is where it was found. */
+export function typeDiagnostic(error: ts.Diagnostic, file: ts.SourceFile, directory: string): Diagnostic {
+  const start = error.start ?? 0;
+  const range = rangeOf(file, start, start + (error.length ?? 0), directory);
+  const { code = "TYPE_ERROR", message, fix } = inPlainWords(error);
+  return { ...diagnostic("error", code, message, range, fix), typescript: `TS${error.code}` };
+}
+
+function inPlainWords(error: ts.Diagnostic): Said {
+  if (typeof error.messageText === "string") return say(error.code, error.messageText);
+  const head = error.messageText;
+  const said = say(head.code, head.messageText);
+  // The head tells what stands there and what is expected; where that has no short name, the end of the chain tells the difference.
+  const cause = deepest(head);
+  const isTold = cause === head || (head.code !== NO_OVERLOAD && isShort(said.message));
+  return isTold ? said : say(cause.code, cause.messageText);
+}
+
+/** The first cause of all: of several forms of a call, that of the first. */
+function deepest(chain: ts.DiagnosticMessageChain): ts.DiagnosticMessageChain {
+  const [next] = chain.next ?? [];
+  return next ? deepest(next) : chain;
+}
+
+function isShort(message: string): boolean {
+  return message.length <= 100 && !/[…{]/.test(message);
+}
+
+/** Each form of message that a model's author meets, in the words of models. The numbers are those of TypeScript. */
+function say(number: number, text: string): Said {
+  switch (number) {
+    case 2339: // Property 'x' does not exist on type 'T'.
+    case 2550:
+    case 2551: // … Did you mean 'y'?
+      return sayNoMember(text);
+    case 2353: // Object literal may only specify known properties, and 'x' does not exist in type 'T'.
+    case 2561: // … but 'x' does not exist in type 'T'. Did you mean to write 'y'?
+      return {
+        message: `${quoted(text, 0)} is not known here`,
+        fix: suggested(text) ?? "remove it, or correct its name",
+      };
+    case 2304: // Cannot find name 'x'.
+    case 2503:
+    case 2552: // … Did you mean 'y'?
+    case 2663:
+    case 18004:
+      return {
+        message: `there is no ${quoted(text, 0)} in this file`,
+        fix: suggested(text) ?? "import it, or correct its name",
+      };
+    case 2305: // Module '"./x.js"' has no exported member 'y'.
+    case 2459:
+    case 2460:
+    case 2614:
+    case 2724: // … Did you mean 'z'?
+      return sayNoExport(text);
+    case 2307: // Cannot find module 'x' or its corresponding type declarations.
+      return { code: "MODULE_NOT_FOUND", message: `could not resolve ${quoted(text, 0)}` };
+    case 1117: // An object literal cannot have multiple properties with the same name.
+      return { code: "DUPLICATE_KEY", message: "the object has two members of this name" };
+    case 2300: // Duplicate identifier 'x'.
+    case 2323: // Cannot redeclare exported variable 'x'.
+    case 2451: // Cannot redeclare block-scoped variable 'x'.
+      return { message: `there are two ${quoted(text, 0)} in this file`, fix: fixFor("DUPLICATE_KEY") };
+    case 2322: // Type 'S' is not assignable to type 'T'.
+    case 2345: // Argument of type 'S' is not assignable to parameter of type 'T'.
+    case 2820: // Type 'S' is not assignable to type 'T'. Did you mean 'y'?
+      return sayMismatch(text);
+    case 2741: // Property 'x' is missing in type 'S' but required in type 'T'.
+      return sayMissing(text);
+    case 2554: // Expected 1 arguments, but got 2.
+    case 2555:
+      return { message: lowerFirst(text.replace(/\.$/, "").replace(/\b1 arguments/, "1 argument")) };
+    default:
+      return { message: cut(lowerFirst(text.replace(/\s+/g, " ").replace(/\.$/, "").replaceAll("'", '"')), 200) };
+  }
+}
+
+function sayNoMember(text: string): Said {
+  const [, name = "", type = ""] = /^Property '(.*?)' does not exist on type '([^]*?)'\.(?: |$)/.exec(text) ?? [];
+  const owner = nameOf(type);
+  const fix = suggested(text);
+  if (owner === "Properties") return { message: `the event has no property ${quote(name)}`, fix };
+  if (owner === "TraitsModel") return { message: `there is no trait ${quote(name)}`, fix };
+  if (/^typeof import\(/.test(type)) return { message: `the module exports no ${quote(name)}`, fix };
+  return { message: `there is no ${quote(name)} on ${inWords(type)}`, fix: fix ?? "correct the name, or remove it" };
+}
+
+function sayNoExport(text: string): Said {
+  const [module = "", name = ""] = [...text.matchAll(/'(?:"([^"]*)"|([^']*))'/g)].map(
+    ([, file, member]) => file ?? member,
+  );
+  return { code: "NO_SUCH_EXPORT", message: `${quote(module)} exports no ${quote(name)}`, fix: suggested(text) };
+}
+
+function sayMismatch(text: string): Said {
+  const [, source = "", target = ""] =
+    /[Tt]ype '([^]*?)' is not assignable to (?:parameter of )?type '([^]*?)'\.(?: |$)/.exec(text) ?? [];
+  const choices = choicesOf(target);
+  const meant = choicesOf(source).length === 1 ? nearest(unquoted(source), choices.map(unquoted)) : undefined;
+  const fix = suggested(text) ?? (meant === undefined ? undefined : write(JSON.stringify(meant)));
+  return {
+    message: `expected ${inWords(target)}, but this is ${inWords(source)}`,
+    fix: fix ?? remedy(source, target),
+  };
+}
+
+/** The members that tell the language's values apart have symbols for names, which no author writes. */
+function sayMissing(text: string): Said {
+  const [, source, target] =
+    /^Property '\[[^]*?\]' is missing in type '([^]*)' but required in type '([^]*)'\.$/.exec(text) ?? [];
+  if (source !== undefined && target !== undefined) {
+    return { message: `expected ${inWords(target)}, but this is ${inWords(source)}`, fix: remedy(source, target) };
+  }
+  return { message: `${quoted(text, 0)} is missing`, fix: `add ${quoted(text, 0)}` };
+}
+
+/** What the type checker proposes, as what to do. */
+function suggested(text: string): string | undefined {
+  const [, word] = /Did you mean (?:to write |the static member |to use )?'([^']+)'/.exec(text) ?? [];
+  return word === undefined ? undefined : write(word);
+}
+
+function write(word: string): string {
+  return `write ${word.startsWith('"') ? word : quote(word)}`;
+}
+
+/** A part of the message that stands in single quotation marks, in double ones. */
+function quoted(text: string, index: number): string {
+  const part = [...text.matchAll(/'([^']*)'/g)][index]?.[1] ?? "";
+  return quote(part.replace(/^"(.*)"$/, "$1"));
+}
+
+function unquoted(choice: string): string {
+  return choice.replace(/^"(.*)"$/, "$1");
+}
+
+function lowerFirst(text: string): string {
+  return /^[A-Z][a-z ]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
+}

@@ -1,0 +1,115 @@
+import { existsSync } from "node:fs";
+import { builtinModules } from "node:module";
+import path from "node:path";
+import ts from "typescript";
+
+/**
+ * Declarations for what Node.js gives a model beside the language, where the author's folder has none of its own (`@types/node`).
+ * Models seldom use it, so its types are left open: a model that logs, or reads a variable of its environment, is no mistake.
+ */
+
+const GLOBALS = [
+  "Buffer",
+  "TextDecoder",
+  "TextEncoder",
+  "URL",
+  "URLSearchParams",
+  "clearInterval",
+  "clearTimeout",
+  "console",
+  "crypto",
+  "fetch",
+  "performance",
+  "process",
+  "queueMicrotask",
+  "setInterval",
+  "setTimeout",
+  "structuredClone",
+];
+
+/** The text of a declaration file. */
+const AMBIENT = [
+  ...GLOBALS.map((name) => `declare var ${name}: any;`),
+  ...builtinModules.map((name) => `declare module ${JSON.stringify(name)};`),
+  `declare module "node:*";`,
+  `declare module "*.txt" { const text: string; export default text; }`,
+  `interface ImportMeta { url: string; filename: string; dirname: string; }`,
+].join("\n");
+
+/** Where the checker finds what. All are absolute. */
+export interface Places {
+  /** The author's folder. */
+  directory: string;
+  /** The entry of the model, in that folder. */
+  config: string;
+  /** The folder of this package's sources: they declare the language that authors import as "svc". */
+  sources: string;
+}
+
+/** No file: the declarations that stand in for those of Node.js. */
+const AMBIENT_FILE = "/svc-ambient.d.ts";
+
+/**
+ * The program of an author's sources. What the author's own tsconfig.json says is for the editor: the same sources are checked in the
+ * same way everywhere, also in a folder that holds nothing but them.
+ *
+ * Strict, but for `noImplicitAny`: a mistaken name would be followed by complaints about all that is inferred from it, and segments
+ * that read each other have types that cannot be inferred. What is not inferred is checked when the model is validated.
+ */
+export function createProgram({ directory, config, sources }: Places): ts.Program {
+  const typeRoots = path.join(directory, "node_modules", "@types");
+  const hasNodeTypes = existsSync(path.join(typeRoots, "node"));
+  const options: ts.CompilerOptions = {
+    strict: true,
+    noImplicitAny: false,
+    target: ts.ScriptTarget.ES2023,
+    lib: ["lib.es2023.d.ts"],
+    module: ts.ModuleKind.ESNext,
+    moduleDetection: ts.ModuleDetectionKind.Force,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    allowImportingTsExtensions: true,
+    resolveJsonModule: true,
+    isolatedModules: true,
+    noEmit: true,
+    skipLibCheck: true,
+    types: hasNodeTypes ? ["node"] : [],
+    ...(hasNodeTypes ? { typeRoots: [typeRoots] } : {}),
+    paths: { svc: [path.join(sources, "dsl", "index.ts")] },
+  };
+  const roots = [path.join(directory, config), ...(hasNodeTypes ? [] : [AMBIENT_FILE])];
+  return ts.createProgram(roots, options, hostOf(options, sources));
+}
+
+/**
+ * What every project reads alike: TypeScript's own declarations and the language. Programs of the same options may share what was read, as they
+ * do in an editor.
+ */
+const shared = new Map<string, ts.SourceFile | undefined>();
+
+function hostOf(options: ts.CompilerOptions, sources: string): ts.CompilerHost {
+  const host = ts.createCompilerHost(options);
+  const roots = [path.dirname(ts.getDefaultLibFilePath(options)), sources].map(
+    (root) => `${root.replaceAll("\\", "/")}/`,
+  );
+  return {
+    ...host,
+    // Comments of TypeScript's own declarations are for editors, and take a tenth of the time.
+    jsDocParsingMode: ts.JSDocParsingMode.ParseForTypeErrors,
+    fileExists: (file) => file === AMBIENT_FILE || host.fileExists(file),
+    readFile: (file) => (file === AMBIENT_FILE ? AMBIENT : host.readFile(file)),
+    getSourceFile: (file, version, ...rest) => {
+      if (file === AMBIENT_FILE) return ts.createSourceFile(file, AMBIENT, version);
+      if (!roots.some((root) => file.startsWith(root))) return host.getSourceFile(file, version, ...rest);
+      if (!shared.has(file)) shared.set(file, host.getSourceFile(file, version, ...rest));
+      return shared.get(file);
+    },
+  };
+}
+
+/** The files that the author wrote: neither declarations, nor packages, nor the language. */
+export function authoredFiles(program: ts.Program, { sources }: Places): ts.SourceFile[] {
+  return program.getSourceFiles().filter(({ fileName, isDeclarationFile }) => {
+    const outside = path.relative(sources, fileName).startsWith("..");
+    return !isDeclarationFile && outside && !fileName.includes("/node_modules/") && !fileName.endsWith(".json");
+  });
+}

@@ -1,0 +1,161 @@
+/** What the syntax tells of a place: which call stands there, and which names it is about. */
+import ts from "typescript";
+import type { Location, Range } from "../diagnostics/diagnostic.js";
+import { rangeOf } from "./range.js";
+
+/** Finds the part of a call's arguments that a path in the model leads to. */
+
+/** One step of a path: `.member`, `["a member"]` or `[3]`. */
+const STEP = /([A-Za-z_$][A-Za-z0-9_$]*)|\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]/g;
+
+/**
+ * The value that the end of a path leads to, as far as it is written out in the call: of `segments[1]` the second in the list that is
+ * `segments` there. What a call stands for may also be a value beside the member, in the same object.
+ */
+function memberOfCall(call: ts.CallExpression, path: string): ts.Expression | undefined {
+  const steps = [...path.matchAll(STEP)].map(([, name, quoted, index]) => name ?? quoted ?? Number(index));
+  for (let from = 0; from < steps.length; from += 1) {
+    for (const argument of call.arguments) {
+      const found = valueOf(argument, steps.slice(from));
+      if (found) return found;
+    }
+  }
+  const { parent } = call;
+  const [last] = steps.slice(-1);
+  const holder = ts.isArrowFunction(parent) ? parent.parent : parent;
+  if (last === undefined || !ts.isPropertyAssignment(holder)) return undefined;
+  return valueOf(holder.parent, [last]);
+}
+
+/** The value at the end of steps that begin in an object or a list. */
+function valueOf(node: ts.Node, steps: readonly (string | number)[]): ts.Expression | undefined {
+  const [step, ...rest] = steps;
+  const member = step === undefined ? undefined : memberOf(node, step);
+  if (member === undefined || rest.length === 0) return member;
+  return valueOf(member, rest);
+}
+
+function memberOf(node: ts.Node, step: string | number): ts.Expression | undefined {
+  if (typeof step === "number") return ts.isArrayLiteralExpression(node) ? written(node.elements, step) : undefined;
+  if (!ts.isObjectLiteralExpression(node)) return undefined;
+  for (const property of node.properties) {
+    if (!property.name || ts.isComputedPropertyName(property.name) || property.name.text !== step) continue;
+    if (ts.isPropertyAssignment(property)) return property.initializer;
+    return ts.isShorthandPropertyAssignment(property) ? property.name : undefined;
+  }
+  return undefined;
+}
+
+/** An item of a list; what a list is spread from has items that are not written here. */
+function written(items: readonly ts.Expression[], index: number): ts.Expression | undefined {
+  return items.slice(0, index + 1).some(ts.isSpreadElement) ? undefined : items[index];
+}
+
+/** Where a problem of the model is: the call that made the part, and the names that the message speaks of, the first one first. */
+export interface PlaceRequest {
+  location: Location;
+  subjects: string[];
+  /** The path in the model of the part that is wrong, where it is known. */
+  path?: string | undefined;
+}
+
+/** A place with its end, and the line of the statement at the top of the module that it belongs to. */
+export interface Place {
+  range: Range;
+  statement: number;
+}
+
+/** The text that a problem is about: the name or the value that it speaks of where the call holds it, otherwise the call. */
+export function placeOf(
+  file: ts.SourceFile,
+  { location, subjects, path }: PlaceRequest,
+  directory: string,
+): Place | undefined {
+  const lines = file.getLineStarts();
+  if (location.line > lines.length) return undefined;
+  const position = lines[location.line - 1]! + location.column - 1;
+  const statement = statementLine(file, position);
+  const call = callAt(file, position);
+  if (!call) return undefined;
+  const member = path === undefined ? undefined : memberOfCall(call, path);
+  if (member) return { range: rangeOf(file, member.getStart(file), member.end, directory), statement };
+  for (const subject of subjects) {
+    const named = findNamed(call, subject);
+    if (named) return { range: rangeOf(file, named.getStart(file), named.end, directory), statement };
+  }
+  const name = nameOfCallee(call.expression);
+  const start = name.getStart(file);
+  const range = rangeOf(file, start, call.end, directory);
+  return { range: range.endLine === range.line ? range : rangeOf(file, start, name.end, directory), statement };
+}
+
+/** The line, from 1, at which the statement of a module that holds a position begins. */
+export function statementLine(file: ts.SourceFile, position: number): number {
+  const statement = file.statements.find(({ pos, end }) => pos <= position && position < end);
+  return file.getLineAndCharacterOfPosition(statement?.getStart(file) ?? position).line + 1;
+}
+
+/** The names that a place is about: the text there, and the members that hold it, up to the nearest call. */
+export function namesAt(file: ts.SourceFile, start: number, end: number): string[] {
+  const names = [unquoted(file.text.slice(start, end))];
+  let node = nodeAt(file, start);
+  for (; !ts.isSourceFile(node) && !ts.isCallExpression(node); node = node.parent) {
+    if (ts.isPropertyAssignment(node)) names.push(unquoted(node.name.getText(file)));
+  }
+  return names;
+}
+
+/** The place of a member's value, where its name stands at a position. */
+export function valueAt(file: ts.SourceFile, position: number, directory: string): Range | undefined {
+  const name = nodeAt(file, position);
+  if (!ts.isPropertyAssignment(name.parent) || name.parent.name !== name) return undefined;
+  const { initializer } = name.parent;
+  return rangeOf(file, initializer.getStart(file), initializer.end, directory);
+}
+
+/** The innermost node that holds a position. */
+function nodeAt(file: ts.SourceFile, position: number): ts.Node {
+  const within = (node: ts.Node): ts.Node =>
+    ts.forEachChild(node, (child) =>
+      child.getStart(file) <= position && position < child.end ? within(child) : undefined,
+    ) ?? node;
+  return within(file);
+}
+
+/** The call whose function is named at a position: stack traces give the place of that name. */
+function callAt(file: ts.SourceFile, position: number): ts.CallExpression | undefined {
+  for (let node = nodeAt(file, position); !ts.isSourceFile(node); node = node.parent) {
+    if (!ts.isCallExpression(node)) continue;
+    const name = nameOfCallee(node.expression);
+    // The source map may give the dot before the name.
+    if (name.getStart(file) - 1 <= position && position < name.end) return node;
+  }
+  return undefined;
+}
+
+function nameOfCallee(callee: ts.Expression): ts.Node {
+  return ts.isPropertyAccessExpression(callee) ? callee.name : callee;
+}
+
+/** The text, number or member name in the arguments of a call that is the subject: the outermost, which declares it, and the first. */
+function findNamed(call: ts.CallExpression, subject: string): ts.Node | undefined {
+  const isNamed = (node: ts.Node): boolean => {
+    const isName = ts.isIdentifier(node) && ts.isPropertyAssignment(node.parent) && node.parent.name === node;
+    return (isName || ts.isStringLiteralLike(node) || ts.isNumericLiteral(node)) && node.text === subject;
+  };
+  for (let level: ts.Node[] = [...call.arguments]; level.length > 0; level = level.flatMap(childrenOf)) {
+    const found = level.find(isNamed);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function childrenOf(node: ts.Node): ts.Node[] {
+  const children: ts.Node[] = [];
+  ts.forEachChild(node, (child) => void children.push(child));
+  return children;
+}
+
+function unquoted(text: string): string {
+  return text.replace(/^(["'`])(.*)\1$/s, "$2");
+}

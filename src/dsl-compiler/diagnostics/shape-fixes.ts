@@ -1,0 +1,63 @@
+/** What to do about a part of a model that has not the shape of such a part. */
+
+/** What can stand where a part of a model is expected, for authors who gave something else. */
+const CONDITION = 'give a condition, such as event.happened(), event.count().within("7d").atLeast(3) or segment.has()';
+const SCORE = "give a score: scale(…), steps(…) or trait.map(…)";
+const NUMBER = "give a number of the customer's: event.count(), daysSince(event) or a trait that is a number";
+
+/** By the name of the member in the snapshot; `measure` is what a score is made of. */
+export const EXPECTED_VALUES = {
+  on: "give an event, event.where(…), traitsChanged, segment.entered() or .exited(), or signal.raised() or .cleared()",
+  then: "give addTo(…) or removeFrom(…) of a segment, emit(…), or raise(…) or clear(…) of a signal",
+  when: CONDITION,
+  start: CONDITION,
+  condition: CONDITION,
+  conditions: CONDITION,
+  where: "give a condition on the event's properties: (p) => p.seats.atLeast(5)",
+  score: SCORE,
+  measure: NUMBER,
+  of: "give an event, or event.where(…)",
+  steps: "list what step(…) returns",
+  properties: "give what string(), number(), boolean(), date() or oneOf(…) returns",
+} as const;
+
+/** Members that exclude each other, by the end of the path at which that is told. */
+const EXCLUSIVE: readonly [path: RegExp, fix: string][] = [
+  [
+    /^signals\[\d+\]\.for$/,
+    'remove "for" or "when", which exclude each other: only what rules raise is cleared after a time',
+  ],
+  [/^rules\[\d+\]\.cooldown$/, 'remove "cooldown" or "once", which exclude each other'],
+];
+
+/** What is expected, by the message of the shape. */
+const EXPECTED: readonly [message: RegExp, fix: (found: string) => string][] = [
+  [/^must be (one of .*)$/, (found) => `give ${found}`],
+  [/^must be >= (.*)$/, (found) => `give a number that is at least ${found}`],
+  [/^must be <= (.*)$/, (found) => `give a number that is at most ${found}`],
+  [/^must be (?:number)$/, () => "give a number"],
+  [/^must be (?:integer)$/, () => "give a whole number"],
+  [/^must be (?:string)$/, () => "give a text"],
+  [/^must be (?:boolean)$/, () => "give true or false"],
+  [/^must be (?:array)$/, () => "give a list"],
+  [/^must be (a text, a number.*)$/, (found) => `give ${found}`],
+  [/^must not be empty$/, () => "give at least one"],
+];
+
+/** What to do about a problem of shape; undefined where the shape tells nothing more. */
+export function shapeFix(path: string, message: string): string | undefined {
+  const exclusive = EXCLUSIVE.find(([end]) => end.test(path));
+  if (exclusive && !/^(?:must|is) /.test(message)) return exclusive[1];
+  const member = /([A-Za-z_$][A-Za-z0-9_$]*)(?:\[\d+\]|\["(?:[^"\\]|\\.)*"\])*$/.exec(path)?.[1] ?? "";
+  if (message === "is missing") return `add "${member}"`;
+  if (message === "is not known here") return `remove "${member}", or correct its name`;
+  const part = path.endsWith(".score.of") ? "measure" : member;
+  if (/^must be (?:an )?object$/.test(message) && Object.hasOwn(EXPECTED_VALUES, part)) {
+    return EXPECTED_VALUES[part as keyof typeof EXPECTED_VALUES];
+  }
+  for (const [pattern, fix] of EXPECTED) {
+    const found = pattern.exec(message);
+    if (found) return fix(found[1] ?? "");
+  }
+  return undefined;
+}

@@ -1,0 +1,85 @@
+/** What a run of the author's modules tells, as diagnostics. */
+import type { Problem } from "../../model/snapshot/problem.js";
+import { type Diagnostic, diagnostic, type Location } from "./diagnostic.js";
+import type { Locate } from "../load/locate.js";
+import type { Lowered } from "../load/lower.js";
+import type { Outcome } from "../load/run.js";
+import type { Thrown } from "../load/runner.js";
+import { shapeFix } from "./shape-fixes.js";
+
+/** What comes of reading a module that has not been evaluated yet. */
+const NOT_YET = /before initialization|of undefined|is not a function|is not a constructor|is not iterable/;
+
+/**
+ * An exception of the author's code; one of the language's own is a mistake with a code of its own.
+ *
+ * @param circular the files that import themselves by way of others.
+ */
+export function thrownDiagnostic(thrown: Thrown, locate: Locate, circular: ReadonlySet<string>): Diagnostic {
+  const { name, message, stack, code, fix } = thrown;
+  const location = locate(stack);
+  if (code !== undefined) return diagnostic("error", code, message, location, fix);
+  // A message may hold a whole stack below its first line.
+  const text = message.trim().split("\n", 1)[0]!.slice(0, 500);
+  const isEarly = location !== undefined && circular.has(location.file) && NOT_YET.test(message);
+  const remedy = isEarly
+    ? "give what comes from the other file as a function, () => …: this file and others import each other in a circle"
+    : undefined;
+  const said = name === "" ? text : `${name}: ${text}`;
+  return diagnostic("error", "MODEL_FAILED", `the model could not be loaded: ${said}`, location, remedy);
+}
+
+/** The end of a process that sent nothing. */
+export function endDiagnostic(outcome: Extract<Outcome, { kind: "timedOut" | "ended" }>, limitMs: number): Diagnostic {
+  if (outcome.kind === "timedOut") {
+    return diagnostic("error", "MODEL_TIMED_OUT", `the model was not loaded within ${limitMs / 1000} seconds`);
+  }
+  const message = `the process that loaded the model ended ${outcome.how} before the model was complete`;
+  return diagnostic("error", "MODEL_ENDED", message);
+}
+
+/** What could not be expressed in a snapshot. */
+export function loweredDiagnostics({ problems }: Lowered, locate: Locate, config: string): Diagnostic[] {
+  return problems.map(({ code, message, stack, fix }) => {
+    const isModule = code === "NO_DEFAULT_EXPORT" || code === "NOT_A_MODEL";
+    const location = locate(stack) ?? (isModule ? { file: config, line: 1, column: 1 } : undefined);
+    return diagnostic("error", code, message, location, fix);
+  });
+}
+
+/** A problem of the snapshot, at the place of the innermost part on its path that the author made by a call. */
+export function problemDiagnostic(
+  severity: Diagnostic["severity"],
+  { path, code, message }: Pick<Problem, "path" | "message"> & { code: string },
+  place: (path: string) => Location | undefined,
+): Diagnostic {
+  const fix = code === "INVALID_SHAPE" ? shapeFix(path, message) : undefined;
+  return diagnostic(severity, code, says(path, code, message), place(path), fix);
+}
+
+/** The messages of these need the part of the model that they speak of; the others speak for themselves. */
+const NEEDS_PATH = /^(INVALID_SHAPE|TYPE_MISMATCH|TOO_|FORBIDDEN_KEY|NOT_JSON)/;
+
+function says(path: string, code: string, message: string): string {
+  return path !== "" && NEEDS_PATH.test(code) ? `${path}: ${message}` : message;
+}
+
+/** Finds the place of the innermost part on a path that the author made by a call. */
+export function placesOf(lowered: Lowered, locate: Locate): (path: string) => Location | undefined {
+  const stacks = new Map(lowered.stacks);
+  return (path) => {
+    for (let rest = path; ; rest = parent(rest)) {
+      const location = locate(stacks.get(rest));
+      if (location || rest === "") return location;
+    }
+  };
+}
+
+/** The last step of a path: `.member`, `[3]` or `["a member"]`. */
+const LAST_STEP = /(?:(?:^|\.)[A-Za-z_$][A-Za-z0-9_$]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\])$/;
+
+/** The path of the part that holds the one on this path. */
+function parent(path: string): string {
+  const shorter = path.replace(LAST_STEP, "");
+  return shorter === path ? "" : shorter;
+}

@@ -1,0 +1,127 @@
+import { contradiction } from "../../model/contradiction/contradiction.js";
+import { parseDuration } from "../../model/snapshot/duration.js";
+import type { FieldTypes } from "../../model/contradiction/facts-of-condition.js";
+import { MOVES_BY_TIME_MAX } from "../../model/snapshot/limits.js";
+import { at, quote } from "../../model/snapshot/problem.js";
+import type { Condition, Lifecycle } from "../../model/snapshot/types.js";
+import type { LintWarning } from "./conditions.js";
+
+const DAY = 86_400_000;
+
+/** A circle of months can be meant, and ends with any customer's life; one that uses all its moves up in less than this can not. */
+const QUICK = 365 * DAY;
+
+/** A transition that a customer of whom nothing comes makes, in the end again after each entry of its state. */
+interface Move {
+  to: string;
+  when: Condition;
+  path: string;
+  /** Milliseconds from the entry of the state. */
+  delay: number;
+}
+
+interface Way {
+  moves: Move[];
+  delay: number;
+}
+
+/**
+ * Finds circles of states that time alone leads through so quickly that the engine ends them (see `MOVES_BY_TIME_MAX`), each at the first
+ * transition of its first state. Conditions that read other items of the model, or windows of occurrences, are taken to wait for something.
+ */
+export function lintCircles(lifecycle: Lifecycle, types: FieldTypes): LintWarning[] {
+  const moves = new Map(
+    lifecycle.states.map((state, index) => [state.name, movesOf(state, at("lifecycle.states", index))]),
+  );
+  const told = new Set<string>();
+  return lifecycle.states.flatMap(({ name }) => {
+    const way = told.has(name) ? undefined : quickestWayBack(name, moves);
+    if (!way || !goesRound(way, types)) return [];
+    for (const { to } of way.moves) told.add(to);
+    const states = [name, ...way.moves.map(({ to }) => to)].map(quote).join(" to ");
+    const days = Math.ceil(durationOfAll(way) / DAY);
+    const message =
+      `time alone leads from ${states}, and round again: a customer of whom nothing comes is moved ` +
+      `${MOVES_BY_TIME_MAX.toLocaleString("en-US")} times within ${days === 1 ? "a day" : `${days} days`}, and then no more`;
+    return [{ path: way.moves[0]!.path, code: "CIRCLE_BY_TIME" as const, message }];
+  });
+}
+
+/** Those that no other transition of the state certainly comes before. */
+function movesOf({ name, transitions }: Lifecycle["states"][number], path: string): Move[] {
+  const certain = transitions.map(({ when }) => delayUntil(when, true, name, false));
+  return transitions.flatMap(({ to, when }, index) => {
+    const delay = delayUntil(when, true, name, true);
+    const isLate = certain.some((other, position) => other < delay || (other === delay && position < index));
+    return isLate || delay === Infinity ? [] : [{ to, when, path: at(at(path, "transitions"), index), delay }];
+  });
+}
+
+/**
+ * How long after the entry of a state a condition holds, or does not, of a customer who has been silent for long: milliseconds, Infinity
+ * for never. `assume`: whether what no time changes, such as a trait, is taken to be as it is asked for.
+ */
+function delayUntil(condition: Condition, holds: boolean, state: string, assume: boolean): number {
+  const assumed = assume ? 0 : Infinity;
+  switch (condition.kind) {
+    case "all":
+    case "any": {
+      const parts = condition.conditions.map((part) => delayUntil(part, holds, state, assume));
+      return (condition.kind === "all") === holds ? Math.max(...parts) : Math.min(...parts);
+    }
+    case "not":
+      return delayUntil(condition.condition, !holds, state, assume);
+    case "inState":
+      return holds ? parseDuration(condition.atLeast) : Infinity;
+    case "lifecycle":
+      return condition.states.includes(state) === holds ? 0 : Infinity;
+    case "inactiveFor":
+      return holds ? 0 : Infinity;
+    case "activeWithin":
+      return holds ? Infinity : 0;
+    case "trait":
+    case "traitExists":
+    case "traitDatePassed":
+      return assumed;
+    case "daysSince":
+      // The number only grows.
+      return holds === ["gt", "gte", "ne"].includes(condition.operator) ? assumed : Infinity;
+    case "count":
+    case "aggregate":
+    case "distinct":
+    case "latest":
+    case "latestExists":
+      return condition.within === undefined && condition.since === undefined ? assumed : Infinity;
+    default:
+      return Infinity;
+  }
+}
+
+/** The way from a state back to itself that takes least time; undefined where there is none. */
+function quickestWayBack(start: string, moves: ReadonlyMap<string, readonly Move[]>): Way | undefined {
+  const ways = new Map<string, Way>();
+  const changed: Way[] = [{ moves: [], delay: 0 }];
+  // It grows while it is walked.
+  for (const way of changed) {
+    const state = way.moves.at(-1)?.to ?? start;
+    if (state === start && way.moves.length > 0) continue;
+    for (const move of moves.get(state) ?? []) {
+      const next = { moves: [...way.moves, move], delay: way.delay + move.delay };
+      if (next.delay >= (ways.get(move.to)?.delay ?? Infinity)) continue;
+      ways.set(move.to, next);
+      changed.push(next);
+    }
+  }
+  return ways.get(start);
+}
+
+/** A state is held once at an instant, so a circle with a single wait ends where it began. */
+function goesRound(way: Way, types: FieldTypes): boolean {
+  if (way.moves.filter(({ delay }) => delay > 0).length < 2 || durationOfAll(way) > QUICK) return false;
+  return contradiction({ kind: "all", conditions: way.moves.map(({ when }) => when) }, { types }) === null;
+}
+
+/** How long it takes until the customer is moved no more, in milliseconds. */
+function durationOfAll({ moves, delay }: Way): number {
+  return (delay / moves.length) * MOVES_BY_TIME_MAX;
+}

@@ -1,0 +1,75 @@
+import { at, quote } from "../../model/snapshot/problem.js";
+import type { Condition, Lifecycle, Snapshot } from "../../model/snapshot/types.js";
+import { lintCircles } from "./circles.js";
+import { lintConditions, type LintWarning } from "./conditions.js";
+
+/** Looks for what is certainly of no use. What could be meant is let pass: a warning that is wrong once is never read again. */
+export function lint(snapshot: Snapshot): LintWarning[] {
+  const { warnings, read, readsAll, types } = lintConditions(snapshot);
+  const { lifecycle } = snapshot;
+  if (lifecycle) warnings.push(...lintLifecycle(lifecycle), ...lintCircles(lifecycle, types));
+  warnings.push(...lintSegments(snapshot), ...lintSignals(snapshot));
+  for (const event of Object.keys(snapshot.events)) {
+    if (readsAll || read.has(event)) continue;
+    warnings.push({
+      path: at("events", event),
+      code: "UNUSED_EVENT",
+      message: `no condition reads the event ${quote(event)}`,
+    });
+  }
+  return warnings;
+}
+
+function lintLifecycle(lifecycle: Lifecycle): LintWarning[] {
+  const transitions = new Map(lifecycle.states.map((state) => [state.name, state.transitions.map(({ to }) => to)]));
+  const reached = new Set([lifecycle.initial]);
+  // A set that grows while it is walked is walked to its new end.
+  for (const state of reached) for (const next of transitions.get(state) ?? []) reached.add(next);
+
+  return lifecycle.states.flatMap((state, index) => {
+    const path = at("lifecycle.states", index);
+    if (!reached.has(state.name)) {
+      const message = `the state ${quote(state.name)} is never entered: no transitions lead to it from ${quote(lifecycle.initial)}`;
+      return [{ path, code: "UNREACHABLE_STATE" as const, message }];
+    }
+    return state.transitions.flatMap(({ to, when }, position) => {
+      const place = at(at(path, "transitions"), position);
+      if (to === state.name) return [impossible(place, `the state ${quote(to)} is not entered from itself`)];
+      if (!excludes(when, state.name)) return [];
+      return [
+        impossible(
+          place,
+          `the transition from ${quote(state.name)} to ${quote(to)} asks for another state than the one it leaves`,
+        ),
+      ];
+    });
+  });
+}
+
+function impossible(path: string, message: string): LintWarning {
+  return { path, code: "IMPOSSIBLE_CONDITION", message };
+}
+
+/** Whether a condition certainly fails in a state, because it asks for another. */
+function excludes(condition: Condition, state: string): boolean {
+  if (condition.kind === "lifecycle") return !condition.states.includes(state);
+  return condition.kind === "all" && condition.conditions.some((part) => excludes(part, state));
+}
+
+function lintSegments({ segments, rules }: Snapshot): LintWarning[] {
+  const filled = new Set(rules.map(({ then }) => (then.kind === "addToSegment" ? then.segment : undefined)));
+  return segments.flatMap(({ id, when }, index) => {
+    if (when !== undefined || filled.has(id)) return [];
+    const message = `nobody enters the segment ${quote(id)}: it has no condition, and no rule adds to it`;
+    return [{ path: at("segments", index), code: "EMPTY_SEGMENT" as const, message }];
+  });
+}
+
+function lintSignals({ signals, rules }: Snapshot): LintWarning[] {
+  const raised = new Set(rules.map(({ then }) => (then.kind === "raiseSignal" ? then.signal : undefined)));
+  return signals.flatMap(({ id, when }, index) => {
+    if (when !== undefined || raised.has(id)) return [];
+    const message = `the signal ${quote(id)} is never raised: it has no condition, and no rule raises it`;
+    return [{ path: at("signals", index), code: "SILENT_SIGNAL" as const, message }];
+  });
+}

@@ -1,0 +1,141 @@
+import { isUtf8 } from "node:buffer";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, type Message, type Location as MessageLocation, type Metafile, type Plugin } from "esbuild";
+
+import { type Diagnostic, diagnostic, type Location, type Range } from "../diagnostics/diagnostic.js";
+import { fixFor } from "../diagnostics/fixes.js";
+
+/** The author's modules, the language and the runner as one module, which needs nothing but Node.js. */
+export interface Bundle {
+  code: string;
+  /** A source map, as JSON; its sources are relative to the project. */
+  map: string;
+  /** Warnings about the sources. */
+  warnings: Diagnostic[];
+  /** The files that import themselves by way of others, relative to the project. */
+  circular: Set<string>;
+}
+
+// The compiler runs from its sources as well as built; its neighbours have the same extension.
+const here = fileURLToPath(import.meta.url);
+const neighbour = (name: string) => path.resolve(path.dirname(here), `${name}${path.extname(here)}`);
+
+/** The folder of this package. */
+const root = path.resolve(path.dirname(here), "../../..");
+/** Its sources: they go wherever the package goes, because they declare the language to the type checker. */
+export const SOURCES = path.join(root, "src");
+
+/** Whether a file is the author's. The source maps of what was built name the sources, so both places count wherever the compiler runs. */
+export function isAuthored(file: string): boolean {
+  const own = [SOURCES, path.join(root, "dist")].some((folder) => file.startsWith(folder + path.sep));
+  return !own && !file.includes(`${path.sep}node_modules${path.sep}`);
+}
+
+/** Authors import "svc", and get the language of the service that compiles: their folder needs no packages. */
+const language: Plugin = {
+  name: "svc",
+  setup(build) {
+    build.onResolve({ filter: /^svc$/ }, () => ({ path: neighbour("../../dsl/index") }));
+  },
+};
+
+/** The name of the plugin below: its only error is that of the encoding. */
+const AUTHORED = "svc:authored";
+
+/** Reads the author's files: from `replaced`, by absolute path, where it has them. Bytes that are no text would become other names. */
+function authored(replaced: ReadonlyMap<string, string>): Plugin {
+  return {
+    name: AUTHORED,
+    setup(build) {
+      build.onLoad({ filter: /\.[cm]?[jt]sx?$/, namespace: "file" }, async ({ path: file }) => {
+        if (!isAuthored(file)) return undefined;
+        const contents = replaced.get(file) ?? (await readFile(file));
+        if (typeof contents === "string" || isUtf8(contents)) return { contents, loader: "default" };
+        const location = { file: path.relative(build.initialOptions.absWorkingDir ?? "", file), line: 1, column: 0 };
+        return { errors: [{ text: "The file is not UTF-8", location }] };
+      });
+    },
+  };
+}
+
+/**
+ * Bundles a project, or says what is wrong with its sources.
+ *
+ * @param replaced texts that are taken instead of files, by absolute path.
+ */
+export async function bundleProject(
+  directory: string,
+  config: string,
+  replaced: ReadonlyMap<string, string> = new Map(),
+): Promise<Bundle | { errors: Diagnostic[] }> {
+  const entry = [
+    `import { run } from ${JSON.stringify(neighbour("runner"))};`,
+    `await run(() => import(${JSON.stringify(`./${config}`)}));`,
+  ];
+  try {
+    const { outputFiles, warnings, metafile } = await build({
+      stdin: { contents: entry.join("\n"), resolveDir: directory, sourcefile: "svc:entry", loader: "js" },
+      absWorkingDir: directory,
+      outfile: path.join(directory, "svc:bundle.js"),
+      write: false,
+      bundle: true,
+      format: "esm",
+      platform: "node",
+      target: "node20",
+      sourcemap: "external",
+      sourcesContent: false,
+      metafile: true,
+      plugins: [language, authored(replaced)],
+      // Neither the author's tsconfig.json nor one above it changes what the same sources are compiled to.
+      tsconfigRaw: {},
+      logLevel: "silent",
+    });
+    const found = warnings.map(sourceDiagnostic);
+    const errors = found.filter(({ severity }) => severity === "error");
+    if (errors.length > 0) return { errors };
+    const [map, code] = outputFiles;
+    return { code: code!.text, map: map!.text, warnings: found, circular: circularFiles(metafile) };
+  } catch (error) {
+    const errors = (error as { errors?: Message[] }).errors;
+    if (!errors) throw error;
+    return { errors: errors.map((message) => sourceDiagnostic({ ...message, id: `error:${message.id}` })) };
+  }
+}
+
+function sourceDiagnostic({ id, text, location, pluginName }: Message): Diagnostic {
+  const code = pluginName === AUTHORED ? "NOT_UTF8" : codeOf(id, text);
+  const severity = id.startsWith("error:") || code === "DUPLICATE_KEY" ? "error" : "warning";
+  const place = location ? placeOf(location) : undefined;
+  const isTwice = /^Multiple exports with the same name |has already been declared$/.test(text);
+  const fix = fixFor(isTwice ? "DUPLICATE_KEY" : code);
+  return diagnostic(severity, code, text.charAt(0).toLowerCase() + text.slice(1), place, fix);
+}
+
+function circularFiles({ inputs }: Metafile): Set<string> {
+  const importsOf = (file: string) => (inputs[file]?.imports ?? []).map(({ path: imported }) => imported);
+  return new Set(
+    Object.keys(inputs).filter((file) => {
+      const reached = new Set(importsOf(file));
+      // A set that grows while it is walked is walked to its new end.
+      for (const next of reached) for (const further of importsOf(next)) reached.add(further);
+      return reached.has(file);
+    }),
+  );
+}
+
+/** Columns are of bytes for esbuild, and of UTF-16 units for everybody else. */
+function placeOf({ file, line, column, length, lineText }: MessageLocation): Location | Range {
+  const units = (bytes: number) => Buffer.from(lineText).subarray(0, bytes).toString().length;
+  const start = { file: file.replaceAll("\\", "/"), line, column: units(column) + 1 };
+  return length > 0 ? { ...start, endLine: line, endColumn: units(column + length) + 1 } : start;
+}
+
+function codeOf(id: string, text: string): string {
+  // JavaScript keeps the last of two members silently: a state or a property would vanish from the model.
+  if (id === "duplicate-object-key") return "DUPLICATE_KEY";
+  if (text.startsWith("Could not resolve")) return "MODULE_NOT_FOUND";
+  if (text.startsWith("No matching export")) return "NO_SUCH_EXPORT";
+  return id.startsWith("error:") ? "SYNTAX_ERROR" : "SUSPICIOUS_SOURCE";
+}

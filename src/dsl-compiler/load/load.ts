@@ -1,0 +1,73 @@
+import { bundleProject } from "./bundle.js";
+import type { Diagnostic } from "../diagnostics/diagnostic.js";
+import { endDiagnostic, thrownDiagnostic } from "../diagnostics/to-diagnostics.js";
+import { type Locate, locator } from "./locate.js";
+import type { Lowered } from "./lower.js";
+import { runBundle } from "./run.js";
+import type { GuardedFile } from "../check/guards.js";
+import type { Types } from "../check/types.js";
+
+/** The module that exports the model. */
+export const CONFIG = "svc.config.ts";
+
+/** What came of bundling and running a project's sources. */
+export interface Load {
+  /** What was found up to there, errors and warnings. */
+  found: Diagnostic[];
+  /** Whether an exception, or a name that is not exported, kept the model from being loaded: a guarded load may go further. */
+  failed: boolean;
+  /** The model, where it was loaded. */
+  lowered?: Lowered;
+  /** Finds places, where there was something to run. */
+  locate?: Locate;
+}
+
+interface LoadOptions {
+  timeLimitMs: number;
+  onOutput?: (text: string) => void;
+}
+
+/** Bundles and runs a project's sources, as they are or as they were rewritten. */
+export async function load(root: string, options: LoadOptions, guarded: readonly GuardedFile[] = []): Promise<Load> {
+  const bundle = await bundleProject(root, CONFIG, new Map(guarded.map(({ file, text }) => [file, text])));
+  if ("errors" in bundle) {
+    return { found: bundle.errors, failed: bundle.errors.every(({ code }) => code === "NO_SUCH_EXPORT") };
+  }
+  const outcome = await runBundle(bundle.code, root, options.timeLimitMs);
+  const locate = locator(root, bundle.map, guarded);
+  // After a crash the output is the crash report of Node.js, which tells an author nothing.
+  if (outcome.kind !== "ended" && outcome.output !== "") (options.onOutput ?? printOutput)(outcome.output);
+  switch (outcome.kind) {
+    case "lowered":
+    case "failed": {
+      const thrown = outcome.thrown.map((one) => thrownDiagnostic(one, locate, bundle.circular));
+      const found = [...bundle.warnings, ...thrown];
+      return outcome.kind === "failed"
+        ? { found, failed: true, locate }
+        : { found, failed: false, lowered: outcome.lowered, locate };
+    }
+    default: {
+      const end = endDiagnostic(outcome, options.timeLimitMs);
+      return { found: [...bundle.warnings, end], failed: false, locate };
+    }
+  }
+}
+
+/**
+ * Loads sources that failed once more, so that an exception does not end the load: it hides every mistake behind it. What the first load
+ * found is kept where this one is of no help.
+ */
+export async function loadGuarded(root: string, types: Types, first: Load, options: LoadOptions): Promise<Load> {
+  const guarded = await types.guard();
+  // What the modules print was passed on by the first load, unless that did not get so far.
+  const quiet = first.locate ? { ...options, onOutput: () => undefined } : options;
+  const second = await load(root, quiet, guarded);
+  if (!second.lowered) return first;
+  // Names that are not exported were replaced.
+  const missing = first.found.filter(({ code }) => code === "NO_SUCH_EXPORT");
+  return { ...second, found: [...missing, ...second.found] };
+}
+
+function printOutput(text: string): void {
+  process.stderr.write(text);
+}

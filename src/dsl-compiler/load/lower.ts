@@ -1,0 +1,166 @@
+/**
+ * Turns a model into a snapshot. Runs beside the author's modules, in their process, and is bundled together with them; so it imports
+ * nothing that Node.js would have to find.
+ */
+import type { AnyEvent } from "../../dsl/event.js";
+import { type Model, MODEL, type ModelDefinition, type PartsOf } from "../../dsl/model.js";
+import { type ModelError, takeRecorded } from "../../dsl/model-error.js";
+import { LOWER, NODE, type Part, PART, stackOf } from "../../dsl/part.js";
+import { nearest } from "../../model/snapshot/nearest.js";
+import { at, list, quote } from "../../model/snapshot/problem.js";
+import { SNAPSHOT_FORMAT_VERSION } from "../../model/snapshot/types.js";
+
+/** What the process of the author's modules sends back. */
+export interface Lowered {
+  /** Not validated yet. */
+  snapshot: unknown;
+  /** The stacks of the calls that made the parts of the snapshot, by path. */
+  stacks: [path: string, stack: string][];
+  problems: ModelProblem[];
+}
+
+/** A mistake that a snapshot could not express. */
+export interface ModelProblem {
+  code: string;
+  message: string;
+  stack?: string | undefined;
+  /** What to do about it, where that is more than the code says. */
+  fix?: string | undefined;
+}
+
+const PARTS: readonly (keyof ModelDefinition)[] = [
+  "strictSchema",
+  "events",
+  "traits",
+  "lifecycle",
+  "journeys",
+  "segments",
+  "health",
+  "rules",
+  "signals",
+];
+
+/** Turns what `svc.config.ts` exports into a snapshot, with all the mistakes found on the way. */
+export function lower(exported: Record<string, unknown>): Lowered {
+  if (!("default" in exported)) return broken("NO_DEFAULT_EXPORT", "svc.config.ts has no default export");
+  const model = exported["default"];
+  if (!isModel(model)) return broken("NOT_A_MODEL", "the default export of svc.config.ts is not a model");
+
+  const lowering = new Lowering(model[MODEL], stackOf(model));
+  const snapshot = lowering.snapshot();
+  const stacks: Lowered["stacks"] = lowering.stack === undefined ? [] : [["", lowering.stack]];
+  rememberStacks(snapshot, "", stacks);
+  // The functions that the model was given have been called by now.
+  return { snapshot, stacks, problems: [...takeRecorded().map(problemOf), ...lowering.problems] };
+}
+
+function broken(code: string, message: string): Lowered {
+  return { snapshot: null, stacks: [], problems: [...takeRecorded().map(problemOf), { code, message }] };
+}
+
+function isModel(value: unknown): value is Model {
+  return typeof value === "object" && value !== null && MODEL in value;
+}
+
+/** A mistake that a builder recorded, with the name that was probably meant. */
+function problemOf({ code, message, fix, misnamed, stack }: ModelError): ModelProblem {
+  const meant = misnamed && nearest(misnamed.name, misnamed.candidates);
+  if (meant === undefined) return { code, message, stack, fix: fix ?? (misnamed && oneOf(misnamed.candidates)) };
+  return { code, message: `${message}; did you mean ${quote(meant)}?`, stack, fix: `write ${quote(meant)}` };
+}
+
+function oneOf(names: readonly string[]): string | undefined {
+  return names.length === 0 ? undefined : `use one of ${list(names)}`;
+}
+
+/** One model on its way into a snapshot. */
+class Lowering {
+  readonly problems: ModelProblem[] = [];
+
+  constructor(
+    readonly definition: ModelDefinition,
+    /** Of the call of `defineModel`. */
+    readonly stack: string | undefined,
+  ) {
+    for (const part of Object.keys(definition)) {
+      if ((PARTS as readonly string[]).includes(part)) continue;
+      this.#report("UNKNOWN_MODEL_PART", `a model has no part ${quote(part)}, only ${list(PARTS)}`);
+    }
+  }
+
+  snapshot(): object {
+    const { strictSchema, traits } = this.definition;
+    const events = this.#events();
+    return {
+      formatVersion: SNAPSHOT_FORMAT_VERSION,
+      strictSchema: strictSchema ?? false,
+      events: Object.fromEntries(events.map((event) => [event.eventName, event[NODE]])),
+      traits: "traits" in this.definition ? ((traits as Partial<typeof traits>)?.[NODE] ?? null) : {},
+      lifecycle: this.#one("lifecycle", "NOT_A_LIFECYCLE"),
+      journeys: this.#list("journeys", "journey"),
+      segments: this.#list("segments", "segment"),
+      health: this.#one("health", "NOT_HEALTH"),
+      rules: this.#list("rules", "rule"),
+      signals: this.#list("signals", "signal"),
+    };
+  }
+
+  #events(): AnyEvent[] {
+    const events = new Map<string, AnyEvent>();
+    for (const { name, value } of membersOf<AnyEvent>(this.definition.events)) {
+      if (typeof (value as Partial<AnyEvent> | null | undefined)?.eventName !== "string") {
+        this.#report("NOT_AN_EVENT", `${at("events", name)} is not an event`);
+      } else if (events.has(value.eventName)) {
+        this.#report("DUPLICATE_EVENT", `there is another event ${quote(value.eventName)}`, stackOf(value[NODE]));
+      } else {
+        events.set(value.eventName, value);
+      }
+    }
+    return [...events.values()];
+  }
+
+  #one(kind: "lifecycle" | "health", code: string): unknown {
+    if (!(kind in this.definition)) return null;
+    const value: unknown = this.definition[kind];
+    if (isPart(value, kind)) return value[LOWER]();
+    this.#report(code, `${kind} is not what ${kind}(…) returns`);
+    return null;
+  }
+
+  #list(part: "journeys" | "segments" | "rules" | "signals", kind: string): unknown[] {
+    return membersOf<unknown>(this.definition[part]).flatMap(({ name, value }) => {
+      if (isPart(value, kind)) return [value[LOWER]()];
+      this.#report(`NOT_A_${kind.toUpperCase()}`, `${at(part, name)} is not a ${kind}`);
+      return [];
+    });
+  }
+
+  #report(code: string, message: string, stack = this.stack): void {
+    this.problems.push({ code, message, stack });
+  }
+}
+
+function isPart(value: unknown, kind: string): value is Part<string, object> {
+  return typeof value === "object" && value !== null && (value as Partial<Part<string, object>>)[PART] === kind;
+}
+
+/** The members of a list or a record. One that is there under two names, as in a module that exports again what it imports, counts once. */
+function membersOf<T>(parts: PartsOf<T> | undefined): { name: string | number; value: T }[] {
+  const named = Array.isArray(parts)
+    ? (parts as readonly T[]).map((value, name) => ({ name, value }))
+    : Object.entries((parts ?? {}) as Record<string, T>).map(([name, value]) => ({ name, value }));
+  const seen = new Set<T>();
+  return named.filter(({ value }) => {
+    if (typeof value !== "object" || value === null) return true;
+    return !seen.has(value) && seen.add(value);
+  });
+}
+
+/** Every node that a builder made was located by it; the others are found by the node that holds them. */
+function rememberStacks(value: unknown, path: string, stacks: Lowered["stacks"]): void {
+  if (typeof value !== "object" || value === null) return;
+  const stack = stackOf(value);
+  if (stack !== undefined) stacks.push([path, stack]);
+  if (Array.isArray(value)) value.forEach((item, index) => rememberStacks(item, at(path, index), stacks));
+  else for (const [key, member] of Object.entries(value)) rememberStacks(member, at(path, key), stacks);
+}

@@ -1,0 +1,155 @@
+import type { CompareOperator, Field, OrderOperator, PropertyCondition, Scalar } from "../../model/snapshot/types.js";
+import { memberReader } from "../json.js";
+import type { Json } from "../state/types.js";
+
+const DATE =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d{2}):(\d{2})))?$/;
+
+/**
+ * The instant of an ISO 8601 date (00:00 UTC) or of a date-time with zone, in milliseconds, floored; undefined for
+ * everything else, such as a date-time without zone or a day that the calendar does not have.
+ */
+export function parseInstant(value: Json | undefined): number | undefined {
+  if (typeof value !== "string") return undefined;
+  const match = DATE.exec(value);
+  if (!match) return undefined;
+  const [year, month, day, hour, minute, second] = [1, 2, 3, 4, 5, 6].map((i) => Number(match[i] ?? 0)) as Six;
+  if (month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59) return undefined;
+  const offsetHours = Number(match[9] ?? 0);
+  const offsetMinutes = Number(match[10] ?? 0);
+  if (offsetHours > 23 || offsetMinutes > 59) return undefined;
+  // Date.UTC would take the years 0 to 99 for those of the twentieth century.
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  if (date.getUTCMonth() !== month - 1) return undefined;
+  date.setUTCHours(hour, minute, second, Number((match[7] ?? "").padEnd(3, "0").slice(0, 3)));
+  const offset = (offsetHours * 60 + offsetMinutes) * 60_000;
+  return date.getTime() + (match[8] === "-" ? offset : -offset);
+}
+
+type Six = [number, number, number, number, number, number];
+
+export type ValueTest = (value: Json | undefined) => boolean;
+export type PropertyTest = (properties: Record<string, Json>) => boolean;
+
+/**
+ * A comparison of a property or a trait. An absent value compares as false; `ne` and `notIn` are the exact negations of
+ * `eq` and `in`. A field declared as a date is compared by its instant, and is absent where it holds none.
+ */
+export function compileComparison(
+  field: Field | undefined,
+  operator: CompareOperator,
+  expected: Scalar | Scalar[],
+): ValueTest {
+  switch (operator) {
+    case "eq":
+    case "in":
+      return equalsOneOf(isDate(field), expected);
+    case "ne":
+    case "notIn": {
+      const equals = equalsOneOf(isDate(field), expected);
+      return (value) => !equals(value);
+    }
+    case "contains":
+      return contains(field, expected);
+    default:
+      return ordered(operator, expected);
+  }
+}
+
+/** Whether a value is there: null is absent, and so is a declared date that is none. */
+export function compileExists(field: Field | undefined): ValueTest {
+  if (isDate(field)) return (value) => parseInstant(value) !== undefined;
+  return (value) => value !== undefined && value !== null;
+}
+
+/** A condition on the properties of one event, whose declared fields are given. */
+export function compilePropertyCondition(
+  condition: PropertyCondition,
+  fields: Readonly<Record<string, Field>>,
+): PropertyTest {
+  switch (condition.kind) {
+    case "all": {
+      const tests = condition.conditions.map((inner) => compilePropertyCondition(inner, fields));
+      return (properties) => tests.every((test) => test(properties));
+    }
+    case "any": {
+      const tests = condition.conditions.map((inner) => compilePropertyCondition(inner, fields));
+      return (properties) => tests.some((test) => test(properties));
+    }
+    case "not": {
+      const test = compilePropertyCondition(condition.condition, fields);
+      return (properties) => !test(properties);
+    }
+    case "exists":
+    case "compare": {
+      const { property } = condition;
+      const field = Object.hasOwn(fields, property) ? fields[property] : undefined;
+      const read = memberReader(property);
+      const test =
+        condition.kind === "exists"
+          ? compileExists(field)
+          : compileComparison(field, condition.operator, condition.value);
+      return (properties) => test(read(properties));
+    }
+  }
+}
+
+function isDate(field: Field | undefined): boolean {
+  return field?.type === "date";
+}
+
+function equalsOneOf(asDate: boolean, expected: Scalar | Scalar[]): ValueTest {
+  const values = Array.isArray(expected) ? expected : [expected];
+  if (asDate) {
+    const instants = new Set(values.map(parseInstant));
+    instants.delete(undefined);
+    return (value) => instants.has(parseInstant(value));
+  }
+  if (values.length === 1) {
+    const [only] = values;
+    return (value) => value === only;
+  }
+  const set = new Set<Json | undefined>(values);
+  return (value) => set.has(value);
+}
+
+function contains(field: Field | undefined, expected: Scalar | Scalar[]): ValueTest {
+  const equals = equalsOneOf(field?.type === "array" && field.items.type === "date", expected);
+  return (value) => {
+    if (Array.isArray(value)) return value.some(equals);
+    return typeof value === "string" && typeof expected === "string" && value.includes(expected);
+  };
+}
+
+function ordered(operator: "lt" | "lte" | "gt" | "gte", expected: Scalar | Scalar[]): ValueTest {
+  const compare = ORDERS[operator];
+  if (typeof expected === "number") return (value) => typeof value === "number" && compare(value, expected);
+  const limit = Array.isArray(expected) ? undefined : parseInstant(expected);
+  if (limit === undefined) return () => false;
+  return (value) => {
+    const instant = parseInstant(value);
+    return instant !== undefined && compare(instant, limit);
+  };
+}
+
+const ORDERS = {
+  lt: (a: number, b: number) => a < b,
+  lte: (a: number, b: number) => a <= b,
+  gt: (a: number, b: number) => a > b,
+  gte: (a: number, b: number) => a >= b,
+};
+
+/** A comparison with a number, of a number that is there. */
+export function compileOrder(operator: OrderOperator, expected: number): (value: number) => boolean {
+  switch (operator) {
+    case "eq":
+      return (value) => value === expected;
+    case "ne":
+      return (value) => value !== expected;
+    default: {
+      const compare = ORDERS[operator];
+      return (value) => compare(value, expected);
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import type { Json } from "../state/types.js";
+import type { EvaluationContext } from "../state/evaluation-context.js";
+
+/** Why a condition holds or not, at the customer's clock. A tree, as the condition is one. */
+export type Explanation = {
+  kind: string;
+  /** The condition as a sentence: `count of "login" within 30d at least 3`. */
+  text: string;
+  /** What the condition asks for: a value, a list of values, or `at least 3`. */
+  expected: Json;
+  /** What there is; null where there is nothing. Where memory is bounded, `3 or more`. */
+  actual: Json;
+  met: boolean;
+  /** What lacks: a number to be added to the actual one, or what is to become true; null where the condition is met. */
+  missing: Json;
+  /** When it flips by time alone, while no operation comes and nothing else changes; null: never. ISO 8601. */
+  flipsAt: string | null;
+  conditions?: Explanation[];
+};
+
+export type ConditionTest = (customer: EvaluationContext) => boolean;
+/** The earliest instant after the clock at which a condition changes by time alone, or Infinity. */
+export type NextChange = (customer: EvaluationContext) => number;
+
+export interface CompiledCondition {
+  /** Whether the condition holds at the customer's clock. */
+  test: ConditionTest;
+  /** Why it does or does not. Changes nothing. */
+  explain(customer: EvaluationContext): Explanation;
+}
+
+/** A condition without parts, and what its explanation says. */
+export interface Leaf {
+  kind: string;
+  text: string;
+  expected: Json;
+  test: ConditionTest;
+  nextChange?: NextChange | undefined;
+  actual(customer: EvaluationContext): Json;
+  /** What lacks where the condition is not met; what is expected, unless said otherwise. */
+  missing?(customer: EvaluationContext): Json;
+}
+
+/** How many instants of change an explanation looks at to find when a condition of several parts flips. */
+const STEPS_MAX = 500;
+
+/** A leaf that explains itself; its change by time alone is added to `changes`. */
+export function compileLeaf(leaf: Leaf, changes: NextChange[]): CompiledCondition {
+  const { kind, text, expected, test, nextChange } = leaf;
+  if (nextChange !== undefined) changes.push(nextChange);
+  return {
+    test,
+    explain(customer) {
+      const met = test(customer);
+      return {
+        kind,
+        text,
+        expected,
+        actual: leaf.actual(customer),
+        met,
+        missing: met ? null : leaf.missing === undefined ? expected : leaf.missing(customer),
+        flipsAt: isoTime(nextChange === undefined || !customer.looksAhead ? Infinity : nextChange(customer)),
+      };
+    },
+  };
+}
+
+/** All or any of some conditions. `changes` are those of the parts. */
+export function compileGroup(
+  kind: "all" | "any",
+  parts: readonly CompiledCondition[],
+  changes: readonly NextChange[],
+): CompiledCondition {
+  const test = testOfGroup(
+    kind,
+    parts.map((part) => part.test),
+  );
+  return {
+    test,
+    explain(customer) {
+      const conditions = parts.map((part) => part.explain(customer));
+      const met = test(customer);
+      const unmet = conditions.filter((one) => !one.met);
+      return {
+        kind,
+        text: conditions
+          .map((one) => (one.conditions === undefined ? one.text : `(${one.text})`))
+          .join(kind === "all" ? " and " : " or "),
+        expected: kind === "all" ? conditions.length : Math.min(1, conditions.length),
+        actual: conditions.length - unmet.length,
+        met,
+        missing: met ? null : unmet.map(({ text }) => text),
+        flipsAt: isoTime(findFlip(customer, test, changes)),
+        conditions,
+      };
+    },
+  };
+}
+
+export function compileNot(part: CompiledCondition): CompiledCondition {
+  return {
+    test: (customer) => !part.test(customer),
+    explain(customer) {
+      const inner = part.explain(customer);
+      return {
+        kind: "not",
+        text: `not (${inner.text})`,
+        expected: false,
+        actual: inner.met,
+        met: !inner.met,
+        missing: inner.met ? `not (${inner.text})` : null,
+        flipsAt: inner.flipsAt,
+        conditions: [inner],
+      };
+    },
+  };
+}
+
+function testOfGroup(kind: "all" | "any", tests: readonly ConditionTest[]): ConditionTest {
+  if (tests.length === 2) {
+    const [first, second] = tests as [ConditionTest, ConditionTest];
+    return kind === "all"
+      ? (customer) => first(customer) && second(customer)
+      : (customer) => first(customer) || second(customer);
+  }
+  return kind === "all"
+    ? (customer) => tests.every((test) => test(customer))
+    : (customer) => tests.some((test) => test(customer));
+}
+
+/** When a condition flips by time alone: tried at each instant at which one of its parts changes, or Infinity. */
+function findFlip(customer: EvaluationContext, test: ConditionTest, changes: readonly NextChange[]): number {
+  if (changes.length === 0 || !customer.looksAhead) return Infinity;
+  return elsewhere(customer, () => {
+    const present = test(customer);
+    for (let step = 0; step < STEPS_MAX; step++) {
+      let next = Infinity;
+      for (const change of changes) next = Math.min(next, change(customer));
+      if (next === Infinity) return Infinity;
+      customer.clock = next;
+      if (test(customer) !== present) return next;
+    }
+    return Infinity;
+  });
+}
+
+/** Looks at a customer at other instants: what windows lose by that, and the clock, are as before afterwards. */
+function elsewhere<T>(customer: EvaluationContext, look: () => T): T {
+  const { clock, aggregates } = customer;
+  const kept = aggregates.slice();
+  kept.forEach((aggregate, index) => (aggregates[index] = aggregate.clone()));
+  try {
+    return look();
+  } finally {
+    customer.clock = clock;
+    kept.forEach((aggregate, index) => (aggregates[index] = aggregate));
+  }
+}
+
+function isoTime(instant: number): string | null {
+  return Number.isFinite(instant) ? new Date(instant).toISOString() : null;
+}

@@ -1,0 +1,253 @@
+import type { Rule, Segment, Severity, Snapshot } from "../../model/snapshot/types.js";
+import {
+  ConditionCompiler,
+  HEALTH_ITEM,
+  journeyItem,
+  LIFECYCLE_ITEM,
+  ruleItem,
+  segmentItem,
+  signalItem,
+} from "../conditions/conditions.js";
+import { compileHealthItem } from "../parts/health.js";
+import type { DerivedPart } from "../parts/derived-part.js";
+import { compileJourneyItem } from "../parts/journey.js";
+import { compileLifecycleItem } from "../parts/lifecycle.js";
+import { compileRuleItem } from "../parts/rule.js";
+import { compileSegmentItem } from "../parts/segment.js";
+import { compileSignalItem } from "../parts/signal.js";
+import { Registry } from "./registry.js";
+
+type Reads = ReadonlyMap<string, ReadonlySet<string>>;
+
+/**
+ * The order of evaluation of a model's items: an item comes after those whose value it reads. Items that read each other in
+ * a cycle stand together, in the default order; and wherever nothing else says otherwise, items are taken in the default
+ * order, each directly after what it reads.
+ *
+ * @param names the items in the default order
+ * @param reads what each item reads; names that are no items are ignored
+ */
+function orderByReads(names: readonly string[], reads: Reads): string[] {
+  const groups = findGroups(names, reads);
+  const groupOf = new Map(groups.flatMap((group) => group.map((name) => [name, group])));
+  const placed = new Set<string[]>();
+  const order: string[] = [];
+  const place = (group: string[]): void => {
+    if (placed.has(group)) return;
+    placed.add(group);
+    const readByGroup = new Set(group.flatMap((name) => [...(reads.get(name) ?? [])]));
+    for (const name of inDefaultOrder(readByGroup, names)) place(groupOf.get(name)!);
+    order.push(...group);
+  };
+  for (const name of names) place(groupOf.get(name)!);
+  return order;
+}
+
+/** The groups of items that read each other, or themselves, in a cycle. */
+function findCycles(names: readonly string[], reads: Reads): string[][] {
+  return findGroups(names, reads).filter((group) => group.length > 1 || reads.get(group[0]!)?.has(group[0]!));
+}
+
+/** Tarjan's strongly connected components: items that read each other directly or through others, and single items. */
+function findGroups(names: readonly string[], reads: Reads): string[][] {
+  interface Node {
+    order: number;
+    low: number;
+    open: boolean;
+  }
+  const known = new Set(names);
+  const nodes = new Map<string, Node>();
+  const path: string[] = [];
+  const groups: string[][] = [];
+  const visit = (name: string): Node => {
+    const node = { order: nodes.size, low: nodes.size, open: true };
+    nodes.set(name, node);
+    path.push(name);
+    for (const read of reads.get(name) ?? []) {
+      if (!known.has(read)) continue;
+      const other = nodes.get(read) ?? visit(read);
+      if (other.open) node.low = Math.min(node.low, other.low);
+    }
+    if (node.low === node.order) {
+      const group = path.splice(path.lastIndexOf(name));
+      for (const member of group) nodes.get(member)!.open = false;
+      groups.push(inDefaultOrder(new Set(group), names));
+    }
+    return node;
+  };
+  for (const name of names) if (!nodes.has(name)) visit(name);
+  return groups;
+}
+
+function inDefaultOrder(some: ReadonlySet<string>, names: readonly string[]): string[] {
+  return names.filter((name) => some.has(name));
+}
+
+/** A snapshot compiled to closures. Reusable for any number of customers; holds nothing of any of them. */
+export interface Model {
+  hash: string;
+  /** What the memory of conditions is kept under. */
+  memoryKey: string;
+  /** Ids in the author's order. */
+  journeys: string[];
+  /** By journey: the ids of its steps. */
+  journeySteps: string[][];
+  segments: string[];
+  rules: string[];
+  signals: { id: string; severity: Severity; message?: string }[];
+  /** What conditions remember of events. */
+  registry: Registry;
+  /** The events whose properties it reads. */
+  propertyEvents: string[];
+  /** In order of evaluation. */
+  items: DerivedPart[];
+  /** By item: the items that read its value. */
+  readers: number[][];
+  /** By segment, by signal: the items that read it; of a signal also the one that clears it. */
+  segmentReaders: number[][];
+  signalReaders: number[][];
+  /** The items that any event concerns, and rules by the event that triggers them. */
+  activityItems: number[];
+  ruleItemsOf: Map<string, number[]>;
+  /** The rules that a change of traits triggers. */
+  traitRuleItems: number[];
+  /** The position of the lifecycle among the items, or -1, and those of the journeys. */
+  lifecycleItem: number;
+  journeyItems: number[];
+  /** The position of health that no condition reads, or -1. */
+  refreshedItem: number;
+}
+
+/**
+ * Compiles a snapshot.
+ *
+ * @param hash the snapshot's content hash: what the model derives from a customer's past is remembered under it
+ * @throws {Error} if items read each other in a cycle that passes neither through the lifecycle nor through a journey:
+ *   their evaluation would not end. A validated snapshot has none.
+ */
+export function compileModel(snapshot: Snapshot, hash: string): Model {
+  const registry = new Registry(snapshot);
+  const items = inOrder(new ItemCompiler(snapshot, registry).compile());
+
+  items.forEach(({ reads }, index) => {
+    for (const stream of reads.streams) stream.items.push(index);
+    for (const aggregate of reads.aggregates) aggregate.items.push(index);
+  });
+  const readersOf = (name: string): number[] =>
+    positions(items, (reader) => reader.name !== name && reader.reads.items.has(name));
+  const indexOf = (name: string): number => items.findIndex((item) => item.name === name);
+  const rulesOn = (matches: (rule: Rule) => boolean): number[] =>
+    snapshot.rules.filter(matches).map(({ id }) => indexOf(ruleItem(id)));
+  return {
+    hash,
+    // Where conditions share nothing, their memory is laid out as it always was.
+    memoryKey: registry.sharesAggregates ? `${hash}/shared` : hash,
+    journeys: snapshot.journeys.map(({ id }) => id),
+    journeySteps: snapshot.journeys.map(({ steps }) => steps.map(({ id }) => id)),
+    segments: snapshot.segments.map(({ id }) => id),
+    rules: snapshot.rules.map(({ id }) => id),
+    signals: snapshot.signals,
+    registry,
+    propertyEvents: propertyEventsOf(snapshot, registry),
+    items,
+    readers: items.map(({ name }) => readersOf(name)),
+    segmentReaders: snapshot.segments.map(({ id }) => readersOf(segmentItem(id))),
+    signalReaders: snapshot.signals.map(({ id }) =>
+      positions(items, ({ name, reads }) => name === signalItem(id) || reads.items.has(signalItem(id))),
+    ),
+    activityItems: positions(items, ({ reads }) => reads.activity),
+    ruleItemsOf: new Map(
+      snapshot.rules.flatMap(({ on }) => {
+        if (on.kind !== "event") return [];
+        const { event } = on.of;
+        return [[event, rulesOn((rule) => rule.on.kind === "event" && rule.on.of.event === event)]];
+      }),
+    ),
+    traitRuleItems: rulesOn(({ on }) => on.kind === "traitsChanged"),
+    lifecycleItem: indexOf(LIFECYCLE_ITEM),
+    journeyItems: snapshot.journeys.map(({ id }) => indexOf(journeyItem(id))),
+    refreshedItem: isHealthRead(items) ? -1 : indexOf(HEALTH_ITEM),
+  };
+}
+
+/** What the conditions of a snapshot remember of events, without the rest of its model. */
+export function compileRegistry(snapshot: Snapshot): Registry {
+  const registry = new Registry(snapshot);
+  new ItemCompiler(snapshot, registry).compile();
+  return registry;
+}
+
+/** Compiles the items of a model in the default order: lifecycle, journeys, segments, health, rules, signals. */
+class ItemCompiler {
+  readonly #snapshot: Snapshot;
+  readonly #context: ConstructorParameters<typeof ConditionCompiler>[0];
+  readonly #signalIndex: Map<string, number>;
+
+  constructor(snapshot: Snapshot, registry: Registry) {
+    this.#snapshot = snapshot;
+    this.#signalIndex = indexById(snapshot.signals);
+    this.#context = {
+      snapshot,
+      registry,
+      segmentIndex: indexById(snapshot.segments),
+      journeyIndex: indexById(snapshot.journeys),
+    };
+  }
+
+  compile(): DerivedPart[] {
+    const { lifecycle, journeys, segments, health, rules, signals } = this.#snapshot;
+    const compiler = (): ConditionCompiler => new ConditionCompiler(this.#context);
+    const rest = { ...this.#context, signalIndex: this.#signalIndex };
+    const others = [
+      ...(lifecycle === null ? [] : [compileLifecycleItem(lifecycle, compiler())]),
+      ...journeys.map((journey, index) => compileJourneyItem(journey, index, compiler())),
+      ...segments.flatMap((segment, index) =>
+        hasCondition(segment) ? [compileSegmentItem(segment, index, compiler())] : [],
+      ),
+    ];
+    const last = [
+      ...rules.map((rule, index) => compileRuleItem(rule, index, compiler(), rest)),
+      ...signals.flatMap((signal, index) =>
+        signal.when !== undefined || signal.for !== undefined ? [compileSignalItem(signal, index, compiler())] : [],
+      ),
+    ];
+    const isRead = isHealthRead([...others, ...last]);
+    return [...others, ...(health === null ? [] : [compileHealthItem(health, isRead, compiler())]), ...last];
+  }
+}
+
+function propertyEventsOf({ rules }: Snapshot, { streams, aggregates }: Registry): string[] {
+  const names = [
+    ...streams.flatMap(({ event, where }) => (where === null ? [] : [event])),
+    ...aggregates.flatMap(({ events }) => events),
+    ...rules.flatMap(({ on }) => (on.kind === "event" && on.of.where !== undefined ? [on.of.event] : [])),
+  ];
+  return [...new Set(names)];
+}
+
+function isHealthRead(items: readonly DerivedPart[]): boolean {
+  return items.some(({ reads }) => reads.items.has(HEALTH_ITEM));
+}
+
+/** In order of evaluation. What passes through a lifecycle or a journey ends: each is entered or started once. */
+function inOrder(items: DerivedPart[]): DerivedPart[] {
+  const names = items.map(({ name }) => name);
+  const reads = new Map(items.map((item) => [item.name, item.reads.items]));
+  const steady = names.filter((name) => name !== LIFECYCLE_ITEM && !name.startsWith(journeyItem("")));
+  const cycle = findCycles(steady, reads)[0];
+  if (cycle !== undefined) throw new Error(`these read each other in a cycle: ${cycle.join(", ")}; break it`);
+  const byName = new Map(items.map((item) => [item.name, item]));
+  return orderByReads(names, reads).map((name) => byName.get(name)!);
+}
+
+function indexById(parts: readonly { id: string }[]): Map<string, number> {
+  return new Map(parts.map(({ id }, index) => [id, index]));
+}
+
+function hasCondition(segment: Segment): segment is Required<Segment> {
+  return segment.when !== undefined;
+}
+
+function positions(items: readonly DerivedPart[], matches: (item: DerivedPart) => boolean): number[] {
+  return items.flatMap((item, index) => (matches(item) ? [index] : []));
+}

@@ -1,0 +1,203 @@
+import { at } from "../../model/snapshot/problem.js";
+import type { Snapshot } from "../../model/snapshot/types.js";
+import type { Aggregate, AggregateMemory } from "../aggregates/aggregates.js";
+import type { DistinctMemory } from "../aggregates/distinct.js";
+import type { OccurrencesMemory } from "../aggregates/occurrences.js";
+import type { BoundaryMemory, ScopeMemory } from "../aggregates/scope.js";
+import { type LogMemory, REMEMBERED_OF_LOG } from "../aggregates/sequence.js";
+import { REMEMBERED_OF_WINDOW } from "../aggregates/sum.js";
+import { SHOWN_CHARACTERS } from "../conditions/phrases.js";
+import { PENDING_IDENTIFIES_MAX } from "../evaluate.js";
+import { DISTINCT_TEXT_MAX } from "../measures/property.js";
+import type { CustomerState, JourneyRun, Order, StreamMemory } from "../state/types.js";
+import { compileRegistry } from "./model.js";
+
+// Examples of what is remembered, each with the longest values that its parts can have as JSON.
+
+/** The first one of the year 1; the last one of the year 9999 is as long. */
+const INSTANT = -62_135_596_800_000;
+const WHOLE = Number.MAX_SAFE_INTEGER;
+const NUMBER = -2.2250738585072014e-308;
+const EVENT_ID = `evt_${"f".repeat(16)}`;
+const CUSTOMER_ID_CHARACTERS_MAX = 256;
+/** Of a sum of doubles, of which the least is 5e-324 and the greatest 1.8e308, and of how many there can be. */
+const SUM_DIGITS = 324 + 309 + 16;
+const MODEL_KEY = `${"f".repeat(64)}/shared`;
+
+const ORDER: Order = { occurredAt: INSTANT, seq: WHOLE };
+const SINCE: BoundaryMemory = { at: INSTANT, by: ORDER };
+const SCOPE: ScopeMemory = { latest: ORDER, since: SINCE };
+const OCCURRENCES: OccurrencesMemory = {
+  occurredAt: many(REMEMBERED_OF_WINDOW, INSTANT),
+  seq: many(REMEMBERED_OF_WINDOW, WHOLE),
+  value: many(REMEMBERED_OF_WINDOW, NUMBER),
+};
+const LOG: LogMemory = {
+  occurredAt: many(REMEMBERED_OF_LOG, INSTANT),
+  seq: many(REMEMBERED_OF_LOG, WHOLE),
+  floor: ORDER,
+};
+
+/** A stream that remembers so many occurrences. */
+function largestStream(occurrences: number): StreamMemory {
+  return { count: WHOLE, occurredAt: many(occurrences, INSTANT), seq: many(occurrences, WHOLE) };
+}
+
+/** The different values, so many of them. */
+function largestDistinct(values: number): DistinctMemory {
+  return {
+    kind: "distinct",
+    value: many(values, longestText(DISTINCT_TEXT_MAX)),
+    occurredAt: many(values, INSTANT),
+    seq: many(values, WHOLE),
+  };
+}
+
+/** The other aggregates, which remember the same of every model. */
+const LARGEST_AGGREGATES: {
+  [K in Exclude<AggregateMemory["kind"], "distinct">]: Extract<AggregateMemory, { kind: K }>;
+} = {
+  sum: {
+    kind: "sum",
+    sum: { units: `-${"9".repeat(SUM_DIGITS)}`, scale: SUM_DIGITS },
+    count: WHOLE,
+    positive: WHOLE,
+    negative: WHOLE,
+    scope: SCOPE,
+    window: { oldest: OCCURRENCES, others: WHOLE, othersFrom: ORDER },
+  },
+  extreme: { kind: "extreme", oldest: OCCURRENCES, othersFrom: { ...ORDER, value: NUMBER }, scope: SCOPE },
+  // What is shown is cut, and then quoted twice where it is no text itself; the mark of a cut is one character.
+  latest: { kind: "latest", latest: { ...ORDER, value: [false, longestText(SHOWN_CHARACTERS + 1)] } },
+  first: { kind: "first", occurredAt: INSTANT },
+  sequence: { kind: "sequence", met: false, first: LOG, then: LOG, since: SINCE },
+};
+
+/** Everything but the memory of conditions and the traits: every journey complete, every segment entered, every signal raised. */
+function largestState({ lifecycle, journeys, segments, health, rules, signals }: Snapshot): CustomerState {
+  const states = lifecycle?.states.map(({ name }) => name) ?? [];
+  return {
+    customerId: longestText(CUSTOMER_ID_CHARACTERS_MAX),
+    createdAt: INSTANT,
+    firstEvaluatedAt: INSTANT,
+    evaluatedThrough: INSTANT,
+    lastEventAt: INSTANT,
+    lastTrack: { occurredAt: INSTANT, acceptedAt: INSTANT, seq: WHOLE },
+    traits: {},
+    traitsChangedAt: INSTANT,
+    traitsDueAt: many(PENDING_IDENTIFIES_MAX, INSTANT),
+    lifecycle: lifecycle && { state: longestOf(states), enteredAt: INSTANT, cause: ORDER },
+    journeys: Object.fromEntries(journeys.map(({ id, steps }) => [id, largestRun(steps.map((step) => step.id))])),
+    segments: Object.fromEntries(segments.map(({ id }) => [id, { enteredAt: INSTANT }])),
+    health: health && {
+      overall: NUMBER,
+      components: Object.fromEntries(health.components.map(({ id }) => [id, NUMBER])),
+      band: longestOf(health.bands.map(({ id }) => id)),
+    },
+    healthChangesAt: INSTANT,
+    rules: Object.fromEntries(rules.map(({ id }) => [id, { passedAt: INSTANT }])),
+    signals: Object.fromEntries(
+      signals.map(({ id, severity, message = null }) => [
+        id,
+        { raisedAt: INSTANT, renewedAt: INSTANT, severity, message },
+      ]),
+    ),
+    memory: { model: MODEL_KEY, awaitsEvaluation: false, streams: [], aggregates: [] },
+    timerDueAt: INSTANT,
+    nextDueAt: INSTANT,
+  };
+}
+
+function largestRun(steps: readonly string[]): JourneyRun {
+  const done = { completedAt: INSTANT, triggeredBy: EVENT_ID, by: ORDER };
+  return {
+    run: WHOLE,
+    status: "complete",
+    currentStep: longestOf(steps),
+    startedAt: INSTANT,
+    startedBy: ORDER,
+    steps: Object.fromEntries(steps.map((step) => [step, done])),
+    completedAt: INSTANT,
+    expiredAt: INSTANT,
+    endedBy: ORDER,
+  };
+}
+
+function many<T>(count: number, value: T): T[] {
+  return Array.from({ length: count }, () => value);
+}
+
+/** A character that JSON writes as `\u0001` takes the most bytes. */
+function longestText(characters: number): string {
+  return "\u0001".repeat(characters);
+}
+
+/** The one of some names that is longest as JSON. */
+function longestOf(names: readonly string[]): string {
+  const bytes = (name: string): number => Buffer.byteLength(JSON.stringify(name));
+  return names.reduce((a, b) => (bytes(b) > bytes(a) ? b : a), "");
+}
+
+/** What is remembered for a condition, or for several that share it. */
+export interface RememberedPart {
+  /** Where the first of the conditions stands in the snapshot. */
+  path: string;
+  /** How many conditions share it. */
+  conditions: number;
+  bytes: number;
+}
+
+/** What a model may remember for one customer at most: bytes of JSON in UTF-8. */
+export interface StateBudget {
+  bytes: number;
+  /** What the conditions remember, the dearest first. */
+  parts: RememberedPart[];
+}
+
+/**
+ * An upper bound of the state of one customer under a model, without the traits: they are the caller's data.
+ *
+ * @param snapshot a sound one (`parseSnapshot`)
+ */
+export function stateBudget(snapshot: Snapshot): StateBudget {
+  const { streams, aggregates } = compileRegistry(snapshot);
+  const pathOf = pathsOf(snapshot);
+  const part = (sources: readonly object[], bytes: number): RememberedPart => ({
+    path: pathOf.get(sources[0]!)!,
+    conditions: sources.length,
+    // And the comma after it.
+    bytes: bytes + 1,
+  });
+  const parts = [
+    ...streams.map(({ sources, capacity }) => part(sources, bytesOfList(largestStream, capacity))),
+    ...aggregates.map((aggregate) => part(aggregate.sources, bytesOfAggregate(aggregate))),
+  ].sort((a, b) => b.bytes - a.bytes);
+  return { bytes: parts.reduce((sum, { bytes }) => sum + bytes, bytesOf(largestState(snapshot))), parts };
+}
+
+function bytesOfAggregate({ kind, capacity }: Aggregate): number {
+  return kind === "distinct" ? bytesOfList(largestDistinct, capacity) : bytesOf(LARGEST_AGGREGATES[kind]);
+}
+
+/** The bytes of something with so many elements, each of which takes as many as the second does. */
+function bytesOfList(largest: (elements: number) => unknown, elements: number): number {
+  const [none, one, two] = [0, 1, 2].map((few) => bytesOf(largest(few))) as [number, number, number];
+  return elements === 0 ? none : one + (elements - 1) * (two - one);
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+/** Where each object of a snapshot stands in it. */
+function pathsOf(snapshot: Snapshot): Map<unknown, string> {
+  const paths = new Map<unknown, string>();
+  const walk = (value: unknown, path: string): void => {
+    if (typeof value !== "object" || value === null) return;
+    paths.set(value, path);
+    if (Array.isArray(value)) value.forEach((element, index) => walk(element, at(path, index)));
+    else for (const [key, member] of Object.entries(value)) walk(member, at(path, key));
+  };
+  walk(snapshot, "");
+  return paths;
+}

@@ -1,0 +1,59 @@
+import type { PropertyTest } from "../conditions/compare.js";
+import type { StreamMemory } from "../state/types.js";
+
+/**
+ * One stream of occurrences that the model counts: an event, with or without a property condition. Conditions that count
+ * the same stream share it.
+ */
+export interface Stream {
+  index: number;
+  event: string;
+  where: PropertyTest | null;
+  /** How many of the latest occurrences the conditions need to see; 0 where all only count ever. */
+  capacity: number;
+  /** The items of the model that read the stream, by position. */
+  items: number[];
+  /** The conditions and measures of the snapshot that read it. */
+  sources: object[];
+}
+
+export function newStreamMemory(): StreamMemory {
+  return { count: 0, occurredAt: [], seq: [] };
+}
+
+export function copyStreamMemory(memory: StreamMemory): StreamMemory {
+  return { count: memory.count, occurredAt: memory.occurredAt.slice(), seq: memory.seq.slice() };
+}
+
+/**
+ * Adds an occurrence in its place in order. Between two trims up to twice the capacity is held, so that dropping the
+ * oldest costs nothing worth mentioning per occurrence; readers count from the end.
+ */
+export function addOccurrence(memory: StreamMemory, capacity: number, occurredAt: number, seq: number): void {
+  memory.count++;
+  if (capacity === 0) return;
+  const instants = memory.occurredAt;
+  const seqs = memory.seq;
+  let at = instants.length;
+  while (at > 0 && isLater(instants[at - 1]!, seqs[at - 1]!, occurredAt, seq)) at--;
+  if (at === instants.length) {
+    instants.push(occurredAt);
+    seqs.push(seq);
+  } else if (at > 0 || instants.length < capacity) {
+    instants.splice(at, 0, occurredAt);
+    seqs.splice(at, 0, seq);
+  }
+  if (instants.length > 2 * capacity + 16) trimOccurrences(memory, capacity);
+}
+
+/** Drops all but the latest occurrences that the capacity allows. */
+export function trimOccurrences(memory: StreamMemory, capacity: number): void {
+  const surplus = memory.occurredAt.length - capacity;
+  if (surplus <= 0) return;
+  memory.occurredAt.splice(0, surplus);
+  memory.seq.splice(0, surplus);
+}
+
+function isLater(occurredAt: number, seq: number, thanOccurredAt: number, thanSeq: number): boolean {
+  return occurredAt > thanOccurredAt || (occurredAt === thanOccurredAt && seq > thanSeq);
+}

@@ -1,0 +1,178 @@
+import { parseDuration } from "../../model/snapshot/duration.js";
+import type { Journey } from "../../model/snapshot/types.js";
+import { journeyEnd, journeyStart, previousStep } from "../state/boundary.js";
+import {
+  journeyItem,
+  type CompiledCondition,
+  type ConditionCompiler,
+  type NextChange,
+} from "../conditions/conditions.js";
+import { earliest, type DerivedPart } from "./derived-part.js";
+import type { Json, JourneyRun } from "../state/types.js";
+import type { EvaluationContext } from "../state/evaluation-context.js";
+
+interface CompiledStep {
+  id: string;
+  when: CompiledCondition;
+  nextChange: NextChange;
+}
+
+/** A journey: a run begins when its start condition holds, completes its steps, and ends complete or expired. */
+export function compileJourneyItem(journey: Journey, index: number, compiler: ConditionCompiler): DerivedPart {
+  const compiled = new CompiledJourney(journey, index, compiler);
+  return {
+    name: journeyItem(journey.id),
+    reads: compiler.reads,
+    run: (customer) => compiled.run(customer),
+    nextChange: (customer) => compiled.nextChange(customer),
+    explain: (customer) => compiled.explain(customer),
+  };
+}
+
+class CompiledJourney {
+  readonly #id: string;
+  readonly #index: number;
+  readonly #repeats: boolean;
+  readonly #anyOrder: boolean;
+  readonly #lasts: number;
+  readonly #start: CompiledCondition;
+  readonly #startChange: NextChange;
+  readonly #steps: CompiledStep[];
+
+  constructor(journey: Journey, index: number, compiler: ConditionCompiler) {
+    this.#id = journey.id;
+    this.#index = index;
+    this.#repeats = journey.repeat === true;
+    this.#anyOrder = journey.anyOrder === true;
+    this.#lasts = journey.expiresAfter === undefined ? Infinity : parseDuration(journey.expiresAfter);
+    const changes: NextChange[] = [];
+    // What counted towards a run does not count towards the next.
+    this.#start = compiler.compile(journey.start, changes, this.#repeats ? journeyEnd(index) : undefined);
+    this.#startChange = earliest(changes);
+    this.#steps = journey.steps.map(({ id, when, since }) => {
+      const boundary = since === "previousStep" ? previousStep(index) : journeyStart(index);
+      const stepChanges: NextChange[] = [];
+      return { id, when: compiler.compile(when, stepChanges, boundary), nextChange: earliest(stepChanges) };
+    });
+  }
+
+  run(customer: EvaluationContext): boolean {
+    const expired = this.#expire(customer);
+    const started = this.#maybeStart(customer);
+    const progressed = this.#progress(customer);
+    const changed = expired || started || progressed;
+    // Its own steps may ask how far it has come, and a run that ended may be followed by the next one.
+    if (changed) customer.dirty[customer.model.journeyItems[this.#index]!] = 1;
+    return changed;
+  }
+
+  nextChange(customer: EvaluationContext): number {
+    const run = customer.journeys[this.#index];
+    if (run?.status !== "active") return this.#mayStart(run) ? this.#startChange(customer) : Infinity;
+    let next = run.startedAt + this.#lasts;
+    for (const step of this.#consulted(run)) next = Math.min(next, step.nextChange(customer));
+    return next;
+  }
+
+  explain(customer: EvaluationContext): { [key: string]: Json } {
+    const run = customer.journeys[this.#index];
+    const explained = (when: CompiledCondition): Json => when.explain(customer);
+    return {
+      journey: this.#id,
+      status: run?.status ?? "not_started",
+      start: this.#mayStart(run) ? explained(this.#start) : null,
+      steps: this.#steps.map(({ id, when }) => ({
+        step: id,
+        completed: run !== undefined && Object.hasOwn(run.steps, id),
+        condition: run?.status === "active" && !Object.hasOwn(run.steps, id) ? explained(when) : null,
+      })),
+    };
+  }
+
+  #expire(customer: EvaluationContext): boolean {
+    const run = customer.journeys[this.#index];
+    if (run?.status !== "active" || customer.clock < run.startedAt + this.#lasts) return false;
+    const expiredAt = customer.clock;
+    this.#change(customer, { ...run, status: "expired", expiredAt, endedBy: customer.operationOrder() });
+    this.#emit(customer, "journey.expired");
+    return true;
+  }
+
+  #maybeStart(customer: EvaluationContext): boolean {
+    const before = customer.journeys[this.#index];
+    if (!this.#mayStart(before) || !this.#start.test(customer)) return false;
+    if (customer.journeyStartedIn[this.#index] === customer.evaluation || customer.restsUntilOperation) {
+      // Once per evaluation, and by time alone not for ever; the next one tries again, whatever it concerns.
+      customer.blockedItems.push(customer.model.journeyItems[this.#index]!);
+      return false;
+    }
+    customer.journeyStartedIn[this.#index] = customer.evaluation;
+    customer.noteMove();
+    this.#change(customer, {
+      run: (before?.run ?? 0) + 1,
+      status: "active",
+      currentStep: this.#steps[0]!.id,
+      startedAt: customer.clock,
+      startedBy: customer.operationOrder(),
+      steps: {},
+      completedAt: null,
+      expiredAt: null,
+      endedBy: null,
+    });
+    this.#emit(customer, "journey.started");
+    return true;
+  }
+
+  #progress(customer: EvaluationContext): boolean {
+    let changed = false;
+    for (const step of this.#steps) {
+      const run = customer.journeys[this.#index];
+      if (run?.status !== "active") break;
+      if (Object.hasOwn(run.steps, step.id)) continue;
+      if (step.when.test(customer)) {
+        this.#complete(customer, run, step.id);
+        changed = true;
+      } else if (!this.#anyOrder) {
+        break;
+      }
+    }
+    return changed;
+  }
+
+  #complete(customer: EvaluationContext, run: JourneyRun, id: string): void {
+    const completedAt = customer.clock;
+    const by = customer.operationOrder();
+    const done = { ...run.steps, [id]: { completedAt, triggeredBy: customer.causeName(), by } };
+    const ids = this.#steps.map((step) => step.id);
+    // In the author's order, whatever the order of completion; steps that another version knew come last.
+    const known = [...ids.filter((step) => Object.hasOwn(done, step)), ...Object.keys(done)];
+    const steps = Object.fromEntries(known.map((step) => [step, done[step]!]));
+    const unfinished = ids.find((step) => !Object.hasOwn(steps, step));
+    const progressed = { ...run, steps, currentStep: unfinished ?? ids.at(-1)! };
+    this.#change(
+      customer,
+      unfinished === undefined ? { ...progressed, status: "complete", completedAt, endedBy: by } : progressed,
+    );
+    this.#emit(customer, "journey.step_completed", { step: id });
+    if (unfinished === undefined) this.#emit(customer, "journey.completed");
+  }
+
+  #mayStart(run: JourneyRun | undefined): boolean {
+    return run === undefined || (this.#repeats && run.status !== "active");
+  }
+
+  /** The steps whose conditions are consulted: the unfinished ones, or the first of them where they come in order. */
+  #consulted(run: JourneyRun): CompiledStep[] {
+    const unfinished = this.#steps.filter(({ id }) => !Object.hasOwn(run.steps, id));
+    return this.#anyOrder ? unfinished : unfinished.slice(0, 1);
+  }
+
+  #change(customer: EvaluationContext, run: JourneyRun): void {
+    customer.setJourney(this.#index, run);
+    customer.push({ kind: "journey", journey: this.#id, run });
+  }
+
+  #emit(customer: EvaluationContext, type: string, metadata: Record<string, Json> = {}): void {
+    customer.emit(type, "journey", { journey: this.#id, ...metadata });
+  }
+}

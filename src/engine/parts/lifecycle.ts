@@ -1,0 +1,84 @@
+import type { Lifecycle } from "../../model/snapshot/types.js";
+import {
+  LIFECYCLE_ITEM,
+  type CompiledCondition,
+  type ConditionCompiler,
+  type NextChange,
+} from "../conditions/conditions.js";
+import { earliest, type DerivedPart } from "./derived-part.js";
+import type { EvaluationContext } from "../state/evaluation-context.js";
+
+interface CompiledState {
+  transitions: { to: string; when: CompiledCondition }[];
+  nextChange: NextChange;
+}
+
+/** The lifecycle: one state, left by the first declared transition whose condition holds. */
+export function compileLifecycleItem(lifecycle: Lifecycle, compiler: ConditionCompiler): DerivedPart {
+  const states = new Map<string, CompiledState>();
+  for (const state of lifecycle.states) {
+    const changes: NextChange[] = [];
+    const declared = state.terminal ? [] : state.transitions;
+    const transitions = declared.map(({ to, when }) => ({ to, when: compiler.compile(when, changes) }));
+    states.set(state.name, { transitions, nextChange: earliest(changes) });
+  }
+  return {
+    name: LIFECYCLE_ITEM,
+    reads: compiler.reads,
+    run: (customer) => runLifecycle(customer, lifecycle.initial, states),
+    nextChange: (customer) => states.get(customer.state!)?.nextChange(customer) ?? Infinity,
+    explain: (customer) => ({
+      state: customer.state,
+      transitions: (states.get(customer.state ?? lifecycle.initial)?.transitions ?? []).map(({ to, when }) => ({
+        to,
+        condition: when.explain(customer),
+      })),
+    }),
+  };
+}
+
+function runLifecycle(
+  customer: EvaluationContext,
+  initial: string,
+  states: ReadonlyMap<string, CompiledState>,
+): boolean {
+  let changed = false;
+  if (customer.state === null) {
+    enter(customer, null, initial);
+    changed = true;
+  }
+  if (customer.blockedItems.includes(customer.model.lifecycleItem)) return changed;
+  for (;;) {
+    // A state that the model no longer knows has no transitions.
+    const transitions = states.get(customer.state!)?.transitions;
+    const next = transitions?.find(({ when }) => when.test(customer));
+    if (next === undefined) return changed;
+    const from = customer.state!;
+    if (wasHeld(customer, next.to) || customer.restsUntilOperation) {
+      customer.blockedItems.push(customer.model.lifecycleItem);
+      customer.push({ kind: "blocked", from, to: next.to });
+      return changed;
+    }
+    enter(customer, from, next.to);
+    changed = true;
+  }
+}
+
+/** Whether a state was held in this evaluation already; the one held at its beginning counts. */
+function wasHeld(customer: EvaluationContext, state: string): boolean {
+  return customer.state === state || (customer.heldIn === customer.evaluation && customer.held.includes(state));
+}
+
+function enter(customer: EvaluationContext, from: string | null, to: string): void {
+  if (customer.heldIn !== customer.evaluation) {
+    customer.held = [];
+    customer.heldIn = customer.evaluation;
+  }
+  if (from !== null) customer.held.push(from);
+  customer.enterState(to);
+  customer.push({ kind: "transition", from, to });
+  customer.emit(from === null ? "customer.created" : `customer.${to}`, "lifecycle", {
+    previous_lifecycle: from,
+    new_lifecycle: to,
+  });
+}

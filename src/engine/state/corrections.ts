@@ -1,0 +1,109 @@
+import { member } from "./evaluation-context.js";
+import type { CustomerState, Effect, EmissionSource, Json } from "./types.js";
+
+/**
+ * What a recompute has to tell of a customer: the differences between the final states before and after it. The states in
+ * between are history, of which nobody is told again.
+ *
+ * @param at the instant that the recompute was pinned at
+ */
+export function corrections(
+  before: CustomerState,
+  after: CustomerState,
+  { at, jobId }: { at: number; jobId: string },
+): Effect[] {
+  const effects: Effect[] = [];
+  const emit = (type: string, source: EmissionSource, metadata: Record<string, Json>): void => {
+    effects.push({ kind: "emission", at, cause: { kind: "job", jobId }, type, source, metadata });
+  };
+  const from = before.lifecycle?.state ?? null;
+  const to = after.lifecycle?.state ?? null;
+  if (to !== null && to !== from) {
+    emit(`customer.${to}`, "lifecycle", { previous_lifecycle: from, new_lifecycle: to });
+  }
+  for (const [journey, { status }] of sorted(after.journeys)) {
+    const wasComplete = member(before.journeys, journey)?.status === "complete";
+    if (status === "complete" && !wasComplete) emit("journey.completed", "journey", { journey });
+  }
+  for (const segment of union(before.segments, after.segments)) {
+    const isIn = Object.hasOwn(after.segments, segment);
+    if (isIn === Object.hasOwn(before.segments, segment)) continue;
+    emit(isIn ? "segment.entered" : "segment.exited", "segment", { segment });
+  }
+  const band = before.health?.band ?? null;
+  if (after.health !== null && after.health.band !== band) {
+    emit("health.changed", "health", {
+      previous_band: band,
+      new_band: after.health.band,
+      overall: after.health.overall,
+    });
+  }
+  for (const signal of union(before.signals, after.signals)) {
+    const was = member(before.signals, signal);
+    const is = member(after.signals, signal);
+    if ((was === undefined) === (is === undefined)) continue;
+    const { severity, message } = (is ?? was)!;
+    emit(is ? "signal.raised" : "signal.cleared", "signal", { signal, severity, message });
+  }
+  return effects;
+}
+
+/** A run of a journey from its start to its expiry, if it expired. */
+export interface JourneySpan {
+  journey: string;
+  startedAt: number;
+  expiredAt: number | null;
+}
+
+/**
+ * The expirations that a replay found and that nobody was told of yet, at their due instants, one for each run. A run was told of
+ * if an expiration of its journey was emitted after its start and no later than the next one's, at whatever instant: under another
+ * model the same run may have expired sooner or later.
+ *
+ * @param spans all runs of the replay; those of one journey in order
+ * @param told by journey: the instants of the expirations that were emitted before, ascending
+ */
+export function untoldExpirations(
+  spans: readonly JourneySpan[],
+  told: ReadonlyMap<string, readonly number[]>,
+  jobId: string,
+): Effect[] {
+  const effects: Effect[] = [];
+  spans.forEach(({ journey, startedAt, expiredAt }, index) => {
+    if (expiredAt === null) return;
+    const next = spans[index + 1];
+    const until = next?.journey === journey ? next.startedAt : Infinity;
+    const instants = told.get(journey) ?? [];
+    const first = instants[firstAfter(instants, startedAt)];
+    if (first !== undefined && first <= until) return;
+    effects.push({
+      kind: "emission",
+      at: expiredAt,
+      cause: { kind: "job", jobId },
+      type: "journey.expired",
+      source: "journey",
+      metadata: { journey },
+    });
+  });
+  return effects.sort((a, b) => a.at - b.at);
+}
+
+/** The position of the first of ascending instants after one. */
+function firstAfter(instants: readonly number[], instant: number): number {
+  let low = 0;
+  let high = instants.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (instants[middle]! <= instant) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function sorted<T>(record: Record<string, T>): [string, T][] {
+  return Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function union(a: object, b: object): string[] {
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].sort();
+}

@@ -1,0 +1,62 @@
+import type { Model } from "../model/model.js";
+import type { CustomerState, HistoryEvent } from "./types.js";
+import { EvaluationContext } from "./evaluation-context.js";
+
+/** A customer of whom nothing is known yet. */
+export function newCustomer(customerId: string, createdAt: number): CustomerState {
+  return {
+    customerId,
+    createdAt,
+    firstEvaluatedAt: null,
+    evaluatedThrough: null,
+    lastEventAt: null,
+    lastTrack: null,
+    traits: {},
+    traitsChangedAt: null,
+    traitsDueAt: [],
+    lifecycle: null,
+    journeys: {},
+    segments: {},
+    health: null,
+    healthChangesAt: null,
+    rules: {},
+    signals: {},
+    memory: { model: null, awaitsEvaluation: false, streams: [], aggregates: [] },
+    timerDueAt: null,
+    nextDueAt: null,
+  };
+}
+
+/**
+ * Gives a customer condition memory for another model, folded from the retained events that were evaluated before. What was derived under the
+ * former model survives, and so does the instant at which the customer is due next.
+ */
+export class MemoryRebuild {
+  readonly #customer: EvaluationContext;
+  readonly #nextDueAt: number;
+
+  constructor(model: Model, state: CustomerState) {
+    const { movesByTime: _, ...kept } = state;
+    const forgotten = { model: null, awaitsEvaluation: state.firstEvaluatedAt !== null, streams: [], aggregates: [] };
+    // When a component of the former version's health would have changed says nothing about this version's, nor does how often time alone
+    // has moved the customer.
+    this.#customer = new EvaluationContext(model, { ...kept, healthChangesAt: null, memory: forgotten });
+    this.#nextDueAt = state.nextDueAt ?? Infinity;
+  }
+
+  /** Takes the next of the evaluated events that are retained, in order of occurrence and acceptance. */
+  add(event: HistoryEvent): void {
+    this.#customer.record(event);
+  }
+
+  end(): CustomerState {
+    return this.#customer.toState(this.#nextDueAt);
+  }
+}
+
+/** The same where the whole history is at hand. */
+export function rebuildMemory(model: Model, state: CustomerState, history: Iterable<HistoryEvent>): CustomerState {
+  const rebuild = new MemoryRebuild(model, state);
+  for (const event of history) rebuild.add(event);
+  return rebuild.end();
+}

@@ -1,0 +1,96 @@
+import type { Severity } from "../../model/snapshot/types.js";
+import type { CustomerState, HealthScore, JourneyRun, Json, RaisedSignal } from "./types.js";
+
+/** A customer's state as all readers see it. Times are ISO 8601 in UTC with milliseconds. */
+export interface StateDocument {
+  customerId: string;
+  environment: string;
+  createdAt: string;
+  lastEventAt: string | null;
+  evaluatedThrough: string | null;
+  configVersion: string | null;
+  /** By name. */
+  traits: Record<string, Json>;
+  lifecycle: string | null;
+  lifecycleEnteredAt: string | null;
+  /** The segments that the customer is in, sorted. */
+  segments: string[];
+  health: HealthScore | null;
+  /** The present or last run of each journey that ever started, by id. */
+  journeys: JourneyProgress[];
+  /** The signals that are raised, by id. */
+  signals: { signalId: string; severity: Severity; message: string | null; raisedAt: string }[];
+  nextDueAt: string | null;
+}
+
+/** A run of a journey as readers see it. */
+export interface JourneyProgress {
+  journeyId: string;
+  status: JourneyRun["status"];
+  currentStep: string;
+  /** Completed steps, in the author's order. */
+  stepsData: Record<string, { completedAt: string; triggeredBy: string }>;
+  startedAt: string;
+  completedAt: string | null;
+  expiredAt: string | null;
+}
+
+/** The state document of a customer. */
+export function stateDocument(
+  state: CustomerState,
+  context: { environment: string; configVersion: string | null },
+): StateDocument {
+  return {
+    customerId: state.customerId,
+    environment: context.environment,
+    createdAt: isoTime(state.createdAt),
+    lastEventAt: isoTimeOrNull(state.lastEventAt),
+    evaluatedThrough: isoTimeOrNull(state.evaluatedThrough),
+    configVersion: context.configVersion,
+    traits: Object.fromEntries(idsOf(state.traits).map((name) => [name, state.traits[name]!])),
+    lifecycle: state.lifecycle?.state ?? null,
+    lifecycleEnteredAt: isoTimeOrNull(state.lifecycle?.enteredAt ?? null),
+    segments: idsOf(state.segments),
+    health: state.health && healthOf(state.health),
+    journeys: idsOf(state.journeys).map((id) => journeyProgress(id, state.journeys[id]!)),
+    signals: idsOf(state.signals).map((id) => signalOf(id, state.signals[id]!)),
+    nextDueAt: isoTimeOrNull(state.nextDueAt),
+  };
+}
+
+/** A run of a journey as readers see it: without what only the engine needs. */
+export function journeyProgress(journeyId: string, run: JourneyRun): JourneyProgress {
+  const steps = Object.entries(run.steps).map(([id, { completedAt, triggeredBy }]) => [
+    id,
+    { completedAt: isoTime(completedAt), triggeredBy },
+  ]);
+  return {
+    journeyId,
+    status: run.status,
+    currentStep: run.currentStep,
+    stepsData: Object.fromEntries(steps) as JourneyProgress["stepsData"],
+    startedAt: isoTime(run.startedAt),
+    completedAt: isoTimeOrNull(run.completedAt),
+    expiredAt: isoTimeOrNull(run.expiredAt),
+  };
+}
+
+function signalOf(signalId: string, { severity, message, raisedAt }: RaisedSignal): StateDocument["signals"][number] {
+  return { signalId, severity, message, raisedAt: isoTime(raisedAt) };
+}
+
+function healthOf({ overall, components, band }: HealthScore): HealthScore {
+  return { overall, components, band };
+}
+
+function idsOf(parts: object): string[] {
+  return Object.keys(parts).sort();
+}
+
+function isoTime(instant: number): string {
+  return new Date(instant).toISOString();
+}
+
+function isoTimeOrNull(instant: number | null): string | null {
+  return instant === null ? null : isoTime(instant);
+}

@@ -1,0 +1,72 @@
+import type { HistoryPage, HistoryRequest, Order } from "./types.js";
+import type { EvaluationContext } from "./evaluation-context.js";
+
+/** Whether a place in order is later than another: by occurrence, and by acceptance where both occurred at one instant. */
+export function isLater(occurredAt: number, seq: number, than: Order): boolean {
+  return occurredAt > than.occurredAt || (occurredAt === than.occurredAt && seq > than.seq);
+}
+
+/** The position of the first of some events in order that is later than a place; their number where none is. */
+export function firstLater(events: readonly Order[], than: Order): number {
+  const last = events.at(-1);
+  // Most are looked for at the end.
+  if (last === undefined || !isLater(last.occurredAt, last.seq, than)) return events.length;
+  let low = 0;
+  let high = events.length - 1;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const { occurredAt, seq } = events[middle]!;
+    if (isLater(occurredAt, seq, than)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/**
+ * Thrown where an evaluation needs evaluated events that are not at hand. The evaluation is pure: fetch what `requests`
+ * name, and call again from the same state.
+ */
+export class HistoryNeeded extends Error {
+  override readonly name = "HistoryNeeded";
+
+  constructor(readonly requests: readonly HistoryRequest[]) {
+    super(
+      `the evaluation needs earlier events of ${requests.map(({ event }) => JSON.stringify(event)).join(", ")}; ` +
+        `fetch what the requests of this error name and evaluate again`,
+    );
+  }
+}
+
+/** @throws {HistoryNeeded} if the answer is not at hand */
+export function readHistory(customer: EvaluationContext, request: HistoryRequest): HistoryPage {
+  const page = customer.history(request);
+  if (page === undefined) throw new HistoryNeeded([request]);
+  return page;
+}
+
+/**
+ * Reads evaluated events of one name, page by page, earliest first.
+ *
+ * @param take gets each event, and stops the reading by returning false
+ * @returns whether everything asked for was read
+ * @throws {HistoryNeeded} if a page is not at hand
+ */
+export function eachOfHistory(
+  customer: EvaluationContext,
+  request: HistoryRequest,
+  take: (event: HistoryPage["events"][number]) => boolean,
+): boolean {
+  let { after } = request;
+  for (;;) {
+    const { events, complete } = readHistory(customer, { ...request, after });
+    for (const event of events) if (!take(event)) return false;
+    const last = events.at(-1);
+    if (complete || last === undefined) return true;
+    after = { occurredAt: last.occurredAt, seq: last.seq };
+  }
+}
+
+/** The last place in order before an occurrence. */
+export function justBefore({ occurredAt, seq }: Order): Order {
+  return { occurredAt, seq: seq - 1 };
+}

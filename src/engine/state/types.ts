@@ -1,0 +1,196 @@
+import type { Severity } from "../../model/snapshot/types.js";
+import type { AggregateMemory } from "../aggregates/aggregates.js";
+
+/** A JSON value. Customers' data are held as they came, never converted. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** An event of a customer. Instants are whole milliseconds since 1970 UTC; `seq` is the order of acceptance. */
+export interface TrackOperation {
+  kind: "track";
+  seq: number;
+  eventId: string;
+  event: string;
+  properties: Record<string, Json>;
+  occurredAt: number;
+  acceptedAt: number;
+}
+
+/** New values of some traits; null removes a trait. */
+export interface IdentifyOperation {
+  kind: "identify";
+  seq: number;
+  traits: Record<string, Json>;
+  acceptedAt: number;
+}
+
+export type Operation = TrackOperation | IdentifyOperation;
+
+/** An event that was evaluated before and is still retained. */
+export interface HistoryEvent {
+  seq: number;
+  event: string;
+  properties: Record<string, Json>;
+  occurredAt: number;
+}
+
+/** An event whose turn has come: all that its evaluation reads of it. */
+export interface TrackedEvent extends HistoryEvent {
+  eventId: string;
+}
+
+/** The place of an event in a customer's order: by occurrence, and by acceptance where two occurred at one instant. */
+export interface Order {
+  occurredAt: number;
+  seq: number;
+}
+
+/**
+ * What is remembered of one stream of occurrences (an event, with or without a property condition): how many there were,
+ * and the latest of them in order, as many as the model's conditions need.
+ */
+export interface StreamMemory {
+  count: number;
+  occurredAt: number[];
+  seq: number[];
+}
+
+/** What the conditions of one model need to know of the past. Plain JSON; its size is bounded by the model. */
+export interface ConditionMemory {
+  /** The hash of the model that the memory is for; null before anything is remembered. */
+  model: string | null;
+  /** Rebuilt for another version and not evaluated since: until then the due instant of the former version stands. */
+  awaitsEvaluation: boolean;
+  /** By the position of the stream in the model. */
+  streams: StreamMemory[];
+  /** By the position of the aggregate in the model. */
+  aggregates: AggregateMemory[];
+}
+
+/** One run of a journey. Cause orders say which operation started, completed or ended something: what counts since then is later. */
+export interface JourneyRun {
+  /** From 1. */
+  run: number;
+  status: "active" | "complete" | "expired";
+  /** The first unfinished step; the last one of the model when complete. */
+  currentStep: string;
+  startedAt: number;
+  startedBy: Order | null;
+  /** Completed steps, in the author's order. */
+  steps: Record<string, { completedAt: number; triggeredBy: string; by: Order | null }>;
+  completedAt: number | null;
+  expiredAt: number | null;
+  /** What ended the run, where an operation did. */
+  endedBy: Order | null;
+}
+
+export interface HealthScore {
+  /** 0 to 100, two decimals. */
+  overall: number;
+  /** In the author's order. */
+  components: Record<string, number>;
+  band: string;
+}
+
+export interface RaisedSignal {
+  raisedAt: number;
+  /** The latest raise, from which `for` counts. */
+  renewedAt: number;
+  severity: Severity;
+  message: string | null;
+}
+
+/** Everything that evaluation knows of a customer: plain JSON, whose size is bounded by the model and the traits. */
+export interface CustomerState {
+  customerId: string;
+  createdAt: number;
+  firstEvaluatedAt: number | null;
+  /** The customer's clock: the latest instant of an evaluation. */
+  evaluatedThrough: number | null;
+  /** The latest occurrence of any event evaluated so far. */
+  lastEventAt: number | null;
+  /** The last track operation in order of acceptance, evaluated or still ahead. */
+  lastTrack: { occurredAt: number; acceptedAt: number; seq: number } | null;
+  traits: Record<string, Json>;
+  /** The acceptance of the last identify that changed a trait. */
+  traitsChangedAt: number | null;
+  /** The instants at which merged identifies await their evaluation, ascending. */
+  traitsDueAt: number[];
+  lifecycle: { state: string; enteredAt: number; cause: Order | null } | null;
+  /** The present or last run of each journey that ever started, by id. */
+  journeys: Record<string, JourneyRun>;
+  /** Present memberships only. */
+  segments: Record<string, { enteredAt: number }>;
+  health: HealthScore | null;
+  /** Where no condition reads the health: the earliest change of a component by time alone since it was last scored. */
+  healthChangesAt: number | null;
+  /** By id: when a rule with a cooldown or `once` last passed. */
+  rules: Record<string, { passedAt: number }>;
+  /** Raised signals only, by id. */
+  signals: Record<string, RaisedSignal>;
+  memory: ConditionMemory;
+  /** The earliest instant after the clock at which a condition changes by time alone. */
+  timerDueAt: number | null;
+  /** How often time alone has moved the customer on since its last operation (see `MOVES_BY_TIME_MAX`); absent for never. */
+  movesByTime?: number;
+  /** The earliest instant at which anything is to be evaluated without a new operation. */
+  nextDueAt: number | null;
+}
+
+/** `job` is a recompute, which emits corrections. */
+export type Cause =
+  { kind: "event"; eventId: string } | { kind: "timer" } | { kind: "identify" } | { kind: "job"; jobId: string };
+
+export type RuleResult = "pass" | "fail" | "skip" | "error";
+
+export type EmissionSource = "lifecycle" | "journey" | "segment" | "health" | "rule" | "signal";
+
+export type Effect = { at: number; cause: Cause } & (
+  | { kind: "transition"; from: string | null; to: string }
+  /** A transition that was not taken: its state had been held at this instant already, or time alone has moved the customer on too often. */
+  | { kind: "blocked"; from: string; to: string }
+  | { kind: "segmentEntered"; segment: string }
+  | { kind: "segmentExited"; segment: string; enteredAt: number }
+  /** A run as it stands after each of its changes. */
+  | { kind: "journey"; journey: string; run: JourneyRun }
+  /** The score changed: overall, a component or the band. */
+  | ({ kind: "health" } & HealthScore)
+  | {
+      kind: "ruleExecuted";
+      rule: string;
+      result: RuleResult;
+      /** `event:<name>`, `traits`, `segment.entered:<id>`, `segment.exited:<id>`, `signal.raised:<id>`, `signal.cleared:<id>`. */
+      triggeredBy: string;
+      /** The explanation of the rule's condition; {} where it has none, or where it could not be evaluated. */
+      conditions: Record<string, Json>;
+      /** `{type, segment}`, `{type, eventType}` or `{type, signal}`; type is the action's kind. */
+      action: Record<string, Json>;
+      /** Why, where the result is `error`. */
+      error: string | null;
+    }
+  | { kind: "signalRaised"; signal: string; severity: Severity; message: string | null }
+  | { kind: "signalCleared"; signal: string; severity: Severity; message: string | null; raisedAt: number }
+  | { kind: "emission"; type: string; source: EmissionSource; metadata: Record<string, Json> }
+);
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+/** An effect as an item of the model states it; the evaluation adds instant and cause. */
+export type EffectBody = DistributiveOmit<Effect, "at" | "cause">;
+
+/** Evaluated events of one name that a window leaves behind or a late event needs: later in order than `after`, up to and including
+ * `until` (null: to the end), earliest first. */
+export interface HistoryRequest {
+  event: string;
+  after: Order;
+  until: Order | null;
+}
+
+/** The answer to a request, or its beginning: where it is not complete, the engine asks again after the last event. */
+export interface HistoryPage {
+  events: readonly HistoryEvent[];
+  complete: boolean;
+}
+
+/** What of a customer's evaluated events is at hand; undefined where it has to be fetched first. Operations of the present call are
+ * never part of it. */
+export type HistorySource = (request: HistoryRequest) => HistoryPage | undefined;

@@ -1,0 +1,105 @@
+import {
+  firstLater,
+  type HistoryEvent,
+  HistoryNeeded,
+  type HistoryPage,
+  type HistoryRequest,
+  type HistorySource,
+  isLater,
+} from "../engine/index.js";
+
+type Order = HistoryRequest["after"];
+
+/** All events of one name later than `after`, up to and including `through` (null: to the end), earliest first. */
+interface Range {
+  after: Order;
+  through: Order | null;
+  events: readonly HistoryEvent[];
+}
+
+/** What of one customer's evaluated events was fetched so far, while the customer is being evaluated. */
+export class HistoryCache {
+  readonly #rangesOf = new Map<string, Range[]>();
+
+  /** Takes in the answer to a request. */
+  add({ event, after, until }: HistoryRequest, { events, complete }: HistoryPage): void {
+    const ranges = this.#rangesOf.get(event);
+    const range = { after, through: complete ? until : orderOf(events.at(-1)!), events };
+    if (ranges === undefined) this.#rangesOf.set(event, [range]);
+    else ranges.push(range);
+  }
+
+  /** Answers a request from what is at hand, as far as that goes. */
+  readonly source: HistorySource = ({ event, after, until }) => {
+    for (const range of this.#rangesOf.get(event) ?? []) {
+      if (isLater(range.after.occurredAt, range.after.seq, after)) continue;
+      const from = firstLater(range.events, after);
+      const to = until === null ? range.events.length : firstLater(range.events, until);
+      const complete =
+        range.through === null || (until !== null && !isLater(until.occurredAt, until.seq, range.through));
+      if (complete || from < to) return { events: range.events.slice(from, to), complete };
+    }
+    return undefined;
+  };
+}
+
+function orderOf({ occurredAt, seq }: HistoryEvent): Order {
+  return { occurredAt, seq };
+}
+
+/** The answers to requests of the engine, by position, and how much was read for them. */
+export interface HistoryAnswer {
+  pages: readonly HistoryPage[];
+  bytes: number;
+}
+
+interface HistoryLimits {
+  /** How many events may be fetched for one customer. */
+  events: number;
+  /** How many bytes they may have. */
+  bytes: number;
+}
+
+/** What fits in memory, and is gone through in some hundredths of a second. */
+const LIMITS: HistoryLimits = { events: 20_000, bytes: 32 * 1024 * 1024 };
+
+/** Events of the first page: those of one property each may be large. */
+const FIRST_PAGE_EVENTS = 500;
+/** Each time, all that is at hand is gone through again; so pages grow. */
+const PAGE_GROWTH = 4;
+
+/**
+ * Asks the engine about one customer, fetching history as it is needed. Null where that would be more than the limits allow.
+ *
+ * @param ask calls the engine with what is at hand
+ * @param fetch answers requests, each with so many events at most, and some more within a millisecond
+ */
+export async function withHistory<T>(
+  ask: (history: HistorySource) => T,
+  fetch: (requests: readonly HistoryRequest[], pageSize: number) => Promise<HistoryAnswer>,
+  limits: HistoryLimits = LIMITS,
+): Promise<{ answer: T } | null> {
+  const history = new HistoryCache();
+  let pageSize = FIRST_PAGE_EVENTS;
+  let events = 0;
+  let bytes = 0;
+  for (;;) {
+    try {
+      return { answer: ask(history.source) };
+    } catch (error) {
+      if (!(error instanceof HistoryNeeded)) throw error;
+      const room = Math.min(pageSize, limits.events - events);
+      if (room <= 0 || bytes >= limits.bytes) return null;
+      const answer = await fetch(error.requests, room);
+      for (const [position, request] of error.requests.entries()) {
+        const page = answer.pages[position]!;
+        history.add(request, page);
+        events += page.events.length;
+      }
+      bytes += answer.bytes;
+      // Large events come in small pages.
+      const eventsInRoom = events === 0 ? Infinity : Math.floor(((limits.bytes - bytes) * events) / bytes);
+      pageSize = Math.min(pageSize * PAGE_GROWTH, Math.max(1, eventsInRoom));
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import type Router from "@koa/router";
+import type { Context, Middleware, Next } from "koa";
+import { ApiError, type DocsUrl, type ErrorEnvelope, renderError, toApiError } from "../errors.js";
+import { ClientGoneError } from "../request/body.js";
+import { recordClientGone, recordFailure } from "./request-log.js";
+
+/** What no route took: 404 for a path that none has, 405 for a method that the path's routes do not have. */
+export function refuseUnmatched(router: Router) {
+  return (ctx: Context): never => {
+    const { path } = router.match(ctx.path, ctx.method);
+    if (path.length === 0) throw new ApiError(404, "NOT_FOUND");
+    const methods = [...new Set(path.flatMap((layer) => layer.methods))].sort().join(", ");
+    throw new ApiError(405, "METHOD_NOT_ALLOWED", { fix: `Use ${methods}.`, headers: { Allow: methods } });
+  };
+}
+
+/** The one place where errors become answers: the envelope for the client, the inner cause for the log only. Without `docsUrl`, the
+ * documentation's address, errors have no `docs`. */
+export function handleErrors(docsUrl?: DocsUrl): Middleware {
+  return async (ctx: Context, next: Next) => {
+    const requestId = ctx.state["requestId"] as string;
+    ctx.state["envelopeOf"] = (error: unknown) => {
+      const answer = toApiError(error);
+      recordFailure(ctx, answer);
+      return renderError(answer, requestId, docsUrl);
+    };
+    try {
+      await next();
+    } catch (error) {
+      const answer = toApiError(error);
+      // Our own fault is one, also where nobody waits for the answer.
+      if (!(error instanceof ClientGoneError)) recordFailure(ctx, answer);
+      if (error instanceof ClientGoneError || ctx.req.socket.destroyed) {
+        recordClientGone(ctx);
+        return;
+      }
+      ctx.status = answer.status;
+      ctx.set(answer.headers);
+      ctx.body = renderError(answer, requestId, docsUrl);
+    }
+  };
+}
+
+/** What a failure is to a client whose answer has begun already; the request's line of the log tells it. */
+export function envelopeOf(ctx: Context, error: unknown): ErrorEnvelope {
+  return (ctx.state["envelopeOf"] as (error: unknown) => ErrorEnvelope)(error);
+}

@@ -1,0 +1,59 @@
+import { randomUUID } from "node:crypto";
+import type { Context, Next } from "koa";
+import { ApiError } from "../errors.js";
+
+/** 1 to 200 visible ASCII characters; everything else could harm a log or a header. */
+const VALID = /^[\x21-\x7e]{1,200}$/;
+
+/** A client's X-Request-ID if it is valid, else a new one. */
+export function chooseRequestId(header: string | undefined): string {
+  return header !== undefined && VALID.test(header) ? header : `req_${randomUUID().replaceAll("-", "")}`;
+}
+
+/** Gives every request an id (`ctx.state.requestId`) and every answer the header X-Request-ID. */
+export async function assignRequestId(ctx: Context, next: Next): Promise<void> {
+  const requestId = chooseRequestId(ctx.req.headers["x-request-id"] as string | undefined);
+  ctx.state["requestId"] = requestId;
+  ctx.set("X-Request-ID", requestId);
+  await next();
+}
+
+/** HTTP/1.1 prescribes a 400 for a request without the header Host, and for one with several: a proxy before us may have gone by another. */
+export async function requireHost(ctx: Context, next: Next): Promise<void> {
+  if (ctx.req.headers.host === undefined && ctx.req.httpVersion === "1.1") {
+    throw new ApiError(400, "VALIDATION_ERROR", {
+      message: "The request has no header Host.",
+      fix: "Send the header Host, as HTTP/1.1 prescribes.",
+    });
+  }
+  if (hasSeveralHosts(ctx.req.rawHeaders)) {
+    throw new ApiError(400, "VALIDATION_ERROR", {
+      message: "The request has several headers Host.",
+      fix: "Send the header Host once, as HTTP/1.1 prescribes.",
+    });
+  }
+  await next();
+}
+
+/** @param raw names and values by turns */
+function hasSeveralHosts(raw: readonly string[]): boolean {
+  let hosts = 0;
+  for (let at = 0; at < raw.length; at += 2) {
+    if (raw[at]!.length === 4 && raw[at]!.toLowerCase() === "host") hosts += 1;
+  }
+  return hosts > 1;
+}
+
+/** Answers are data for programs: never sniffed, framed, cached, or run as a page. */
+export const SECURITY_HEADERS = {
+  "Cache-Control": "no-store",
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+};
+
+export async function setSecurityHeaders(ctx: Context, next: Next): Promise<void> {
+  ctx.set(SECURITY_HEADERS);
+  await next();
+}

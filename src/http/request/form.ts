@@ -1,0 +1,68 @@
+import type { Context } from "koa";
+import { readText, type TextKind } from "./body.js";
+import { ApiError } from "../errors.js";
+
+const BYTES_MAX = 8 * 1024;
+const FORM_TYPE = "application/x-www-form-urlencoded";
+
+const FORM_TEXT: TextKind = {
+  type: /^application\/x-www-form-urlencoded$/i,
+  unsupported: () =>
+    new ApiError(415, "UNSUPPORTED_MEDIA_TYPE", {
+      message: `The body must be a form with the header Content-Type: ${FORM_TYPE}.`,
+      fix: `Send the header Content-Type: ${FORM_TYPE}, and the body in UTF-8.`,
+    }),
+  malformed: (reason) => invalid(reason),
+};
+
+/** The fields of a form by their names; undefined where one was not sent. */
+export type Form<Name extends string> = Readonly<Record<Name, string | undefined>>;
+
+export interface FormOptions {
+  /** What becomes of fields that are not asked for: OAuth wants them ignored. Refused unless told. */
+  others?: "refuse" | "ignore";
+}
+
+/**
+ * Reads a body of the type application/x-www-form-urlencoded, of at most 8 KiB.
+ *
+ * @throws {ApiError} UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or VALIDATION_ERROR for a field that is repeated or not known, and for
+ *   bytes that are no UTF-8.
+ * @throws {ClientGoneError}
+ */
+export async function readForm<const Name extends string>(
+  ctx: Context,
+  names: readonly Name[],
+  { others = "refuse" }: FormOptions = {},
+): Promise<Form<Name>> {
+  const text = await readText(ctx, FORM_TEXT, BYTES_MAX);
+  requireUtf8(text);
+  const values = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (!(names as readonly string[]).includes(name)) {
+      if (others === "ignore") continue;
+      throw invalid("It holds a field that this form does not have.");
+    }
+    if (values.has(name)) throw invalid("It holds a field twice.", name);
+    values.set(name, value);
+  }
+  return Object.fromEntries(names.map((name) => [name, values.get(name)])) as Form<Name>;
+}
+
+/** URLSearchParams would write U+FFFD for what it cannot decode, so that different passwords became one. */
+function requireUtf8(text: string): void {
+  try {
+    decodeURIComponent(text);
+  } catch {
+    throw invalid("Its fields are not percent-encoded UTF-8.");
+  }
+}
+
+function invalid(reason: string, field?: string): ApiError {
+  return new ApiError(400, "VALIDATION_ERROR", {
+    message: "The form is not valid.",
+    reason,
+    fix: "Send each field of the form once, in UTF-8.",
+    ...(field === undefined ? {} : { field }),
+  });
+}

@@ -1,0 +1,203 @@
+import { ApiError } from "../errors.js";
+import { countJson, type ExceededLimit, type JsonLimits } from "./json-limits.js";
+
+/**
+ * What is wrong with a JSON text and where, in words that do not depend on the version of the JavaScript engine and repeat no more of
+ * the text than one character. Only for texts that the engine's parser refused: it makes no values, and it is slower.
+ */
+
+type Expected = "value" | "value or ]" | "name or }" | "name" | ":" | ", or ]" | ", or }" | "end";
+
+const WORDS: Readonly<Record<Expected, string>> = {
+  value: "a value",
+  "value or ]": 'a value or "]"',
+  "name or }": 'a property name or "}"',
+  name: "a property name",
+  ":": '":"',
+  ", or ]": '"," or "]"',
+  ", or }": '"," or "}"',
+  end: "the end of the document",
+};
+
+const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+const NEWLINE = 0x0a;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const FIRST_PRINTABLE = 0x20;
+
+class Mistake extends Error {}
+
+/** Looking takes a tenth of a second for a mebibyte at worst, in which nobody else is served. */
+const LOOKED_AT_MAX = 4 * 1024 * 1024;
+
+/** The first mistake of a JSON text, as a sentence with its line and column; null for a text that has none, or is too long for a look. */
+function findSyntaxError(text: string): string | null {
+  if (text.length > LOOKED_AT_MAX) return null;
+  try {
+    checkDocument(text);
+    return null;
+  } catch (error) {
+    if (error instanceof Mistake) return error.message;
+    throw error;
+  }
+}
+
+/** Without recursion, so that no nesting is too deep for it. */
+function checkDocument(text: string): void {
+  const open: string[] = [];
+  let expected: Expected = "value";
+  for (let at = skipSpace(text, 0); ; at = skipSpace(text, at)) {
+    const char = text[at];
+    if (expected === "end" && char === undefined) return;
+    const closes = (char === "]" || char === "}") && expected.endsWith(`or ${char}`);
+    if (closes) open.pop();
+    if (closes || isScalarAt(expected, char)) {
+      at = closes ? at + 1 : endOfScalar(text, at, expected);
+      expected = open.length === 0 ? "end" : open.at(-1) === "[" ? ", or ]" : ", or }";
+    } else {
+      const next = following(expected, char);
+      if (next === null) throw unexpected(text, at, expected);
+      if (char === "[" || char === "{") open.push(char);
+      at = char === '"' ? endOfString(text, at) : at + 1;
+      expected = next;
+    }
+  }
+}
+
+function isScalarAt(expected: Expected, char: string | undefined): boolean {
+  return expected.startsWith("value") && char !== "[" && char !== "{";
+}
+
+/** What must follow where `char` opens, names or separates something; null where it may not stand there. */
+function following(expected: Expected, char: string | undefined): Expected | null {
+  if (expected.startsWith("value")) return char === "[" ? "value or ]" : "name or }";
+  if (expected.startsWith("name")) return char === '"' ? ":" : null;
+  if (expected === ":") return char === ":" ? "value" : null;
+  if (char !== "," || expected === "end") return null;
+  return expected === ", or ]" ? "value" : "name";
+}
+
+function endOfScalar(text: string, start: number, expected: Expected): number {
+  if (text[start] === '"') return endOfString(text, start);
+  SCALAR.lastIndex = start;
+  if (!SCALAR.test(text)) throw unexpected(text, start, expected);
+  return SCALAR.lastIndex;
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length;) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) return at + 1;
+    if (unit < FIRST_PRINTABLE)
+      throw new Mistake(`A text holds the control character ${shown(text, at)} at ${place(text, at)}.`);
+    if (unit !== BACKSLASH) at += 1;
+    else {
+      ESCAPE.lastIndex = at;
+      if (!ESCAPE.test(text))
+        throw new Mistake(`A text holds an escape that JSON does not have at ${place(text, at)}.`);
+      at = ESCAPE.lastIndex;
+    }
+  }
+  throw new Mistake(`The text that begins at ${place(text, start)} has no end.`);
+}
+
+function skipSpace(text: string, start: number): number {
+  for (let at = start; ; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit !== 0x20 && unit !== NEWLINE && unit !== 0x0d && unit !== 0x09) return at;
+  }
+}
+
+function unexpected(text: string, at: number, expected: Expected): Mistake {
+  const found = at < text.length ? `found ${shown(text, at)}` : "the body ends";
+  return new Mistake(`Expected ${WORDS[expected]}, but ${found} at ${place(text, at)}.`);
+}
+
+/** One character, by its number where it cannot be seen. */
+function shown(text: string, at: number): string {
+  const char = String.fromCodePoint(text.codePointAt(at)!);
+  if (/^[^\p{C}\p{Z}]$/u.test(char)) return `"${char}"`;
+  return `U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** For example "line 3, column 14", both from 1. */
+function place(text: string, at: number): string {
+  let line = 1;
+  let start = 0;
+  for (let index = 0; index < at; index++) {
+    if (text.charCodeAt(index) !== NEWLINE) continue;
+    line += 1;
+    start = index + 1;
+  }
+  return `line ${line}, column ${at - start + 1}`;
+}
+
+/** Far deeper than any request that is accepted, more than people send, and little enough for the parser. */
+export const PARSER_LIMITS: JsonLimits = {
+  depthMax: 10_000,
+  containersMax: 4_000_000,
+  valuesMax: Infinity,
+  membersMax: Infinity,
+  itemsMax: Infinity,
+  part: { depth: Infinity, valuesMax: Infinity, charactersMax: Infinity },
+};
+
+/** Parses a JSON text. Throws MALFORMED_JSON with what is wrong and where, or what `refuseExceeded` makes of a limit. */
+export function parseJson(text: string, limits: JsonLimits = PARSER_LIMITS): unknown {
+  const { exceeded } = countJson(text, limits);
+  if (exceeded !== null) throw refusalOf(exceeded, limits);
+  return parseCounted(text);
+}
+
+/** As `parseJson`, for a text that was counted already. */
+export function parseCounted(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw malformed(text.trim() === "" ? "The body is empty." : (findSyntaxError(text) ?? "It cannot be parsed."));
+  }
+}
+
+export function malformed(reason: string): ApiError {
+  return new ApiError(400, "MALFORMED_JSON", { reason });
+}
+
+/** What a request is told that exceeds a limit. */
+export function refusalOf({ limit, path }: ExceededLimit, limits: JsonLimits): ApiError {
+  const most = (count: number) => count.toLocaleString("en-US");
+  const tooLarge = (reason: string) => new ApiError(413, "PAYLOAD_TOO_LARGE", { reason });
+  const invalid = (what: string, holds: string) =>
+    new ApiError(400, "VALIDATION_ERROR", {
+      message: path === "" ? "The body is too large." : `\`${path}\` is too large.`,
+      ...(path === "" ? {} : { field: path }),
+      reason: `${what} ${holds}.`,
+      fix: "Send less, or keep large content elsewhere and send a reference to it.",
+    });
+  switch (limit) {
+    case "depthMax":
+      return malformed(`It nests deeper than ${most(limits.depthMax)} levels.`);
+    case "containersMax":
+      return tooLarge(`It holds more than ${most(limits.containersMax)} objects and arrays.`);
+    case "valuesMax":
+      return tooLarge(`It holds more than ${most(limits.valuesMax)} values.`);
+    case "membersMax":
+      return invalid("The body holds more than", `${most(limits.membersMax)} members`);
+    case "itemsMax":
+      return invalid("It holds more than", `${most(limits.itemsMax)} values`);
+    case "partValuesMax":
+      return invalid("It holds more than", `${most(limits.part.valuesMax)} values`);
+    case "partCharactersMax":
+      return invalid("It has more than", `${most(limits.part.charactersMax)} characters`);
+  }
+}
+
+/** The text of bytes that arrived in pieces. Throws MALFORMED_JSON where they are no UTF-8. */
+export function decodeJson(pieces: readonly Uint8Array[]): string {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  try {
+    return pieces.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode();
+  } catch {
+    throw malformed("The body is not valid UTF-8.");
+  }
+}

@@ -1,0 +1,118 @@
+import type { Static, TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import type { TLocalizedValidationError } from "typebox/error";
+import { ApiError, type Diagnostic } from "../errors.js";
+
+/** A TypeBox schema, compiled, that reports in the service's words. */
+export interface Shape<Schema extends TSchema> {
+  readonly schema: Schema;
+  /** Returns the value if it has the shape. Throws VALIDATION_ERROR with every problem's path, the first one as `field`. */
+  check(value: unknown): Static<Schema>;
+}
+
+export function shape<const Schema extends TSchema>(schema: Schema): Shape<Schema> {
+  const compiled = Compile(schema);
+  return {
+    schema,
+    check(value) {
+      if (compiled.Check(value)) return value;
+      throw invalid(compiled.Errors(value), schema);
+    },
+  };
+}
+
+/** No reader goes through more, and an answer must stay of a sensible size whatever was sent. */
+const DIAGNOSTICS_MAX = 1_000;
+
+function invalid(errors: readonly TLocalizedValidationError[], schema: TSchema): ApiError {
+  // Of an object with many unknown members, only they are told, before the validator has enough; else the object tells them with their names.
+  const named = errors.some(({ keyword }) => keyword === "additionalProperties");
+  const diagnostics = errors.flatMap((error) => describe(error, schema, named)).slice(0, DIAGNOSTICS_MAX);
+  const first = diagnostics[0];
+  return new ApiError(400, "VALIDATION_ERROR", {
+    ...(first === undefined ? {} : { message: first.message, ...(first.path === "" ? {} : { field: first.path }) }),
+    diagnostics,
+  });
+}
+
+/** A schema's error as diagnostics, one for each member that it names. */
+function describe(error: TLocalizedValidationError, schema: TSchema, named: boolean): Diagnostic[] {
+  const path = toPath(error.instancePath);
+  const at = (place: string, says: string): Diagnostic => ({
+    code: "INVALID_STRUCTURE",
+    message: place === "" ? `The body ${says}.` : `\`${place}\` ${says}.`,
+    path: place,
+  });
+  switch (error.keyword) {
+    case "boolean":
+      return named ? [] : [at(path, "is not known here")];
+    case "required":
+      return error.params.requiredProperties.map((name) => at(join(path, name), "is required"));
+    case "additionalProperties":
+      return error.params.additionalProperties.map((name) => at(join(path, name), "is not known here"));
+    case "const":
+      return [at(path, `must be ${JSON.stringify(error.params.allowedValue)}`)];
+    case "enum":
+      return [at(path, `must be one of ${error.params.allowedValues.map(String).join(", ")}`)];
+    case "minLength":
+    case "minItems":
+      return [at(path, error.params.limit === 1 ? "must not be empty" : `must have at least ${error.params.limit}`)];
+    case "minProperties":
+      return [at(path, "must have at least one member")];
+    case "maxLength":
+      return [at(path, `must have at most ${error.params.limit} characters`)];
+    case "maxItems":
+      return [at(path, `must have at most ${error.params.limit} items`)];
+    case "minimum":
+      return [at(path, `must be at least ${error.params.limit}`)];
+    case "maximum":
+      return [at(path, `must be at most ${error.params.limit}`)];
+    case "uniqueItems":
+      return [at(path, "must not hold the same item twice")];
+    case "type":
+      return [at(path, `must be ${withArticle(error.params.type)}`)];
+    case "pattern":
+      return [at(path, descriptionAt(schema, error.schemaPath) ?? error.message)];
+    default:
+      return [at(path, error.message)];
+  }
+}
+
+/** Patterns are described in their schema: nobody wants to read the expression. */
+function descriptionAt(schema: TSchema, schemaPath: string): string | undefined {
+  let node: unknown = schema;
+  for (const part of schemaPath.split("/").slice(1)) node = (node as Record<string, unknown> | undefined)?.[part];
+  const description = (node as { description?: unknown } | undefined)?.description;
+  return typeof description === "string" ? description : undefined;
+}
+
+function withArticle(type: string | string[]): string {
+  return [type]
+    .flat()
+    .map((name) => (name === "null" ? name : /^[aio]/.test(name) ? `an ${name}` : `a ${name}`))
+    .join(" or ");
+}
+
+/** `/eventTypes/0` as `eventTypes[0]`. */
+function toPath(pointer: string): string {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .reduce(join, "");
+}
+
+function join(path: string, part: string): string {
+  if (/^\d+$/.test(part)) return `${path}[${part}]`;
+  return path === "" ? part : `${path}.${part}`;
+}
+
+/** Whether an object of this shape has members that must be there, so that `{}` is none. */
+export function needsMembers(schema: TSchema): boolean {
+  const { properties, required, minProperties } = schema as {
+    properties?: object;
+    required?: string[];
+    minProperties?: number;
+  };
+  return properties === undefined || (required ?? []).length > 0 || (minProperties ?? 0) > 0;
+}

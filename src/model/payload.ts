@@ -1,0 +1,267 @@
+import { isIsoDate } from "./snapshot/duration.js";
+import type { Field, ScalarType, Snapshot } from "./snapshot/types.js";
+
+/** How the database writes JSON, as far as its diagnostics show it. */
+
+/** The longest name that is shown, in characters. */
+const NAME_LENGTH_MAX = 256;
+
+/** The beginning of a text, in characters rather than UTF-16 units. */
+function shorten(text: string): string {
+  return text.length <= NAME_LENGTH_MAX ? text : [...text].slice(0, NAME_LENGTH_MAX).join("");
+}
+
+const PLAIN_KEY = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
+
+/** The path of a member of an object in a payload: `path.key`, or `path["a key"]`; long keys are cut. The rule of svc.member_path. */
+export function memberPath(path: string, key: string): string {
+  const short = shorten(key);
+  if (short !== key) return `${path}[${JSON.stringify(`${short}…`)}]`;
+  return PLAIN_KEY.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
+}
+
+/** The number of characters of a value as the text of a jsonb: a space behind each comma and colon, and numbers without an exponent. */
+export function jsonbLength(value: unknown): number {
+  if (typeof value === "number") return decimalLength(value);
+  if (typeof value === "string") return [...JSON.stringify(value)].length;
+  if (Array.isArray(value)) return listLength(value.map(jsonbLength));
+  if (typeof value !== "object" || value === null) return String(value).length;
+  const members = Object.entries(value).map(([key, member]) => jsonbLength(key) + 2 + jsonbLength(member));
+  return listLength(members);
+}
+
+/** Brackets, and ", " between the parts. */
+function listLength(parts: number[]): number {
+  return 2 + parts.reduce((sum, length) => sum + length, 0) + 2 * Math.max(0, parts.length - 1);
+}
+
+function decimalLength(value: number): number {
+  // Of a negative zero JSON keeps no sign.
+  const [digits, exponent] = JSON.stringify(value).split("e");
+  if (exponent === undefined) return digits!.length;
+  const [whole, fraction = ""] = digits!.split(".");
+  const power = Number(exponent);
+  // "0." and zeros before the digits, or zeros after them.
+  return power < 0 ? whole!.length + fraction.length + 1 - power : whole!.length + power;
+}
+
+/**
+ * The schema check of payloads, word for word as the database does it (svc.operation_violations, svc.payload_diagnostics), for where
+ * there is no database.
+ */
+
+/** Something in a payload that violates the schema. */
+export interface PayloadDiagnostic {
+  code:
+    | "UNKNOWN_EVENT"
+    | "MISSING_REQUIRED_PROPERTY"
+    | "INVALID_STRUCTURE"
+    | `INVALID_${"PROPERTY" | "TRAIT"}_${"TYPE" | "ENUM"}`
+    | `UNKNOWN_${"PROPERTY" | "TRAIT"}`;
+  message: string;
+  /** In the operation, for example `properties.tags[1]`. */
+  path: string;
+  /** What is there; undefined where nothing is, or where it is too long to be read. */
+  value?: unknown;
+  reason: string;
+  fix: string;
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Of one operation a thousand say enough. */
+const DIAGNOSTICS_MAX = 1_000;
+
+/** The longest value that is repeated in a diagnostic, in characters of its JSON. */
+const VALUE_LENGTH_MAX = 1_024;
+
+/** Everything that is wrong with an event and its properties, field by field in the order of their names, then what is not declared. */
+export function eventDiagnostics(snapshot: Snapshot, event: string, properties: JsonObject): PayloadDiagnostic[] {
+  if (!Object.hasOwn(snapshot.events, event)) {
+    return [
+      {
+        code: "UNKNOWN_EVENT",
+        message: `The event "${event}" is not declared by the active configuration.`,
+        path: "event",
+        value: event,
+        reason: "The active schema is strict and declares no event of this name.",
+        fix: "Declare the event in the model and deploy it, or correct its name.",
+      },
+    ];
+  }
+  const fields = snapshot.events[event]!.properties;
+  const owner = `The event "${event}"`;
+  return diagnostics({
+    noun: "PROPERTY",
+    fields,
+    payload: properties,
+    root: "properties",
+    owner,
+    declares: `${owner} has`,
+  });
+}
+
+/** Everything that is wrong with the traits of an identify; null removes a trait and is always taken. */
+export function traitDiagnostics(snapshot: Snapshot, traits: JsonObject): PayloadDiagnostic[] {
+  const declares = "The active configuration declares";
+  return diagnostics({ noun: "TRAIT", fields: snapshot.traits, payload: traits, root: "traits", owner: "", declares });
+}
+
+interface Check {
+  noun: "PROPERTY" | "TRAIT";
+  fields: Readonly<Record<string, Field>>;
+  payload: JsonObject;
+  /** The member of the operation that holds the payload. */
+  root: string;
+  /** The beginnings of sentences: of "… requires the property", and of "… no property". */
+  owner: string;
+  declares: string;
+}
+
+function diagnostics(check: Check): PayloadDiagnostic[] {
+  const { fields, payload } = check;
+  const unknown = Object.keys(payload).filter((key) => !Object.hasOwn(fields, key));
+  const found = [
+    ...byCodePoint(Object.keys(fields)).flatMap((key) => ofField(check, key, fields[key]!)),
+    ...byCodePoint(unknown).map((key) => ofUnknown(check, key)),
+  ];
+  return found.slice(0, DIAGNOSTICS_MAX);
+}
+
+function ofField(check: Check, key: string, field: Field): PayloadDiagnostic[] {
+  const { noun, payload, root } = check;
+  if (!Object.hasOwn(payload, key)) return noun === "PROPERTY" && !field.optional ? [ofMissing(check, key)] : [];
+  const value = payload[key];
+  if (noun === "TRAIT" && value === null) return [];
+  const path = memberPath(root, key);
+  if (field.type !== "array" || !Array.isArray(value)) {
+    return ofValue(check, key, { part: "The value", path, value, isItem: false }, field);
+  }
+  return value.flatMap((item: unknown, index) =>
+    ofValue(check, key, { part: `Item ${index}`, path: `${path}[${index}]`, value: item, isItem: true }, field.items),
+  );
+}
+
+function ofMissing({ owner, root }: Check, key: string): PayloadDiagnostic {
+  return {
+    code: "MISSING_REQUIRED_PROPERTY",
+    message: `${owner} requires the property "${shorten(key)}".`,
+    path: memberPath(root, key),
+    reason: "It is not there.",
+    fix: "Send the property, or declare it optional in the model and deploy it.",
+  };
+}
+
+function ofUnknown({ noun, payload, root, declares }: Check, key: string): PayloadDiagnostic {
+  const word = noun.toLowerCase();
+  return {
+    code: `UNKNOWN_${noun}`,
+    message: `${declares} no ${word} "${shorten(key)}".`,
+    path: memberPath(root, key),
+    ...shown(payload[key]),
+    reason: "The active schema is strict and does not declare it.",
+    fix: `Declare the ${word} in the model and deploy it, or do not send it.`,
+  };
+}
+
+/** Something that has a type to be checked against: the value of a field, or an item of an array. */
+interface Checked {
+  /** The beginning of a sentence about it. */
+  part: string;
+  path: string;
+  value: unknown;
+  isItem: boolean;
+}
+
+/** What is wrong with one value: that no type can hold it, its type, or that it is none of those declared. */
+function ofValue(
+  { noun }: Check,
+  key: string,
+  { part, path, value, isItem }: Checked,
+  field: { type: Field["type"]; enum?: string[]; optional?: true },
+): PayloadDiagnostic[] {
+  const subject = `${part} of the ${noun.toLowerCase()} "${shorten(key)}"`;
+  const actual = jsonType(value);
+  if (actual === "object" || (isItem && actual === "array")) {
+    const nouns = noun === "TRAIT" ? "traits" : "properties";
+    return [
+      {
+        code: "INVALID_STRUCTURE",
+        message: `${subject} is ${WORDS[actual]}, which no ${isItem ? "item may be" : "declared type is"}.`,
+        path,
+        ...shown(value),
+        reason: reasonOf(value, field.type),
+        fix: isItem ? "Send a flat array." : `Send its members as ${nouns} of their own, each declared.`,
+      },
+    ];
+  }
+  if (!conforms(value, field.type)) {
+    const type = WORDS[field.type];
+    return [
+      {
+        code: `INVALID_${noun}_TYPE`,
+        message: `${subject} must be ${type}.`,
+        path,
+        ...shown(value),
+        reason: reasonOf(value, field.type),
+        fix:
+          value === null && !isItem
+            ? `Send ${type}, or leave the property out${field.optional === true ? "" : " once it is optional in the model"}.`
+            : `Send ${type}, or change the type in the model and deploy it.`,
+      },
+    ];
+  }
+  if (!field.enum || field.enum.includes(value as string)) return [];
+  return [
+    {
+      code: `INVALID_${noun}_ENUM`,
+      message: `${subject} must be one of the declared ones.`,
+      path,
+      ...shown(value),
+      reason: `Declared are ${choicesInWords(field.enum)}.`,
+      fix: "Send one of them, or add the value in the model and deploy it.",
+    },
+  ];
+}
+
+function conforms(value: unknown, type: Field["type"]): boolean {
+  return type === "date" ? typeof value === "string" && isIsoDate(value) : jsonType(value) === type;
+}
+
+function jsonType(value: unknown): Exclude<ScalarType, "date"> | "array" | "object" | "null" {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  return typeof value as "string" | "number" | "boolean" | "object";
+}
+
+function reasonOf(value: unknown, expected: Field["type"]): string {
+  const type = jsonType(value);
+  if (type === "null") return "It is null.";
+  return type === "string" && expected === "date" ? "It is another text." : `It is ${WORDS[type]}.`;
+}
+
+const WORDS: Readonly<Record<Field["type"] | "object", string>> = {
+  string: "a text",
+  number: "a number",
+  boolean: "true or false",
+  date: "an ISO 8601 date, or date-time with a zone",
+  array: "an array",
+  object: "an object",
+};
+
+function choicesInWords(choices: readonly string[]): string {
+  const first = choices.slice(0, 12).map((choice) => shorten(JSON.stringify(choice)));
+  return `${first.join(", ")}${choices.length > 12 ? ", …" : ""}`;
+}
+
+function shown(value: unknown): { value?: unknown } {
+  return jsonbLength(value) <= VALUE_LENGTH_MAX ? { value } : {};
+}
+
+/** The order of the database: that of code points, not of UTF-16 units. */
+function byCodePoint(keys: string[]): string[] {
+  return keys
+    .map((key) => [key, Buffer.from(key)] as const)
+    .sort(([, a], [, b]) => a.compare(b))
+    .map(([key]) => key);
+}

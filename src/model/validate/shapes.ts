@@ -1,0 +1,282 @@
+import Type, { type TProperties } from "typebox";
+import { Compile } from "typebox/compile";
+import { LIMITS } from "../snapshot/limits.js";
+import { at, list, type Problems } from "../snapshot/problem.js";
+
+/**
+ * The shape of one kind of node, one level deep: parts that are nodes of their own are `Unknown` in it and are checked where they are
+ * visited. So every message has the exact path of one node, and a union never answers with the errors of all its branches.
+ */
+export type Shape = ReturnType<typeof Compile>;
+
+/** An object of these members and no others. */
+const closed = <Properties extends TProperties>(properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false });
+
+const shape = (properties: TProperties): Shape => Compile(closed(properties));
+
+/** Shapes by the value of the member that tells nodes apart. */
+function byName(shapes: Record<string, TProperties>): Readonly<Record<string, Shape>> {
+  return Object.fromEntries(Object.entries(shapes).map(([name, properties]) => [name, shape(properties)]));
+}
+
+/** What is wrong with a number or a text that is one, as it should be: what reads it can read it. */
+const READABLE = new Set(["minimum", "maximum", "minLength", "maxLength"]);
+
+const tolerant = new WeakSet<Shape>();
+
+/** The same shape, of which a number or a text that is out of bounds does not keep what stands beside it from being checked. Nothing else
+ * may check the same bounds, or one mistake is reported twice. */
+function tolerating(expected: Shape): Shape {
+  tolerant.add(expected);
+  return expected;
+}
+
+/** Whether a value has a shape, or is as good as one where the shape is tolerant; what is wrong with it is reported. */
+export function fits(expected: Shape, value: unknown, path: string, problems: Problems): boolean {
+  if (expected.Check(value)) return true;
+  const failures = expected.Errors(value);
+  // A union reports each of its branches and itself: the place is what matters, once.
+  const unions = new Set(
+    failures.filter((failure) => failure.keyword === "anyOf").map((failure) => failure.instancePath),
+  );
+  // Of an object with many unknown members, only these are told before the validator has enough.
+  const named = failures.some(({ keyword }) => keyword === "additionalProperties");
+  for (const failure of failures) {
+    const place = failure.instancePath.split("/").slice(1).reduce(atPointer, path);
+    if ([...unions].some((union) => failure.instancePath.startsWith(`${union}/`))) continue;
+    if (failure.keyword === "required") {
+      for (const name of failure.params.requiredProperties)
+        problems.add(at(place, name), "INVALID_SHAPE", "is missing");
+    } else if (failure.keyword === "additionalProperties") {
+      for (const name of failure.params.additionalProperties)
+        problems.add(at(place, name), "INVALID_SHAPE", "is not known here");
+    } else if (failure.keyword === "anyOf") {
+      problems.add(
+        place,
+        "INVALID_SHAPE",
+        "must be a text, a number, true or false, or a list of different ones of these",
+      );
+    } else if (failure.keyword === "enum") {
+      problems.add(place, "INVALID_SHAPE", `must be one of ${list(failure.params.allowedValues.map(String))}`);
+    } else if (failure.keyword === "minItems" && failure.params.limit === 1) {
+      problems.add(place, "INVALID_SHAPE", "must not be empty");
+    } else if (failure.keyword === "boolean") {
+      if (!named) problems.add(place, "INVALID_SHAPE", "is not known here");
+    } else if (!unions.has(failure.instancePath)) {
+      problems.add(place, "INVALID_SHAPE", failure.message);
+    }
+  }
+  return tolerant.has(expected) && failures.every(({ keyword }) => READABLE.has(keyword));
+}
+
+/** Whether a value has the shape that one of its members (`type` or `kind`) chooses; what is wrong with it is reported. */
+export function choose(
+  shapes: Readonly<Record<string, Shape>>,
+  member: string,
+  value: unknown,
+  path: string,
+  problems: Problems,
+): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    problems.add(path, "INVALID_SHAPE", "must be an object");
+    return false;
+  }
+  const name = (value as Record<string, unknown>)[member];
+  if (typeof name !== "string" || !Object.hasOwn(shapes, name)) {
+    problems.add(at(path, member), "INVALID_SHAPE", `must be one of ${list(Object.keys(shapes))}`);
+    return false;
+  }
+  return fits(shapes[name]!, value, path, problems);
+}
+
+function atPointer(path: string, part: string): string {
+  return at(path, /^\d+$/.test(part) ? Number(part) : part.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+const node = Type.Unknown();
+const optionalNode = Type.Optional(node);
+const nodes = Type.Array(node);
+const someNodes = Type.Array(node, { minItems: 1 });
+const record = Type.Record(Type.String(), node);
+const text = Type.String();
+const optionalText = Type.Optional(text);
+const number = Type.Number();
+const yes = Type.Optional(Type.Literal(true));
+
+const scalarTypes = [Type.String(), Type.Number(), Type.Boolean()];
+const scalars = Type.Array(Type.Union(scalarTypes), { minItems: 1, maxItems: LIMITS.values, uniqueItems: true });
+const choices = Type.Optional(
+  Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: LIMITS.values, uniqueItems: true }),
+);
+const compareOperator = Type.Enum(["eq", "ne", "in", "notIn", "lt", "lte", "gt", "gte", "contains"]);
+const orderOperator = Type.Enum(["eq", "ne", "lt", "lte", "gt", "gte"]);
+const aggregate = Type.Enum(["sum", "avg", "min", "max"]);
+const firstOrLast = Type.Enum(["first", "last"]);
+const items = closed({ type: Type.Enum(["string", "number", "boolean", "date"]), enum: choices });
+const names = (maxItems: number) => Type.Array(text, { minItems: 1, maxItems, uniqueItems: true });
+
+export const SNAPSHOT = shape({
+  formatVersion: Type.Integer(),
+  strictSchema: Type.Boolean(),
+  events: record,
+  traits: record,
+  lifecycle: node,
+  journeys: nodes,
+  segments: nodes,
+  health: node,
+  rules: nodes,
+  signals: nodes,
+});
+
+export const EVENT = shape({ properties: record });
+export const LIFECYCLE = shape({ initial: text, states: nodes });
+export const STATE = shape({ name: text, terminal: yes, transitions: nodes });
+export const TRANSITION = shape({ to: text, when: node });
+export const SEGMENT = shape({ id: text, when: optionalNode });
+export const SELECTOR = shape({ event: text, where: optionalNode });
+export const SINCE_JOURNEY = shape({ journey: text });
+
+export const JOURNEY = shape({
+  id: text,
+  start: node,
+  steps: someNodes,
+  anyOrder: yes,
+  expiresAfter: optionalText,
+  repeat: yes,
+});
+export const STEP = shape({ id: text, when: node, since: Type.Optional(Type.Literal("previousStep")) });
+
+const scoreValue = Type.Number({ minimum: 0, maximum: 100 });
+
+export const HEALTH = shape({ components: someNodes, bands: someNodes });
+export const COMPONENT = tolerating(
+  shape({ id: text, weight: Type.Number({ minimum: 0, maximum: LIMITS.weight }), score: node }),
+);
+export const BAND = shape({ id: text, from: scoreValue });
+
+/** By the member `kind`. */
+export const SCORES: Readonly<Record<string, Shape>> = byName({
+  scale: { kind: text, of: node, from: number, to: number },
+  steps: {
+    kind: text,
+    of: node,
+    steps: Type.Array(node, { minItems: 1, maxItems: LIMITS.scoreSteps }),
+    otherwise: scoreValue,
+  },
+  map: {
+    kind: text,
+    trait: text,
+    values: Type.Record(Type.String(), scoreValue, { minProperties: 1, maxProperties: LIMITS.values }),
+  },
+});
+Object.values(SCORES).forEach(tolerating);
+
+export const RULE = shape({
+  id: text,
+  on: node,
+  when: optionalNode,
+  cooldown: optionalText,
+  once: yes,
+  then: node,
+});
+
+/** By the member `kind`. */
+export const TRIGGERS: Readonly<Record<string, Shape>> = byName({
+  event: { kind: text, of: node },
+  traitsChanged: { kind: text },
+  segmentEntered: { kind: text, segment: text },
+  segmentExited: { kind: text, segment: text },
+  signalRaised: { kind: text, signal: text },
+  signalCleared: { kind: text, signal: text },
+});
+
+/** By the member `kind`. */
+export const ACTIONS: Readonly<Record<string, Shape>> = byName({
+  addToSegment: { kind: text, segment: text },
+  removeFromSegment: { kind: text, segment: text },
+  emit: { kind: text, type: text },
+  raiseSignal: { kind: text, signal: text },
+  clearSignal: { kind: text, signal: text },
+});
+
+export const SIGNAL = tolerating(
+  shape({
+    id: text,
+    severity: Type.Enum(["info", "warning", "critical"]),
+    message: Type.Optional(Type.String({ minLength: 1, maxLength: LIMITS.messageLength })),
+    when: optionalNode,
+    for: optionalText,
+  }),
+);
+
+/** By the member `type`. */
+export const FIELDS: Readonly<Record<string, Shape>> = byName({
+  string: { type: text, enum: choices, optional: yes },
+  number: { type: text, optional: yes },
+  boolean: { type: text, optional: yes },
+  date: { type: text, optional: yes },
+  array: { type: text, items, optional: yes },
+});
+
+const combined = { kind: text, conditions: someNodes };
+const negated = { kind: text, condition: node };
+const comparison = { kind: text, operator: compareOperator, value: Type.Union([...scalarTypes, scalars]) };
+const counted = Type.Integer({ minimum: 0, maximum: LIMITS.count });
+const days = Type.Integer({ minimum: 0, maximum: LIMITS.days });
+const since = optionalNode;
+const occurrences = { kind: text, of: node, within: optionalText, since };
+const ofProperty = { ...occurrences, property: text };
+
+/** By the member `kind`. */
+export const CONDITIONS: Readonly<Record<string, Shape>> = byName({
+  all: combined,
+  any: combined,
+  not: negated,
+  count: { ...occurrences, operator: orderOperator, value: counted },
+  aggregate: { ...ofProperty, function: aggregate, operator: orderOperator, value: number },
+  distinct: { ...ofProperty, operator: orderOperator, value: counted },
+  latest: { ...ofProperty, ...comparison },
+  latestExists: ofProperty,
+  daysSince: { kind: text, which: firstOrLast, of: node, operator: orderOperator, value: days },
+  sequence: { kind: text, first: node, then: node, within: text, since },
+  trait: { ...comparison, trait: text },
+  traitExists: { kind: text, trait: text },
+  traitDateWithin: { kind: text, trait: text, within: text },
+  traitDatePassed: { kind: text, trait: text, by: optionalText },
+  inactiveFor: { kind: text, duration: text },
+  activeWithin: { kind: text, duration: text },
+  lifecycle: { kind: text, states: names(LIMITS.states) },
+  inState: { kind: text, atLeast: text },
+  segment: { kind: text, segment: text },
+  journey: {
+    kind: text,
+    journey: text,
+    statuses: Type.Array(Type.Enum(["not_started", "active", "complete", "expired"]), {
+      minItems: 1,
+      uniqueItems: true,
+    }),
+  },
+  journeyStep: { kind: text, journey: text, step: text, is: Type.Enum(["current", "completed"]) },
+  health: { kind: text, component: optionalText, operator: orderOperator, value: scoreValue },
+  healthBand: { kind: text, bands: names(LIMITS.bands) },
+});
+
+/** By the member `kind`. */
+export const PROPERTY_CONDITIONS: Readonly<Record<string, Shape>> = byName({
+  all: combined,
+  any: combined,
+  not: negated,
+  compare: { ...comparison, property: text },
+  exists: { kind: text, property: text },
+});
+
+/** By the member `kind`. What a health component may be measured by. */
+export const MEASURES: Readonly<Record<string, Shape>> = byName({
+  count: occurrences,
+  aggregate: { ...ofProperty, function: aggregate },
+  distinct: ofProperty,
+  latest: ofProperty,
+  daysSince: { kind: text, which: firstOrLast, of: node },
+  trait: { kind: text, trait: text },
+});

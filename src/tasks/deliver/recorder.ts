@@ -1,0 +1,91 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Sql } from "postgres";
+import { recordAttempts, type AttemptResult } from "../../db/api/webhooks.js";
+
+const BATCH_MAX = 500;
+/** How long results gather after a call: one costs as much as dozens of results. */
+const GATHER_MS = 20;
+/** So many wait for no more. */
+const GATHERED = 100;
+const RETRY_MS = 100;
+const RETRY_MS_MAX = 5_000;
+
+/** SQLSTATE classes that say the data is at fault, so that trying again is no use. */
+const DATA_FAULT = /^(22|23|54)/;
+/** What is said of an attempt whose texts the database refuses. */
+const UNRECORDED = "the answer could not be recorded";
+
+interface Waiting {
+  result: AttemptResult;
+  done: () => void;
+}
+
+/**
+ * Writes attempts down. Those that come during a call, or soon after it, share the next one. A result is never dropped because the
+ * database is away: the call is repeated until it succeeds, which does no harm where only its answer was lost.
+ */
+export class AttemptRecorder {
+  readonly #sql: Sql;
+  readonly #logger: Logger;
+  readonly #abandoned = new AbortController();
+  #waiting: Waiting[] = [];
+  #writing = false;
+
+  constructor(sql: Sql, logger: Logger) {
+    this.#sql = sql;
+    this.#logger = logger;
+  }
+
+  /** Resolves once the result is on record, or given up. Never rejects. */
+  record(result: AttemptResult): Promise<void> {
+    return new Promise((done) => {
+      this.#waiting.push({ result, done });
+      if (!this.#writing) void this.#writeAll();
+    });
+  }
+
+  /** Ends the repeating: what is not on record now is delivered again once the lease of its webhook has ended. */
+  abandon(): void {
+    this.#abandoned.abort();
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#writing = true;
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, BATCH_MAX);
+      await this.#write(batch.map(({ result }) => result));
+      for (const { done } of batch) done();
+      if (this.#waiting.length < GATHERED) await delay(GATHER_MS);
+    }
+    this.#writing = false;
+  }
+
+  async #write(results: AttemptResult[]): Promise<void> {
+    for (let wait = RETRY_MS; !this.#abandoned.signal.aborted; wait = Math.min(2 * wait, RETRY_MS_MAX)) {
+      try {
+        const { disabled } = await recordAttempts(this.#sql, results);
+        for (const webhook of disabled) this.#logger.warn(webhook, "a webhook was disabled");
+        return;
+      } catch (error) {
+        if (DATA_FAULT.test((error as { code?: string }).code ?? "")) return this.#writeApart(results, error);
+        this.#logger.warn({ err: error, attempts: results.length }, "attempts to deliver could not be recorded yet");
+        await delay(wait, undefined, { signal: this.#abandoned.signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  /** One result that the database refuses must not take others with it: halves are tried until it stands alone, then it without its texts. */
+  async #writeApart(results: AttemptResult[], error: unknown): Promise<void> {
+    const [result, ...others] = results;
+    if (result !== undefined && others.length === 0) {
+      // Without any record the delivery would stay due, and be made again and again.
+      if (result.error !== UNRECORDED) return this.#write([{ ...result, error: UNRECORDED, response: null }]);
+      this.#logger.error({ err: error, attempt: result }, "the database refuses the record of an attempt to deliver");
+      return;
+    }
+    const middle = Math.ceil(results.length / 2);
+    await this.#write(results.slice(0, middle));
+    await this.#write(results.slice(middle));
+  }
+}

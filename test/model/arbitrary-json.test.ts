@@ -1,0 +1,171 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+
+import { canonicalJson } from "../../src/model/snapshot/canonical.js";
+import { parseSnapshot } from "../../src/model/validate/validate.js";
+import { complete, ordered } from "./sound.js";
+
+/** Names and values that mean something in a snapshot, so that arbitrary documents are not all refused at the door. */
+const word = fc.constantFrom(
+  ...["kind", "id", "when", "of", "event", "order placed", "total", "plan", "onboarding", "create", "chosen", "manual"],
+  ...[
+    "all",
+    "any",
+    "not",
+    "count",
+    "aggregate",
+    "latest",
+    "sequence",
+    "journeyStep",
+    "health",
+    "scale",
+    "emit",
+    "state",
+  ],
+  ...["7d", "0d", "a", "upsell.ready", "constructor", "toString", "eq", "gte", "in", "sum", "active", "previousStep"],
+);
+const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 6, withCrossShrink: true },
+    fc.oneof(word, fc.constantFrom(null, true, false, 0, 1, -1, 1.5, 1e300), fc.string()),
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.dictionary(fc.oneof(word, fc.string()), tie("value"), { maxKeys: 5, noNullPrototype: true }),
+  ),
+}));
+
+type Container = Record<string | number, unknown>;
+
+/** A snapshot with one of every kind of part. */
+const whole = {
+  ...complete,
+  health: {
+    components: [
+      {
+        id: "a",
+        weight: 1,
+        score: {
+          kind: "steps",
+          of: { kind: "count", of: { event: "order placed" }, within: "7d" },
+          steps: [[1, 50]],
+          otherwise: 100,
+        },
+      },
+      { id: "b", weight: 1, score: { kind: "map", trait: "plan", values: { free: 1 } } },
+    ],
+    bands: [{ id: "good", from: 50 }, { id: "bad", from: 0 }], // prettier-ignore
+  },
+  rules: [
+    {
+      id: "r",
+      on: { kind: "event", of: { event: "order placed", where: { kind: "exists", property: "total" } } },
+      when: { kind: "not", condition: ordered },
+      cooldown: "7d",
+      then: { kind: "emit", type: "upsell.ready" },
+    },
+    { id: "s", on: { kind: "signalRaised", signal: "manual" }, then: { kind: "addToSegment", segment: "chosen" } },
+  ],
+};
+
+/** Every place of a document. */
+function places(node: unknown, trail: (string | number)[] = []): (string | number)[][] {
+  if (typeof node !== "object" || node === null) return [trail];
+  const keys = Array.isArray(node) ? node.map((_, index) => index) : Object.keys(node);
+  return [trail, ...keys.flatMap((key) => places((node as Container)[key], [...trail, key]))];
+}
+
+/** The sound snapshot with something else, or nothing, in one to three of its places. */
+const broken = fc
+  .array(fc.tuple(fc.constantFrom(...places(whole).slice(1)), fc.option(value, { nil: undefined })), {
+    minLength: 1,
+    maxLength: 3,
+  })
+  .map((changes) => {
+    const copy = structuredClone(whole) as unknown as Container;
+    for (const [trail, other] of changes) {
+      const parent = trail.slice(0, -1).reduce<unknown>((node, key) => (node as Container | undefined)?.[key], copy);
+      if (typeof parent !== "object" || parent === null) continue;
+      const last = trail.at(-1)!;
+      if (other !== undefined) (parent as Container)[last] = other;
+      else if (!Array.isArray(parent)) delete (parent as Container)[last];
+    }
+    // A place behind the end of what is there by now leaves a hole, which no JSON has.
+    return JSON.parse(JSON.stringify(copy)) as unknown;
+  });
+
+const sections = fc.record(
+  {
+    formatVersion: fc.constant(1),
+    strictSchema: fc.boolean(),
+    events: value,
+    traits: value,
+    lifecycle: value,
+    journeys: fc.array(value, { maxLength: 3 }),
+    segments: fc.array(value, { maxLength: 3 }),
+    health: value,
+    rules: fc.array(value, { maxLength: 3 }),
+    signals: fc.array(value, { maxLength: 3 }),
+  },
+  { requiredKeys: ["formatVersion"] },
+);
+
+test.each([
+  ["any JSON", value, 300],
+  ["any parts", sections, 500],
+  ["a sound snapshot with a few places changed", broken, 1_500],
+])("reading %s never throws, and what is read is a fixed point", (_, document, numRuns) => {
+  let taken = 0;
+  fc.assert(
+    fc.property(document, (json) => {
+      const result = parseSnapshot(json);
+      if (!result.ok) {
+        expect(result.problems.length).toBeGreaterThan(0);
+        for (const { path, code, message } of result.problems) {
+          expect([typeof path, code, message.length > 0]).toEqual(["string", expect.stringMatching(/^[A-Z_]+$/), true]);
+        }
+        return;
+      }
+      taken += 1;
+      const bytes = canonicalJson(result.snapshot);
+      expect(bytes).toBe(canonicalJson(json));
+      const again = parseSnapshot(JSON.parse(bytes));
+      expect(again.ok && canonicalJson(again.snapshot)).toBe(bytes);
+      // The copy has its keys in canonical order itself.
+      expect(JSON.stringify(result.snapshot)).toBe(bytes);
+    }),
+    { numRuns },
+  );
+  // Some thirty as a rule: of the changes that chance makes few leave a snapshot sound.
+  if (document === broken) expect(taken).toBeGreaterThan(5);
+});
+
+test("the whole snapshot that is broken here is sound", () => {
+  expect(parseSnapshot(whole)).toMatchObject({ ok: true });
+});
+
+test("a document that is all mistakes is told of the first thousand, soon", () => {
+  const unknown = Array.from({ length: 12_000 }, (_, index) => ({
+    kind: "segment",
+    segment: `unknown_segment_${index}`,
+  }));
+  const segments = Array.from({ length: 500 }, (_, index) => ({ id: `segment_with_a_long_name_${index}` }));
+  const result = parseSnapshot({
+    ...complete,
+    segments: [...segments, { id: "s", when: { kind: "all", conditions: unknown } }],
+  });
+  expect(result.ok ? 0 : result.problems.length).toBe(1_000);
+});
+
+test("a step with very many alternatives is read soon", () => {
+  const values = Array.from({ length: 20 }, (_, index) => `value ${index}`);
+  const alternative = (index: number) => ({
+    kind: "all",
+    conditions: [
+      { kind: "trait", trait: "name", operator: "in", value: values },
+      { kind: "trait", trait: "name", operator: "eq", value: `other ${index}` },
+    ],
+  });
+  const when = { kind: "any", conditions: Array.from({ length: 1_000 }, (_, index) => alternative(index)) };
+  const traits = { ...complete.traits, name: { type: "string" } };
+  const journeys = [{ ...complete.journeys[0], steps: [{ id: "s", when }] }];
+  expect(parseSnapshot({ ...complete, traits, journeys, segments: complete.segments })).toMatchObject({ ok: true });
+});

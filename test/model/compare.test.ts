@@ -1,0 +1,471 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+
+import { hashSnapshot } from "../../src/model/snapshot/canonical.js";
+import { compareSnapshots, type Change } from "../../src/model/compare/compare.js";
+import { type Condition, EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
+import { parseSnapshot } from "../../src/model/validate/validate.js";
+import { snapshot as arbitrarySnapshot } from "../engine/support/arbitrary.js";
+import { complete, ordered } from "./sound.js";
+
+/** A snapshot with one of everything, which the tests change in one place each. */
+const model: Snapshot = {
+  ...complete,
+  events: { ...complete.events, login: { properties: {} } },
+  traits: { ...complete.traits, plan: { type: "string", enum: ["free", "pro", "enterprise"] } },
+  lifecycle: {
+    initial: "new",
+    states: [
+      {
+        name: "new",
+        transitions: [
+          { to: "trial", when: { kind: "trait", trait: "plan", operator: "eq", value: "free" } },
+          { to: "active", when: { kind: "count", of: { event: "login" }, operator: "gte", value: 3, within: "14d" } },
+        ],
+      },
+      { name: "trial", transitions: [] },
+      { name: "active", transitions: [] },
+      { name: "gone", terminal: true, transitions: [] },
+    ],
+  },
+  journeys: [
+    {
+      id: "onboarding",
+      start: ordered,
+      steps: [
+        { id: "create", when: { kind: "count", of: { event: "login" }, operator: "gte", value: 2 } },
+        { id: "invite", when: ordered },
+      ],
+      expiresAfter: "30d",
+    },
+  ],
+  health: {
+    components: [
+      {
+        id: "adoption",
+        weight: 0.5,
+        score: { kind: "scale", of: { kind: "count", of: { event: "login" }, within: "30d" }, from: 0, to: 20 },
+      },
+      {
+        id: "recency",
+        weight: 0.3,
+        score: {
+          kind: "steps",
+          of: { kind: "daysSince", which: "last", of: { event: "login" } },
+          steps: [
+            [2, 100],
+            [7, 70],
+          ],
+          otherwise: 0,
+        },
+      },
+      { id: "plan", weight: 0.2, score: { kind: "map", trait: "plan", values: { free: 30, pro: 70 } } },
+    ],
+    bands: [
+      { id: "good", from: 50 },
+      { id: "bad", from: 0 },
+    ],
+  },
+  rules: [
+    {
+      id: "upsell",
+      on: { kind: "event", of: { event: "order placed", where: compare("total", 5) } },
+      when: { kind: "segment", segment: "buyers" },
+      cooldown: "30d",
+      then: { kind: "addToSegment", segment: "chosen" },
+    },
+    { id: "tell", on: { kind: "traitsChanged" }, then: { kind: "emit", type: "plan.reviewed" } },
+  ],
+};
+
+function compare(property: string, value: number) {
+  return { kind: "compare", property, operator: "gte", value } as const;
+}
+
+/** The changes that an edit of the model makes, as `kind subject id | path | message`. */
+function changesOf(edit: (model: Snapshot) => void, from = model): string[] {
+  const [before, after] = [structuredClone(from), structuredClone(from)];
+  edit(after);
+  for (const one of [before, after]) expect(parseSnapshot(one)).toMatchObject({ ok: true });
+  return compareSnapshots(before, after).map(
+    ({ kind, subject, id, path, message }) => `${kind} ${subject} ${id} | ${path} | ${message}`,
+  );
+}
+
+const firstState = (of: Snapshot) => of.lifecycle!.states[0]!;
+const segmentWith = (when: Condition): Snapshot => ({ ...model, segments: [{ id: "chosen" }, { id: "buyers", when }] });
+
+describe("what an author does to a model is told in the author's words", () => {
+  test.each<[what: string, edit: (model: Snapshot) => void, changes: string[]]>([
+    ["nothing", () => undefined, []],
+    [
+      "strictSchema",
+      (of) => (of.strictSchema = true),
+      ["changed setting strictSchema | strictSchema | strictSchema: false → true"],
+    ],
+    [
+      "an event comes",
+      (of) => (of.events["seat added"] = { properties: { seats: { type: "number" } } }),
+      ['added event seat added | events["seat added"] | with "seats"'],
+    ],
+    [
+      "a property comes",
+      (of) => (of.events["login"]!.properties["method"] = { type: "string", enum: ["sso"], optional: true }),
+      ['added property login.method | events.login.properties.method | oneOf("sso").optional()'],
+    ],
+    [
+      "the type of a property",
+      (of) => (of.events["order placed"]!.properties["gift"] = { type: "string" }),
+      ['changed property order placed.gift | events["order placed"].properties.gift | type: boolean() → string()'],
+    ],
+    [
+      "an array's items and whether it is optional",
+      (of) =>
+        (of.events["order placed"]!.properties["tags"] = { type: "array", items: { type: "date" }, optional: true }),
+      [
+        'changed property order placed.tags | events["order placed"].properties.tags | type: array(oneOf("x")) → array(date())',
+        'changed property order placed.tags | events["order placed"].properties.tags.optional | optional: false → true',
+      ],
+    ],
+    [
+      "the values of a trait",
+      (of) => (of.traits["plan"] = { type: "string", enum: ["free", "pro", "team"] }),
+      ['changed trait plan | traits.plan.enum | oneOf: with "team", without "enterprise"'],
+    ],
+    [
+      "the order of values",
+      (of) => (of.traits["plan"] = { type: "string", enum: ["pro", "free", "enterprise"] }),
+      ["changed trait plan | traits.plan.enum | oneOf: in another order (the meaning is the same)"],
+    ],
+    ["a trait goes", (of) => delete of.traits["renewsOn"], ["removed trait renewsOn | traits.renewsOn | date()"]],
+    [
+      "the initial state, and what it may become",
+      (of) => (of.lifecycle!.initial = "trial"),
+      ["changed setting initial | lifecycle.initial | initial state: new → trial"],
+    ],
+    [
+      "a state comes with the way to it",
+      (of) => {
+        of.lifecycle!.states.push({ name: "asleep", transitions: [{ to: "active", when: ordered }] });
+        firstState(of).transitions.push({ to: "asleep", when: { kind: "inactiveFor", duration: "21d" } });
+      },
+      [
+        "added transition new → asleep | lifecycle.states[0].transitions[2] | no event for 21d",
+        "added state asleep | lifecycle.states[4] | to active",
+      ],
+    ],
+    ["a state goes", (of) => of.lifecycle!.states.pop(), ["removed state gone | lifecycle.states[3] | terminal"]],
+    [
+      "a state is no longer terminal",
+      (of) => delete of.lifecycle!.states[3]!.terminal,
+      ["changed state gone | lifecycle.states[3].terminal | terminal: true → false"],
+    ],
+    [
+      "a threshold",
+      (of) => ((firstState(of).transitions[1]!.when as { value: number }).value = 5),
+      [
+        'changed transition new → active | lifecycle.states[0].transitions[1].when.value | threshold of count of "login" within 14d: 3 → 5',
+      ],
+    ],
+    [
+      "a window and what is compared",
+      (of) =>
+        (firstState(of).transitions[1]!.when = { kind: "count", of: { event: "login" }, operator: "lt", value: 9 }),
+      [
+        'changed transition new → active | lifecycle.states[0].transitions[1].when | count of "login" within 14d at least 3 → count of "login" less than 9',
+        'changed transition new → active | lifecycle.states[0].transitions[1].when.within | window of count of "login": 14d → none',
+      ],
+    ],
+    [
+      "the order in which transitions are tried",
+      (of) => firstState(of).transitions.reverse(),
+      [
+        "changed state new | lifecycle.states[0].transitions | transitions are tried in another order: trial, active → active, trial",
+      ],
+    ],
+    [
+      "the order of states",
+      (of) => of.lifecycle!.states.unshift(of.lifecycle!.states.pop()!),
+      [
+        "changed setting states | lifecycle.states | states in another order: new, trial, active, gone → gone, new, trial, active",
+      ],
+    ],
+    [
+      "the lifecycle goes",
+      (of) => (of.lifecycle = null),
+      [
+        "removed setting initial | lifecycle.initial | initial state: new",
+        "removed state new | lifecycle.states[0] | to trial, active",
+        "removed state trial | lifecycle.states[1] | without transitions",
+        "removed state active | lifecycle.states[2] | without transitions",
+        "removed state gone | lifecycle.states[3] | terminal",
+      ],
+    ],
+    [
+      "a journey's options and steps",
+      (of) => {
+        const [journey] = of.journeys;
+        journey!.steps.reverse();
+        journey!.steps.push({ id: "pay", when: ordered, since: "previousStep" });
+        journey!.steps[0]!.since = "previousStep";
+        delete journey!.expiresAfter;
+        journey!.repeat = true;
+      },
+      [
+        "changed step onboarding.invite | journeys[0].steps[0].since | since: none → previousStep",
+        'added step onboarding.pay | journeys[0].steps[2] | count of "order placed" at least 1',
+        "changed journey onboarding | journeys[0].steps | steps in another order: create, invite → invite, create",
+        "changed journey onboarding | journeys[0].expiresAfter | expiresAfter: 30d → none",
+        "changed journey onboarding | journeys[0].repeat | repeat: false → true",
+      ],
+    ],
+    [
+      "a journey is renamed",
+      (of) => (of.journeys[0]!.id = "start"),
+      [
+        "added journey start | journeys[0] | steps create, invite",
+        "removed journey onboarding | journeys[0] | steps create, invite",
+      ],
+    ],
+    [
+      "a segment gets filled by rules, another comes first",
+      (of) => {
+        delete of.segments[1]!.when;
+        of.segments.unshift({ id: "payers", when: { kind: "trait", trait: "plan", operator: "in", value: ["pro"] } });
+      },
+      [
+        'added segment payers | segments[0] | plan is one of "pro"',
+        'changed segment buyers | segments[1].when | when: count of "order placed" at least 1 → none',
+      ],
+    ],
+    [
+      "a score, by scale, steps and value",
+      (of) => {
+        const [adoption, recency, plan] = of.health!.components;
+        (adoption!.score as { to: number }).to = 30;
+        (adoption!.score as { of: { within: string } }).of.within = "14d";
+        (recency!.score as { steps: number[][] }).steps.push([21, 30]);
+        (plan!.score as { values: object }).values = { free: 10, enterprise: 100 };
+        plan!.weight = 1;
+        of.health!.bands.unshift({ id: "great", from: 90 });
+        of.health!.bands[1]!.from = 60;
+      },
+      [
+        'changed health component adoption | health.components[0].score.of.within | window of count of "login": 30d → 14d',
+        "changed health component adoption | health.components[0].score.to | scale to: 20 → 30",
+        "changed health component recency | health.components[1].score.steps | steps: up to 2 100, up to 7 70 → up to 2 100, up to 7 70, up to 21 30",
+        "changed health component plan | health.components[2].weight | weight: 0.2 → 1",
+        'changed health component plan | health.components[2].score.values.free | score of "free": 30 → 10',
+        'changed health component plan | health.components[2].score.values.enterprise | score of "enterprise": none → 100',
+        'changed health component plan | health.components[2].score.values.pro | score of "pro": 70 → none',
+        "added setting bands.great | health.bands[0] | from 90",
+        "changed setting bands.good | health.bands[1].from | from: 50 → 60",
+      ],
+    ],
+    [
+      "a score of another kind",
+      (of) =>
+        (of.health!.components[2]!.score = { kind: "scale", of: { kind: "trait", trait: "seats" }, from: 0, to: 5 }),
+      [
+        'changed health component plan | health.components[2].score | score: map of plan: "free" 30, "pro" 70 → scale of seats from 0 to 5',
+      ],
+    ],
+    [
+      "a rule's filter, rest and action",
+      (of) => {
+        const [rule] = of.rules;
+        (rule!.on as { of: { where: object } }).of.where = compare("total", 50);
+        delete rule!.cooldown;
+        rule!.once = true;
+        rule!.then = { kind: "raiseSignal", signal: "manual" };
+      },
+      [
+        "changed rule upsell | rules[0].on.of.where.value | threshold of total: 5 → 50",
+        "changed rule upsell | rules[0].cooldown | cooldown: 30d → none",
+        "changed rule upsell | rules[0].once | once: false → true",
+        'changed rule upsell | rules[0].then | then: add to segment "chosen" → raise signal "manual"',
+      ],
+    ],
+    [
+      "what a rule runs on",
+      (of) => (of.rules[1]!.on = { kind: "segmentExited", segment: "buyers" }),
+      ['changed rule tell | rules[1].on | on: traits changed → segment "buyers" exited'],
+    ],
+    [
+      "a signal",
+      (of) => Object.assign(of.signals[1]!, { severity: "critical", message: "Look" }),
+      [
+        "changed signal ordered | signals[1].severity | severity: warning → critical",
+        'changed signal ordered | signals[1].message | message: none → "Look"',
+      ],
+    ],
+  ])("%s", (_what, edit, changes) => {
+    expect(changesOf(edit)).toEqual(changes);
+  });
+});
+
+describe("conditions within conditions", () => {
+  const plan = { kind: "trait", trait: "plan", operator: "eq", value: "pro" } as const;
+  const quiet = { kind: "inactiveFor", duration: "7d" } as const;
+  const seats = { kind: "trait", trait: "seats", operator: "gte", value: 5 } as const;
+  const from = segmentWith({ kind: "all", conditions: [plan, { kind: "any", conditions: [quiet, ordered] }] });
+
+  test.each<[what: string, when: Condition, changes: string[]]>([
+    [
+      "one comes and one deep inside changes",
+      {
+        kind: "all",
+        conditions: [plan, { kind: "any", conditions: [{ ...quiet, duration: "9d" }, ordered] }, seats],
+      },
+      [
+        "changed segment buyers | segments[1].when.conditions[1].conditions[0].duration | no event for 7d → no event for 9d",
+        "changed segment buyers | segments[1].when.conditions[2] | condition added: seats at least 5",
+      ],
+    ],
+    [
+      "one goes",
+      { kind: "all", conditions: [plan] },
+      [
+        'changed segment buyers | segments[1].when.conditions[1] | condition removed: no event for 7d or count of "order placed" at least 1',
+      ],
+    ],
+    [
+      "one takes the place of another",
+      { kind: "all", conditions: [seats, { kind: "any", conditions: [quiet, ordered] }] },
+      ['changed segment buyers | segments[1].when.conditions[0] | condition: plan is "pro" → seats at least 5'],
+    ],
+    [
+      "their order",
+      { kind: "all", conditions: [{ kind: "any", conditions: [quiet, ordered] }, plan] },
+      [
+        "changed segment buyers | segments[1].when.conditions | when: conditions in another order (the meaning is the same)",
+      ],
+    ],
+    [
+      "any instead of all",
+      { kind: "any", conditions: [plan, quiet] },
+      [
+        'changed segment buyers | segments[1].when | when: plan is "pro" and (no event for 7d or count of "order placed" at least 1) → plan is "pro" or no event for 7d',
+      ],
+    ],
+  ])("%s", (_what, when, changes) => {
+    expect(changesOf((of) => (of.segments[1]!.when = when), from)).toEqual(changes);
+  });
+});
+
+test("what is before and after stands at the path, in the newer snapshot or else in the older one", () => {
+  const after = structuredClone(model);
+  after.segments.pop();
+  after.traits["plan"] = { type: "string", enum: ["free", "pro", "enterprise", "team"] };
+  expect(compareSnapshots(model, after)).toEqual([
+    {
+      kind: "changed",
+      subject: "trait",
+      id: "plan",
+      path: "traits.plan.enum",
+      message: 'oneOf: with "team"',
+      before: ["free", "pro", "enterprise"],
+      after: ["free", "pro", "enterprise", "team"],
+    },
+    {
+      kind: "removed",
+      subject: "segment",
+      id: "buyers",
+      path: "segments[1]",
+      message: 'count of "order placed" at least 1',
+      before: { id: "buyers", when: ordered },
+      after: null,
+    },
+  ]);
+});
+
+test("a message that nobody would read to its end is cut", () => {
+  const conditions = Array.from({ length: 100 }, (_, value) => ({ ...ordered, value }) as Condition);
+  const after = segmentWith({ kind: "any", conditions });
+  const [change] = compareSnapshots(model, after);
+  expect(change!.message).toHaveLength(500);
+  expect(change!.message).toMatch(/…$/);
+});
+
+/** The value at a path as `at` writes it; undefined where there is none. */
+function valueAt(document: unknown, path: string): unknown {
+  const keys = [...path.matchAll(/\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|\.?([A-Za-z_$][\w$]*)/g)];
+  expect(keys.map(([text]) => text).join("")).toBe(path);
+  return keys.reduce<unknown>((value, [, index, quoted, plain]) => {
+    const key = index ?? (quoted === undefined ? plain! : (JSON.parse(`"${quoted}"`) as string));
+    return (value as Record<string, unknown>)[key];
+  }, document);
+}
+
+function checkPlace(from: Snapshot, to: Snapshot, change: Change): void {
+  const { kind, path, before, after } = change;
+  const value = valueAt(after === null ? from : to, path);
+  expect(value).toBeDefined();
+  // Where the order of parts changed, they are told by their keys.
+  const told = after ?? before;
+  const isOrder = change.message.includes("in another order:");
+  if (isOrder) expect((value as object[]).length).toBeGreaterThanOrEqual((told as string[]).length);
+  else expect(value).toEqual(told);
+  if (kind !== "changed") expect([before === null, after === null]).toEqual([kind === "added", kind === "removed"]);
+}
+
+/** Models of two whose parts have the same names, and edits of one that a JSON editor could make. */
+const pairs = fc.oneof(
+  fc.tuple(arbitrarySnapshot, arbitrarySnapshot),
+  arbitrarySnapshot.map((one): [Snapshot, Snapshot] => [one, structuredClone(one)]),
+  fc.tuple(arbitrarySnapshot, fc.constant(EMPTY_SNAPSHOT)),
+  fc.tuple(fc.constant(model), arbitrarySnapshot),
+  fc
+    .tuple(arbitrarySnapshot, fc.array(fc.nat(), { minLength: 1, maxLength: 4 }))
+    .map(([one, places]): [Snapshot, Snapshot] => {
+      const edited = structuredClone(one);
+      for (const place of places) {
+        const lists = [
+          edited.segments,
+          edited.rules,
+          edited.journeys,
+          edited.signals,
+          ...(edited.lifecycle ? [edited.lifecycle.states] : []),
+        ];
+        const list: unknown[] = lists[place % lists.length]!;
+        list.push(...list.splice(place % Math.max(1, list.length), 1));
+      }
+      return [one, edited];
+    }),
+);
+
+test("there are no changes exactly where the hash is the same, and each stands where it says", () => {
+  fc.assert(
+    fc.property(pairs, ([from, to]) => {
+      const changes = compareSnapshots(from, to);
+      expect(changes.length === 0).toBe(hashSnapshot(from) === hashSnapshot(to));
+      for (const change of changes) {
+        checkPlace(from, to, change);
+        expect(change.message).not.toMatch(/undefined|\[object|NaN/);
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("every single value that is edited is a change", () => {
+  const sites = scalarSites(model, []);
+  expect(sites.length).toBeGreaterThan(100);
+  for (const site of sites) {
+    const edited = structuredClone(model);
+    const owner = site.slice(0, -1).reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], edited);
+    const key = site.at(-1)!;
+    const value = (owner as Record<string, unknown>)[key];
+    (owner as Record<string, unknown>)[key] = typeof value === "number" ? value + 1 : `${String(value)}x`;
+    // Whether it is sound does not matter here, but for the format, of which there is one, and for what tells kinds apart.
+    if (key === "kind" || key === "type" || site[0] === "formatVersion") continue;
+    const changes = compareSnapshots(model, edited);
+    expect(changes, site.join(".")).not.toEqual([]);
+    for (const change of changes) checkPlace(model, edited, change);
+  }
+});
+
+function scalarSites(value: unknown, path: string[]): string[][] {
+  if (typeof value !== "object" || value === null) return value === null ? [] : [path];
+  return Object.entries(value).flatMap(([key, inner]) => scalarSites(inner, [...path, key]));
+}

@@ -1,0 +1,202 @@
+import { expect, test } from "vitest";
+
+import type { Condition } from "../../src/model/snapshot/types.js";
+import { parseSnapshot } from "../../src/model/validate/validate.js";
+import { complete, messagesOf, ordered, problemsOf } from "./sound.js";
+
+const of = { event: "order placed" };
+const over = (parts: object) => ({ of, operator: "gte", value: 1, ...parts });
+const count = (parts: object) => over({ kind: "count", ...parts });
+const aggregate = (parts: object) => over({ kind: "aggregate", function: "sum", property: "total", ...parts });
+const distinct = (parts: object) => over({ kind: "distinct", property: "source", ...parts });
+const latest = (parts: object) => over({ kind: "latest", property: "total", ...parts });
+const daysSince = (parts: object) => over({ kind: "daysSince", which: "last", ...parts });
+const sequence = (parts: object) => ({ kind: "sequence", first: of, then: of, within: "7d", ...parts });
+
+const WHEN = "segments[1].when";
+const problemsOfCondition = (when: unknown, from = complete) =>
+  problemsOf({ segments: [{ id: "chosen" }, { id: "s", when }] }, from);
+
+test("every kind of condition is taken", () => {
+  const where = { kind: "compare", property: "source", operator: "eq", value: "web" } as const;
+  const since = { journey: "onboarding" };
+  const conditions: Condition[] = [
+    { kind: "count", of, since, operator: "gte", value: 10_000 },
+    { kind: "aggregate", function: "sum", of, property: "total", within: "30d", operator: "gt", value: -1.5 },
+    {
+      kind: "aggregate",
+      function: "avg",
+      of: { ...of, where },
+      property: "total",
+      since: "state",
+      operator: "lt",
+      value: 1,
+    },
+    { kind: "aggregate", function: "min", of, property: "total", since, operator: "ne", value: 0 },
+    { kind: "aggregate", function: "max", of, property: "total", operator: "eq", value: 3 },
+    { kind: "distinct", of, property: "gift", operator: "gte", value: 2 },
+    { kind: "latest", of, property: "source", operator: "in", value: ["web", "api"] },
+    { kind: "latest", of, property: "tags", within: "1d", operator: "contains", value: "x" },
+    { kind: "latestExists", of, property: "source", since: "state" },
+    { kind: "daysSince", which: "first", of, operator: "lte", value: 30 },
+    { kind: "sequence", first: of, then: { ...of, where }, within: "1h", since },
+    { kind: "traitDatePassed", trait: "renewsOn" },
+    { kind: "traitDatePassed", trait: "renewsOn", by: "7d" },
+    { kind: "journey", journey: "onboarding", statuses: ["active", "complete"] },
+    { kind: "journeyStep", journey: "onboarding", step: "invite", is: "completed" },
+    { kind: "health", operator: "gte", value: 70 },
+    { kind: "health", component: "orders", operator: "lt", value: 30.5 },
+    { kind: "healthBand", bands: ["bad"] },
+  ];
+  const segments = [...complete.segments, { id: "s", when: { kind: "all" as const, conditions } }];
+  expect(parseSnapshot({ ...complete, segments })).toEqual({ ok: true, snapshot: { ...complete, segments } });
+});
+
+test.each<[string, unknown, [string, string][]]>([
+  ["a window and a start", count({ within: "1d", since: "state" }), [["", "INVALID_SHAPE"]]],
+  ["an aggregate of both", aggregate({ within: "1d", since: "state" }), [["", "INVALID_SHAPE"]]],
+  ["a start of nothing", count({ since: "journey" }), [[".since", "INVALID_SHAPE"]]],
+  ["a start that is no word", count({ since: 5 }), [[".since", "INVALID_SHAPE"]]],
+  ["a start that is null", latest({ since: null }), [[".since", "INVALID_SHAPE"]]],
+  [
+    "a start of two things",
+    count({ since: { journey: "onboarding", state: "a" } }),
+    [[".since.state", "INVALID_SHAPE"]],
+  ],
+  [
+    "the start of an unknown journey",
+    aggregate({ since: { journey: "boarding" } }),
+    [[".since.journey", "UNKNOWN_JOURNEY"]],
+  ],
+  ["a window that is no duration", aggregate({ within: "1.5d" }), [[".within", "INVALID_DURATION"]]],
+  ["a negative count", count({ value: -1 }), [[".value", "INVALID_SHAPE"]]],
+  ["half an event", count({ value: 0.5 }), [[".value", "INVALID_SHAPE"]]],
+  ["too many occurrences since a start", count({ since: "state", value: 10_001 }), [[".value", "TOO_MANY"]]],
+  [
+    "too many occurrences since a journey's",
+    count({ since: { journey: "onboarding" }, value: 10_001 }),
+    [[".value", "TOO_MANY"]],
+  ],
+  ["many occurrences ever", count({ value: 1_000_000 }), []],
+  ["too many different values, ever", distinct({ value: 10_001 }), [[".value", "TOO_MANY"]]],
+  ["half a different value", distinct({ value: 1.5 }), [[".value", "INVALID_SHAPE"]]],
+  ["different lists", distinct({ property: "tags" }), [[".property", "TYPE_MISMATCH"]]],
+  ["the sum of texts", aggregate({ property: "source" }), [[".property", "TYPE_MISMATCH"]]],
+  ["the average of truth", aggregate({ function: "avg", property: "gift" }), [[".property", "TYPE_MISMATCH"]]],
+  ["an unknown aggregate", aggregate({ function: "median" }), [[".function", "INVALID_SHAPE"]]],
+  ["an aggregate without a property", over({ kind: "aggregate", function: "sum" }), [[".property", "INVALID_SHAPE"]]],
+  ["the sum of an unknown property", aggregate({ property: "totals" }), [[".property", "UNKNOWN_PROPERTY"]]],
+  ["a property of an unknown event", aggregate({ of: { event: "order" } }), [[".of.event", "UNKNOWN_EVENT"]]],
+  ["an aggregate with a list", aggregate({ operator: "in" }), [[".operator", "INVALID_SHAPE"]]],
+  ["an aggregate with a text", aggregate({ value: "1" }), [[".value", "INVALID_SHAPE"]]],
+  ["a latest text against a number", latest({ property: "source", operator: "eq" }), [[".value", "TYPE_MISMATCH"]]],
+  ["the order of texts", latest({ property: "source", value: "web" }), [[".operator", "TYPE_MISMATCH"]]],
+  [
+    "a latest value outside the enum",
+    latest({ property: "source", operator: "eq", value: "fax" }),
+    [[".value", "INVALID_VALUE"]],
+  ],
+  ["an unknown latest property", latest({ property: "x" }), [[".property", "UNKNOWN_PROPERTY"]]],
+  [
+    "the presence of an unknown property",
+    { kind: "latestExists", of, property: "x" },
+    [[".property", "UNKNOWN_PROPERTY"]],
+  ],
+  ["half a day", daysSince({ value: 1.5 }), [[".value", "INVALID_SHAPE"]]],
+  ["days before the event", daysSince({ value: -1 }), [[".value", "INVALID_SHAPE"]]],
+  ["more than a century", daysSince({ value: 36_501 }), [[".value", "INVALID_SHAPE"]]],
+  ["the second occurrence", daysSince({ which: "second" }), [[".which", "INVALID_SHAPE"]]],
+  ["days in a window", daysSince({ within: "7d" }), [[".within", "INVALID_SHAPE"]]],
+  ["a sequence without a window", { kind: "sequence", first: of, then: of }, [[".within", "INVALID_SHAPE"]]],
+  [
+    "a sequence of unknown events",
+    sequence({ first: { event: "x" }, then: { event: "order placed", where: { kind: "exists", property: "x" } } }),
+    [
+      [".first.event", "UNKNOWN_EVENT"],
+      [".then.where.property", "UNKNOWN_PROPERTY"],
+    ],
+  ],
+  ["a passed number", { kind: "traitDatePassed", trait: "seats" }, [[".trait", "TYPE_MISMATCH"]]],
+  ["a date passed by nothing", { kind: "traitDatePassed", trait: "renewsOn", by: "0d" }, [[".by", "INVALID_DURATION"]]],
+  ["an unknown journey", { kind: "journey", journey: "x", statuses: ["active"] }, [[".journey", "UNKNOWN_JOURNEY"]]],
+  ["no status", { kind: "journey", journey: "onboarding", statuses: [] }, [[".statuses", "INVALID_SHAPE"]]],
+  [
+    "an unknown status",
+    { kind: "journey", journey: "onboarding", statuses: ["done"] },
+    [[".statuses[0]", "INVALID_SHAPE"]],
+  ],
+  [
+    "a step of an unknown journey",
+    { kind: "journeyStep", journey: "x", step: "y", is: "current" },
+    [[".journey", "UNKNOWN_JOURNEY"]],
+  ],
+  [
+    "an unknown step",
+    { kind: "journeyStep", journey: "onboarding", step: "y", is: "current" },
+    [[".step", "UNKNOWN_STEP"]],
+  ],
+  [
+    "a step in another way",
+    { kind: "journeyStep", journey: "onboarding", step: "invite", is: "next" },
+    [[".is", "INVALID_SHAPE"]],
+  ],
+  [
+    "an unknown component",
+    { kind: "health", component: "x", operator: "gte", value: 1 },
+    [[".component", "UNKNOWN_COMPONENT"]],
+  ],
+  ["a score above 100", { kind: "health", operator: "gte", value: 101 }, [[".value", "INVALID_SHAPE"]]],
+  ["a score below 0", { kind: "health", operator: "gte", value: -1 }, [[".value", "INVALID_SHAPE"]]],
+  ["an unknown band", { kind: "healthBand", bands: ["bad", "goods"] }, [[".bands[1]", "UNKNOWN_BAND"]]],
+  ["no band", { kind: "healthBand", bands: [] }, [[".bands", "INVALID_SHAPE"]]],
+])("a condition with %s is told at its path", (_, condition, problems) => {
+  expect(problemsOfCondition(condition)).toEqual(problems.map(([path, code]) => [`${WHEN}${path}`, code]));
+});
+
+test("a model without health, journeys or lifecycle has none to refer to", () => {
+  const conditions = [
+    { kind: "health", operator: "gte", value: 1 },
+    { kind: "healthBand", bands: ["x"] },
+    sequence({ since: "state" }),
+    { kind: "journey", journey: "onboarding", statuses: ["active"] },
+  ];
+  const bare = { ...complete, health: null, journeys: [], lifecycle: null };
+  expect(problemsOfCondition({ kind: "all", conditions }, bare)).toEqual([
+    [`${WHEN}.conditions[0]`, "NO_HEALTH"],
+    [`${WHEN}.conditions[1]`, "NO_HEALTH"],
+    [`${WHEN}.conditions[2].since`, "NO_LIFECYCLE"],
+    [`${WHEN}.conditions[3].journey`, "UNKNOWN_JOURNEY"],
+  ]);
+});
+
+test("names that are near are suggested, others are not", () => {
+  const messages = (conditions: unknown[]) =>
+    messagesOf({ segments: [...complete.segments, { id: "s", when: { kind: "all", conditions } }] });
+  expect(
+    messages([
+      { kind: "traitExists", trait: "seets" },
+      aggregate({ property: "totl" }),
+      { ...ordered, of: { event: "order placd" } },
+      { kind: "segment", segment: "buyer" },
+      { kind: "lifecycle", states: ["b"] },
+      { kind: "journey", journey: "onboardng", statuses: ["active"] },
+      { kind: "journeyStep", journey: "onboarding", step: "invites", is: "current" },
+      { kind: "health", component: "order", operator: "gte", value: 1 },
+      { kind: "healthBand", bands: ["god"] },
+      { kind: "trait", trait: "plan", operator: "eq", value: "fre" },
+      { kind: "traitExists", trait: "company" },
+    ]),
+  ).toEqual([
+    'there is no trait "seets"; did you mean "seats"?',
+    'the event "order placed" has no property "totl"; did you mean "total"?',
+    'there is no event "order placd"; did you mean "order placed"?',
+    'there is no segment "buyer"; did you mean "buyers"?',
+    'the lifecycle has no state "b"',
+    'there is no journey "onboardng"; did you mean "onboarding"?',
+    'the journey "onboarding" has no step "invites"; did you mean "invite"?',
+    'the health score has no component "order"; did you mean "orders"?',
+    'the health score has no band "god"; did you mean "good"?',
+    '"fre" is none of the declared values "free", "pro"; did you mean "free"?',
+    'there is no trait "company"',
+  ]);
+});

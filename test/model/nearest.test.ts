@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+
+import { nearest } from "../../src/model/snapshot/nearest.js";
+
+test.each<[string, string[], string | undefined]>([
+  ["seets", ["plan", "seats", "sets"], "seats"],
+  ["plan", ["plam", "plans"], "plam"],
+  ["plan", ["seats"], undefined],
+  ["a", ["b"], undefined],
+  ["ab", ["b"], "b"],
+  ["", ["a"], undefined],
+  ["anything", [], undefined],
+  ["x".repeat(300), ["x".repeat(299)], undefined],
+])("of %j and %j the nearest is %j", (name, candidates, expected) => {
+  expect(nearest(name, candidates)).toBe(expected);
+});

@@ -1,0 +1,77 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+
+// scripts/build.js, over a few sources in a folder of its own.
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(os.tmpdir(), "svc-build-"));
+  await cp(path.join(ROOT, "scripts"), path.join(directory, "scripts"), { recursive: true });
+  await symlink(path.join(ROOT, "node_modules"), path.join(directory, "node_modules"));
+  await mkdir(path.join(directory, "src/server"), { recursive: true });
+  await writeFile(path.join(directory, "package.json"), '{"type":"module"}');
+  await write("one.ts", "export const one: number = 1;\n");
+  await write("two.ts", 'export { one as two } from "./one.js";\n');
+  await write("where.ts", "export const where: string = import.meta.url;\n");
+  await write("server/main.ts", 'import { where } from "../where.js";\nconsole.log(where);\n');
+  await write("server/worker-thread.ts", "export {};\n");
+  await write("server/compute-thread.ts", "export {};\n");
+  await mkdir(path.join(directory, "src/dsl-compiler/check"), { recursive: true });
+  await write("dsl-compiler/check/worker.ts", "export {};\n");
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+const write = (name: string, text: string) => writeFile(path.join(directory, "src", name), text);
+const output = (name: string) => path.join(directory, "dist", name);
+
+/** Builds, and answers what is in dist then, but for the packages. */
+async function build(): Promise<string[]> {
+  await promisify(execFile)(process.execPath, [path.join(directory, "scripts/build.js")]);
+  return (await readdir(path.join(directory, "dist"))).filter((name) => /^(one|two)\./.test(name)).toSorted();
+}
+
+test("what is built follows the sources, and is left alone while they stay as they are", async () => {
+  const all = ["one.js", "one.js.map", "two.js", "two.js.map"];
+  expect(await build()).toEqual(all);
+
+  await writeFile(output("one.js"), "not built again");
+  await build();
+  expect(await readFile(output("one.js"), "utf8")).toBe("not built again");
+
+  await rm(output("two.js.map"));
+  expect(await build()).toEqual(all);
+  expect(await readFile(output("one.js"), "utf8")).toContain("one = 1");
+
+  await write("one.ts", "export const one: number = 11;\n");
+  await build();
+  expect(await readFile(output("one.js"), "utf8")).toContain("one = 11");
+
+  await rm(path.join(directory, "src/two.ts"));
+  expect(await build()).toEqual(all.slice(0, 2));
+});
+
+test("a checkout without its packages is told what to do, in one line", async () => {
+  const bare = await mkdtemp(path.join(os.tmpdir(), "svc-build-bare-"));
+  onTestFinished(() => rm(bare, { recursive: true }));
+  for (const folder of ["scripts", "src"])
+    await cp(path.join(directory, folder), path.join(bare, folder), { recursive: true });
+  await cp(path.join(directory, "package.json"), path.join(bare, "package.json"));
+  const building = promisify(execFile)(process.execPath, [path.join(bare, "scripts/build.js")]);
+  await expect(building).rejects.toMatchObject({
+    code: 1,
+    stderr: "error: the packages are not installed; run: npm ci\n",
+  });
+});
+
+test("what a process is bundled of finds its files as it does by itself", async () => {
+  await build();
+  const { stdout } = await promisify(execFile)(process.execPath, [output("server/main.js")]);
+  expect(stdout.trim()).toBe(pathToFileURL(output("where.js")).href);
+});

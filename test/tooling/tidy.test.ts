@@ -1,0 +1,127 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { repository } from "./support/project.js";
+
+interface Line {
+  file: string;
+  number: number;
+  text: string;
+}
+
+/** Everything that is or could be committed, but for the lock file, whose content is npm's. */
+const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "-z"], { cwd: repository })
+  .toString()
+  .split("\0")
+  .filter((file) => file !== "" && file !== "package-lock.json" && existsSync(path.join(repository, file)));
+
+const lines: Line[] = files.flatMap((file) => {
+  const content = readFileSync(path.join(repository, file));
+  if (content.includes(0)) return [];
+  return content
+    .toString()
+    .split("\n")
+    .map((text, index) => ({ file, number: index + 1, text }));
+});
+
+const self = "test/tooling/tidy.test.ts";
+const inSrc = ({ file }: Line) => file.startsWith("src/");
+const inTests = ({ file }: Line) => /^test\/.*\.ts$/.test(file) && file !== self;
+
+/** The lines that a pattern matches, as `file:line: text`. */
+function matches(pattern: RegExp, where: (line: Line) => boolean): string[] {
+  return lines
+    .filter((line) => where(line) && pattern.test(line.text))
+    .map(({ file, number, text }) => `${file}:${number}: ${text.trim()}`);
+}
+
+/** Matches of examples that a pattern must and must not find: a search that can find nothing proves nothing. */
+function expectPattern(pattern: RegExp, { bad, good }: { bad: string[]; good: string[] }): void {
+  expect(bad.filter((text) => !pattern.test(text))).toEqual([]);
+  expect(good.filter((text) => pattern.test(text))).toEqual([]);
+}
+
+test("the repository is looked through", () => {
+  expect(files).toContain("package.json");
+  expect(files).toContain("src/model/snapshot/types.ts");
+});
+
+describe("no file names", () => {
+  test("a path of the machine it was written on", () => {
+    const pattern = /(?<![\w.*/~-])\/(work|root|home|Users|tmp)\/\w|\b[A-Z]:\\Users\\/;
+    expectPattern(pattern, {
+      bad: ['"/wo' + 'rk/main"', "file:///home/me/x".slice(7), "see /tmp/notes.md", "C:\\Users\\me"],
+      good: ["https://example.com/home/page", "src/work/x", "/workers/1", "~/tmp/x", "../tmp/x"],
+    });
+    expect(matches(pattern, ({ file }) => file !== self)).toEqual([]);
+  });
+
+  test("a package registry's host", () => {
+    const pattern =
+      /\bregistry\.(npmjs|yarnpkg)\.|\b(npm|registry|artifactory|nexus|verdaccio)\.[\w-]+\.(internal|local|corp)\b/i;
+    expectPattern(pattern, {
+      bad: ["https://registry." + "npmjs.org/x", "http://npm.acme.internal/"],
+      good: ["the error registry.", "npm.run"],
+    });
+    expect(matches(pattern, ({ file }) => file !== self)).toEqual([]);
+  });
+
+  test("something outside of the repository", () => {
+    const pattern = /(\.\.\/shared\/|\bshared\/)(\w+\.md|spec\b|data\b)|\b(DESIGN|STYLE|MODEL|EXAMPLES)\.md\b/;
+    expectPattern(pattern, {
+      bad: ["../sha" + "red/data/x.jsonl", "see DESIGN.md"],
+      good: ['from "../sha' + 'red/errors.js"', "shared_buffers"],
+    });
+    expect(matches(pattern, ({ file }) => file !== self)).toEqual([]);
+  });
+});
+
+describe("no source has", () => {
+  test("a note of what is still to be done", () => {
+    const pattern = /\b(TODO|FIXME|XXX|HACK)\b/;
+    expect(matches(pattern, (line) => inSrc(line) || /^(sql|bin|scripts)\//.test(line.file))).toEqual([]);
+  });
+
+  test("output of its own; that is the business of the CLI's output module and the demo", () => {
+    // A plan of instrumentation is made of programs of others, which say themselves what they could not send.
+    const allowed = /^src\/(cli\/output\/|cli\/commands\/ai\/instrumentation-node\.ts|demo\/)/;
+    const pattern = /\bconsole\.\w+|\bdebugger\b(?!")/;
+    expect(matches(pattern, (line) => inSrc(line) && !allowed.test(line.file))).toEqual([]);
+  });
+
+  test("a statement on tables: other parts than src/db and the server's migrations call the database's functions only", () => {
+    const pattern = /\b(from|join|into|update|truncate|table)\s+(only\s+)?(svc|iam)\.\w+(?!\w*\()/i;
+    expectPattern(pattern, {
+      bad: ["select 1 from svc.events", "insert into iam.users", "update svc.customers set"],
+      good: ["select * from svc_api.ingest(", "from svc_inspect.customers", 'import x from "svc"'],
+    });
+    expect(matches(pattern, (line) => inSrc(line) && !/^src\/(db|server)\/migrate/.test(line.file))).toEqual([]);
+  });
+});
+
+describe("no test", () => {
+  test("is the only one to run", () => {
+    const pattern = /\b(test|it|describe|suite|bench)(\.\w+)*\.only\b/;
+    expectPattern(pattern, {
+      bad: ['test.only("x")', 'describe.concurrent.only("x")'],
+      good: ["read.only", "testing only"],
+    });
+    expect(matches(pattern, inTests)).toEqual([]);
+  });
+
+  test("is skipped without saying why, in a comment `skipped: …` before it or in the same line", () => {
+    const pattern = /\b(test|it|describe|suite)(\.\w+)*\.(skip|todo|fails)\b|\b(context|ctx)\.skip\(\s*\)/;
+    expectPattern(pattern, {
+      bad: ['test.skip("x")', "describe.todo(", "context.skip()"],
+      good: ['context.skip("no Docker here")', "test.runIf(asRoot)("],
+    });
+    const reason = /\/\/ skipped: \w+/;
+    const unexplained = lines.filter((line, index) => {
+      if (!inTests(line) || !pattern.test(line.text) || reason.test(line.text)) return false;
+      const before = lines[index - 1];
+      return before?.file !== line.file || !reason.test(before.text);
+    });
+    expect(unexplained.map(({ file, number }) => `${file}:${number}`)).toEqual([]);
+  });
+});
