@@ -2,11 +2,11 @@ import type { Effect, StateDocument } from "../../src/engine/index.js";
 import { TestClock } from "../../src/local/clock.js";
 import { LocalEngine, type LocalModel, type RequestOperation } from "../../src/local/engine.js";
 
-/** A row of a story: what is sent at an instant, what was told since the row before, and where the customer then stands. */
+/** A row of a story: what is sent at an instant, what was emitted since the row before, and where the customer then stands. */
 export interface StoryRow {
   at: string;
   sent: string;
-  told: string;
+  emissions: string;
   customer: string;
 }
 
@@ -24,7 +24,7 @@ export interface Recipe {
   stories: Story[];
 }
 
-const HEAD = /^\| when +\| what is sent +\| what is told +\| the customer then +\|\n\|[-| ]+\|\n/gm;
+const HEAD = /^\| when +\| what is sent +\| emissions +\| the customer then +\|\n\|[-| ]+\|\n/gm;
 const YEAR = 2026;
 const CUSTOMER = "globex";
 
@@ -49,13 +49,13 @@ function storiesOf(text: string, offset: number): Story[] {
 }
 
 function rowOf(line: string): StoryRow {
-  const [, at = "", sent = "", told = "", customer = ""] = line.split("|").map((cell) => cell.trim());
-  return { at, sent, told, customer };
+  const [, at = "", sent = "", emissions = "", customer = ""] = line.split("|").map((cell) => cell.trim());
+  return { at, sent, emissions, customer };
 }
 
 /** A row as Markdown; `npx prettier --write` aligns it. */
-export const markdownOf = ({ at, sent, told, customer }: StoryRow): string =>
-  `| ${at} | ${sent} | ${told} | ${customer} |\n`;
+export const markdownOf = ({ at, sent, emissions, customer }: StoryRow): string =>
+  `| ${at} | ${sent} | ${emissions} | ${customer} |\n`;
 
 /** Plays a story to the engine, and answers its rows as they should be. */
 export function play(model: LocalModel, { rows }: Story): StoryRow[] {
@@ -67,8 +67,8 @@ export function play(model: LocalModel, { rows }: Story): StoryRow[] {
     const operations = operationsOf(sent);
     if (operations.length > 0) changes.push(...engine.accept(operations, "batch").changes);
     const effects = changes.flatMap((change) => change.effects);
-    const told = effects.flatMap((effect) => toldOf(effect, clock.now())).join(", ");
-    return { at, sent, told, customer: standOf(engine.document(CUSTOMER)!) };
+    const emissions = effects.flatMap((effect) => emissionsOf(effect, clock.now())).join(", ");
+    return { at, sent, emissions, customer: standOf(engine.document(CUSTOMER)!) };
   });
 }
 
@@ -105,7 +105,7 @@ function operationsOf(sent: string): RequestOperation[] {
 }
 
 /** Everything that a webhook, the timeline or the log of rules would say. */
-function toldOf(effect: Effect, now: number): string[] {
+function emissionsOf(effect: Effect, now: number): string[] {
   const at = effect.at === now ? "" : ` at ${shortOf(effect.at)}`;
   if (effect.kind === "ruleExecuted") return [`rule ${effect.rule}: ${effect.result}${at}`];
   if (effect.kind !== "emission") return [];

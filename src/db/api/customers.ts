@@ -1,7 +1,7 @@
 import type { Sql, TransactionSql } from "postgres";
 import type { CustomerState, HistoryRequest, Json } from "../../engine/index.js";
 import type { AdminCredentials, Page, EnvironmentRef } from "./access.js";
-import { scalar, scalarBytes, type Rows } from "./scalar.js";
+import { scalar, type Rows } from "./scalar.js";
 
 /** Erases everything that is held about a customer: `{erased: {events, …}}`, rows of each kind. */
 export function eraseCustomer(sql: Sql, by: AdminCredentials, at: EnvironmentRef, customerId: string): Promise<string> {

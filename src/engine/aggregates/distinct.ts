@@ -24,7 +24,7 @@ export function nextFall(
 ): number {
   const count = occurredAt.length - first;
   const present = reading(count);
-  for (const rest of restsAt(limits, count)) {
+  for (let rest = count - 1; rest >= 0; rest = restBelow(limits, rest)) {
     const instant = occurredAt[occurredAt.length - 1 - rest]!;
     const after = firstAfter(occurredAt, instant, occurredAt.length - rest);
     if (reading(occurredAt.length - after) !== present) return instant;
@@ -32,10 +32,16 @@ export function nextFall(
   return Infinity;
 }
 
-/** The numbers below a count at which a reading may become another one, falling. */
-function restsAt(limits: readonly number[], count: number): number[] {
-  const rests = [count - 1, ...limits.flatMap((limit) => [Math.floor(limit), Math.ceil(limit) - 1])];
-  return rests.filter((rest) => rest >= 0 && rest < count).sort((a, b) => b - a);
+/** The next lower number at which a reading may become another one, falling; -1 where there is none. Asked at each event, so nothing is allocated. */
+function restBelow(limits: readonly number[], rest: number): number {
+  let below = -1;
+  for (const limit of limits) {
+    const at = Math.floor(limit);
+    const under = Math.ceil(limit) - 1;
+    if (at < rest && at > below) below = at;
+    if (under < rest && under > below) below = under;
+  }
+  return below;
 }
 
 /** The position of the first instant later than a given one, from a position on. */
