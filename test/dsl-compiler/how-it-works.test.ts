@@ -14,7 +14,7 @@ const WRITE = process.env["HOW"] === "write";
 
 const page = await readFile(PAGE, "utf8");
 
-it("the story of docs/how-it-works.md goes as it is told", async () => {
+it("the story of docs/how-it-works.md goes as it is emissions", async () => {
   const [{ model, stories }, ...others] = recipesOf(page) as [ReturnType<typeof recipesOf>[0]];
   expect([others, stories.length, page.match(/^```\w/gm)?.length]).toEqual([[], 1, 1]);
   const compiled = await compileProject(await project({ "svc.config.ts": model }), { types: true });
@@ -26,10 +26,10 @@ it("the story of docs/how-it-works.md goes as it is told", async () => {
     await writeFile(PAGE, page.slice(0, story!.start) + rows.map(markdownOf).join("") + page.slice(story!.end));
   else expect(story!.rows).toEqual(rows);
   // And what it says of a replay, which has the late event where it happened.
-  const looks = { sent: "", told: "", customer: "" };
+  const looks = { sent: "", emissions: "", customer: "" };
   const inOrder = ["03-01 09:00", "03-05 09:00"].map((at) => ({ ...looks, at, sent: "`login`" }));
   const replayed = play(compiled, { ...story!, rows: [...inOrder, { ...looks, at: "03-20 09:00" }] });
-  expect(replayed.at(-1)!.told).toBe("`customer.at_risk` at 03-12 09:00");
+  expect(replayed.at(-1)!.emissions).toBe("`customer.at_risk` at 03-12 09:00");
 });
 
 it("each promise is held by a test that there is", () => {
