@@ -1,13 +1,13 @@
 /** The tables of a run. */
-import { figure, table, type Column, type Style } from "../src/demo/report/style.js";
+import { figure, table, type ReportColumn, type ReportStyle } from "../src/demo/report/style.js";
 import type { Figures } from "./observer/figures.js";
 import { BLOCK_MS_GOAL, inSeconds, P99_MS_MAX, visibleOf, type Attacked, type Outcome } from "./outcome.js";
 
 const MIB = 1024 * 1024;
 
-const right = (title: string): Column => ({ title, align: "right" });
+const right = (title: string): ReportColumn => ({ title, align: "right" });
 
-export function report(style: Style, outcomes: readonly Outcome[], each: readonly Attacked[]): string {
+export function report(style: ReportStyle, outcomes: readonly Outcome[], each: readonly Attacked[]): string {
   return [
     table(
       style,

@@ -1,7 +1,7 @@
 /** What an attack needs: a service in one process with its embedded database, an attacker, and a neighbour who is watched. */
 import { rm } from "node:fs/promises";
 import path from "node:path";
-import { Api } from "../src/demo/api.js";
+import { DemoApi } from "../src/demo/api.js";
 import { Service } from "../src/demo/service/service.js";
 import { EmbeddedCluster, endServer } from "../faults/stage/cluster.js";
 import { openRunDirectory } from "../faults/stage/leftovers.js";
@@ -16,7 +16,7 @@ export interface Credentials {
 /** An organization, with its API. */
 export interface Tenant {
   credentials: Credentials;
-  api: Api;
+  api: DemoApi;
 }
 
 export interface Stage {
@@ -65,7 +65,7 @@ export async function onStage<T>(stop: AbortSignal, work: (stage: Stage) => Prom
     const databaseUrl = cluster.url(postmaster.port);
     const tenant = async (slug: string): Promise<Tenant> => {
       const credentials = await service.bootstrap(slug, `owner@${slug}.example`);
-      return { credentials, api: new Api({ url: service.url, ...credentials, signal }) };
+      return { credentials, api: new DemoApi({ url: service.url, ...credentials, signal }) };
     };
     const attacker = await tenant("attacker");
     const { api, credentials } = await tenant(NEIGHBOUR);

@@ -2,8 +2,8 @@
 import { Agent } from "undici";
 import { readEnvelope } from "../src/client/answer.js";
 import { isTemporary, retryAfterMs } from "../src/client/retry.js";
-import { DEFAULT_POLICY, networkFailure, withRetries, type Attempt } from "../src/demo/retry.js";
-import { postOnce, type Answer } from "../src/demo/send/sender.js";
+import { DEFAULT_POLICY, networkFailure, withRetries, type RetryAttempt } from "../src/demo/retry.js";
+import { postOnce, type SendAnswer } from "../src/demo/send/sender.js";
 
 export interface ClientOptions {
   /** The service's address or that of a proxy before it, without a path. */
@@ -33,14 +33,14 @@ export class Client {
   async post(path: string, body: string): Promise<FinalAnswer> {
     const { signal, onRetry } = this.options;
     let attempts = 0;
-    const attempt = (): Promise<Attempt<FinalAnswer>> => this.#attempt(path, body, ++attempts);
+    const attempt = (): Promise<RetryAttempt<FinalAnswer>> => this.#attempt(path, body, ++attempts);
     return withRetries(attempt, { ...DEFAULT_POLICY, signal, onRetry });
   }
 
-  async #attempt(path: string, body: string, attempts: number): Promise<Attempt<FinalAnswer>> {
+  async #attempt(path: string, body: string, attempts: number): Promise<RetryAttempt<FinalAnswer>> {
     const { url, apiKey, signal } = this.options;
     const begunAt = performance.now();
-    let answer: Answer;
+    let answer: SendAnswer;
     try {
       answer = await postOnce(url + path, body, { apiKey, dispatcher: this.#agent, signal });
     } catch (error) {

@@ -1,7 +1,7 @@
 /** What was told to the receiver of webhooks. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
-import type { Api } from "../src/demo/api.js";
+import type { DemoApi } from "../src/demo/api.js";
 import type { Tally } from "../src/demo/receive/tally.js";
 import type { Claim, Figure } from "./verification.js";
 
@@ -16,7 +16,7 @@ export interface Webhook {
  * Waits until nothing is left to deliver. What failed twice by our doing would be tried again in five minutes: it is sent at once, as
  * an operator does it.
  */
-export async function allDelivered(sql: Sql, api: Api, webhook: Webhook, signal: AbortSignal): Promise<void> {
+export async function allDelivered(sql: Sql, api: DemoApi, webhook: Webhook, signal: AbortSignal): Promise<void> {
   for (;;) {
     const [{ pending, later }] = await sql<[{ pending: number; later: number }]>`
       select

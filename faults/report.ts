@@ -1,5 +1,5 @@
 /** The tables of a run. */
-import { figure, table, type Column, type Style } from "../src/demo/report/style.js";
+import { figure, table, type ReportColumn, type ReportStyle } from "../src/demo/report/style.js";
 import type { Ledger } from "./ledger.js";
 import type { Strike } from "./strikes.js";
 import type { Verification } from "./verification.js";
@@ -14,9 +14,9 @@ export interface Outcome {
   happened: readonly [what: string, times: number][];
 }
 
-const right = (title: string): Column => ({ title, align: "right" });
+const right = (title: string): ReportColumn => ({ title, align: "right" });
 
-export function report(style: Style, { strikes, missing, verification, ledger, happened }: Outcome): string {
+export function report(style: ReportStyle, { strikes, missing, verification, ledger, happened }: Outcome): string {
   const { figures, claims } = verification;
   const repeated = [...ledger.retries].toSorted(([, one], [, other]) => other - one);
   return [

@@ -1,7 +1,7 @@
 /** One run, from an empty directory to the verdict. */
 import { setMaxListeners } from "node:events";
 import { access } from "node:fs/promises";
-import { Api } from "../src/demo/api.js";
+import { DemoApi } from "../src/demo/api.js";
 import { DemoFailure, messageOf } from "../src/demo/failure.js";
 import { startProgress } from "../src/demo/progress.js";
 import { figure, styleFor } from "../src/demo/report/style.js";
@@ -95,7 +95,7 @@ interface Plan {
 
 /** The projects of a run, with the same model. */
 interface Projects {
-  api: Api;
+  api: DemoApi;
   keys: { struck: string; undisturbed: string };
   environments: { struck: number; undisturbed: number };
   webhook: Webhook;
@@ -159,7 +159,7 @@ class Run {
     const { service, cluster, receiver, receiverRelay, signal } = this.stage;
     const { snapshot } = this.plan.surveyed.model;
     const access = await service.bootstrap("faults", "faults@example.com");
-    const api = new Api({ url: service.url, ...access, signal });
+    const api = new DemoApi({ url: service.url, ...access, signal });
     const create = async (project: string): Promise<string> => {
       const key = await api.createProject(project, project);
       await api.deploy(project, snapshot);

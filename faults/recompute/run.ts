@@ -4,12 +4,12 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { Api, type RecomputeDocument } from "../../src/demo/api.js";
+import { DemoApi, type RecomputeDocument } from "../../src/demo/api.js";
 import { DemoFailure } from "../../src/demo/failure.js";
 import { openDataFile } from "../../src/demo/input/data-file.js";
 import type { Input } from "../../src/demo/input/input.js";
 import { compileModel } from "../../src/demo/model.js";
-import { figure, styleFor, table, type Column } from "../../src/demo/report/style.js";
+import { figure, styleFor, table, type ReportColumn } from "../../src/demo/report/style.js";
 import { sendAll } from "../../src/demo/send/dispatch.js";
 import type { Outgoing } from "../../src/demo/send/outgoing.js";
 import { Service } from "../../src/demo/service/service.js";
@@ -69,7 +69,7 @@ export async function runRecomputes(options: RecomputeOptions, { output, stop }:
     const signal = AbortSignal.any([stop, service.lost]);
     setMaxListeners(0, signal); // every sender listens
     const access = await service.bootstrap("faults", "faults@example.com");
-    const api = new Api({ url: service.url, ...access, signal });
+    const api = new DemoApi({ url: service.url, ...access, signal });
     const cluster = await EmbeddedCluster.open(dataDir, signal);
     await new Run({ ...options, input, snapshot, changed, service, api, cluster, output, signal }).all();
   } finally {
@@ -79,10 +79,10 @@ export async function runRecomputes(options: RecomputeOptions, { output, stop }:
 
 interface Stage extends Pick<RecomputeOptions, "kills" | "seed"> {
   input: Input;
-  snapshot: Parameters<Api["deploy"]>[1];
-  changed: Parameters<Api["deploy"]>[1];
+  snapshot: Parameters<DemoApi["deploy"]>[1];
+  changed: Parameters<DemoApi["deploy"]>[1];
   service: Service;
-  api: Api;
+  api: DemoApi;
   cluster: EmbeddedCluster;
   output: RunContext["output"];
   signal: AbortSignal;
@@ -262,7 +262,7 @@ class Run {
   #report(kills: readonly Kill[]): string {
     const { output } = this.stage;
     const style = styleFor(output.isTTY === true);
-    const right = (title: string): Column => ({ title, align: "right" });
+    const right = (title: string): ReportColumn => ({ title, align: "right" });
     return [
       table(
         style,

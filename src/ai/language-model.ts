@@ -53,7 +53,7 @@ interface Ending {
 }
 
 /** `working` where the provider shows that it is at work, and says nothing yet, as models do that think before they speak. */
-export type Part = { kind: "text"; text: string } | { kind: "working" } | ({ kind: "end" } & Ending);
+export type AnswerPart = { kind: "text"; text: string } | { kind: "working" } | ({ kind: "end" } & Ending);
 
 const PART_MS_MAX = 45_000;
 const ANSWER_MS_MAX = 180_000;
@@ -83,7 +83,7 @@ export class LanguageModel {
    * @param signal ends the asking; it then throws the signal's reason
    * @throws {LanguageModelError} where there is no answer, or it breaks off
    */
-  async *ask({ instructions, facts, model }: Question, signal: AbortSignal): AsyncGenerator<Part> {
+  async *ask({ instructions, facts, model }: Question, signal: AbortSignal): AsyncGenerator<AnswerPart> {
     const { partMsMax = PART_MS_MAX, answerMsMax = ANSWER_MS_MAX } = this.#settings;
     const asked = model ?? this.#settings.model;
     const late = new AbortController();

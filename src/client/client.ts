@@ -1,7 +1,7 @@
 import { identifyEntry, operationEntry, operationOf, trackEntry, type Entry } from "./entry.js";
 import { ClientError } from "./errors.js";
 import { Group, type Waiting } from "./line.js";
-import { readOptions, type ClientOptions, type Settings } from "./options.js";
+import { readOptions, type ClientOptions, type ClientSettings } from "./options.js";
 import { Sender } from "./sender.js";
 import type { AnySchema, BatchResult, EventName, Identify, Operation, Schema, SentOperation, Track } from "./types.js";
 
@@ -35,7 +35,7 @@ const OPERATION_BYTES_MAX = 80 * 1024;
  * it was killed, and nothing is counted twice.
  */
 export class Client<S extends Schema = AnySchema> {
-  readonly #settings: Settings;
+  readonly #settings: ClientSettings;
   readonly #sender: Sender;
   readonly #waiters = new Set<Waiter>();
   readonly #groups = new Set<Group>();

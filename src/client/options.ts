@@ -39,7 +39,7 @@ export interface Attempt {
 }
 
 /** Options as the client uses them. */
-export interface Settings {
+export interface ClientSettings {
   url: string;
   apiKey: string;
   queue: BatchLimits;
@@ -72,7 +72,7 @@ const NAMES = [
 ];
 
 /** @throws {TypeError} for what cannot be, and for an option that there is not */
-export function readOptions(options: ClientOptions): Settings {
+export function readOptions(options: ClientOptions): ClientSettings {
   const unknown = Object.keys(options).find((name) => !NAMES.includes(name));
   if (unknown !== undefined) throw new TypeError(`there is no option ${unknown}; there are ${NAMES.join(", ")}`);
   const number = (name: keyof ClientOptions, otherwise: number, least: number, most: number): number => {

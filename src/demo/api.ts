@@ -2,10 +2,10 @@
 import { request } from "undici";
 import { DemoFailure } from "./failure.js";
 import { isTemporary, retryAfterMs } from "../client/retry.js";
-import { DEFAULT_POLICY, networkFailure, withRetries, type Attempt } from "./retry.js";
+import { DEFAULT_POLICY, networkFailure, withRetries, type RetryAttempt } from "./retry.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 
-export interface Overview {
+export interface ProjectOverview {
   environment: string;
   configVersion: string;
   customers: number;
@@ -60,7 +60,7 @@ export interface ApiOptions {
   signal: AbortSignal;
 }
 
-export class Api {
+export class DemoApi {
   constructor(private readonly options: ApiOptions) {}
 
   /** Returns the key for the `test` environment. */
@@ -107,8 +107,8 @@ export class Api {
     return this.#get<RecomputeDocument>(`${path(project)}/recomputes/${encodeURIComponent(id)}?env=test`);
   }
 
-  overview(project: string): Promise<Overview> {
-    return this.#get<Overview>(`${path(project)}/overview?env=test`);
+  overview(project: string): Promise<ProjectOverview> {
+    return this.#get<ProjectOverview>(`${path(project)}/overview?env=test`);
   }
 
   customer(project: string, customerId: string): Promise<CustomerDocument> {
@@ -141,7 +141,7 @@ export class Api {
     throw new DemoFailure(`POST ${address} failed: ${outcome.again}`);
   }
 
-  async #attempt<T>(method: "GET" | "POST", address: string, body?: unknown): Promise<Attempt<T>> {
+  async #attempt<T>(method: "GET" | "POST", address: string, body?: unknown): Promise<RetryAttempt<T>> {
     const { url, accessToken, organizationId, signal } = this.options;
     let status: number;
     let text: string;

@@ -13,7 +13,7 @@ export interface RetryPolicy {
 export const DEFAULT_POLICY: RetryPolicy = { firstWaitMs: 100, longestWaitMs: 2_000, giveUpAfterMs: 180_000 };
 
 /** How an attempt ended. `again` asks for another one, not before `retryAfterMs` where the service named a time. */
-export type Attempt<T> = { done: true; value: T } | { done: false; again: string; retryAfterMs: number | null };
+export type RetryAttempt<T> = { done: true; value: T } | { done: false; again: string; retryAfterMs: number | null };
 
 export interface RetryOptions extends RetryPolicy {
   /** Ends the waiting; the promise is rejected with the signal's reason. */
@@ -26,7 +26,7 @@ export interface RetryOptions extends RetryPolicy {
  * double from the first to the longest; `Retry-After` is waited for in full, and where it lies beyond the time limit, giving up
  * now says the same as giving up then.
  */
-export async function withRetries<T>(attempt: () => Promise<Attempt<T>>, options: RetryOptions): Promise<T> {
+export async function withRetries<T>(attempt: () => Promise<RetryAttempt<T>>, options: RetryOptions): Promise<T> {
   const deadline = performance.now() + options.giveUpAfterMs;
   for (let backoff = options.firstWaitMs; ; backoff = Math.min(backoff * 2, options.longestWaitMs)) {
     options.signal?.throwIfAborted();
@@ -42,6 +42,6 @@ export async function withRetries<T>(attempt: () => Promise<Attempt<T>>, options
 }
 
 /** A network error as an attempt that is worth another one. */
-export function networkFailure(error: unknown): Attempt<never> {
+export function networkFailure(error: unknown): RetryAttempt<never> {
   return { done: false, again: messageOf(error), retryAfterMs: null };
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { Api, type ApiOptions } from "./api.js";
+import { DemoApi, type ApiOptions } from "./api.js";
 import { openDataFile } from "./input/data-file.js";
 import { type Input, simulatedInput } from "./input/input.js";
 import { lookAround, type KeepOptions } from "./keep.js";
@@ -82,7 +82,7 @@ async function demonstrate(
 ): Promise<Pick<KeepOptions, "api" | "apiKey" | "customerId">> {
   const { model, input, receiver, service, output, signal } = stage;
   const access: ApiOptions = { url: service.url, ...(await service.bootstrap("demo", "demo@example.com")), signal };
-  const api = new Api(access);
+  const api = new DemoApi(access);
   const apiKey = await api.createProject("Demo", model.project);
   await api.deploy(model.project, model.snapshot);
   const { secret } = await api.createWebhook(model.project, receiver.url, WEBHOOK_TYPES);
@@ -115,7 +115,7 @@ async function demonstrate(
   return { api: access, apiKey, customerId };
 }
 
-async function tell(api: Api, project: string, customerId: string) {
+async function tell(api: DemoApi, project: string, customerId: string) {
   return { customer: await api.customer(project, customerId), timeline: await api.timeline(project, customerId) };
 }
 
@@ -139,7 +139,7 @@ async function send(
 }
 
 /** Evaluation began with the first batch; what is left of it is shown here, and then the deliveries. */
-async function evaluate({ model, output, signal }: Stage, api: Api) {
+async function evaluate({ model, output, signal }: Stage, api: DemoApi) {
   const project = model.project;
   const { events } = await api.overview(project);
   const progress = startProgress(output, "evaluating", events.accepted, "events");

@@ -1,13 +1,13 @@
 /** Waits until the service has nothing left to do. */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Overview } from "./api.js";
+import type { ProjectOverview } from "./api.js";
 import { DemoFailure } from "./failure.js";
 import type { Input } from "./input/input.js";
 import type { Tally } from "./receive/tally.js";
 
 interface SettleOptions {
-  overview: () => Promise<Overview>;
-  onOverview?: (overview: Overview) => void;
+  overview: () => Promise<ProjectOverview>;
+  onOverview?: (overview: ProjectOverview) => void;
   pollMs?: number;
   /** Gives up when no figure has changed for this long. */
   stallMs?: number;
@@ -16,7 +16,7 @@ interface SettleOptions {
 }
 
 interface Settled {
-  overview: Overview;
+  overview: ProjectOverview;
   /** When no event was pending any more, on the clock of performance.now(). */
   evaluatedAt: number;
 }
@@ -45,7 +45,7 @@ export async function settle(options: SettleOptions): Promise<Settled> {
   }
 }
 
-function stalled({ events, customersDue, webhooks }: Overview, stallMs: number): string {
+function stalled({ events, customersDue, webhooks }: ProjectOverview, stallMs: number): string {
   const left = `${events.pending} events pending, ${customersDue} customers due, ${webhooks.pending} deliveries pending`;
   return `nothing has moved for ${stallMs / 1_000} s: ${left}`;
 }
@@ -56,7 +56,7 @@ function stalled({ events, customersDue, webhooks }: Overview, stallMs: number):
 export const WEBHOOK_TYPES = ["customer.*", "segment.*"];
 
 /** Throws a DemoFailure that lists everything that was lost, doubled or not genuine. */
-export function verify(input: Input, overview: Overview, tally: Tally): void {
+export function verify(input: Input, overview: ProjectOverview, tally: Tally): void {
   const problems: string[] = [];
   const expect = (what: string, actual: number, expected: number) => {
     if (actual !== expected) problems.push(`${what}: ${actual} instead of ${expected}`);
@@ -73,7 +73,7 @@ export function verify(input: Input, overview: Overview, tally: Tally): void {
 }
 
 /** How many emissions there are of the types that the webhook subscribes to. */
-function subscribed({ emissions }: Overview): number {
+function subscribed({ emissions }: ProjectOverview): number {
   const wanted = Object.entries(emissions).filter(([type]) =>
     WEBHOOK_TYPES.some((pattern) => type.startsWith(pattern.slice(0, -1))),
   );

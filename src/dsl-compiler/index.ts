@@ -8,7 +8,7 @@ import { type Diagnostic, diagnostic, withSource } from "./diagnostics/diagnosti
 import { loweredDiagnostics, placesOf, problemDiagnostic } from "./diagnostics/to-diagnostics.js";
 import { lint } from "./lint/lint.js";
 import { CONFIG, type Load, load, loadGuarded } from "./load/load.js";
-import { inOrder, merge, pathOf, type Placed, subjectsOf, unique } from "./load/merge.js";
+import { inOrder, merge, pathOf, type PlacedDiagnostic, subjectsOf, unique } from "./load/merge.js";
 import { Types } from "./check/types.js";
 
 export type { Diagnostic } from "./diagnostics/diagnostic.js";
@@ -123,7 +123,7 @@ function isConsequence({ code, message }: Diagnostic): boolean {
 }
 
 /** Finds what the syntax tells of the places. */
-async function placed(found: readonly Diagnostic[], types: Types): Promise<Placed[]> {
+async function placed(found: readonly Diagnostic[], types: Types): Promise<PlacedDiagnostic[]> {
   const requests = found.map(({ file = "", line = 0, column = 0, endLine, message }) => ({
     location: { file, line, column },
     // What has an end already is exact.

@@ -2,7 +2,7 @@ import { parseDuration } from "../model/snapshot/duration.js";
 import type { OccurrenceScope, Since, Snapshot } from "../model/snapshot/types.js";
 import type { Aggregate } from "./aggregates/aggregates.js";
 import { NOTHING_COUNTS, stateBoundary, type BoundaryOf } from "./state/boundary.js";
-import type { Registry } from "./model/registry.js";
+import type { AggregateRegistry } from "./model/registry.js";
 import type { Stream } from "./model/streams.js";
 
 export const LIFECYCLE_ITEM = "lifecycle";
@@ -23,7 +23,7 @@ export interface Reads {
 /** The model that conditions are compiled for. */
 export interface ModelContext {
   snapshot: Snapshot;
-  registry: Registry;
+  registry: AggregateRegistry;
   /** Positions by id. */
   segmentIndex: ReadonlyMap<string, number>;
   journeyIndex: ReadonlyMap<string, number>;

@@ -4,7 +4,7 @@ import { memberReader } from "./json.js";
 import type { HistoryEvent, Json } from "./state/types.js";
 
 /** The occurrences whose property an aggregate reads. */
-export interface Selection<T> {
+export interface OccurrenceSelection<T> {
   event: string;
   where: PropertyTest | null;
   /** The value that an occurrence adds; undefined where it is passed over. */
@@ -12,10 +12,10 @@ export interface Selection<T> {
 }
 
 /** Those of them that count. */
-export interface ScopedSelection<T> extends Selection<T>, CompiledScope {}
+export interface ScopedSelection<T> extends OccurrenceSelection<T>, CompiledScope {}
 
 /** Reads a finite number. */
-export function numberReader(property: string): Selection<number>["read"] {
+export function numberReader(property: string): OccurrenceSelection<number>["read"] {
   const read = memberReader(property);
   return (properties) => {
     const value = read(properties);
@@ -24,6 +24,6 @@ export function numberReader(property: string): Selection<number>["read"] {
 }
 
 /** What an occurrence adds, if it is selected. */
-export function select<T>({ where, read }: Selection<T>, event: HistoryEvent): T | undefined {
+export function select<T>({ where, read }: OccurrenceSelection<T>, event: HistoryEvent): T | undefined {
   return where === null || where(event.properties) ? read(event.properties) : undefined;
 }

@@ -1,7 +1,7 @@
 import { defaultFix, defaultMessage } from "./error-texts.js";
 
 /** One of the things wrong with a document, all of which are listed. */
-export interface Diagnostic {
+export interface ErrorDiagnostic {
   code: string;
   message: string;
   path: string;
@@ -21,7 +21,7 @@ export interface ErrorDetail {
   value?: unknown;
   reason?: string;
   fix?: string;
-  diagnostics?: readonly Diagnostic[];
+  diagnostics?: readonly ErrorDiagnostic[];
   checks?: readonly FailedCheck[];
 }
 

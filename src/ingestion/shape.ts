@@ -14,7 +14,7 @@ const Name = Type.String({ minLength: 1, description: `1 to ${CHARACTERS_MAX} ch
 const Document = Type.Record(Type.String(), Type.Unknown());
 
 /** A track operation: the body of POST /v1/events and an element of a batch. */
-export const TrackOperation = Type.Object(
+export const TrackRequest = Type.Object(
   {
     type: Type.Optional(Type.Literal("track")),
     customerId: Name,
@@ -27,16 +27,16 @@ export const TrackOperation = Type.Object(
 );
 
 /** An identify operation: an element of a batch only. */
-export const IdentifyOperation = Type.Object(
+export const IdentifyRequest = Type.Object(
   { type: Type.Literal("identify"), customerId: Name, traits: Document },
   { additionalProperties: false },
 );
 
-export type TrackRequest = Static<typeof TrackOperation>;
-export type IdentifyRequest = Static<typeof IdentifyOperation>;
+export type TrackRequest = Static<typeof TrackRequest>;
+export type IdentifyRequest = Static<typeof IdentifyRequest>;
 
-const track = Compile(TrackOperation);
-const identify = Compile(IdentifyOperation);
+const track = Compile(TrackRequest);
+const identify = Compile(IdentifyRequest);
 
 /**
  * The first problem of a single event; null where its shape is right. Sizes are costly to count, so the caller says whether they can be
@@ -90,7 +90,7 @@ function wrongTypeOfOperation(type: unknown, path: string): ShapeProblem {
 
 function trackProblem(value: unknown, path: string, checkSizes: boolean): ShapeProblem | null {
   if (!track.Check(value))
-    return explain(track.Errors(value), value, path, "a track", Object.keys(TrackOperation.properties));
+    return explain(track.Errors(value), value, path, "a track", Object.keys(TrackRequest.properties));
   return (
     textProblem(value.customerId, join(path, "customerId")) ??
     textProblem(value.event, join(path, "event")) ??
@@ -102,7 +102,7 @@ function trackProblem(value: unknown, path: string, checkSizes: boolean): ShapeP
 
 function identifyProblem(value: unknown, path: string, checkSizes: boolean): ShapeProblem | null {
   if (!identify.Check(value)) {
-    return explain(identify.Errors(value), value, path, "an identify", Object.keys(IdentifyOperation.properties));
+    return explain(identify.Errors(value), value, path, "an identify", Object.keys(IdentifyRequest.properties));
   }
   return (
     textProblem(value.customerId, join(path, "customerId")) ??

@@ -1,6 +1,6 @@
 import Router from "@koa/router";
 import Koa, { type Context, type Next } from "koa";
-import { ApiError, type Diagnostic } from "../http/errors.js";
+import { ApiError, type ErrorDiagnostic } from "../http/errors.js";
 import { refuseUnmatched } from "../http/middleware/handle-errors.js";
 import { assignRequestId, requireHost, setSecurityHeaders } from "../http/middleware/headers.js";
 import { readJsonText } from "../http/request/body.js";
@@ -151,7 +151,7 @@ function accept(ctx: Context, engine: LocalEngine, operations: RequestOperation[
   return accepted;
 }
 
-function diagnosticsOf({ diagnostics }: Accepted): { diagnostics?: Diagnostic[] } {
+function diagnosticsOf({ diagnostics }: Accepted): { diagnostics?: ErrorDiagnostic[] } {
   return diagnostics.length === 0 ? {} : { diagnostics };
 }
 

@@ -1,14 +1,14 @@
 import type { Effect } from "../engine/index.js";
 
 /** Something that happened to a customer, in a few words, and when. */
-export interface Change {
+export interface StateChange {
   /** In milliseconds since 1970 UTC. */
   at: number;
   text: string;
 }
 
 /** What effects mean to somebody who watches: each change once, whatever rows and emissions it makes. */
-export function changesInWords(effects: readonly Effect[]): Change[] {
+export function changesInWords(effects: readonly Effect[]): StateChange[] {
   return effects.flatMap((effect) => {
     const text = inWords(effect);
     return text === null ? [] : [{ at: effect.at, text }];

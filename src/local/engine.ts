@@ -8,7 +8,7 @@ import {
   type StateDocument,
 } from "../engine/index.js";
 import type { Snapshot } from "../model/snapshot/types.js";
-import type { Diagnostic } from "../http/errors.js";
+import type { ErrorDiagnostic } from "../http/errors.js";
 import type { IdentifyRequest, TrackRequest } from "../ingestion/shape.js";
 import { parseTimestamp } from "../ingestion/timestamp.js";
 import type { Clock } from "./clock.js";
@@ -39,7 +39,7 @@ export interface Accepted {
    * them those to whom something was due. */
   changes: CustomerChange[];
   /** Violations of a schema that is not strict. */
-  diagnostics: Diagnostic[];
+  diagnostics: ErrorDiagnostic[];
 }
 
 /** Positions in a request take ten bits of an operation's number, as in the service. */

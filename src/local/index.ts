@@ -1,5 +1,5 @@
 /** `svc dev`: the service in memory, for one project, without a database. */
-export { changesInWords, type Change } from "./changes.js";
+export { changesInWords, type StateChange as Change } from "./changes.js";
 export { RealClock, TestClock, type Clock } from "./clock.js";
 export { curlLine } from "./help.js";
 export type { RequestReport } from "./report.js";

@@ -5,7 +5,7 @@ const LIMIT = 50;
 const LIMIT_MAX = 200;
 
 /** A page of a list, as the service's lists answer. */
-export interface Page<T> {
+export interface LocalPage<T> {
   data: T[];
   nextCursor: string | null;
 }
@@ -21,7 +21,7 @@ export function page<T>(
   keys: readonly string[],
   isAfter: (key: string, cursor: string) => boolean,
   item: (key: string) => T,
-): Page<T> {
+): LocalPage<T> {
   const { limit, cursor, ...others } = ctx.query;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw invalid(unknown, "is not known here", "Remove it. Known are limit and cursor.");

@@ -1,4 +1,4 @@
-import { ApiError, type Diagnostic } from "../http/errors.js";
+import { ApiError, type ErrorDiagnostic } from "../http/errors.js";
 import type { IdentifyRequest, TrackRequest } from "../ingestion/shape.js";
 import { eventDiagnostics, traitDiagnostics, type PayloadDiagnostic } from "../model/payload.js";
 import type { Snapshot } from "../model/snapshot/types.js";
@@ -41,7 +41,7 @@ export function violationError(violations: readonly PayloadDiagnostic[]): ApiErr
 }
 
 /** What an answer lists of a violation. */
-export function diagnosticOf({ code, message, path }: PayloadDiagnostic): Diagnostic {
+export function diagnosticOf({ code, message, path }: PayloadDiagnostic): ErrorDiagnostic {
   return { code, message, path };
 }
 

@@ -1,6 +1,6 @@
 import type { Context, Middleware, Next } from "koa";
 import { ClientGoneError } from "../http/request/body.js";
-import { ApiError, renderError, type Diagnostic } from "../http/errors.js";
+import { ApiError, renderError, type ErrorDiagnostic } from "../http/errors.js";
 import type { RequestOperation } from "./engine.js";
 import type { CustomerChange } from "./population.js";
 
@@ -12,7 +12,7 @@ interface Noted {
   /** How many operations repeated an earlier one. */
   duplicates: number;
   /** Violations of a schema that is not strict. */
-  diagnostics: readonly Diagnostic[];
+  diagnostics: readonly ErrorDiagnostic[];
 }
 
 /** What a request came to, for whoever watches. */

@@ -1,6 +1,6 @@
 import os from "node:os";
 import { parentPort } from "node:worker_threads";
-import { doJob, handedOver, type Ask, type Job, type JobAnswer } from "../http/compute/jobs.js";
+import { doJob, handedOver, type Ask, type ComputeJob, type JobAnswer } from "../http/compute/jobs.js";
 
 // The thread of `ComputeThread`: what would hold up HTTP is done here.
 if (parentPort === null) throw new Error("this module is the body of a worker thread");
@@ -10,7 +10,7 @@ if (process.platform === "linux") os.setPriority(os.constants.priority.PRIORITY_
 const asked = new Map<number, (output: unknown) => void>();
 let calls = 0;
 
-port.on("message", (message: Job | JobAnswer) => {
+port.on("message", (message: ComputeJob | JobAnswer) => {
   if ("name" in message) {
     void doJob(message, askFor(message.id)).then((report) => port.postMessage(report, handedOver(report)));
     return;

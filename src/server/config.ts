@@ -3,7 +3,7 @@ import { nearest } from "../model/snapshot/nearest.js";
 
 /** What a process of `svc-server start` does. */
 export const ROLES = ["all", "http", "worker"] as const;
-export type Role = (typeof ROLES)[number];
+export type ProcessRole = (typeof ROLES)[number];
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];

@@ -1,4 +1,4 @@
-import { operatorExamine, type Examination, type Violation } from "../db/api/operator.js";
+import { operatorExamine, type Examination, type InvariantViolation } from "../db/api/operator.js";
 import type { ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 import { lookAsOperator } from "./operator.js";
@@ -32,7 +32,7 @@ export function report(found: Examination, durationMs: number): string {
     .join("");
 }
 
-function violationInWords(violation: Violation): string[] {
+function violationInWords(violation: InvariantViolation): string[] {
   const { invariant, holds, organization, project, environment, violations, examples, advice } = violation;
   const place = organization === null ? "" : `  ${organization}/${project}, ${environment}`;
   const more = violations - examples.length;

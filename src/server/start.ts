@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Role, ServerConfig } from "./config.js";
+import type { ProcessRole, ServerConfig } from "./config.js";
 import { bringToVersion, reachServer, type Database, type DatabaseServer } from "./database.js";
 import type { OpenHttp } from "./http-role.js";
 import type { Logger } from "./log.js";
@@ -19,7 +19,7 @@ const HURRIED_MS_MAX = 10_000;
  * `svc-server start`: serves until SIGTERM or SIGINT; then readiness fails, requests are drained, and jobs are finished. A second signal ends
  * the process as soon as the embedded database has stopped, a third one at once.
  */
-export async function startCommand(config: ServerConfig, logger: Logger, role: Role): Promise<void> {
+export async function startCommand(config: ServerConfig, logger: Logger, role: ProcessRole): Promise<void> {
   const stop = receiveStopSignals();
   const { reaching, waiting } = startReaching(config, logger);
   const release = () =>

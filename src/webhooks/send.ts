@@ -97,10 +97,13 @@ export interface SendOptions {
 }
 
 /** What came of one request. */
-export type Outcome = Pick<AttemptResult, "latencyMs" | "statusCode" | "error" | "response" | "retryAfterSeconds">;
+export type AttemptOutcome = Pick<
+  AttemptResult,
+  "latencyMs" | "statusCode" | "error" | "response" | "retryAfterSeconds"
+>;
 
 /** A message to one endpoint. */
-export interface Message {
+export interface WebhookMessage {
   url: string;
   /** The same at every attempt; receivers tell repetitions by it. */
   id: string;
@@ -124,7 +127,7 @@ export async function attemptDelivery(delivery: ClaimedDelivery, options: SendOp
 }
 
 /** Posts a message, signed as of `at`. Never rejects: whatever goes wrong is the result. */
-export async function sendMessage(message: Message, at: Date, options: SendOptions): Promise<Outcome> {
+export async function sendMessage(message: WebhookMessage, at: Date, options: SendOptions): Promise<AttemptOutcome> {
   const started = performance.now();
   const elapsedMs = () => Math.round(performance.now() - started);
   return post(message, at, options, elapsedMs).catch((error: unknown) => {
@@ -139,7 +142,12 @@ export async function sendMessage(message: Message, at: Date, options: SendOptio
   });
 }
 
-async function post(message: Message, at: Date, options: SendOptions, elapsedMs: () => number): Promise<Outcome> {
+async function post(
+  message: WebhookMessage,
+  at: Date,
+  options: SendOptions,
+  elapsedMs: () => number,
+): Promise<AttemptOutcome> {
   const { timeoutMs } = options;
   const headers = signedHeaders(message, at, options);
   const deadline = new Deadline(timeoutMs);
@@ -198,7 +206,7 @@ class Deadline extends EventEmitter {
 
 /** The headers of a message that is sent at this instant. */
 export function signedHeaders(
-  { id, body, sealedSecret, previousSealedSecret }: Omit<Message, "url">,
+  { id, body, sealedSecret, previousSealedSecret }: Omit<WebhookMessage, "url">,
   at: Date,
   { openSecret, userAgent }: Pick<SendOptions, "openSecret" | "userAgent">,
 ): Record<string, string> {

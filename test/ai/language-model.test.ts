@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { LanguageModelError } from "../../src/ai/failure.js";
-import { LanguageModel, type LanguageModelSettings, type Part } from "../../src/ai/language-model.js";
+import { LanguageModel, type LanguageModelSettings, type AnswerPart } from "../../src/ai/language-model.js";
 import { chunk, refuses, says, startProvider, type Behaviour, type Provider } from "../support/language-model.js";
 
 const QUESTION = { instructions: "Explain.", facts: '{"lifecycle":"trial"}' };
@@ -13,13 +13,13 @@ async function modelThat(behaviour: Behaviour, more: Partial<LanguageModelSettin
   return new LanguageModel({ baseUrl: provider.baseUrl, apiKey: "sk-secret", model: "small", ...more });
 }
 
-async function ask(model: LanguageModel, signal = new AbortController().signal): Promise<Part[]> {
-  const parts: Part[] = [];
+async function ask(model: LanguageModel, signal = new AbortController().signal): Promise<AnswerPart[]> {
+  const parts: AnswerPart[] = [];
   for await (const part of model.ask(QUESTION, signal)) parts.push(part);
   return parts;
 }
 
-const textOf = (parts: readonly Part[]) => parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
+const textOf = (parts: readonly AnswerPart[]) => parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
 
 /** The failure of a question, which shows nothing that the provider wrote. */
 async function failureOf(
@@ -84,7 +84,7 @@ it("gives the first part while the provider still writes the rest", async () => 
 
 it("asks another model where the question names one, and needs no key of a server that wants none", async () => {
   const model = await modelThat(says("Yes."), { apiKey: null });
-  const parts: Part[] = [];
+  const parts: AnswerPart[] = [];
   for await (const part of model.ask({ ...QUESTION, model: "large" }, new AbortController().signal)) parts.push(part);
   expect(parts.at(-1)).toMatchObject({ model: "large" });
   expect(provider.asked[0]!.body.model).toBe("large");

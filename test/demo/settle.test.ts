@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Overview } from "../../src/demo/api.js";
+import type { ProjectOverview } from "../../src/demo/api.js";
 import { settle } from "../../src/demo/settle.js";
 
-function overview(pending: number, customersDue: number, deliveries: number): Overview {
+function overview(pending: number, customersDue: number, deliveries: number): ProjectOverview {
   return {
     environment: "test",
     configVersion: "v1",
@@ -19,7 +19,7 @@ function overview(pending: number, customersDue: number, deliveries: number): Ov
 describe("waiting for the service", () => {
   test("ends only when no event is pending, nothing is due and no delivery waits", async () => {
     const figures = [overview(5, 1, 0), overview(0, 1, 2), overview(0, 0, 2), overview(0, 0, 0), overview(9, 9, 9)];
-    const seen: Overview[] = [];
+    const seen: ProjectOverview[] = [];
     const settled = await settle({
       overview: async () => figures.shift()!,
       onOverview: (one) => seen.push(one),

@@ -14,7 +14,7 @@ const WRITE = process.env["HOW"] === "write";
 
 const page = await readFile(PAGE, "utf8");
 
-it("the story of docs/how-it-works.md goes as it is emissions", async () => {
+it("the story of docs/how-it-works.md goes as it is told", async () => {
   const [{ model, stories }, ...others] = recipesOf(page) as [ReturnType<typeof recipesOf>[0]];
   expect([others, stories.length, page.match(/^```\w/gm)?.length]).toEqual([[], 1, 1]);
   const compiled = await compileProject(await project({ "svc.config.ts": model }), { types: true });

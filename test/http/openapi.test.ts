@@ -1,7 +1,7 @@
 import { Ajv2020 } from "@redocly/ajv/dist/2020.js";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readOperations, type OperationRow } from "../../src/db/api/operations.js";
+import { readOperations, type PermissionRow } from "../../src/db/api/operations.js";
 import { batchRequestProblem } from "../../src/ingestion/request.js";
 import { startService, type Service } from "../support/service.js";
 
@@ -87,7 +87,7 @@ describe("the endpoints", () => {
   });
 
   it("are named after the operations of iam.operations(), whose roles they tell", async () => {
-    const rows = await service.db.sql<OperationRow[]>`
+    const rows = await service.db.sql<PermissionRow[]>`
       select operation, role_test as "roleTest", role_live as "roleLive", entitlement from iam.operations()`;
     expect(readOperations()).toEqual([...rows]);
     const declared = service.routes.flatMap(({ declaration }) => declaration?.operation ?? []);

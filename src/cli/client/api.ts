@@ -12,13 +12,13 @@ const UNTRUSTED = "its certificate is not trusted";
 export const ANSWER_MS_MAX = 60_000;
 
 /** An answer: as data, and as the text that came. Only the text has all digits of numbers that JavaScript cannot hold. */
-export interface Answer<T> extends JsonText {
+export interface ApiAnswer<T> extends JsonText {
   status: number;
   data: T;
 }
 
 /** A page of a list. */
-export interface Page<T> {
+export interface ListPage<T> {
   data: T[];
   nextCursor: string | null;
 }
@@ -70,7 +70,7 @@ export class Api {
     members: readonly (keyof T & string)[],
     query?: Query,
     signal?: AbortSignal,
-  ): Promise<Answer<T>> {
+  ): Promise<ApiAnswer<T>> {
     return this.#send({ method: "GET", path, query, headers: this.#session(), signal }, members);
   }
 
@@ -81,7 +81,7 @@ export class Api {
     members: readonly (keyof T & string)[],
     query?: Query,
     signal?: AbortSignal,
-  ): Promise<Answer<T>> {
+  ): Promise<ApiAnswer<T>> {
     const sent = { query, signal, headers: this.#session(), body: JSON.stringify(body) };
     return this.#send({ method: "POST", path, ...sent }, members);
   }
@@ -93,7 +93,7 @@ export class Api {
     members: readonly (keyof T & string)[],
     query?: Query,
     signal?: AbortSignal,
-  ): Promise<Answer<T>> {
+  ): Promise<ApiAnswer<T>> {
     const sent = { query, signal, headers: this.#session(), body: JSON.stringify(body) };
     return this.#send({ method: "PATCH", path, ...sent }, members);
   }
@@ -104,7 +104,7 @@ export class Api {
     members: readonly (keyof T & string)[],
     query?: Query,
     signal?: AbortSignal,
-  ): Promise<Answer<T>> {
+  ): Promise<ApiAnswer<T>> {
     return this.#send({ method: "DELETE", path, query, headers: this.#session(), signal }, members);
   }
 
@@ -140,7 +140,7 @@ export class Api {
   }
 
   /** Sends to an ingestion endpoint, with an ingestion key. `body` is JSON text. */
-  ingest<T extends object>(path: string, body: string, members: readonly (keyof T & string)[]): Promise<Answer<T>> {
+  ingest<T extends object>(path: string, body: string, members: readonly (keyof T & string)[]): Promise<ApiAnswer<T>> {
     const headers = { authorization: `Bearer ${this.#settings.apiKey}` };
     return this.#send({ method: "POST", path, headers, body }, members);
   }
@@ -160,7 +160,7 @@ export class Api {
     return organization === undefined ? { authorization } : { authorization, "x-svc-organization": organization };
   }
 
-  async #send<T extends object>(request: Request, members: readonly (keyof T & string)[]): Promise<Answer<T>> {
+  async #send<T extends object>(request: Request, members: readonly (keyof T & string)[]): Promise<ApiAnswer<T>> {
     const base = this.#settings.apiUrl;
     const { response, text } = await this.#fetch(base, request);
     if (!isSuccess(response)) throw await this.#refused(base, response, text);

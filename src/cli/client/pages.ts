@@ -1,11 +1,11 @@
-import type { Answer, Api, Page, Query } from "./api.js";
+import type { ApiAnswer, Api, ListPage, Query } from "./api.js";
 import { retryTransient } from "./retry-transient.js";
 
 /** What the service gives at most in one page. */
 export const PAGE = 200;
 
 /** How `readAll` reads. */
-export interface Reading {
+export interface PageReading {
   /** How many items a page has at most. */
   pageLength?: number | undefined;
   signal?: AbortSignal | undefined;
@@ -18,12 +18,12 @@ export async function* readAll<Row>(
   api: Api,
   path: string,
   query: Query = {},
-  { pageLength = PAGE, signal, patient = false }: Reading = {},
-): AsyncGenerator<Answer<Page<Row>>> {
+  { pageLength = PAGE, signal, patient = false }: PageReading = {},
+): AsyncGenerator<ApiAnswer<ListPage<Row>>> {
   let cursor: string | undefined;
   do {
     const asked = { ...query, limit: pageLength, cursor };
-    const read = () => api.get<Page<Row>>(path, ["data", "nextCursor"], asked, signal);
+    const read = () => api.get<ListPage<Row>>(path, ["data", "nextCursor"], asked, signal);
     const page = await (patient ? retryTransient(read) : read());
     yield page;
     cursor = page.data.nextCursor ?? undefined;

@@ -17,7 +17,7 @@ export interface Incoming extends Head {
   close(): void;
 }
 
-export interface Outgoing {
+export interface OutgoingRequest {
   method: string;
   headers: Readonly<Record<string, string>>;
   body?: string;
@@ -26,7 +26,7 @@ export interface Outgoing {
 }
 
 /** Sends a request. Redirects are not followed: they would take the credentials to an address that nobody set. */
-export function send(url: URL, { method, headers, body, signal }: Outgoing): Promise<Incoming> {
+export function send(url: URL, { method, headers, body, signal }: OutgoingRequest): Promise<Incoming> {
   const begin = url.protocol === "https:" ? secure : plain;
   return new Promise((resolve, reject) => {
     const request = begin(url, { method, headers, signal });

@@ -1,6 +1,6 @@
 import type { Api } from "../client/api.js";
 import type { Io, Out } from "../output/out.js";
-import type { Registry } from "./registry.js";
+import type { CommandRegistry } from "./registry.js";
 import type { Settings } from "./settings.js";
 
 /** What a command works with. */
@@ -12,5 +12,5 @@ export interface Context {
   /** What forbids to send anything to a language model, as it was written; null where nothing does. */
   aiForbiddenBy: string | null;
   /** All commands, for those that tell of others: importing them from there would go in a circle. */
-  registry: Registry;
+  registry: CommandRegistry;
 }

@@ -28,7 +28,7 @@ export interface ListedCommand {
 }
 
 /** All that the command line consists of. */
-export interface Registry {
+export interface CommandRegistry {
   commands: readonly ListedCommand[];
   nouns: Readonly<Record<string, string>>;
 }

@@ -1,5 +1,5 @@
 import stringWidth from "string-width";
-import type { Style } from "./out.js";
+import type { OutputStyle } from "./out.js";
 import { plural, printable } from "./text.js";
 
 /** A diagnostic of the compiler (a place in a file) or of the service (a path in a document). */
@@ -24,7 +24,7 @@ const FRAME_WIDTH = 110;
  * Diagnostics for people: severity, code and message, below them the place, the author's lines with what is meant marked, and what to
  * do. Where there are lines to show, an empty line follows each.
  */
-export function showDiagnostics(diagnostics: readonly unknown[], style: Style): string {
+export function showDiagnostics(diagnostics: readonly unknown[], style: OutputStyle): string {
   const shown = diagnostics.map((found) => show(found as AnyDiagnostic, style));
   const isFramed = diagnostics.some((found) => (found as AnyDiagnostic).source !== undefined);
   return isFramed ? `${shown.join("\n\n")}\n` : shown.join("\n");
@@ -38,7 +38,7 @@ export function countDiagnostics(diagnostics: readonly { severity?: string }[]):
   return counts.filter((count) => count !== "").join(", ");
 }
 
-function show(found: AnyDiagnostic, style: Style): string {
+function show(found: AnyDiagnostic, style: OutputStyle): string {
   const { severity = "error", code = "", message = "", fix } = found;
   const paint = severity === "error" ? style.red : style.yellow;
   const lines = [[paint(severity), style.dim(printable(code)), printable(message)].join(" ")];
@@ -57,7 +57,7 @@ function placeOf({ file, line, column, path }: AnyDiagnostic): string | undefine
 /** The author's lines, each with its number and below it what is marked. */
 function frame(
   { severity, source = [], line = 1, column, endLine = line, endColumn }: AnyDiagnostic,
-  style: Style,
+  style: OutputStyle,
 ): string[] {
   if (column === undefined) return [];
   const paint = severity === "warning" ? style.yellow : style.red;

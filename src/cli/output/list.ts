@@ -1,4 +1,4 @@
-import type { Answer, Api, Page, Query } from "../client/api.js";
+import type { ApiAnswer, Api, ListPage, Query } from "../client/api.js";
 import { elementTexts, memberTexts, objectText } from "./json-text.js";
 import type { Out } from "./out.js";
 import { PAGE } from "../client/pages.js";
@@ -7,7 +7,7 @@ import { type Column, table } from "./table.js";
 import { shellWord } from "./text.js";
 
 /** How much of a list to read. */
-export interface Part {
+export interface ListPart {
   limit: number;
   /** Where a part read before ended. */
   cursor: string | undefined;
@@ -23,11 +23,11 @@ export async function readList<Row, More extends object = object>(
   api: Api,
   path: string,
   query: Query,
-  { limit, cursor }: Part,
+  { limit, cursor }: ListPart,
   members: readonly (keyof More & string)[] = [],
-): Promise<Answer<Page<Row> & More>> {
+): Promise<ApiAnswer<ListPage<Row> & More>> {
   const read = (most: number, from: string | undefined) =>
-    api.get<Page<Row> & More>(path, ["data", "nextCursor", ...members], {
+    api.get<ListPage<Row> & More>(path, ["data", "nextCursor", ...members], {
       ...query,
       limit: Math.min(most, PAGE),
       cursor: from,
@@ -46,7 +46,11 @@ export async function readList<Row, More extends object = object>(
   return pages.length === 1 ? first : joined(first, pages, next);
 }
 
-function joined<T extends Page<unknown>>(first: Answer<T>, pages: readonly Answer<T>[], nextCursor: string | null) {
+function joined<T extends ListPage<unknown>>(
+  first: ApiAnswer<T>,
+  pages: readonly ApiAnswer<T>[],
+  nextCursor: string | null,
+) {
   const items = pages.flatMap(({ text }) => elementTexts(memberTexts(text).get("data") ?? "[]"));
   const members = new Map(memberTexts(first.text));
   members.set("data", `[${items.join(",")}]`).set("nextCursor", JSON.stringify(nextCursor));
@@ -63,7 +67,7 @@ export interface PageView<Row> {
 }
 
 /** Prints a part of a list, and how to get the next one. */
-export function page<Row>(out: Out, answer: Answer<Page<Row>>, { none, columns, heading }: PageView<Row>): void {
+export function page<Row>(out: Out, answer: ApiAnswer<ListPage<Row>>, { none, columns, heading }: PageView<Row>): void {
   const { data } = answer.data;
   out.result(answer, () =>
     [...(heading === undefined ? [] : [heading, ""]), data.length === 0 ? none : table(out, columns, data)].join("\n"),
@@ -72,6 +76,6 @@ export function page<Row>(out: Out, answer: Answer<Page<Row>>, { none, columns, 
 }
 
 /** Says, beside what was printed, how to go on where a list does. */
-export function noteMore(out: Out, { nextCursor }: Page<unknown>): void {
+export function noteMore(out: Out, { nextCursor }: ListPage<unknown>): void {
   if (!out.json && nextCursor !== null) out.note(`There are more: add --cursor ${shellWord(nextCursor)}`);
 }

@@ -24,7 +24,7 @@ export interface Io {
   shownOnce?: ShownOnce;
 }
 
-export type Style = ReturnType<typeof picocolors.createColors>;
+export type OutputStyle = ReturnType<typeof picocolors.createColors>;
 
 /** How output is to look. */
 interface OutOptions {
@@ -43,8 +43,8 @@ export interface JsonText {
 export class Out {
   readonly json: boolean;
   /** Styles for standard output and standard error; they add nothing where there is no terminal. */
-  readonly style: Style;
-  readonly errorStyle: Style;
+  readonly style: OutputStyle;
+  readonly errorStyle: OutputStyle;
   /** The terminal's width; unlimited where output goes to a file or a pipe. */
   readonly columns: number;
   readonly now: number;

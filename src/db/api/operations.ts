@@ -3,7 +3,7 @@ import path from "node:path";
 import { PROJECT_ROOT } from "../migrate/files.js";
 
 /** A row of iam.operations(): who may do an operation of the administrative API. */
-export interface OperationRow {
+export interface PermissionRow {
   operation: string;
   /** The least role that may do it in test, and in live; the same where it concerns no environment. */
   roleTest: string;
@@ -16,7 +16,7 @@ const FILE = "sql/functions/access/operations.sql";
 const ROW = /^ +\('(\w+)', '(\w+)', '(\w+)', (?:null|'(\w+)')\),?$/;
 
 /** The rows of iam.operations(), read from where they are written: there is no second table that could say otherwise. */
-export function readOperations(): OperationRow[] {
+export function readOperations(): PermissionRow[] {
   const lines = readFileSync(path.join(PROJECT_ROOT, FILE), "utf8").split("\n");
   return lines.flatMap((line) => {
     const [, operation, roleTest, roleLive, entitlement] = ROW.exec(line) ?? [];

@@ -43,7 +43,7 @@ export function operatorRevokeToken(sql: Sql, tokenId: string): Promise<string> 
 }
 
 /** What contradicts an invariant, in one environment; without names where it concerns none. */
-export interface Violation {
+export interface InvariantViolation {
   invariant: string;
   /** What must hold, in a sentence. */
   holds: string;
@@ -61,7 +61,7 @@ export interface Violation {
 export interface Examination {
   /** How many invariants were looked at. */
   checks: number;
-  violations: Violation[];
+  violations: InvariantViolation[];
   /** The last migration; null where there is none. */
   migration: string | null;
   workersAlive: number;

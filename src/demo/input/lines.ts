@@ -4,7 +4,7 @@ import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { DemoFailure, messageOf } from "../failure.js";
 
-export interface Line {
+export interface InputLine {
   /** From 1. */
   number: number;
   /** Without its line feed; a carriage return before it is left, as JSON treats it as space. */
@@ -19,7 +19,7 @@ const LINE_BYTES_MAX = 1024 * 1024;
  * Reads a file line by line, empty lines left out; one whose name ends in `.gz` is unpacked on the way. Throws a DemoFailure where it
  * cannot be read or a line has no end.
  */
-export async function* readLines(file: string): AsyncGenerator<Line> {
+export async function* readLines(file: string): AsyncGenerator<InputLine> {
   let number = 0;
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of readChunks(file)) {

@@ -1,15 +1,15 @@
 /** The tables at the end of a run. All but the last depend on the input and the model alone. */
-import type { CustomerDocument, Overview, TimelineEntry } from "../api.js";
+import type { CustomerDocument, ProjectOverview, TimelineEntry } from "../api.js";
 import type { Input } from "../input/input.js";
 import type { Tally } from "../receive/tally.js";
 import { tellStory } from "./story.js";
-import { bar, figure, table, type Style } from "./style.js";
+import { bar, figure, table, type ReportStyle } from "./style.js";
 
 export interface Results {
   input: Input;
   /** The folder of the model, as it was named. */
   model: string;
-  overview: Overview;
+  overview: ProjectOverview;
   tally: Tally;
   story: { customer: CustomerDocument; timeline: TimelineEntry[] } | null;
   rates: Rates;
@@ -26,7 +26,7 @@ export interface Rates {
 }
 
 /** The whole report as text. */
-export function report(style: Style, results: Results): string {
+export function report(style: ReportStyle, results: Results): string {
   const { story } = results;
   return [
     "\n",
@@ -39,7 +39,7 @@ export function report(style: Style, results: Results): string {
   ].join("");
 }
 
-function whatRan(style: Style, { input, model, overview }: Results): string {
+function whatRan(style: ReportStyle, { input, model, overview }: Results): string {
   const { span } = input;
   const days = span === null ? 0 : Math.max(1, Math.ceil((span.last - span.first) / 86_400_000));
   return table(
@@ -61,7 +61,7 @@ function day(instant: number): string {
   return new Date(instant).toISOString().slice(0, 10);
 }
 
-function lifecycle(style: Style, { lifecycle: states }: Overview): string {
+function lifecycle(style: ReportStyle, { lifecycle: states }: ProjectOverview): string {
   if (states.length === 0) return "";
   const largest = Math.max(...states.map(({ customers }) => customers));
   const columns = [{ title: "lifecycle" }, right("now"), right("ever"), { title: "" }];
@@ -74,7 +74,7 @@ function lifecycle(style: Style, { lifecycle: states }: Overview): string {
   return table(style, "Where customers stand", columns, rows);
 }
 
-function segments(style: Style, { segments: sizes, customers }: Overview): string {
+function segments(style: ReportStyle, { segments: sizes, customers }: ProjectOverview): string {
   if (sizes.length === 0) return "";
   const columns = [{ title: "segment" }, right("members"), right("share"), { title: "" }];
   const largest = Math.max(...sizes.map(({ members }) => members));
@@ -84,13 +84,13 @@ function segments(style: Style, { segments: sizes, customers }: Overview): strin
 }
 
 /** Verified are those whose signature was checked; there is no other way into the tally. */
-function deliveries(style: Style, tally: Tally): string {
+function deliveries(style: ReportStyle, tally: Tally): string {
   const columns = [{ title: "type" }, right("delivered and verified")];
   const rows = tally.counts().map(({ type, events }) => [type, events] as const);
   return table(style, "Webhook deliveries", columns, [...rows, ["in all", tally.events]]);
 }
 
-function rates(style: Style, { rates: measured, tally }: Results): string {
+function rates(style: ReportStyle, { rates: measured, tally }: Results): string {
   const { events, ingestSeconds, evaluateSeconds, deliverySeconds, retries, restarts } = measured;
   const columns = [{ title: "rate" }, right("per second"), right("seconds")];
   const rate = (title: string, count: number, seconds: number) => [

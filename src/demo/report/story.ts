@@ -1,6 +1,6 @@
 /** One customer whose history tells most, and that history as lines. */
 import type { CustomerDocument, TimelineEntry } from "../api.js";
-import { shorten, type Style } from "./style.js";
+import { shorten, type ReportStyle } from "./style.js";
 
 /** A story that fits a screen. */
 const LINES_MAX = 18;
@@ -36,7 +36,7 @@ function isBetter(
 }
 
 /** The story with its heading, ending with an empty line. */
-export function tellStory(style: Style, customer: CustomerDocument, timeline: readonly TimelineEntry[]): string {
+export function tellStory(style: ReportStyle, customer: CustomerDocument, timeline: readonly TimelineEntry[]): string {
   const known = Object.entries(customer.traits).map(
     ([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`,
   );

@@ -2,7 +2,7 @@
 import Table from "cli-table3";
 import pc from "picocolors";
 
-export interface Style {
+export interface ReportStyle {
   /** Boxes, blocks and colours. */
   rich: boolean;
   heading: (text: string) => string;
@@ -14,12 +14,12 @@ const CELL_WIDTH_MAX = 44;
 const BAR_WIDTH = 28;
 
 /** `NO_COLOR` and `FORCE_COLOR` are heeded; the boxes depend on the terminal alone. */
-export function styleFor(isTTY: boolean): Style {
+export function styleFor(isTTY: boolean): ReportStyle {
   const colors = pc.createColors(isTTY && pc.isColorSupported);
   return { rich: isTTY, heading: colors.bold, dim: colors.dim };
 }
 
-export interface Column {
+export interface ReportColumn {
   title: string;
   align?: "left" | "right";
 }
@@ -36,9 +36,9 @@ const NO_LINES = { mid: "", "left-mid": "", "mid-mid": "", "right-mid": "" };
 
 /** One table with its heading, ending with an empty line. At most 100 characters wide for up to six columns of figures. */
 export function table(
-  style: Style,
+  style: ReportStyle,
   heading: string,
-  columns: readonly Column[],
+  columns: readonly ReportColumn[],
   rows: readonly (readonly (string | number)[])[],
 ): string {
   const drawn = new Table({
@@ -63,7 +63,7 @@ export function figure(value: number): string {
 }
 
 /** A bar in proportion to the largest value; anything above zero shows. */
-export function bar(style: Style, value: number, largest: number): string {
+export function bar(style: ReportStyle, value: number, largest: number): string {
   if (value <= 0 || largest <= 0) return "";
   return (style.rich ? "█" : "#").repeat(Math.max(1, Math.round((value / largest) * BAR_WIDTH)));
 }

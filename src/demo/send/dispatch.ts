@@ -2,7 +2,7 @@
 import { Agent } from "undici";
 import { Partition, partitionOf } from "./partition.js";
 import type { Outgoing } from "./outgoing.js";
-import { Sender, type SenderOptions } from "./sender.js";
+import { DemoSender, type SenderOptions } from "./sender.js";
 
 const BATCH_OPERATIONS = 1_000;
 
@@ -31,8 +31,8 @@ export async function sendAll(
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, ...(options.signal === undefined ? [] : [options.signal])]);
   const dispatcher = new Agent({ connections: count });
-  const senders = Array.from({ length: count }, () => new Sender({ ...rest, dispatcher, signal }));
-  const send = async (sender: Sender, batch: readonly Outgoing[]): Promise<void> => {
+  const senders = Array.from({ length: count }, () => new DemoSender({ ...rest, dispatcher, signal }));
+  const send = async (sender: DemoSender, batch: readonly Outgoing[]): Promise<void> => {
     try {
       await sender.send(batch);
       onProgress?.(total(senders));
@@ -58,8 +58,8 @@ export async function sendAll(
   }
 }
 
-function total(senders: readonly Sender[]): Sent {
-  const sum = (read: (sender: Sender) => number) => senders.reduce((all, sender) => all + read(sender), 0);
+function total(senders: readonly DemoSender[]): Sent {
+  const sum = (read: (sender: DemoSender) => number) => senders.reduce((all, sender) => all + read(sender), 0);
   return {
     operations: sum((sender) => sender.acknowledged),
     events: sum((sender) => sender.acknowledgedEvents),

@@ -3,7 +3,7 @@ import { type Dispatcher, request } from "undici";
 import { acceptedIds, readEnvelope } from "../../client/answer.js";
 import { isTemporary, retryAfterMs } from "../../client/retry.js";
 import { DemoFailure } from "../failure.js";
-import { type Attempt, DEFAULT_POLICY, networkFailure, type RetryPolicy, withRetries } from "../retry.js";
+import { type RetryAttempt, DEFAULT_POLICY, networkFailure, type RetryPolicy, withRetries } from "../retry.js";
 import type { Outgoing } from "./outgoing.js";
 
 /** One request of a client of the ingestion API. */
@@ -14,7 +14,7 @@ interface PostOptions {
   signal?: AbortSignal | undefined;
 }
 
-export interface Answer {
+export interface SendAnswer {
   status: number;
   text: string;
   headers: Dispatcher.ResponseData["headers"];
@@ -24,7 +24,7 @@ export interface Answer {
 const ANSWER_WITHIN_MS = 60_000;
 
 /** Posts a JSON text, and returns whatever was answered. Rejects where there was no answer. */
-export async function postOnce(url: string, json: string, options: PostOptions): Promise<Answer> {
+export async function postOnce(url: string, json: string, options: PostOptions): Promise<SendAnswer> {
   const { apiKey, dispatcher, signal = null } = options;
   const { statusCode, headers, body } = await request(url, {
     method: "POST",
@@ -53,7 +53,7 @@ export interface SenderOptions {
  * must go through the same sender. A batch that got no answer is sent again as it was: tracks are recognized by their keys, and
  * identifies, repeated in their order before anything newer, end in the same traits.
  */
-export class Sender {
+export class DemoSender {
   /** The checkpoint: operations that the service has answered for with 202. It moves only then. */
   acknowledged = 0;
   /** Of them, the track operations. */
@@ -78,9 +78,9 @@ export class Sender {
     this.acknowledgedEvents += events;
   }
 
-  async #attempt(batch: readonly Outgoing[], body: string): Promise<Attempt<number>> {
+  async #attempt(batch: readonly Outgoing[], body: string): Promise<RetryAttempt<number>> {
     const { url, apiKey, dispatcher, signal } = this.options;
-    let answer: Answer;
+    let answer: SendAnswer;
     try {
       answer = await postOnce(`${url}/v1/events/batch`, body, { apiKey, dispatcher, signal });
     } catch (error) {

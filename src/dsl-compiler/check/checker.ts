@@ -6,7 +6,7 @@ import { build } from "esbuild";
 import type { TypeMistake } from "./check.js";
 import type { GuardedFile } from "./guards.js";
 import type { Places } from "./program.js";
-import type { Place, PlaceRequest } from "./syntax.js";
+import type { SourcePlace, PlaceRequest } from "./syntax.js";
 
 export type Request =
   | { kind: "open"; places: Places }
@@ -58,7 +58,7 @@ export class TypeChecker {
   }
 
   /** The exact places of problems, each undefined where the syntax tells nothing. */
-  places(requests: PlaceRequest[]): Promise<(Place | undefined)[]> {
+  places(requests: PlaceRequest[]): Promise<(SourcePlace | undefined)[]> {
     return this.#ask({ kind: "places", requests });
   }
 

@@ -60,7 +60,7 @@ export interface PlaceRequest {
 }
 
 /** A place with its end, and the line of the statement at the top of the module that it belongs to. */
-export interface Place {
+export interface SourcePlace {
   range: Range;
   statement: number;
 }
@@ -70,7 +70,7 @@ export function placeOf(
   file: ts.SourceFile,
   { location, subjects, path }: PlaceRequest,
   directory: string,
-): Place | undefined {
+): SourcePlace | undefined {
   const lines = file.getLineStarts();
   if (location.line > lines.length) return undefined;
   const position = lines[location.line - 1]! + location.column - 1;

@@ -3,7 +3,7 @@ import { SOURCES } from "../load/bundle.js";
 import type { TypeMistake } from "./check.js";
 import { CheckerTimedOut, TypeChecker } from "./checker.js";
 import type { GuardedFile } from "./guards.js";
-import type { Place, PlaceRequest } from "./syntax.js";
+import type { SourcePlace, PlaceRequest } from "./syntax.js";
 
 /** Much more than any model takes: types can be written that never end. */
 const TIME_LIMIT_MS = 60_000;
@@ -31,7 +31,7 @@ export class Types {
   }
 
   /** The exact places of problems, each undefined where the syntax tells nothing. */
-  places(requests: PlaceRequest[]): Promise<(Place | undefined)[]> {
+  places(requests: PlaceRequest[]): Promise<(SourcePlace | undefined)[]> {
     return this.#ask((checker) => checker.places(requests), []);
   }
 

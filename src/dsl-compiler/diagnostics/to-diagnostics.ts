@@ -3,7 +3,7 @@ import type { Problem } from "../../model/snapshot/problem.js";
 import { type Diagnostic, diagnostic, type Location } from "./diagnostic.js";
 import type { Locate } from "../load/locate.js";
 import type { Lowered } from "../load/lower.js";
-import type { Outcome } from "../load/run.js";
+import type { RunOutcome } from "../load/run.js";
 import type { Thrown } from "../load/runner.js";
 import { shapeFix } from "./shape-fixes.js";
 
@@ -30,7 +30,10 @@ export function thrownDiagnostic(thrown: Thrown, locate: Locate, circular: Reado
 }
 
 /** The end of a process that sent nothing. */
-export function endDiagnostic(outcome: Extract<Outcome, { kind: "timedOut" | "ended" }>, limitMs: number): Diagnostic {
+export function endDiagnostic(
+  outcome: Extract<RunOutcome, { kind: "timedOut" | "ended" }>,
+  limitMs: number,
+): Diagnostic {
   if (outcome.kind === "timedOut") {
     return diagnostic("error", "MODEL_TIMED_OUT", `the model was not loaded within ${limitMs / 1000} seconds`);
   }

@@ -1,19 +1,19 @@
 /** One list of what several stages found, in which each mistake is told once. */
 import type { Diagnostic, Range } from "../diagnostics/diagnostic.js";
 import type { TypeMistake } from "../check/check.js";
-import type { Place } from "../check/syntax.js";
+import type { SourcePlace } from "../check/syntax.js";
 
 /** A diagnostic of a stage other than the type checker, with what the syntax tells of its place. */
-export interface Placed {
+export interface PlacedDiagnostic {
   diagnostic: Diagnostic;
-  place?: Place | undefined;
+  place?: SourcePlace | undefined;
 }
 
 /**
  * Puts what the type checker found together with the rest. Where both found the same mistake, the model's words are kept, because they
  * speak of events and states, with the type checker's place, which is exact.
  */
-export function merge(types: readonly TypeMistake[], others: readonly Placed[]): Diagnostic[] {
+export function merge(types: readonly TypeMistake[], others: readonly PlacedDiagnostic[]): Diagnostic[] {
   // Of a file that is no text, types tell nothing.
   const unreadable = new Set(others.filter(isUnreadable).map(({ diagnostic }) => diagnostic.file));
   const readable = types.filter(({ diagnostic }) => !unreadable.has(diagnostic.file));
@@ -29,14 +29,14 @@ export function merge(types: readonly TypeMistake[], others: readonly Placed[]):
   return [...told.values(), ...rest];
 }
 
-function isUnreadable({ diagnostic }: Placed): boolean {
+function isUnreadable({ diagnostic }: PlacedDiagnostic): boolean {
   return diagnostic.code === "NOT_UTF8";
 }
 
 /** The words that tell least: the type checker's are better. */
 const VAGUE = new Set(["INVALID_SHAPE", "MODEL_FAILED", "INVALID_DEFINITION"]);
 
-function combine(type: Diagnostic, { diagnostic: model, place }: Placed): Diagnostic {
+function combine(type: Diagnostic, { diagnostic: model, place }: PlacedDiagnostic): Diagnostic {
   if (isRule(model)) return { ...type, ...model, ...place?.range };
   if (isChoice(model) && overlap(type, model)) return { ...type, ...place?.range };
   if (VAGUE.has(model.code)) return type;
@@ -63,7 +63,7 @@ function isStray({ code }: Diagnostic): boolean {
   return code.startsWith("NOT_A");
 }
 
-function exact({ diagnostic, place }: Placed): Diagnostic {
+function exact({ diagnostic, place }: PlacedDiagnostic): Diagnostic {
   return { ...diagnostic, ...place?.range };
 }
 
@@ -71,7 +71,7 @@ function isProposal(fix: string | undefined): boolean {
   return fix !== undefined && /^(write|give one of) /.test(fix);
 }
 
-function isSame(mistake: TypeMistake, { diagnostic, place }: Placed): boolean {
+function isSame(mistake: TypeMistake, { diagnostic, place }: PlacedDiagnostic): boolean {
   const type = mistake.diagnostic;
   if (type.file === undefined || type.file !== diagnostic.file) return false;
   // After the first error of syntax the rest of a file is a guess.

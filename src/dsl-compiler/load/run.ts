@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 
-import type { Message } from "./runner.js";
+import type { RunnerMessage } from "./runner.js";
 
 /** How a run of the author's modules ended. */
-export type Outcome =
-  | (Message & { output: string })
+export type RunOutcome =
+  | (RunnerMessage & { output: string })
   | { kind: "timedOut"; output: string }
   | { kind: "ended"; how: string; output: string };
 
@@ -17,7 +17,7 @@ const OUTPUT_KEPT = 65_536;
  * Runs a bundled module in a process of its own, so that nothing it does (an endless loop, an exit, a crash) reaches the caller.
  * It is trusted as far as any build script of the author's: it may read files and the environment.
  */
-export async function runBundle(code: string, directory: string, timeLimitMs: number): Promise<Outcome> {
+export async function runBundle(code: string, directory: string, timeLimitMs: number): Promise<RunOutcome> {
   const child = spawn(process.execPath, [`--max-old-space-size=${MEMORY_MEBIBYTES}`, "--input-type=module", "-"], {
     cwd: directory,
     stdio: ["pipe", "pipe", "pipe", "ipc"],
@@ -31,8 +31,8 @@ export async function runBundle(code: string, directory: string, timeLimitMs: nu
   child.stdin!.end(code);
 
   return new Promise((resolve, reject) => {
-    let result: ((output: string) => Outcome) | undefined;
-    const settle = (outcome: (output: string) => Outcome) => {
+    let result: ((output: string) => RunOutcome) | undefined;
+    const settle = (outcome: (output: string) => RunOutcome) => {
       result ??= outcome;
       child.kill("SIGKILL");
     };
@@ -40,7 +40,7 @@ export async function runBundle(code: string, directory: string, timeLimitMs: nu
     const end = () => child.kill("SIGKILL");
     process.once("exit", end);
     const timer = setTimeout(() => settle((output) => ({ kind: "timedOut", output })), timeLimitMs);
-    child.on("message", (message: Message) => settle((output) => ({ ...message, output })));
+    child.on("message", (message: RunnerMessage) => settle((output) => ({ ...message, output })));
     child.on("error", reject);
     child.on("close", (exitCode, signal) => {
       clearTimeout(timer);

@@ -57,7 +57,8 @@ export interface Thrown {
 }
 
 /** `thrown` is what guards noted, or what ended the load. */
-export type Message = { kind: "lowered"; lowered: Lowered; thrown: Thrown[] } | { kind: "failed"; thrown: Thrown[] };
+export type RunnerMessage =
+  { kind: "lowered"; lowered: Lowered; thrown: Thrown[] } | { kind: "failed"; thrown: Thrown[] };
 
 /**
  * Loads and lowers the configuration. The compiler ends the process when it has the message.
@@ -66,9 +67,9 @@ export type Message = { kind: "lowered"; lowered: Lowered; thrown: Thrown[] } | 
  */
 export async function run(load: () => Promise<Record<string, unknown>>): Promise<void> {
   // The author's code is free to change globals; what is needed afterwards is kept before.
-  const post = process.send?.bind(process) as (message: Message) => void;
+  const post = process.send?.bind(process) as (message: RunnerMessage) => void;
   // The compiler ends the process at the message: what was printed goes before it.
-  const send = (message: Message) => process.stdout.write("", () => post(message));
+  const send = (message: RunnerMessage) => process.stdout.write("", () => post(message));
   let failed = false;
   const fail = (error: unknown) => {
     // The compiler hears the first only. Where it is gone, telling fails as well, and telling that would never end.

@@ -1,5 +1,5 @@
 import type { CompiledScope } from "../context.js";
-import { select, type Selection } from "../selection.js";
+import { select, type OccurrenceSelection } from "../selection.js";
 import { isLater } from "../state/history.js";
 import type { HistoryEvent } from "../state/types.js";
 import type { EvaluationContext } from "../state/evaluation-context.js";
@@ -84,7 +84,7 @@ export class DistinctAggregate implements WorkingAggregate {
   #owned = false;
 
   constructor(
-    private readonly selection: Selection<DistinctValue>,
+    private readonly selection: OccurrenceSelection<DistinctValue>,
     private readonly aggregate: { readonly capacity: number },
     origin: DistinctMemory | null,
   ) {

@@ -1,5 +1,5 @@
 import type { WorkingAggregate } from "./aggregates.js";
-import { Scope, type ScopeMemory } from "./scope.js";
+import { AggregateScope, type ScopeMemory } from "./scope.js";
 import { REMEMBERED_OF_WINDOW } from "./sum.js";
 import { eachOfHistory, isLater, justBefore } from "../state/history.js";
 import { Occurrences, type OccurrencesMemory } from "./occurrences.js";
@@ -24,7 +24,7 @@ export interface ExtremeMemory {
  */
 export class ExtremeAggregate implements WorkingAggregate {
   readonly #candidates: Occurrences;
-  readonly #scope: Scope<number>;
+  readonly #scope: AggregateScope<number>;
   #othersFrom: ExtremeMemory["othersFrom"];
   #changed = false;
 
@@ -32,7 +32,7 @@ export class ExtremeAggregate implements WorkingAggregate {
     private readonly selection: ScopedSelection<number>,
     private readonly origin: ExtremeMemory | null,
     candidates = new Occurrences(origin?.oldest),
-    scope = new Scope<number>(selection, origin?.scope ?? null),
+    scope = new AggregateScope<number>(selection, origin?.scope ?? null),
   ) {
     this.#candidates = candidates;
     this.#scope = scope;

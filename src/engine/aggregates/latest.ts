@@ -2,7 +2,7 @@ import type { WorkingAggregate } from "./aggregates.js";
 import { counts } from "../state/boundary.js";
 import type { CompiledScope } from "../context.js";
 import { isLater } from "../state/history.js";
-import { select, type Selection } from "../selection.js";
+import { select, type OccurrenceSelection } from "../selection.js";
 import type { HistoryEvent, Json } from "../state/types.js";
 import type { EvaluationContext } from "../state/evaluation-context.js";
 
@@ -20,7 +20,7 @@ export class LatestAggregate implements WorkingAggregate {
   #memory: LatestMemory;
 
   constructor(
-    private readonly selection: Selection<Json>,
+    private readonly selection: OccurrenceSelection<Json>,
     memory: LatestMemory | null,
   ) {
     this.#memory = memory ?? { kind: "latest", latest: null };
@@ -69,7 +69,7 @@ export class FirstAggregate implements WorkingAggregate {
   #memory: FirstMemory;
 
   constructor(
-    private readonly selection: Selection<true>,
+    private readonly selection: OccurrenceSelection<true>,
     memory: FirstMemory | null,
   ) {
     this.#memory = memory ?? { kind: "first", occurredAt: null };

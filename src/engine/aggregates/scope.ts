@@ -44,7 +44,7 @@ export interface ScopeMemory {
  * customer's clock, so of what was before only occurrences at that very instant can still count: those of the call are
  * kept here, earlier ones are read from history.
  */
-export class Scope<T> {
+export class AggregateScope<T> {
   #boundary: Boundary | null = null;
   #latest: Order | null;
   /** The latest occurrence of all evaluated before this call: whether history has anything since a boundary. */
@@ -60,8 +60,8 @@ export class Scope<T> {
     if (memory !== null && selection.boundary !== undefined) this.#boundary = openBoundary(memory.since);
   }
 
-  clone(): Scope<T> {
-    const copy = new Scope(this.selection, { latest: this.#latestBefore, since: null });
+  clone(): AggregateScope<T> {
+    const copy = new AggregateScope(this.selection, { latest: this.#latestBefore, since: null });
     copy.#boundary = this.#boundary;
     copy.#latest = this.#latest;
     copy.#recent = this.#recent.slice();

@@ -1,4 +1,4 @@
-import { select, type Selection } from "../selection.js";
+import { select, type OccurrenceSelection } from "../selection.js";
 import { type Boundary, type BoundaryOf, counts } from "../state/boundary.js";
 import { eachOfHistory, isLater } from "../state/history.js";
 import type { HistoryEvent, Order } from "../state/types.js";
@@ -89,8 +89,8 @@ export interface SequenceMemory {
 }
 
 export interface SequenceSelection {
-  first: Selection<true>;
-  then: Selection<true>;
+  first: OccurrenceSelection<true>;
+  then: OccurrenceSelection<true>;
   /** Less than this many milliseconds lie between the two. */
   within: number;
   boundary: BoundaryOf | undefined;
@@ -192,7 +192,12 @@ export class SequenceAggregate implements WorkingAggregate {
   }
 
   /** Whether history has an occurrence that counts in a stretch of the order. */
-  #hasEvaluated(customer: EvaluationContext, selection: Selection<true>, after: Order, until: Order): boolean {
+  #hasEvaluated(
+    customer: EvaluationContext,
+    selection: OccurrenceSelection<true>,
+    after: Order,
+    until: Order,
+  ): boolean {
     return !eachOfHistory(
       customer,
       { event: selection.event, after, until },
@@ -225,7 +230,7 @@ export class SequenceAggregate implements WorkingAggregate {
     );
   }
 
-  #since(customer: EvaluationContext, selection: Selection<true>, log: OccurrenceLog): Order[] {
+  #since(customer: EvaluationContext, selection: OccurrenceSelection<true>, log: OccurrenceLog): Order[] {
     const { floor } = log;
     const since = log.all().filter((order) => this.#counts(order));
     if (floor === null || !this.#counts(floor)) return since;

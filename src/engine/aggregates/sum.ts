@@ -1,5 +1,5 @@
 import type { WorkingAggregate } from "./aggregates.js";
-import { Scope, type ScopeMemory } from "./scope.js";
+import { AggregateScope, type ScopeMemory } from "./scope.js";
 import { DecimalSum, type DecimalMemory } from "../decimal.js";
 import { justBefore, readHistory } from "../state/history.js";
 import { Occurrences, type OccurrencesMemory } from "./occurrences.js";
@@ -50,7 +50,7 @@ export class SumAggregate implements WorkingAggregate {
   #count = 0;
   #positive = 0;
   #negative = 0;
-  #scope: Scope<number> | null = null;
+  #scope: AggregateScope<number> | null = null;
   /** The occurrences in the window. Of those from `#othersFrom` on, only the ones of this call; `#others` more are not here. */
   #window: Occurrences | null = null;
   #others = 0;
@@ -63,7 +63,8 @@ export class SumAggregate implements WorkingAggregate {
     private readonly origin: SumMemory | null,
   ) {
     const isWindow = selection.within !== Infinity;
-    if (isWindow || selection.boundary !== undefined) this.#scope = new Scope(selection, origin?.scope ?? null);
+    if (isWindow || selection.boundary !== undefined)
+      this.#scope = new AggregateScope(selection, origin?.scope ?? null);
     if (isWindow) this.#window = new Occurrences(origin?.window?.oldest);
     if (origin === null) return;
     this.#sum = DecimalSum.from(origin.sum);
@@ -172,7 +173,7 @@ export class SumAggregate implements WorkingAggregate {
     this.#leave(customer, scope);
   }
 
-  #followBoundary(customer: EvaluationContext, scope: Scope<number>): void {
+  #followBoundary(customer: EvaluationContext, scope: AggregateScope<number>): void {
     scope.follow(
       customer,
       () => this.#clear(),
@@ -181,13 +182,13 @@ export class SumAggregate implements WorkingAggregate {
   }
 
   /** Whether something that is not at hand may have left the window. */
-  #needsHistory(customer: EvaluationContext, scope: Scope<number>): boolean {
+  #needsHistory(customer: EvaluationContext, scope: AggregateScope<number>): boolean {
     const from = this.#othersFrom;
     return from !== null && from.occurredAt <= customer.clock - this.selection.within && !scope.hasLeft(customer);
   }
 
   /** Takes away what has left the window. */
-  #leave(customer: EvaluationContext, scope: Scope<number>): void {
+  #leave(customer: EvaluationContext, scope: AggregateScope<number>): void {
     const window = this.#window;
     if (window === null || this.#count === 0) return;
     if (scope.hasLeft(customer)) return this.#clear();

@@ -3,7 +3,7 @@ import type { Aggregate, ScopedAggregate } from "../aggregates/aggregates.js";
 import type { CompiledScope, ConditionContext } from "../context.js";
 import type { NextChange } from "../conditions/leaf.js";
 import { scopeText, selectorText } from "../conditions/phrases.js";
-import type { Selection } from "../selection.js";
+import type { OccurrenceSelection } from "../selection.js";
 import type { Stream } from "../model/streams.js";
 import type { Json } from "../state/types.js";
 import type { EvaluationContext } from "../state/evaluation-context.js";
@@ -30,9 +30,9 @@ export type OfProperty = { of: EventSelector; property: string } & OccurrenceSco
 
 export function selectionOf<T>(
   of: EventSelector,
-  read: Selection<T>["read"],
+  read: OccurrenceSelection<T>["read"],
   { registry }: ConditionContext,
-): Selection<T> {
+): OccurrenceSelection<T> {
   return { event: of.event, where: registry.where(of), read };
 }
 

@@ -13,7 +13,7 @@ import { parseInstant } from "../conditions/compare.js";
 import { selectorText } from "../conditions/phrases.js";
 import { compileScope, type ConditionContext } from "../context.js";
 import { memberReader } from "../json.js";
-import { numberReader, type Selection } from "../selection.js";
+import { numberReader, type OccurrenceSelection } from "../selection.js";
 import { counts } from "../state/boundary.js";
 import type { Json } from "../state/types.js";
 import type { EvaluationContext } from "../state/evaluation-context.js";
@@ -124,7 +124,7 @@ export function compileExtreme<V>(
   const scope = compileScope(measure, context);
   const sign = measure.function === "max" ? 1 : -1;
   const number = numberReader(measure.property);
-  const signed: Selection<number>["read"] = (properties) => {
+  const signed: OccurrenceSelection<number>["read"] = (properties) => {
     const value = number(properties);
     // Zero has no sign here: -1 * 0 is -0, which is written as 0 but is not the same to Object.is.
     return value === undefined ? undefined : sign * value + 0;
@@ -215,7 +215,7 @@ export function compileLatestNumber<V>(
   };
 }
 
-function distinctReader(property: string, isDate: boolean): Selection<DistinctValue>["read"] {
+function distinctReader(property: string, isDate: boolean): OccurrenceSelection<DistinctValue>["read"] {
   const read = memberReader(property);
   if (isDate) return (properties) => parseInstant(read(properties));
   return (properties) => {

@@ -15,7 +15,7 @@ import { compileLifecycleItem } from "../parts/lifecycle.js";
 import { compileRuleItem } from "../parts/rule.js";
 import { compileSegmentItem } from "../parts/segment.js";
 import { compileSignalItem } from "../parts/signal.js";
-import { Registry } from "./registry.js";
+import { AggregateRegistry } from "./registry.js";
 
 type Reads = ReadonlyMap<string, ReadonlySet<string>>;
 
@@ -96,7 +96,7 @@ export interface Model {
   rules: string[];
   signals: { id: string; severity: Severity; message?: string }[];
   /** What conditions remember of events. */
-  registry: Registry;
+  registry: AggregateRegistry;
   /** The events whose properties it reads. */
   propertyEvents: string[];
   /** In order of evaluation. */
@@ -126,7 +126,7 @@ export interface Model {
  *   their evaluation would not end. A validated snapshot has none.
  */
 export function compileModel(snapshot: Snapshot, hash: string): Model {
-  const registry = new Registry(snapshot);
+  const registry = new AggregateRegistry(snapshot);
   const items = inOrder(new ItemCompiler(snapshot, registry).compile());
 
   items.forEach(({ reads }, index) => {
@@ -171,8 +171,8 @@ export function compileModel(snapshot: Snapshot, hash: string): Model {
 }
 
 /** What the conditions of a snapshot remember of events, without the rest of its model. */
-export function compileRegistry(snapshot: Snapshot): Registry {
-  const registry = new Registry(snapshot);
+export function compileRegistry(snapshot: Snapshot): AggregateRegistry {
+  const registry = new AggregateRegistry(snapshot);
   new ItemCompiler(snapshot, registry).compile();
   return registry;
 }
@@ -183,7 +183,7 @@ class ItemCompiler {
   readonly #context: ConstructorParameters<typeof ConditionCompiler>[0];
   readonly #signalIndex: Map<string, number>;
 
-  constructor(snapshot: Snapshot, registry: Registry) {
+  constructor(snapshot: Snapshot, registry: AggregateRegistry) {
     this.#snapshot = snapshot;
     this.#signalIndex = indexById(snapshot.signals);
     this.#context = {
@@ -216,7 +216,7 @@ class ItemCompiler {
   }
 }
 
-function propertyEventsOf({ rules }: Snapshot, { streams, aggregates }: Registry): string[] {
+function propertyEventsOf({ rules }: Snapshot, { streams, aggregates }: AggregateRegistry): string[] {
   const names = [
     ...streams.flatMap(({ event, where }) => (where === null ? [] : [event])),
     ...aggregates.flatMap(({ events }) => events),

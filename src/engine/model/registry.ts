@@ -26,7 +26,7 @@ export interface AggregateKey {
 }
 
 /** What the conditions of a model remember of events: equal questions share a stream or an aggregate. */
-export class Registry {
+export class AggregateRegistry {
   readonly streams: Stream[] = [];
   readonly aggregates: Aggregate[] = [];
   readonly #readers = new Map<string, Readers>();

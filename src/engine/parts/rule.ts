@@ -11,13 +11,13 @@ import { HistoryNeeded } from "../state/history.js";
 import type { DerivedPart } from "./derived-part.js";
 import { changeMembership } from "./segment.js";
 import { clearSignal, raiseSignal } from "./signal.js";
-import type { Registry } from "../model/registry.js";
+import type { AggregateRegistry } from "../model/registry.js";
 import type { Json, RuleResult } from "../state/types.js";
 import type { EvaluationContext } from "../state/evaluation-context.js";
 
 /** What a rule refers to, by position in the model. */
 export interface RuleContext {
-  registry: Registry;
+  registry: AggregateRegistry;
   segmentIndex: ReadonlyMap<string, number>;
   signalIndex: ReadonlyMap<string, number>;
 }

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { Context } from "koa";
 import Type from "typebox";
 import { LanguageModelError } from "../../ai/failure.js";
-import type { Part } from "../../ai/language-model.js";
+import type { AnswerPart } from "../../ai/language-model.js";
 import { instructionsFor, TASKS } from "../../ai/tasks.js";
 import { recordQuestion } from "../../db/api/access.js";
 import { ApiError } from "../errors.js";
@@ -27,7 +27,7 @@ const PIECE = 4096;
  */
 async function openAnswer(
   ctx: Context,
-  ask: (signal: AbortSignal) => AsyncGenerator<Part>,
+  ask: (signal: AbortSignal) => AsyncGenerator<AnswerPart>,
   model: string | undefined,
 ): Promise<Readable> {
   const { res, socket } = ctx;
@@ -53,8 +53,8 @@ async function openAnswer(
 
 async function* frames(
   ctx: Context,
-  first: IteratorResult<Part, void>,
-  parts: AsyncGenerator<Part>,
+  first: IteratorResult<AnswerPart, void>,
+  parts: AsyncGenerator<AnswerPart>,
   gone: AbortSignal,
 ): AsyncGenerator<string> {
   try {
@@ -67,7 +67,7 @@ async function* frames(
   }
 }
 
-function* frame(part: Part): Generator<string> {
+function* frame(part: AnswerPart): Generator<string> {
   switch (part.kind) {
     case "text":
       for (let from = 0; from < part.text.length; from += PIECE)
@@ -137,7 +137,7 @@ const question = Type.Object(
  * Asks the language model about facts, and answers what it says as it says it: server-sent events `text` with `{text}`, then `end` with `{model,
  * finishReason, usage}`. What it is told to do is chosen by the task, never by the caller: this is no door to a provider at the operator's cost.
  */
-export const askLanguageModel = adminRoute({
+export const askLanguageModelRoute = adminRoute({
   operation: "ask_language_model",
   method: "POST",
   path: "/projects/:project/ai/answers",

@@ -29,7 +29,7 @@ const activation = { schema: Type.Object(activationOptions, { additionalProperti
 const refusals = { 404: ["VERSION_NOT_FOUND"], 409: ["VERSION_CONFLICT", "CONFIG_WARNINGS"] };
 
 /** Makes a version that was active in test the active one of live. */
-export const promoteConfig = adminRoute({
+export const promoteConfigRoute = adminRoute({
   operation: "promote_config",
   method: "POST",
   path: "/projects/:project/config-versions/:version/promote",
@@ -45,7 +45,7 @@ export const promoteConfig = adminRoute({
 });
 
 /** Makes a version active again that was active in the environment before. */
-export const rollbackConfig = adminRoute({
+export const rollbackConfigRoute = adminRoute({
   operation: "rollback_config",
   method: "POST",
   path: "/projects/:project/config-versions/:version/rollback",
@@ -65,7 +65,7 @@ export const rollbackConfig = adminRoute({
 });
 
 /** Which version became active in an environment when and by whom. */
-export const listActivations = adminRoute({
+export const listActivationsRoute = adminRoute({
   operation: "list_activations",
   method: "GET",
   path: "/projects/:project/activations",
@@ -79,7 +79,7 @@ export const listActivations = adminRoute({
 });
 
 /** Deploys a snapshot as the next version of the project; 200 instead of 201 where it is what is active already. */
-export const deployConfig = adminRoute({
+export const deployConfigRoute = adminRoute({
   operation: "deploy_config",
   method: "POST",
   path: "/projects/:project/config-versions",
@@ -106,7 +106,7 @@ export const deployConfig = adminRoute({
 });
 
 /** The versions of a project, newest first. */
-export const listConfigVersions = adminRoute({
+export const listConfigVersionsRoute = adminRoute({
   operation: "list_config_versions",
   method: "GET",
   path: "/projects/:project/config-versions",
@@ -120,7 +120,7 @@ export const listConfigVersions = adminRoute({
 });
 
 /** One version with its snapshot; `latest` is the newest. */
-export const getConfigVersion = adminRoute({
+export const getConfigVersionRoute = adminRoute({
   operation: "get_config_version",
   method: "GET",
   path: "/projects/:project/config-versions/:version",
@@ -138,7 +138,7 @@ const versionName = Type.Optional(
 );
 
 /** What is different in `to`, unless given the newest version, from `from`, unless given the one before it. */
-export const diffConfigVersions = adminRoute({
+export const diffConfigVersionsRoute = adminRoute({
   operation: "diff_config_versions",
   method: "GET",
   path: "/projects/:project/config-diff",

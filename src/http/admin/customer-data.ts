@@ -204,7 +204,7 @@ async function* partsOf(tx: TransactionSql, head: string): AsyncGenerator<string
 }
 
 /** Everything that is held about one customer, as one document to keep. */
-export const exportCustomer = adminRoute({
+export const exportCustomerRoute = adminRoute({
   operation: "export_customer",
   method: "GET",
   path: "/projects/:project/customers/:customerId/export",
@@ -226,7 +226,7 @@ export const exportCustomer = adminRoute({
 });
 
 /** Erases one customer: everything that is held about it, in one transaction. Later events of the id begin a new customer. */
-export const eraseCustomer = adminRoute({
+export const eraseCustomerRoute = adminRoute({
   operation: "erase_customer",
   method: "DELETE",
   path: "/projects/:project/customers/:customerId",

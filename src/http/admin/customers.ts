@@ -9,7 +9,7 @@ const setAside = Type.Optional(Type.Literal("true"));
 const release = { schema: emptyObject, bytesMax: KIB };
 
 /** The state document of one customer. */
-export const getCustomer = adminRoute({
+export const getCustomerRoute = adminRoute({
   operation: "get_customer",
   method: "GET",
   path: "/projects/:project/customers/:customerId",
@@ -24,7 +24,7 @@ export const getCustomer = adminRoute({
 });
 
 /** What waits for the evaluation of one customer, and why it was set aside, if it was. */
-export const getBacklog = adminRoute({
+export const getBacklogRoute = adminRoute({
   operation: "customer_backlog",
   method: "GET",
   path: "/projects/:project/customers/:customerId/backlog",
@@ -39,7 +39,7 @@ export const getBacklog = adminRoute({
 });
 
 /** Gives one customer that was set aside back to evaluation. */
-export const releaseCustomer = adminRoute({
+export const releaseCustomerRoute = adminRoute({
   operation: "release_customers",
   operationId: "releaseCustomer",
   method: "POST",
@@ -57,7 +57,7 @@ export const releaseCustomer = adminRoute({
 });
 
 /** Gives all customers that were set aside back to evaluation. */
-export const releaseCustomers = adminRoute({
+export const releaseCustomersRoute = adminRoute({
   operation: "release_customers",
   method: "POST",
   path: "/projects/:project/customers/release",
@@ -72,7 +72,7 @@ export const releaseCustomers = adminRoute({
 });
 
 /** What evaluation emitted about one customer, oldest first. */
-export const getTimeline = adminRoute({
+export const getTimelineRoute = adminRoute({
   operation: "customer_timeline",
   method: "GET",
   path: "/projects/:project/customers/:customerId/timeline",
@@ -91,7 +91,7 @@ export const getTimeline = adminRoute({
  * Customers in the order of their ids; with `inactive=7d`, those without an event for that long, the longest inactive first. `setAside=true`:
  * given up by evaluation. A page of rare filters may be short, even empty, and nextCursor go on all the same.
  */
-export const listCustomers = adminRoute({
+export const listCustomersRoute = adminRoute({
   operation: "list_customers",
   method: "GET",
   path: "/projects/:project/customers",

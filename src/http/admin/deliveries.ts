@@ -22,7 +22,7 @@ const resending = Type.Object(
 );
 
 /** The deliveries to a webhook. A page of rare filters may be short, even empty, and nextCursor go on all the same. */
-export const listDeliveries = adminRoute({
+export const listDeliveriesRoute = adminRoute({
   operation: "list_deliveries",
   method: "GET",
   path: "/projects/:project/webhooks/:webhook/deliveries",
@@ -49,7 +49,7 @@ export const listDeliveries = adminRoute({
 });
 
 /** A delivery with what is sent and the log of its attempts. */
-export const getDelivery = adminRoute({
+export const getDeliveryRoute = adminRoute({
   operation: "get_delivery",
   method: "GET",
   path: "/projects/:project/webhooks/:webhook/deliveries/:delivery",
@@ -65,7 +65,7 @@ export const getDelivery = adminRoute({
 });
 
 /** Sends an emission to a webhook again; as a first time where it has no delivery there. */
-export const resendDelivery = adminRoute({
+export const resendDeliveryRoute = adminRoute({
   operation: "resend_delivery",
   method: "POST",
   path: "/projects/:project/webhooks/:webhook/deliveries/:delivery/resend",
@@ -82,7 +82,7 @@ export const resendDelivery = adminRoute({
 });
 
 /** Sends again what was written in a span of time, 10,000 emissions a request. */
-export const resendDeliveries = adminRoute({
+export const resendDeliveriesRoute = adminRoute({
   operation: "resend_deliveries",
   method: "POST",
   path: "/projects/:project/webhooks/:webhook/resend",
@@ -103,7 +103,7 @@ export const resendDeliveries = adminRoute({
 });
 
 /** What was emitted, and how far it came at each webhook. */
-export const getEmission = adminRoute({
+export const getEmissionRoute = adminRoute({
   operation: "get_emission",
   method: "GET",
   path: "/projects/:project/emissions/:emission",

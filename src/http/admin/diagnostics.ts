@@ -18,7 +18,7 @@ const finding = exact(
 );
 
 /** The common problems of an environment, most severe first; empty where all is well. */
-export const getDiagnostics = adminRoute({
+export const getDiagnosticsRoute = adminRoute({
   operation: "get_diagnostics",
   method: "GET",
   path: "/projects/:project/diagnostics",
@@ -53,7 +53,7 @@ const violations = listOf(
 );
 
 /** How accepted operations violated a schema that was not strict: by version (the newest first), event, code and path. */
-export const listSchemaViolations = adminRoute({
+export const listSchemaViolationsRoute = adminRoute({
   operation: "list_schema_violations",
   method: "GET",
   path: "/projects/:project/schema-violations",

@@ -25,7 +25,7 @@ const event = exact(
 );
 
 /** Events as accepted. A page of rare filters may be short, even empty, and nextCursor go on all the same. */
-export const listEvents = adminRoute({
+export const listEventsRoute = adminRoute({
   operation: "list_events",
   method: "GET",
   path: "/projects/:project/events",
@@ -60,7 +60,7 @@ export const listEvents = adminRoute({
  * nothing comes.
  * Permissions are checked with every page; the stream ends with an event `error` whose data is an error envelope.
  */
-export const streamEvents = adminRoute({
+export const streamEventsRoute = adminRoute({
   operation: "stream_events",
   method: "GET",
   path: "/projects/:project/events/stream",

@@ -8,7 +8,7 @@ import {
 import { onSnapshot } from "../../db/transaction.js";
 import type { ExplainQuestions } from "./explain-stored.js";
 import { environmentQuery, placeIn } from "./parameters.js";
-import { type AdminCall, adminRoute, type Answer } from "./route.js";
+import { type AdminCall, adminRoute, type AdminAnswer } from "./route.js";
 import { exact, instant, jsonObject, orNull, version } from "./schemas-common.js";
 import { cause, customerId, health, setAside } from "./schemas-customer.js";
 
@@ -76,7 +76,7 @@ const customerExplanation = exact(
 );
 
 /** The factors behind the present health score: each component with what it measures, what that is now, and when it changes. */
-export const getHealth = adminRoute({
+export const getHealthRoute = adminRoute({
   operation: "explain_health",
   method: "GET",
   path: "/projects/:project/customers/:customerId/health",
@@ -89,7 +89,7 @@ export const getHealth = adminRoute({
 });
 
 /** Why a customer stands where it does: every part of the model with the conditions that are consulted in its present state. */
-export const getExplanation = adminRoute({
+export const getExplanationRoute = adminRoute({
   operation: "explain_customer",
   method: "GET",
   path: "/projects/:project/customers/:customerId/explanation",
@@ -107,7 +107,7 @@ type ExplanationCall = Pick<AdminCall<typeof environmentQuery, never>, "deps" | 
 async function explanation(
   { deps: { work }, credentials, params, query }: ExplanationCall,
   part: ExplainedPart,
-): Promise<Answer> {
+): Promise<AdminAnswer> {
   const of = { by: credentials, at: placeIn(params, query.env), customerId: params["customerId"]!, part };
   const explain = () =>
     onSnapshot(work.sql, async (tx) => {

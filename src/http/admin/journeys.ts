@@ -55,7 +55,7 @@ const journey = exact(
 );
 
 /** A customer's progress in one journey and how long its steps took, with the latest hundred of the earlier runs. */
-export const getJourney = adminRoute({
+export const getJourneyRoute = adminRoute({
   operation: "get_journey",
   method: "GET",
   path: "/projects/:project/customers/:customerId/journeys/:journeyId",

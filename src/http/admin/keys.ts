@@ -46,7 +46,7 @@ const rotation = Type.Object(
 );
 
 /** The keys of an environment, without the keys themselves. */
-export const listKeys = adminRoute({
+export const listKeysRoute = adminRoute({
   operation: "list_keys",
   method: "GET",
   path: "/projects/:project/keys",
@@ -60,7 +60,7 @@ export const listKeys = adminRoute({
 });
 
 /** Adds a key. It is in this answer and nowhere else, ever. */
-export const createKey = adminRoute({
+export const createKeyRoute = adminRoute({
   operation: "create_key",
   method: "POST",
   path: "/projects/:project/keys",
@@ -78,7 +78,7 @@ export const createKey = adminRoute({
 });
 
 /** Replaces a key by a new one of the same name; the old one works until the grace is over. */
-export const rotateKey = adminRoute({
+export const rotateKeyRoute = adminRoute({
   operation: "rotate_key",
   method: "POST",
   path: "/projects/:project/keys/:keyId/rotate",
@@ -98,7 +98,7 @@ export const rotateKey = adminRoute({
 });
 
 /** Ends a key at once. */
-export const revokeKey = adminRoute({
+export const revokeKeyRoute = adminRoute({
   operation: "revoke_key",
   method: "POST",
   path: "/projects/:project/keys/:keyId/revoke",

@@ -7,7 +7,7 @@ import { newPreview, storable } from "./submitted-snapshot.js";
 const NOT_FOUND = { 404: ["PREVIEW_NOT_FOUND"] };
 
 /** Queues a preview of a snapshot that is not deployed, and deploys nothing. */
-export const createPreview = adminRoute({
+export const createPreviewRoute = adminRoute({
   operation: "create_preview",
   method: "POST",
   path: "/projects/:project/previews",
@@ -29,7 +29,7 @@ export const createPreview = adminRoute({
 });
 
 /** A preview with how far it has come and what came of it so far. */
-export const getPreview = adminRoute({
+export const getPreviewRoute = adminRoute({
   operation: "get_preview",
   method: "GET",
   path: "/projects/:project/previews/:preview",
@@ -44,7 +44,7 @@ export const getPreview = adminRoute({
 });
 
 /** The customers that it would change. A page of large differences is short, and nextCursor goes on all the same. */
-export const listPreviewCustomers = adminRoute({
+export const listPreviewCustomersRoute = adminRoute({
   operation: "list_preview_customers",
   method: "GET",
   path: "/projects/:project/previews/:preview/customers",

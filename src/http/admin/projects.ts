@@ -65,7 +65,7 @@ const newProject = Type.Object(
 );
 
 /** Creates a project. Its keys are in this answer and nowhere else, ever. */
-export const createProject = adminRoute({
+export const createProjectRoute = adminRoute({
   operation: "create_project",
   method: "POST",
   path: "/projects",
@@ -85,7 +85,7 @@ export const createProject = adminRoute({
 });
 
 /** The projects of the organization, in the order of their slugs. */
-export const listProjects = adminRoute({
+export const listProjectsRoute = adminRoute({
   operation: "list_projects",
   method: "GET",
   path: "/projects",
@@ -99,7 +99,7 @@ export const listProjects = adminRoute({
 });
 
 /** One project with what is active in its environments. */
-export const getProject = adminRoute({
+export const getProjectRoute = adminRoute({
   operation: "get_project",
   method: "GET",
   path: "/projects/:project",
@@ -112,7 +112,7 @@ export const getProject = adminRoute({
 });
 
 /** An environment in numbers. */
-export const getOverview = adminRoute({
+export const getOverviewRoute = adminRoute({
   operation: "get_overview",
   method: "GET",
   path: "/projects/:project/overview",

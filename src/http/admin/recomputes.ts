@@ -159,7 +159,7 @@ export const customersQuery = Type.Object(
 const NOT_FOUND = { 404: ["RECOMPUTE_NOT_FOUND"] };
 
 /** Queues a recompute; it is done when those before it are. */
-export const createRecompute = adminRoute({
+export const createRecomputeRoute = adminRoute({
   operation: "create_recompute",
   method: "POST",
   path: "/projects/:project/recomputes",
@@ -177,7 +177,7 @@ export const createRecompute = adminRoute({
 });
 
 /** The recomputes and dry runs of an environment; previews are not among them. */
-export const listRecomputes = adminRoute({
+export const listRecomputesRoute = adminRoute({
   operation: "list_recomputes",
   method: "GET",
   path: "/projects/:project/recomputes",
@@ -198,7 +198,7 @@ export const listRecomputes = adminRoute({
 });
 
 /** A recompute with how far it has come and what came of it so far. */
-export const getRecompute = adminRoute({
+export const getRecomputeRoute = adminRoute({
   operation: "get_recompute",
   method: "GET",
   path: "/projects/:project/recomputes/:recompute",
@@ -213,7 +213,7 @@ export const getRecompute = adminRoute({
 });
 
 /** The customers that it changes, with what changes. A page of large differences is short, and nextCursor goes on all the same. */
-export const listRecomputeCustomers = adminRoute({
+export const listRecomputeCustomersRoute = adminRoute({
   operation: "list_recompute_customers",
   method: "GET",
   path: "/projects/:project/recomputes/:recompute/customers",
@@ -232,7 +232,7 @@ export const listRecomputeCustomers = adminRoute({
 });
 
 /** Puts a recompute that was given up back into the queue; it goes on where it ended. */
-export const retryRecompute = adminRoute({
+export const retryRecomputeRoute = adminRoute({
   operation: "retry_recompute",
   method: "POST",
   path: "/projects/:project/recomputes/:recompute/retry",

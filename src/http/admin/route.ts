@@ -15,7 +15,7 @@ import { PARSER_LIMITS, parseJson } from "../request/parse-json.js";
 import type { Route } from "../route.js";
 import { readSubmission, refuseBadLiterals, type SubmissionKind } from "./submitted-snapshot.js";
 import { emptyObject, readPathText, readQueryText } from "./parameters.js";
-import { needsMembers, shape, type Shape } from "../request/shapes.js";
+import { needsMembers, shape, type RequestShape } from "../request/shapes.js";
 import type { AiQuestions } from "./ai-questions.js";
 import type { CustomerWork } from "./customer-work.js";
 import type { Semaphore } from "../semaphore.js";
@@ -56,7 +56,7 @@ export interface AdminCall<Query extends TSchema, Body extends TSchema> {
   ctx: Context;
 }
 
-export interface Answer {
+export interface AdminAnswer {
   status: number;
   /** JSON text as the database made it, also in UTF-8, a value to render, or a stream of what `type` says. */
   document: string | Buffer | object | Readable;
@@ -81,7 +81,7 @@ interface AdminRoute<Query extends TObject, Body extends TSchema> extends Declar
    * its own, and waits for them in none of the others'.
    */
   scarce?: true;
-  answer(call: AdminCall<Query, Body>): Promise<Answer>;
+  answer(call: AdminCall<Query, Body>): Promise<AdminAnswer>;
 }
 
 const ORGANIZATION_LENGTH_MAX = 200;
@@ -139,7 +139,7 @@ function readCredentials(ctx: Context, needsOrganization: boolean): AdminCredent
 }
 
 /** Numbers arrive as text; defaults are filled in. */
-function readQuery<Query extends TObject>(ctx: Context, query: Shape<Query>): Static<Query> {
+function readQuery<Query extends TObject>(ctx: Context, query: RequestShape<Query>): Static<Query> {
   const values: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   for (const [name, property] of Object.entries(query.schema.properties)) {
     if ("default" in property) values[name] = property.default;
@@ -154,7 +154,7 @@ function readQuery<Query extends TObject>(ctx: Context, query: Shape<Query>): St
 async function readBody<Body extends TSchema>(
   ctx: Context,
   { schema, bytesMax, depthMax = Infinity, submission }: BodyShape<Body>,
-  body: Shape<Body>,
+  body: RequestShape<Body>,
   { organizationId }: AdminCredentials,
 ): Promise<Static<Body>> {
   // Where nothing has to be said, nothing may be sent.

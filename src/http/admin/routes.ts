@@ -1,63 +1,82 @@
 import type { Route } from "../route.js";
-import { askLanguageModel } from "./ai.js";
+import { askLanguageModelRoute } from "./ai.js";
 import {
-  deployConfig,
-  diffConfigVersions,
-  getConfigVersion,
-  listActivations,
-  listConfigVersions,
-  promoteConfig,
-  rollbackConfig,
+  deployConfigRoute,
+  diffConfigVersionsRoute,
+  getConfigVersionRoute,
+  listActivationsRoute,
+  listConfigVersionsRoute,
+  promoteConfigRoute,
+  rollbackConfigRoute,
 } from "./config-versions.js";
-import { eraseCustomer, exportCustomer } from "./customer-data.js";
-import { getBacklog, getCustomer, getTimeline, listCustomers, releaseCustomer, releaseCustomers } from "./customers.js";
-import { getDelivery, getEmission, listDeliveries, resendDeliveries, resendDelivery } from "./deliveries.js";
-import { getDiagnostics, listSchemaViolations } from "./diagnostics.js";
-import { listEvents, streamEvents } from "./events.js";
-import { getExplanation, getHealth } from "./explanations.js";
-import { getJourney } from "./journeys.js";
-import { createKey, listKeys, revokeKey, rotateKey } from "./keys.js";
-import { listAuditLog } from "./organization/audit-log.js";
+import { eraseCustomerRoute, exportCustomerRoute } from "./customer-data.js";
 import {
-  createInvitation,
-  createPasswordReset,
-  listInvitations,
-  revokeInvitation,
+  getBacklogRoute,
+  getCustomerRoute,
+  getTimelineRoute,
+  listCustomersRoute,
+  releaseCustomerRoute,
+  releaseCustomersRoute,
+} from "./customers.js";
+import {
+  getDeliveryRoute,
+  getEmissionRoute,
+  listDeliveriesRoute,
+  resendDeliveriesRoute,
+  resendDeliveryRoute,
+} from "./deliveries.js";
+import { getDiagnosticsRoute, listSchemaViolationsRoute } from "./diagnostics.js";
+import { listEventsRoute, streamEventsRoute } from "./events.js";
+import { getExplanationRoute, getHealthRoute } from "./explanations.js";
+import { getJourneyRoute } from "./journeys.js";
+import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute } from "./keys.js";
+import { listAuditLogRoute } from "./organization/audit-log.js";
+import {
+  createInvitationRoute,
+  createPasswordResetRoute,
+  listInvitationsRoute,
+  revokeInvitationRoute,
 } from "./organization/invitations.js";
-import { listMembers, removeMember, updateMember } from "./organization/members.js";
-import { listOrganizations, whoami } from "./organization/organizations.js";
-import { createToken, listTokens, revokeToken } from "./organization/tokens.js";
+import { listMembersRoute, removeMemberRoute, updateMemberRoute } from "./organization/members.js";
+import { listOrganizationsRoute, whoamiRoute } from "./organization/organizations.js";
+import { createTokenRoute, listTokensRoute, revokeTokenRoute } from "./organization/tokens.js";
 import { Semaphore } from "../semaphore.js";
-import { createPreview, getPreview, listPreviewCustomers } from "./previews.js";
-import { createProject, getOverview, getProject, listProjects } from "./projects.js";
-import { createRecompute, getRecompute, listRecomputeCustomers, listRecomputes, retryRecompute } from "./recomputes.js";
-import type { AdminDeps } from "./route.js";
-import { listRuleExecutions } from "./rule-executions.js";
-import { getSegment } from "./segments.js";
+import { createPreviewRoute, getPreviewRoute, listPreviewCustomersRoute } from "./previews.js";
+import { createProjectRoute, getOverviewRoute, getProjectRoute, listProjectsRoute } from "./projects.js";
 import {
-  createWebhook,
-  deleteWebhook,
-  getWebhook,
-  listWebhooks,
-  rotateWebhookSecret,
-  testWebhook,
-  updateWebhook,
+  createRecomputeRoute,
+  getRecomputeRoute,
+  listRecomputeCustomersRoute,
+  listRecomputesRoute,
+  retryRecomputeRoute,
+} from "./recomputes.js";
+import type { AdminDeps } from "./route.js";
+import { listRuleExecutionsRoute } from "./rule-executions.js";
+import { getSegmentRoute } from "./segments.js";
+import {
+  createWebhookRoute,
+  deleteWebhookRoute,
+  getWebhookRoute,
+  listWebhooksRoute,
+  rotateWebhookSecretRoute,
+  testWebhookRoute,
+  updateWebhookRoute,
 } from "./webhooks.js";
 
 /** The organization itself: people, invitations, headless tokens, audit log. */
 const organizationRoutes = [
-  listOrganizations,
-  listMembers,
-  updateMember,
-  removeMember,
-  createPasswordReset,
-  listInvitations,
-  createInvitation,
-  revokeInvitation,
-  listTokens,
-  createToken,
-  revokeToken,
-  listAuditLog,
+  listOrganizationsRoute,
+  listMembersRoute,
+  updateMemberRoute,
+  removeMemberRoute,
+  createPasswordResetRoute,
+  listInvitationsRoute,
+  createInvitationRoute,
+  revokeInvitationRoute,
+  listTokensRoute,
+  createTokenRoute,
+  revokeTokenRoute,
+  listAuditLogRoute,
 ];
 
 export type { AdminDeps } from "./route.js";
@@ -79,60 +98,60 @@ export function adminRoutes(deps: AdminDeps): Route[] {
   });
   const bound = { ...deps, calls };
   return [
-    whoami,
+    whoamiRoute,
     ...organizationRoutes,
-    listProjects,
-    createProject,
-    getProject,
-    getOverview,
-    listKeys,
-    createKey,
-    rotateKey,
-    revokeKey,
-    deployConfig,
-    listConfigVersions,
-    getConfigVersion,
-    promoteConfig,
-    rollbackConfig,
-    diffConfigVersions,
-    listActivations,
-    createRecompute,
-    listRecomputes,
-    getRecompute,
-    listRecomputeCustomers,
-    retryRecompute,
-    createPreview,
-    getPreview,
-    listPreviewCustomers,
-    listCustomers,
-    getCustomer,
-    getTimeline,
-    getBacklog,
-    getHealth,
-    getExplanation,
-    exportCustomer,
-    eraseCustomer,
-    releaseCustomer,
-    releaseCustomers,
-    getJourney,
-    getSegment,
-    askLanguageModel,
-    listEvents,
-    streamEvents,
-    listRuleExecutions,
-    listSchemaViolations,
-    getDiagnostics,
-    createWebhook,
-    listWebhooks,
-    getWebhook,
-    updateWebhook,
-    deleteWebhook,
-    rotateWebhookSecret,
-    testWebhook,
-    listDeliveries,
-    getDelivery,
-    resendDelivery,
-    resendDeliveries,
-    getEmission,
+    listProjectsRoute,
+    createProjectRoute,
+    getProjectRoute,
+    getOverviewRoute,
+    listKeysRoute,
+    createKeyRoute,
+    rotateKeyRoute,
+    revokeKeyRoute,
+    deployConfigRoute,
+    listConfigVersionsRoute,
+    getConfigVersionRoute,
+    promoteConfigRoute,
+    rollbackConfigRoute,
+    diffConfigVersionsRoute,
+    listActivationsRoute,
+    createRecomputeRoute,
+    listRecomputesRoute,
+    getRecomputeRoute,
+    listRecomputeCustomersRoute,
+    retryRecomputeRoute,
+    createPreviewRoute,
+    getPreviewRoute,
+    listPreviewCustomersRoute,
+    listCustomersRoute,
+    getCustomerRoute,
+    getTimelineRoute,
+    getBacklogRoute,
+    getHealthRoute,
+    getExplanationRoute,
+    exportCustomerRoute,
+    eraseCustomerRoute,
+    releaseCustomerRoute,
+    releaseCustomersRoute,
+    getJourneyRoute,
+    getSegmentRoute,
+    askLanguageModelRoute,
+    listEventsRoute,
+    streamEventsRoute,
+    listRuleExecutionsRoute,
+    listSchemaViolationsRoute,
+    getDiagnosticsRoute,
+    createWebhookRoute,
+    listWebhooksRoute,
+    getWebhookRoute,
+    updateWebhookRoute,
+    deleteWebhookRoute,
+    rotateWebhookSecretRoute,
+    testWebhookRoute,
+    listDeliveriesRoute,
+    getDeliveryRoute,
+    resendDeliveryRoute,
+    resendDeliveriesRoute,
+    getEmissionRoute,
   ].map((bind) => bind(bound));
 }

@@ -26,7 +26,7 @@ const ruleExecution = exact(
  * The log of the rules in each customer's newest history. A page of rare filters may be short, even empty, and nextCursor go on all the
  * same.
  */
-export const listRuleExecutions = adminRoute({
+export const listRuleExecutionsRoute = adminRoute({
   operation: "list_rule_executions",
   method: "GET",
   path: "/projects/:project/rule-executions",

@@ -33,7 +33,7 @@ const segmentMembers = listOf(exact({ customerId: Type.String(), enteredAt: inst
 });
 
 /** A segment's size, its definition and statistics of its members on the first page, and its members in the order of their ids. */
-export const getSegment = adminRoute({
+export const getSegmentRoute = adminRoute({
   operation: "get_segment",
   method: "GET",
   path: "/projects/:project/segments/:segment",

@@ -1,5 +1,5 @@
 import type { Agent } from "undici";
-import { ATTEMPT_TIMEOUT_MS, type Message, type Outcome } from "../../webhooks/send.js";
+import { ATTEMPT_TIMEOUT_MS, type WebhookMessage, type AttemptOutcome } from "../../webhooks/send.js";
 import { USER_AGENT } from "../../webhooks/agent.js";
 import { SealedSecretError, secretOpener } from "../../webhooks/secret.js";
 import { Semaphore } from "../semaphore.js";
@@ -12,13 +12,13 @@ export interface WebhookTests {
    */
   run<T>(organizationId: string, work: () => Promise<T>): Promise<T>;
   /** Sends a message once, signed as of `at`, by an agent of its own that checks addresses as the worker's does. Never rejects. */
-  send(message: Message, at: Date): Promise<SentTest>;
+  send(message: WebhookMessage, at: Date): Promise<SentTest>;
   /** Ends what is under way. */
   close(): Promise<void>;
 }
 
 export interface SentTest {
-  outcome: Outcome;
+  outcome: AttemptOutcome;
   /** Of the request; none where a secret does not open, so that nothing was sent. */
   headers: Readonly<Record<string, string>>;
 }

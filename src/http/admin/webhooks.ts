@@ -81,7 +81,7 @@ const test = Type.Object(
 const NOT_FOUND = { 404: ["WEBHOOK_NOT_FOUND"] };
 
 /** Adds a webhook. Its signing secret is in this answer and nowhere else, ever. */
-export const createWebhook = adminRoute({
+export const createWebhookRoute = adminRoute({
   operation: "create_webhook",
   method: "POST",
   path: "/projects/:project/webhooks",
@@ -106,7 +106,7 @@ export const createWebhook = adminRoute({
 });
 
 /** The webhooks of an environment, without their secrets. */
-export const listWebhooks = adminRoute({
+export const listWebhooksRoute = adminRoute({
   operation: "list_webhooks",
   method: "GET",
   path: "/projects/:project/webhooks",
@@ -120,7 +120,7 @@ export const listWebhooks = adminRoute({
 });
 
 /** A webhook with what waits to be delivered there. */
-export const getWebhook = adminRoute({
+export const getWebhookRoute = adminRoute({
   operation: "get_webhook",
   method: "GET",
   path: "/projects/:project/webhooks/:webhook",
@@ -135,7 +135,7 @@ export const getWebhook = adminRoute({
 });
 
 /** Changes what a webhook is set to; members that are not there stay. Disabled, it receives nothing, and what is pending waits. */
-export const updateWebhook = adminRoute({
+export const updateWebhookRoute = adminRoute({
   operation: "update_webhook",
   method: "PATCH",
   path: "/projects/:project/webhooks/:webhook",
@@ -155,7 +155,7 @@ export const updateWebhook = adminRoute({
 });
 
 /** Deletes a webhook; what was to be delivered there and the log of its deliveries go with it. */
-export const deleteWebhook = adminRoute({
+export const deleteWebhookRoute = adminRoute({
   operation: "delete_webhook",
   method: "DELETE",
   path: "/projects/:project/webhooks/:webhook",
@@ -170,7 +170,7 @@ export const deleteWebhook = adminRoute({
 });
 
 /** Gives a webhook a new secret, which is in this answer and nowhere else; the old one signs too until the grace is over. */
-export const rotateWebhookSecret = adminRoute({
+export const rotateWebhookSecretRoute = adminRoute({
   operation: "rotate_webhook_secret",
   method: "POST",
   path: "/projects/:project/webhooks/:webhook/rotate-secret",
@@ -195,7 +195,7 @@ export const rotateWebhookSecret = adminRoute({
 });
 
 /** Sends one made-up message to a webhook, now and once, and answers what came of it. */
-export const testWebhook = adminRoute({
+export const testWebhookRoute = adminRoute({
   operation: "test_webhook",
   method: "POST",
   path: "/projects/:project/webhooks/:webhook/test",

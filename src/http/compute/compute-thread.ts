@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { Job, JobInput, JobName, JobOutput, JobReport } from "./jobs.js";
+import type { ComputeJob, JobInput, JobName, JobOutput, JobReport } from "./jobs.js";
 import { ApiError } from "../errors.js";
 
 /** Where scripts/build.js puts what the thread runs; sources are run without it, so they take what was built of them. */
@@ -54,7 +54,7 @@ export class ComputeThread {
       this.#running.set(id, { answers, resolve, reject });
       // While it works, the process is not over.
       worker.ref();
-      worker.postMessage({ id, name, input } satisfies Job, transfer);
+      worker.postMessage({ id, name, input } satisfies ComputeJob, transfer);
     });
   }
 

@@ -27,7 +27,7 @@ export type JobInput<Name extends JobName> = Parameters<(typeof JOBS)[Name]>[0];
 export type JobOutput<Name extends JobName> = Awaited<ReturnType<(typeof JOBS)[Name]>>;
 
 /** What the thread is told to do. */
-export interface Job {
+export interface ComputeJob {
   id: number;
   name: JobName;
   input: unknown;
@@ -49,7 +49,7 @@ export type JobReport = { id: number } & (
 export type Ask = (question: string, input: unknown) => Promise<unknown>;
 
 /** Does a job, and tells how it ended. */
-export async function doJob({ id, name, input }: Job, ask: Ask): Promise<JobReport> {
+export async function doJob({ id, name, input }: ComputeJob, ask: Ask): Promise<JobReport> {
   try {
     const job = JOBS[name] as (input: unknown, ask: Ask) => unknown;
     return { id, output: await job(input, ask) };

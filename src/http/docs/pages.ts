@@ -4,7 +4,7 @@ import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** A page of the documentation. */
-export interface Page {
+export interface DocsPage {
   /** Its address below /docs. */
   name: string;
   /** In the project's `docs`. */
@@ -13,7 +13,7 @@ export interface Page {
   about: string;
 }
 
-const GUIDES: readonly Page[] = [
+const GUIDES: readonly DocsPage[] = [
   {
     name: "quickstart",
     file: "quickstart.md",
@@ -199,9 +199,9 @@ export function readDocument(file: string): Promise<string> {
 }
 
 /** All pages with their titles, in the order of the navigation. Those for operators begin with `<!-- what the page is about -->`. */
-export async function describePages({ pages }: Contents): Promise<Page[]> {
+export async function describePages({ pages }: Contents): Promise<DocsPage[]> {
   const operators = [...pages].filter(([, file]) => posix.dirname(file) === OPERATIONS);
-  const described = operators.map(async ([name, file]): Promise<Page> => {
+  const described = operators.map(async ([name, file]): Promise<DocsPage> => {
     const text = await readDocument(file);
     const [, about = "", title = name] = /^(?:<!-- (.+?) -->\s+)?# (.+)$/m.exec(text) ?? [];
     return { name, file, title, about };

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import type { Context } from "koa";
 import type { Route } from "../route.js";
 import { BASE_STYLE, contentSecurityPolicy } from "../style.js";
-import { describePages, findContents, type Page, readDocument } from "./pages.js";
+import { describePages, findContents, type DocsPage, readDocument } from "./pages.js";
 import { renderMarkdown } from "./render.js";
 
 /** The documentation's whole style: wide tables and code scroll by themselves. */
@@ -66,7 +66,7 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
     }));
 }
 
-async function render(name: string, pages: readonly Page[]): Promise<string> {
+async function render(name: string, pages: readonly DocsPage[]): Promise<string> {
   const { file, title } = pages.find((page) => page.name === name)!;
   const root = "../".repeat(name.split("/").length);
   const links = [
@@ -86,7 +86,7 @@ async function render(name: string, pages: readonly Page[]): Promise<string> {
   return frame(title, `<nav aria-label="Documentation">${links.join("")}</nav>\n<main>\n${content}</main>`);
 }
 
-function index(pages: readonly Page[]): string {
+function index(pages: readonly DocsPage[]): string {
   const items = pages.map(({ name, title, about }) => `<li><a href="docs/${name}">${title}</a>: ${about}</li>`);
   return frame("Documentation", `<main>\n<h1>Documentation</h1>\n<ul>\n${items.join("\n")}\n</ul>\n</main>`);
 }

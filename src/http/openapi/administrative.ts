@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from "typebox";
-import { readOperations, type OperationRow } from "../../db/api/operations.js";
+import { readOperations, type PermissionRow } from "../../db/api/operations.js";
 import {
   headerParameters,
   pathParameters,
@@ -91,7 +91,7 @@ export class AdministrativeEndpoints {
     );
   }
 
-  #row({ operation, method, path }: Declaration): OperationRow {
+  #row({ operation, method, path }: Declaration): PermissionRow {
     const row = this.#operations.get(operation);
     if (row === undefined)
       throw new Error(`the operation ${operation} of ${method} ${path} has no row in iam.operations()`);
@@ -115,7 +115,7 @@ export class AdministrativeEndpoints {
 const LEAST = "viewer";
 
 /** Who may do it, in words. */
-function permission({ roleTest, roleLive, entitlement }: OperationRow): string {
+function permission({ roleTest, roleLive, entitlement }: PermissionRow): string {
   const role = roleTest === roleLive ? `**${roleTest}**` : `**${roleTest}** in test and **${roleLive}** in live`;
   const plan = entitlement === null ? "" : ` The organization's plan must include ${entitlement.replaceAll("_", " ")}.`;
   return `Least role: ${role}.${plan}`;

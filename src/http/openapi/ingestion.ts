@@ -1,16 +1,10 @@
 import Type, { type TObject, type TSchema } from "typebox";
 import { exact } from "../admin/schemas-common.js";
-import {
-  BATCH_MAX,
-  CHARACTERS_MAX,
-  DOCUMENT_BYTES_MAX,
-  IdentifyOperation,
-  TrackOperation,
-} from "../../ingestion/shape.js";
+import { BATCH_MAX, CHARACTERS_MAX, DOCUMENT_BYTES_MAX, IdentifyRequest, TrackRequest } from "../../ingestion/shape.js";
 import { BATCH_BYTES_MAX, SINGLE_BYTES_MAX } from "../../ingestion/request.js";
 import { REQUEST_ID, type Schemas } from "./parameters.js";
 import { ANY_WITH_BODY, headers, merge, type RefusalResponses } from "./refusals.js";
-import type { Endpoint, Operation } from "./types.js";
+import type { Endpoint, OpenApiOperation } from "./types.js";
 
 const KIB = 1024;
 const MIB = KIB * KIB;
@@ -48,8 +42,8 @@ function described(operation: TObject, title: string, description: string): TObj
   return exact(Object.fromEntries(properties) as TObject["properties"], { title, description });
 }
 
-const track = described(TrackOperation, "TrackOperation", "Something that a customer did.");
-const identify = described(IdentifyOperation, "IdentifyOperation", "What is known about a customer now.");
+const track = described(TrackRequest, "TrackOperation", "Something that a customer did.");
+const identify = described(IdentifyRequest, "IdentifyOperation", "What is known about a customer now.");
 const batch = exact(
   { events: Type.Array(Type.Union([track, identify]), { minItems: 1, maxItems: BATCH_MAX }) },
   { title: "Batch" },
@@ -107,7 +101,7 @@ export function ingestionEndpoints(schemas: Schemas, refusals: RefusalResponses)
     request: { schema: TObject; example: unknown },
     answer: { schema: TObject; example: unknown },
     codes: readonly string[],
-  ): Operation => ({
+  ): OpenApiOperation => ({
     operationId,
     summary,
     description,

@@ -13,16 +13,17 @@ const HEADERS = { "Cache-Control": "public, max-age=300" };
 /** GET /openapi.json: the description of the API, for everybody. Built at the first request. */
 export function openApiRoutes({ publicUrl, routes }: OpenApiDeps): Route[] {
   const administrative = routes.flatMap(({ declaration }) => declaration ?? []);
-  let text: string | undefined;
+  const build = async () => JSON.stringify(await openApiDocument({ publicUrl: publicUrl(), administrative }));
+  let text: Promise<string> | undefined;
   return [
     {
       method: "GET",
       path: "/openapi.json",
-      handle: (ctx) => {
-        text ??= JSON.stringify(openApiDocument({ publicUrl: publicUrl(), administrative }));
+      handle: async (ctx) => {
+        text ??= build();
+        ctx.body = await text;
         ctx.set(HEADERS);
         ctx.type = "application/json";
-        ctx.body = text;
       },
     },
   ];

@@ -32,7 +32,7 @@ export interface Reference {
   $ref: string;
 }
 
-export interface Operation {
+export interface OpenApiOperation {
   operationId: string;
   summary: string;
   description?: string;
@@ -50,5 +50,5 @@ export type Method = "get" | "post" | "put" | "patch" | "delete";
 export interface Endpoint {
   method: Method;
   path: string;
-  operation: Operation;
+  operation: OpenApiOperation;
 }

@@ -11,14 +11,14 @@ import { html, renderPage, seeOther } from "./page.js";
 import { signInTo, signOutForm } from "./sign-in.js";
 import { PageError } from "./page-error.js";
 import { pageRoute, queryText, type Visit } from "./page-route.js";
-import type { Session } from "./session.js";
+import type { PageSession } from "./session.js";
 
 const PATH = "/device";
 
 /** What a visit of somebody who is signed in needs to be answered. */
 interface SignedIn {
   visit: Pick<Visit<never>, "ctx" | "tokenField">;
-  session: Session;
+  session: PageSession;
 }
 
 /** GET /device: asks for the code that a device shows. A code in the address is filled in, and nothing more: no link approves anything. */

@@ -1,6 +1,6 @@
 import { html, type Html } from "./page.js";
 
-export interface Field {
+export interface FormField {
   /** Also the element's id. */
   name: string;
   label: string;
@@ -19,7 +19,7 @@ export interface Field {
 }
 
 /** A labelled field of a form, with its hint and what is wrong with it tied to it. */
-export function field(of: Field): Html {
+export function field(of: FormField): Html {
   const { name, label, type, autocomplete, value, hint, problem = null, describedBy } = of;
   const described = [
     describedBy,

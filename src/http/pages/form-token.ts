@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import type { Context } from "koa";
 import { newVisit } from "../request/credentials.js";
-import { clearCookie, getCookie, type Session, setCookie } from "./session.js";
+import { clearCookie, getCookie, type PageSession, setCookie } from "./session.js";
 import type { PageDeps } from "./deps.js";
 import { html, type Html } from "./page.js";
 import { PageError } from "./page-error.js";
@@ -23,7 +23,7 @@ export function formKey(serviceSecret: string): Buffer {
 }
 
 /** The hidden field of a form on a page that is shown to this browser. May set the cookie that it is bound to. */
-export function tokenField(deps: PageDeps, ctx: Context, session: Session | null): Html {
+export function tokenField(deps: PageDeps, ctx: Context, session: PageSession | null): Html {
   return html`<input type="hidden" name="${TOKEN_FIELD}" value="${sign(deps, boundTo(deps, ctx, session))}" />`;
 }
 
@@ -32,7 +32,12 @@ export function tokenField(deps: PageDeps, ctx: Context, session: Session | null
  *
  * @throws {PageError} 403.
  */
-export function requireToken(deps: PageDeps, ctx: Context, session: Session | null, token: string | undefined): void {
+export function requireToken(
+  deps: PageDeps,
+  ctx: Context,
+  session: PageSession | null,
+  token: string | undefined,
+): void {
   const expected = Buffer.from(sign(deps, boundTo(deps, ctx, session)));
   const given = Buffer.from(token ?? "");
   if (given.length === expected.length && timingSafeEqual(given, expected)) return;
@@ -49,7 +54,7 @@ export function endVisit(deps: PageDeps, ctx: Context): void {
   clearCookie(deps, ctx, VISIT_COOKIE);
 }
 
-function boundTo(deps: PageDeps, ctx: Context, session: Session | null): string {
+function boundTo(deps: PageDeps, ctx: Context, session: PageSession | null): string {
   return session === null ? `visit ${visit(deps, ctx)}` : `session ${session.hash.toString("hex")}`;
 }
 

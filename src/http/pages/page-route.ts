@@ -8,7 +8,7 @@ import type { PageDeps } from "./deps.js";
 import { requireToken, TOKEN_FIELD, tokenField } from "./form-token.js";
 import { PageError, renderError } from "./page-error.js";
 import type { Html } from "./page.js";
-import { currentSession, type Session } from "./session.js";
+import { currentSession, type PageSession } from "./session.js";
 
 /**
  * Makes sure that a form was sent from a page of ours: by the header Origin, which every browser of today sends with a form; where it is
@@ -46,7 +46,7 @@ export interface Visit<Field extends string> {
   deps: PageDeps;
   ctx: Context;
   /** Who is signed in. */
-  session: Session | null;
+  session: PageSession | null;
   /** Of a POST: its fields. */
   form: Form<Field>;
   /** The hidden field that each form of the page must hold. */

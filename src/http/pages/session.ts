@@ -32,7 +32,7 @@ export function clearCookie(deps: PageDeps, ctx: Context, name: string): void {
 }
 
 /** Who is signed in at a browser. */
-export interface Session {
+export interface PageSession {
   userId: string;
   email: string;
   /** SHA-256 of the cookie's value. */
@@ -46,7 +46,7 @@ const COOKIE = "svc_session";
 const FORM = /^svc_session_[0-9a-f]{48}$/;
 
 /** Who is signed in, by one query; null for nobody, and for a session that has expired or ended. */
-export async function currentSession(deps: PageDeps, ctx: Context): Promise<Session | null> {
+export async function currentSession(deps: PageDeps, ctx: Context): Promise<PageSession | null> {
   const value = getCookie(deps, ctx, COOKIE);
   if (value === undefined || !FORM.test(value)) return null;
   const hash = hashCredential(value);

@@ -1,16 +1,16 @@
 import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import type { TLocalizedValidationError } from "typebox/error";
-import { ApiError, type Diagnostic } from "../errors.js";
+import { ApiError, type ErrorDiagnostic } from "../errors.js";
 
 /** A TypeBox schema, compiled, that reports in the service's words. */
-export interface Shape<Schema extends TSchema> {
+export interface RequestShape<Schema extends TSchema> {
   readonly schema: Schema;
   /** Returns the value if it has the shape. Throws VALIDATION_ERROR with every problem's path, the first one as `field`. */
   check(value: unknown): Static<Schema>;
 }
 
-export function shape<const Schema extends TSchema>(schema: Schema): Shape<Schema> {
+export function shape<const Schema extends TSchema>(schema: Schema): RequestShape<Schema> {
   const compiled = Compile(schema);
   return {
     schema,
@@ -36,9 +36,9 @@ function invalid(errors: readonly TLocalizedValidationError[], schema: TSchema):
 }
 
 /** A schema's error as diagnostics, one for each member that it names. */
-function describe(error: TLocalizedValidationError, schema: TSchema, named: boolean): Diagnostic[] {
+function describe(error: TLocalizedValidationError, schema: TSchema, named: boolean): ErrorDiagnostic[] {
   const path = toPath(error.instancePath);
-  const at = (place: string, says: string): Diagnostic => ({
+  const at = (place: string, says: string): ErrorDiagnostic => ({
     code: "INVALID_STRUCTURE",
     message: place === "" ? `The body ${says}.` : `\`${place}\` ${says}.`,
     path: place,

@@ -5,7 +5,7 @@ import { at } from "../snapshot/problem.js";
 /** A difference between two snapshots, in the author's terms. */
 export interface Change {
   kind: "added" | "removed" | "changed";
-  subject: Subject;
+  subject: ChangeSubject;
   /** Of the subject: `login`, `login.seats` (a property), `new → trial` (a transition), `onboarding.invite_team` (a step). */
   id: string;
   /** Where `after` stands in the newer snapshot; where `after` is null, where `before` stands in the older one. */
@@ -18,7 +18,7 @@ export interface Change {
   after: unknown;
 }
 
-export type Subject =
+export type ChangeSubject =
   | "event"
   | "property"
   | "trait"
@@ -33,8 +33,8 @@ export type Subject =
   | "setting";
 
 /** The part of the model that a change is told of. */
-export interface Part {
-  subject: Subject;
+export interface ComparedPart {
+  subject: ChangeSubject;
   id: string;
 }
 
@@ -45,22 +45,27 @@ const MESSAGE_LENGTH_MAX = 500;
 export class Changes {
   readonly found: Change[] = [];
 
-  added(part: Part, after: Placed<unknown>, message: string): void {
+  added(part: ComparedPart, after: Placed<unknown>, message: string): void {
     this.#add("added", part, undefined, after, message);
   }
 
-  removed(part: Part, before: Placed<unknown>, message: string): void {
+  removed(part: ComparedPart, before: Placed<unknown>, message: string): void {
     this.#add("removed", part, before, undefined, message);
   }
 
   /** Something of a part that is in both snapshots. One side may be undefined, not both. */
-  changed(part: Part, before: Placed<unknown> | undefined, after: Placed<unknown> | undefined, message: string): void {
+  changed(
+    part: ComparedPart,
+    before: Placed<unknown> | undefined,
+    after: Placed<unknown> | undefined,
+    message: string,
+  ): void {
     this.#add("changed", part, before, after, message);
   }
 
   #add(
     kind: Change["kind"],
-    { subject, id }: Part,
+    { subject, id }: ComparedPart,
     before: Placed<unknown> | undefined,
     after: Placed<unknown> | undefined,
     message: string,
@@ -90,13 +95,18 @@ export function compareMembers<T extends object>(
 }
 
 /** A comparison of a value as a whole: `expires after: 30d → none`. */
-export function asWhole<V>(changes: Changes, part: Part, label: string, text: (value: V) => string): Compare<V> {
+export function asWhole<V>(
+  changes: Changes,
+  part: ComparedPart,
+  label: string,
+  text: (value: V) => string,
+): Compare<V> {
   const shown = (side: Placed<V> | undefined): string => (side === undefined ? "none" : text(side.item));
   return (before, after) => changes.changed(part, before, after, `${label}: ${shown(before)} → ${shown(after)}`);
 }
 
 /** A comparison of an option that is there as true or not at all: `repeat: false → true`. */
-export function asFlag(changes: Changes, part: Part, label: string): Compare<true> {
+export function asFlag(changes: Changes, part: ComparedPart, label: string): Compare<true> {
   return (before, after) =>
     changes.changed(part, before, after, `${label}: ${before !== undefined} → ${after !== undefined}`);
 }

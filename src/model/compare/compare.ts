@@ -2,7 +2,7 @@ import type { Placed } from "../snapshot/list.js";
 import { at, list } from "../snapshot/problem.js";
 import type { EventSchema, Field, Snapshot } from "../snapshot/types.js";
 import { fieldText } from "../snapshot/words.js";
-import { asFlag, asWhole, type Change, Changes, compareMembers, member, type Part, same } from "./change.js";
+import { asFlag, asWhole, type Change, Changes, compareMembers, member, type ComparedPart, same } from "./change.js";
 import { compareKeyed, keyedMembers } from "./lists.js";
 import {
   compareHealth,
@@ -40,7 +40,7 @@ function compareTraits(before: Placed<Fields>, after: Placed<Fields>, changes: C
   compareFields(before, after, (id) => ({ subject: "trait", id }), changes);
 }
 
-function propertyPart(event: string, name: string): Part {
+function propertyPart(event: string, name: string): ComparedPart {
   return { subject: "property", id: `${event}.${name}` };
 }
 
@@ -51,15 +51,15 @@ function propertiesOf({ item, path }: Placed<EventSchema>): Placed<Fields> {
 function compareFields(
   before: Placed<Fields>,
   after: Placed<Fields>,
-  part: (name: string) => Part,
+  part: (name: string) => ComparedPart,
   changes: Changes,
 ): void {
-  const compare = (part: Part, older: Placed<Field>, newer: Placed<Field>): void =>
+  const compare = (part: ComparedPart, older: Placed<Field>, newer: Placed<Field>): void =>
     compareField(part, older, newer, changes);
   compareKeyed(keyedMembers(before), keyedMembers(after), { part, text: fieldWithOption, compare }, changes);
 }
 
-function compareField(part: Part, before: Placed<Field>, after: Placed<Field>, changes: Changes): void {
+function compareField(part: ComparedPart, before: Placed<Field>, after: Placed<Field>, changes: Changes): void {
   if (typeOf(before.item) !== typeOf(after.item)) asWhole(changes, part, "type", fieldText)(before, after);
   else compareChoices(part, choicesOf(before), choicesOf(after), changes);
   const [was, is] = [member(before, "optional"), member(after, "optional")];
@@ -80,7 +80,7 @@ function choicesOf(field: Placed<Field>): Placed<string[]> | undefined {
 }
 
 function compareChoices(
-  part: Part,
+  part: ComparedPart,
   before: Placed<string[]> | undefined,
   after: Placed<string[]> | undefined,
   changes: Changes,
@@ -101,7 +101,7 @@ function fieldWithOption(field: Field): string {
   return fieldText(field) + (field.optional === true ? ".optional()" : "");
 }
 
-export type { Change, Subject } from "./change.js";
+export type { Change, ChangeSubject as Subject } from "./change.js";
 
 /**
  * What is different in `to`, in the author's terms and in the order of the snapshot: none exactly where the two have the same hash.

@@ -1,5 +1,5 @@
 import { canonicalJson } from "../snapshot/canonical.js";
-import { asWhole, type Changes, member, type Part, same } from "./change.js";
+import { asWhole, type Changes, member, type ComparedPart, same } from "./change.js";
 import type { Placed } from "../snapshot/list.js";
 import { at } from "../snapshot/problem.js";
 import type {
@@ -31,7 +31,7 @@ type Leaf = Exclude<AnyCondition, { kind: "all" | "any" | "not" }> | Measure;
  * @param label what it is called in the part, for example `when`.
  */
 export function compareConditions(
-  part: Part,
+  part: ComparedPart,
   label: string,
   before: Placed<AnyCondition> | undefined,
   after: Placed<AnyCondition> | undefined,
@@ -55,7 +55,12 @@ export function compareConditions(
 }
 
 /** Compares the numbers that two scores are made of. */
-export function compareMeasures(part: Part, before: Placed<Measure>, after: Placed<Measure>, changes: Changes): void {
+export function compareMeasures(
+  part: ComparedPart,
+  before: Placed<Measure>,
+  after: Placed<Measure>,
+  changes: Changes,
+): void {
   if (same(before.item, after.item)) return;
   if (identity(before.item) === identity(after.item)) compareLeaves(part, before, after, changes);
   else asWhole(changes, part, "measure", measureText)(before, after);
@@ -63,7 +68,7 @@ export function compareMeasures(part: Part, before: Placed<Measure>, after: Plac
 
 /** Compares the occurrences that two parts select, which are of the same event. */
 export function compareFilters(
-  part: Part,
+  part: ComparedPart,
   before: Placed<EventSelector>,
   after: Placed<EventSelector>,
   changes: Changes,
@@ -77,7 +82,13 @@ function isGroup(side: Placed<AnyCondition>): side is Placed<Group> {
 }
 
 /** Conditions are paired where they are equal, then where they ask the same of something; what is left came or went. */
-function compareGroups(part: Part, label: string, before: Placed<Group>, after: Placed<Group>, changes: Changes): void {
+function compareGroups(
+  part: ComparedPart,
+  label: string,
+  before: Placed<Group>,
+  after: Placed<Group>,
+  changes: Changes,
+): void {
   const [older, newer] = [partsOf(before), partsOf(after)];
   const pairs = new Map<number, number>();
   pair(older, newer, canonicalJson, pairs);
@@ -170,7 +181,7 @@ function about(leaf: AnyCondition | Measure): (string | null)[] {
 }
 
 /** Compares two leaves of one identity, member by member. How something compares, and with what, is told together. */
-function compareLeaves(part: Part, before: Placed<Leaf>, after: Placed<Leaf>, changes: Changes): void {
+function compareLeaves(part: ComparedPart, before: Placed<Leaf>, after: Placed<Leaf>, changes: Changes): void {
   const names = new Set([...Object.keys(before.item), ...Object.keys(after.item)]);
   const differing = [...names].filter((name) => !same(valueOf(before, name)?.item, valueOf(after, name)?.item));
   const isCompared = differing.includes("operator") && differing.includes("value");

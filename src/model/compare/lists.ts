@@ -1,4 +1,4 @@
-import { type Changes, type Part, same, type Subject } from "./change.js";
+import { type Changes, type ComparedPart, same, type ChangeSubject } from "./change.js";
 import type { Placed } from "../snapshot/list.js";
 import { at } from "../snapshot/problem.js";
 
@@ -24,11 +24,11 @@ export function keyedMembers<T>({ item, path }: Placed<Readonly<Record<string, T
 }
 
 export interface ListOptions<T> {
-  part: (key: string) => Part;
+  part: (key: string) => ComparedPart;
   /** What is said of a part that was added or removed. */
   text: (item: T) => string;
   /** Compares two that differ. */
-  compare: (part: Part, before: Placed<T>, after: Placed<T>) => void;
+  compare: (part: ComparedPart, before: Placed<T>, after: Placed<T>) => void;
 }
 
 /** Tells what was added and changed, in the order of the newer list, and then what was removed. */
@@ -49,7 +49,7 @@ export function compareKeyed<T>(
 }
 
 export interface PartsOptions<T> extends Pick<ListOptions<T>, "text" | "compare"> {
-  subject: Subject;
+  subject: ChangeSubject;
   /** What they are called together, for example `segments`. */
   what: string;
 }
@@ -70,7 +70,7 @@ export function compareParts<T extends { id: string }>(
 export function compareOrder(
   before: readonly Keyed<unknown>[],
   after: readonly Keyed<unknown>[],
-  { part, path, what }: { part: Part; path: string; what: string },
+  { part, path, what }: { part: ComparedPart; path: string; what: string },
   changes: Changes,
 ): void {
   const older = new Set(before.map(({ key }) => key));

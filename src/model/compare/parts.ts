@@ -16,7 +16,7 @@ import type {
   Trigger,
 } from "../snapshot/types.js";
 import { actionText, conditionText, scoreText, stepsText, triggerText } from "../snapshot/words.js";
-import { asFlag, asWhole, type Changes, compareMembers, member, type Part, same } from "./change.js";
+import { asFlag, asWhole, type Changes, compareMembers, member, type ComparedPart, same } from "./change.js";
 import { compareConditions, compareFilters, compareMeasures } from "./conditions.js";
 import { compareKeyed, compareOrder, compareParts, type Keyed, keyedItems, keyedMembers } from "./lists.js";
 
@@ -38,7 +38,7 @@ function itemsOf<K extends "components" | "bands">(
 }
 
 function compareComponents(before: Keyed<HealthComponent>[], after: Keyed<HealthComponent>[], changes: Changes): void {
-  const compare = (part: Part, older: Placed<HealthComponent>, newer: Placed<HealthComponent>): void =>
+  const compare = (part: ComparedPart, older: Placed<HealthComponent>, newer: Placed<HealthComponent>): void =>
     compareMembers(older, newer, {
       id: null,
       weight: asWhole(changes, part, "weight", String),
@@ -51,9 +51,9 @@ function compareComponents(before: Keyed<HealthComponent>[], after: Keyed<Health
 }
 
 function compareBands(before: Keyed<HealthBand>[], after: Keyed<HealthBand>[], changes: Changes): void {
-  const compare = (part: Part, older: Placed<HealthBand>, newer: Placed<HealthBand>): void =>
+  const compare = (part: ComparedPart, older: Placed<HealthBand>, newer: Placed<HealthBand>): void =>
     compareMembers(older, newer, { id: null, from: asWhole(changes, part, "from", String) });
-  const part = (id: string): Part => ({ subject: "setting", id: `bands.${id}` });
+  const part = (id: string): ComparedPart => ({ subject: "setting", id: `bands.${id}` });
   compareKeyed(before, after, { part, text: ({ from }) => `from ${from}`, compare }, changes);
   const bands = { subject: "setting", id: "bands" } as const;
   compareOrder(before, after, { part: bands, path: "health.bands", what: "bands" }, changes);
@@ -61,7 +61,7 @@ function compareBands(before: Keyed<HealthBand>[], after: Keyed<HealthBand>[], c
 
 type Of<K extends Score["kind"]> = Placed<Extract<Score, { kind: K }>>;
 
-function compareScores(part: Part, before: Placed<Score>, after: Placed<Score>, changes: Changes): void {
+function compareScores(part: ComparedPart, before: Placed<Score>, after: Placed<Score>, changes: Changes): void {
   if (isOf("scale", before) && isOf("scale", after)) {
     compareMembers(before, after, {
       kind: null,
@@ -93,7 +93,7 @@ function isOf<K extends Score["kind"]>(kind: K, score: Placed<Score>): score is 
 
 /** The scores of the values of a trait. */
 function compareValues(
-  part: Part,
+  part: ComparedPart,
   before: Placed<Record<string, number>>,
   after: Placed<Record<string, number>>,
   changes: Changes,
@@ -106,13 +106,13 @@ function compareValues(
 }
 
 export function compareJourneys(before: Placed<Journey[]>, after: Placed<Journey[]>, changes: Changes): void {
-  const compare = (part: Part, older: Placed<Journey>, newer: Placed<Journey>): void =>
+  const compare = (part: ComparedPart, older: Placed<Journey>, newer: Placed<Journey>): void =>
     compareJourney(part, older, newer, changes);
   const text = ({ steps }: Journey): string => `steps ${steps.map(({ id }) => id).join(", ")}`;
   compareParts(before, after, { subject: "journey", what: "journeys", text, compare }, changes);
 }
 
-function compareJourney(part: Part, before: Placed<Journey>, after: Placed<Journey>, changes: Changes): void {
+function compareJourney(part: ComparedPart, before: Placed<Journey>, after: Placed<Journey>, changes: Changes): void {
   compareMembers(before, after, {
     id: null,
     start: (was, is) => compareConditions(part, "start", was, is, changes),
@@ -124,19 +124,19 @@ function compareJourney(part: Part, before: Placed<Journey>, after: Placed<Journ
 }
 
 function compareSteps(
-  journey: Part,
+  journey: ComparedPart,
   before: Placed<JourneyStep[]>,
   after: Placed<JourneyStep[]>,
   changes: Changes,
 ): void {
   const [was, is] = [keyedItems(before, ({ id }) => id), keyedItems(after, ({ id }) => id)];
-  const compare = (part: Part, older: Placed<JourneyStep>, newer: Placed<JourneyStep>): void =>
+  const compare = (part: ComparedPart, older: Placed<JourneyStep>, newer: Placed<JourneyStep>): void =>
     compareMembers(older, newer, {
       id: null,
       when: (former, present) => compareConditions(part, "when", former, present, changes),
       since: asWhole(changes, part, "since", String),
     });
-  const part = (id: string): Part => ({ subject: "step", id: `${journey.id}.${id}` });
+  const part = (id: string): ComparedPart => ({ subject: "step", id: `${journey.id}.${id}` });
   compareKeyed(was, is, { part, text: ({ when }) => conditionText(when), compare }, changes);
   compareOrder(was, is, { part: journey, path: after.path, what: "steps" }, changes);
 }
@@ -148,7 +148,7 @@ export function compareLifecycles(
 ): void {
   compareInitial(before, after, changes);
   const [was, is] = [statesOf(before), statesOf(after)];
-  const compare = (part: Part, former: Placed<LifecycleState>, present: Placed<LifecycleState>): void =>
+  const compare = (part: ComparedPart, former: Placed<LifecycleState>, present: Placed<LifecycleState>): void =>
     compareState(part, former, present, changes);
   compareKeyed(was, is, { part: (id) => ({ subject: "state", id }), text: stateText, compare }, changes);
   const states = { part: { subject: "setting", id: "states" }, path: "lifecycle.states", what: "states" } as const;
@@ -173,7 +173,7 @@ function statesOf(lifecycle: Placed<Lifecycle> | undefined): Keyed<LifecycleStat
 }
 
 function compareState(
-  part: Part,
+  part: ComparedPart,
   before: Placed<LifecycleState>,
   after: Placed<LifecycleState>,
   changes: Changes,
@@ -186,18 +186,18 @@ function compareState(
 }
 
 function compareTransitions(
-  state: Part,
+  state: ComparedPart,
   before: Placed<Transition[]>,
   after: Placed<Transition[]>,
   changes: Changes,
 ): void {
   const [was, is] = [keyedItems(before, ({ to }) => to), keyedItems(after, ({ to }) => to)];
-  const compare = (part: Part, older: Placed<Transition>, newer: Placed<Transition>): void =>
+  const compare = (part: ComparedPart, older: Placed<Transition>, newer: Placed<Transition>): void =>
     compareMembers(older, newer, {
       to: null,
       when: (former, present) => compareConditions(part, "when", former, present, changes),
     });
-  const part = (to: string): Part => ({ subject: "transition", id: `${state.id} → ${to}` });
+  const part = (to: string): ComparedPart => ({ subject: "transition", id: `${state.id} → ${to}` });
   compareKeyed(was, is, { part, text: ({ when }) => conditionText(when), compare }, changes);
   compareOrder(was, is, { part: state, path: after.path, what: "transitions are tried" }, changes);
 }
@@ -208,7 +208,7 @@ function stateText({ terminal, transitions }: LifecycleState): string {
 }
 
 export function compareSegments(before: Placed<Segment[]>, after: Placed<Segment[]>, changes: Changes): void {
-  const compare = (part: Part, older: Placed<Segment>, newer: Placed<Segment>): void =>
+  const compare = (part: ComparedPart, older: Placed<Segment>, newer: Placed<Segment>): void =>
     compareMembers(older, newer, {
       id: null,
       when: (former, present) => compareConditions(part, "when", former, present, changes),
@@ -218,7 +218,7 @@ export function compareSegments(before: Placed<Segment[]>, after: Placed<Segment
 }
 
 export function compareRules(before: Placed<Rule[]>, after: Placed<Rule[]>, changes: Changes): void {
-  const compare = (part: Part, older: Placed<Rule>, newer: Placed<Rule>): void =>
+  const compare = (part: ComparedPart, older: Placed<Rule>, newer: Placed<Rule>): void =>
     compareMembers(older, newer, {
       id: null,
       on: (former, present) => compareTriggers(part, former!, present!, changes),
@@ -231,7 +231,7 @@ export function compareRules(before: Placed<Rule[]>, after: Placed<Rule[]>, chan
   compareParts(before, after, { subject: "rule", what: "rules", text, compare }, changes);
 }
 
-function compareTriggers(part: Part, before: Placed<Trigger>, after: Placed<Trigger>, changes: Changes): void {
+function compareTriggers(part: ComparedPart, before: Placed<Trigger>, after: Placed<Trigger>, changes: Changes): void {
   const [was, is] = [before.item, after.item];
   if (was.kind === "event" && is.kind === "event" && was.of.event === is.of.event) {
     const [older, newer] = [was.of, is.of];
@@ -243,7 +243,7 @@ function compareTriggers(part: Part, before: Placed<Trigger>, after: Placed<Trig
 }
 
 export function compareSignals(before: Placed<Signal[]>, after: Placed<Signal[]>, changes: Changes): void {
-  const compare = (part: Part, older: Placed<Signal>, newer: Placed<Signal>): void =>
+  const compare = (part: ComparedPart, older: Placed<Signal>, newer: Placed<Signal>): void =>
     compareMembers(older, newer, {
       id: null,
       severity: asWhole(changes, part, "severity", String),

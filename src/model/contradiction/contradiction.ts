@@ -1,7 +1,7 @@
 import { canonicalJson } from "../snapshot/canonical.js";
 import { parseDuration } from "../snapshot/duration.js";
 import { conflict, type Fact, rangeOf, said } from "./facts.js";
-import { factsOf, type FieldTypes, type Leaf } from "./facts-of-condition.js";
+import { factsOf, type FieldTypes, type ConditionLeaf } from "./facts-of-condition.js";
 import { quote } from "../snapshot/problem.js";
 import type { Condition, EventSelector, PropertyCondition } from "../snapshot/types.js";
 
@@ -20,7 +20,7 @@ export interface Circumstances {
 
 /** A condition without others in it, that holds or does not. */
 interface Literal {
-  leaf: Leaf;
+  leaf: ConditionLeaf;
   holds: boolean;
   key: string;
   facts: Fact[];
@@ -38,7 +38,7 @@ const BRANCHES_MAX = 200;
  */
 export function contradiction(condition: Node, circumstances: Circumstances): string | null {
   const known = (circumstances.known ?? []).map(({ condition: leaf, holds }) =>
-    literal(leaf as Leaf, holds, circumstances),
+    literal(leaf as ConditionLeaf, holds, circumstances),
   );
   return whyNot(condition, known, { ...circumstances, branchesLeft: BRANCHES_MAX });
 }
@@ -84,7 +84,7 @@ function gather(
   if (node.kind === "not") {
     gather(node.condition, !holds, literals, choices, circumstances);
   } else if (node.kind !== "all" && node.kind !== "any") {
-    literals.push(literal(node as Leaf, holds, circumstances));
+    literals.push(literal(node as ConditionLeaf, holds, circumstances));
   } else if ((node.kind === "all") === holds) {
     for (const part of node.conditions) gather(part, holds, literals, choices, circumstances);
   } else {
@@ -92,7 +92,7 @@ function gather(
   }
 }
 
-function literal(leaf: Leaf, holds: boolean, { types, event, daysMost }: Circumstances): Literal {
+function literal(leaf: ConditionLeaf, holds: boolean, { types, event, daysMost }: Circumstances): Literal {
   return {
     leaf,
     holds,
@@ -122,7 +122,7 @@ function conflictOf(literals: Literal[]): string | null {
   return windowConflict(literals);
 }
 
-function unfitFilter(leaf: Leaf, types: FieldTypes): string | null {
+function unfitFilter(leaf: ConditionLeaf, types: FieldTypes): string | null {
   if (leaf.kind === "sequence") return noEvent(leaf.first, types) ?? noEvent(leaf.then, types);
   if (!("of" in leaf) || leaf.of.where === undefined) return null;
   // What is also true of no occurrence needs none.

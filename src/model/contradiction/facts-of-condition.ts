@@ -11,7 +11,7 @@ export interface FieldTypes {
 }
 
 /** A condition without others in it. */
-export type Leaf = Exclude<Condition | PropertyCondition, { kind: "all" | "any" | "not" }>;
+export type ConditionLeaf = Exclude<Condition | PropertyCondition, { kind: "all" | "any" | "not" }>;
 
 /**
  * What is the case where a condition holds, or does not: facts that exclude others. Of kinds that exclude nothing but their own
@@ -20,7 +20,13 @@ export type Leaf = Exclude<Condition | PropertyCondition, { kind: "all" | "any" 
  * @param event whose properties a property condition speaks of; the empty text elsewhere.
  * @param daysMost how many days ago an occurrence can be at most that counts in a journey's step.
  */
-export function factsOf(leaf: Leaf, holds: boolean, types: FieldTypes, event: string, daysMost?: number): Fact[] {
+export function factsOf(
+  leaf: ConditionLeaf,
+  holds: boolean,
+  types: FieldTypes,
+  event: string,
+  daysMost?: number,
+): Fact[] {
   switch (leaf.kind) {
     case "compare":
     case "exists":
@@ -62,7 +68,7 @@ export function factsOf(leaf: Leaf, holds: boolean, types: FieldTypes, event: st
 }
 
 function factsOfProperty(
-  leaf: Extract<Leaf, { kind: "compare" | "exists" }>,
+  leaf: Extract<ConditionLeaf, { kind: "compare" | "exists" }>,
   holds: boolean,
   field: Field | undefined,
 ): Fact[] {
@@ -71,7 +77,7 @@ function factsOfProperty(
 }
 
 function factsOfOccurrences(
-  leaf: Extract<Leaf, { kind: "count" | "distinct" | "aggregate" | "latest" | "latestExists" | "daysSince" }>,
+  leaf: Extract<ConditionLeaf, { kind: "count" | "distinct" | "aggregate" | "latest" | "latestExists" | "daysSince" }>,
   holds: boolean,
   types: FieldTypes,
   daysMost: number | undefined,
@@ -113,7 +119,7 @@ function factsOfOccurrences(
 }
 
 function factsOfTrait(
-  leaf: Extract<Leaf, { kind: "trait" | "traitExists" | "traitDateWithin" | "traitDatePassed" }>,
+  leaf: Extract<ConditionLeaf, { kind: "trait" | "traitExists" | "traitDateWithin" | "traitDatePassed" }>,
   holds: boolean,
   field: Field | undefined,
 ): Fact[] {
@@ -136,7 +142,10 @@ function factsOfTrait(
 }
 
 /** Both speak of the time since the last event. Only the activity needs one: silence also counts from the first evaluation. */
-function factsOfActivity(leaf: Extract<Leaf, { kind: "inactiveFor" | "activeWithin" }>, holds: boolean): Fact[] {
+function factsOfActivity(
+  leaf: Extract<ConditionLeaf, { kind: "inactiveFor" | "activeWithin" }>,
+  holds: boolean,
+): Fact[] {
   const active = leaf.kind === "activeWithin";
   const subject: Subject = {
     key: "silence",
@@ -157,7 +166,7 @@ function statusOf(journey: string): Subject {
   };
 }
 
-function factsOfStep(leaf: Extract<Leaf, { kind: "journeyStep" }>, holds: boolean): Fact[] {
+function factsOfStep(leaf: Extract<ConditionLeaf, { kind: "journeyStep" }>, holds: boolean): Fact[] {
   const status = statusOf(leaf.journey);
   if (leaf.is === "completed") return holds ? isOneOf(status, ["not_started"], false) : [];
   const label = `the current step of the journey ${quote(leaf.journey)}`;

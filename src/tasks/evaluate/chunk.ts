@@ -19,7 +19,7 @@ import { stateOf } from "../../evaluation/stored-state.js";
 import { EVALUATED, EVALUATION_DELAY, type WorkerCounters } from "../../metrics/worker-metrics.js";
 import { WorkBudget } from "../work-budget.js";
 import { EvaluationBuilder } from "./evaluation-result.js";
-import { fetchHistory, rebuildMemories, type Waiting } from "./histories.js";
+import { fetchHistory, rebuildMemories, type WaitingCustomer } from "./histories.js";
 
 export interface ChunkDependencies {
   sql: Sql;
@@ -49,7 +49,7 @@ const REBUILT_MAX = 20;
 export const CHUNK_LIMITS: ChunkLimits = { customers: 500, operations: 5_000 };
 
 /** A customer to evaluate, and what history was fetched for it. */
-type Candidate = Pick<Waiting, "customer" | "state"> & Partial<Pick<Waiting, "history">>;
+type Candidate = Pick<WaitingCustomer, "customer" | "state"> & Partial<Pick<WaitingCustomer, "history">>;
 
 /** One transaction: take customers, evaluate them as far as a budget goes, write everything back. */
 export class Chunk {
@@ -65,7 +65,7 @@ export class Chunk {
   #evaluated: { input: EvaluationInput; result: EvaluationResult; readAt: number } | null = null;
   readonly #failed = new Map<string, unknown>();
   /** Whose evaluation needs history that is not at hand yet. */
-  #waiting: Waiting[] = [];
+  #waiting: WaitingCustomer[] = [];
   #turnBegan = performance.now();
 
   constructor(

@@ -11,7 +11,7 @@ import { stateOf } from "../../evaluation/stored-state.js";
 import type { HistoryCache } from "../../evaluation/history.js";
 
 /** A customer whose evaluation needs history that is not at hand. */
-export interface Waiting {
+export interface WaitingCustomer {
   customer: CustomerInput;
   /** From which it is evaluated again. */
   state: CustomerState;
@@ -92,7 +92,7 @@ class Rebuilt {
 export async function fetchHistory(
   tx: TransactionSql,
   environmentId: number,
-  waiting: readonly Waiting[],
+  waiting: readonly WaitingCustomer[],
 ): Promise<void> {
   const asked = waiting.flatMap(({ customer: { customerId }, history, requests }) =>
     requests.map((request) => ({ customerId, history, request })),

@@ -7,7 +7,7 @@ import { findingsOf } from "../../../src/cli/commands/ai/customer-findings.js";
 import type { CustomerRecord } from "../../../src/cli/commands/ai/customer.js";
 import { Sanitizer, textsIn } from "../../../src/cli/commands/ai/sanitizer.js";
 import { sentExplanation } from "../../../src/cli/commands/ai/sent-explanation.js";
-import type { Explanation } from "../../../src/cli/commands/customers/explanation.js";
+import type { ExplanationDocument } from "../../../src/cli/commands/customers/explanation.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
 
 /** A date of the customer, and an instant that tells it. */
@@ -27,7 +27,7 @@ const snapshot: Snapshot = {
   },
 };
 
-const leaf = (more: Partial<Explanation>): Explanation => ({
+const leaf = (more: Partial<ExplanationDocument>): ExplanationDocument => ({
   kind: "count",
   text: 'count of "login" at least 1',
   expected: "at least 1",

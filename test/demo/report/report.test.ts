@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import type { Overview } from "../../../src/demo/api.js";
+import type { ProjectOverview } from "../../../src/demo/api.js";
 import { Tally } from "../../../src/demo/receive/tally.js";
 import { report, type Results } from "../../../src/demo/report/report.js";
 import { styleFor } from "../../../src/demo/report/style.js";
 
-const overview: Overview = {
+const overview: ProjectOverview = {
   environment: "test",
   configVersion: "v1",
   customers: 1_500,

@@ -4,7 +4,7 @@ import type { Context } from "../../core/context.js";
 import { type LocalCode, UserError } from "../../core/errors.js";
 import type { Out } from "../../output/out.js";
 import { localTime, printable } from "../../output/text.js";
-import { type Explanation, explanationInWords } from "../customers/explanation.js";
+import { type ExplanationDocument, explanationInWords } from "../customers/explanation.js";
 import { remarks } from "../customers/why.js";
 import { sentState } from "./customer-facts.js";
 import { findingsOf } from "./customer-findings.js";
@@ -57,7 +57,7 @@ const ACTIVATED = "activated";
 interface Way {
   states: string[];
   /** The condition of its first transition, as it stands now; null where the service cannot tell. */
-  next: Explanation | null;
+  next: ExplanationDocument | null;
   /** The leaves of it that are not met, in words. */
   lacking: string[];
   /** The conditions of the transitions behind it. They begin to count when their state is entered. */
@@ -130,7 +130,7 @@ function conditionsOf({ states }: Lifecycle, from: string, to: string): string {
 }
 
 /** The leaves that are not met; of groups where one is enough, all that could be. */
-function lackingIn(explanation: Explanation): string[] {
+function lackingIn(explanation: ExplanationDocument): string[] {
   if (explanation.met) return [];
   const { kind, text, conditions } = explanation;
   return conditions === undefined || kind === "not" ? [text] : conditions.flatMap(lackingIn);

@@ -12,10 +12,10 @@ export interface Arrivals {
   /** Names that came in the last 30 days and the model does not declare. */
   undeclared: string[];
   /** How what came violated the active version's schema. */
-  violations: Violation[];
+  violations: SchemaViolation[];
 }
 
-export interface Violation {
+export interface SchemaViolation {
   configVersion: string;
   event: string | null;
   code: string;
@@ -47,7 +47,7 @@ export async function readArrivals(context: Context, snapshot: Snapshot): Promis
 async function arrivals({ api, settings }: Context, snapshot: Snapshot): Promise<Arrivals> {
   const env = settings.environment;
   const diagnostics = await api.get<{ data: Finding[] }>(api.projectPath("diagnostics"), ["data"], { env });
-  const violations = await readList<Violation>(
+  const violations = await readList<SchemaViolation>(
     api,
     api.projectPath("schema-violations"),
     { env },

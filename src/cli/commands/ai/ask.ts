@@ -17,14 +17,14 @@ export interface Ending {
   usage: { promptTokens: number; completionTokens: number } | null;
 }
 
-export interface Question {
+export interface AiQuestion {
   task: Facts["task"];
   facts: Facts["sent"];
   model?: string | undefined;
 }
 
 /** What is sent for a question, to the last byte. */
-export function bodyOf({ task, facts, model }: Question): string {
+export function bodyOf({ task, facts, model }: AiQuestion): string {
   return JSON.stringify({ task, facts, ...(model === undefined ? {} : { model }) });
 }
 
@@ -36,7 +36,7 @@ export function bodyOf({ task, facts, model }: Question): string {
  */
 export async function* ask(
   { api, settings }: Context,
-  question: Question,
+  question: AiQuestion,
   stop: AbortSignal,
 ): AsyncGenerator<string, Ending> {
   const { apiUrl, environment } = settings;

@@ -4,11 +4,11 @@ import type { Context } from "../../core/context.js";
 import { type LocalCode, UserError } from "../../core/errors.js";
 import { shellWord } from "../../output/text.js";
 import { createFile, refuseExisting } from "../../output/write-file.js";
-import type { Task } from "./facts.js";
+import type { AiTask } from "./facts.js";
 
 /** What a command of `svc ai` came to. */
-export interface Outcome {
-  task: Task;
+export interface AiOutcome {
+  task: AiTask;
   /** As programs read them. */
   facts: Readonly<Record<string, unknown>>;
   answer: object | null;
@@ -31,7 +31,7 @@ export async function refuseOutput({ io }: Context, output: string | undefined):
  *
  * @throws {UserError} why there is no answer, or no file
  */
-export async function conclude(context: Context, output: string | undefined, outcome: Outcome): Promise<void> {
+export async function conclude(context: Context, output: string | undefined, outcome: AiOutcome): Promise<void> {
   const { io, out } = context;
   const { task, facts, answer, page, written } = outcome;
   let { failure } = outcome;

@@ -1,8 +1,8 @@
 import type { Snapshot } from "../../../model/snapshot/types.js";
-import type { Answer } from "../../client/api.js";
+import type { ApiAnswer } from "../../client/api.js";
 import type { Context } from "../../core/context.js";
-import type { Backlog, CustomerState, Emission } from "../customers/customer-state.js";
-import { type CustomerExplanation, explanationOf } from "../customers/explained.js";
+import type { Backlog, InspectedCustomer, Emission } from "../customers/customer-state.js";
+import { type ExplainedCustomer, explanationOf } from "../customers/explained.js";
 import { readList } from "../../output/list.js";
 import type { RuleRun } from "../rules/rule-runs.js";
 import { activeVersion, getVersion } from "../config/stored-versions.js";
@@ -20,11 +20,11 @@ export interface AcceptedEvent {
 
 /** All that is read of a customer; the lists are the latest, the newest last. */
 export interface CustomerRecord {
-  state: CustomerState;
+  state: InspectedCustomer;
   /** The same as it came, which alone has all digits of the traits. */
-  answer: Answer<CustomerState>;
+  answer: ApiAnswer<InspectedCustomer>;
   backlog: Backlog;
-  explanation: CustomerExplanation;
+  explanation: ExplainedCustomer;
   /** The active model; null where none was deployed. */
   snapshot: Snapshot | null;
   timeline: Emission[];
@@ -43,7 +43,7 @@ export async function readCustomer(context: Context, customerId: string): Promis
   const env = settings.environment;
   const path = api.projectPath("customers", customerId);
   // First, because it says where there is no such customer.
-  const state = await api.get<CustomerState>(path, ["customerId", "lifecycle", "segments", "traits"], { env });
+  const state = await api.get<InspectedCustomer>(path, ["customerId", "lifecycle", "segments", "traits"], { env });
   const newest = { limit: LATEST, cursor: undefined };
   const [backlog, explanation, snapshot, timeline, events, ruleRuns] = await Promise.all([
     api.get<Backlog>(`${path}/backlog`, ["pending", "ahead", "setAside"], { env }),

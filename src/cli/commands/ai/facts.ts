@@ -1,7 +1,7 @@
 import type { Out } from "../../output/out.js";
 
 /** The commands of `svc ai`, by the second of their words. */
-export type Task =
+export type AiTask =
   | "model-success"
   | "suggest-events"
   | "explain-config"
@@ -11,7 +11,7 @@ export type Task =
 
 /** What a command of `svc ai` found out by itself, without any language model. */
 export interface Facts {
-  task: Task;
+  task: AiTask;
   /** As a program reads them. */
   document: Readonly<Record<string, unknown>>;
   /** As people read them. */

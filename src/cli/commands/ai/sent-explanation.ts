@@ -1,5 +1,5 @@
-import type { CustomerExplanation } from "../customers/explained.js";
-import type { Explanation } from "../customers/explanation.js";
+import type { ExplainedCustomer } from "../customers/explained.js";
+import type { ExplanationDocument } from "../customers/explanation.js";
 import type { Sanitizer } from "./sanitizer.js";
 
 /** Kinds of conditions whose actual values the service computed: counts, instants, names of the model. Those of all others are a customer's own. */
@@ -28,7 +28,7 @@ const OF_DATES = new Set(["traitDateWithin", "traitDatePassed"]);
 const AMOUNT = /^(less|more) than -?[\d.]+$/;
 
 /** An explanation as it may be sent. Texts of conditions are the model's own. */
-export function sentExplanation(sanitizer: Sanitizer, explanation: Explanation): Record<string, unknown> {
+export function sentExplanation(sanitizer: Sanitizer, explanation: ExplanationDocument): Record<string, unknown> {
   const { kind, text, expected, actual, met, missing, flipsAt, conditions } = explanation;
   const isAmount = typeof missing === "number" || (typeof missing === "string" && AMOUNT.test(missing));
   return {
@@ -46,14 +46,14 @@ export function sentExplanation(sanitizer: Sanitizer, explanation: Explanation):
 }
 
 /** Whether when it flips would tell a date that may not be sent. */
-function tellsDate(sanitizer: Sanitizer, { kind, text, conditions }: Explanation): boolean {
+function tellsDate(sanitizer: Sanitizer, { kind, text, conditions }: ExplanationDocument): boolean {
   if (conditions !== undefined) return conditions.some((part) => tellsDate(sanitizer, part));
   return OF_DATES.has(kind) && !sanitizer.allowsIn(text);
 }
 
 /** Why a customer stands where it does, as it may be sent. */
-export function sentWhy(sanitizer: Sanitizer, why: CustomerExplanation): Record<string, unknown> {
-  const sent = (condition: Explanation | null) => condition && sentExplanation(sanitizer, condition);
+export function sentWhy(sanitizer: Sanitizer, why: ExplainedCustomer): Record<string, unknown> {
+  const sent = (condition: ExplanationDocument | null) => condition && sentExplanation(sanitizer, condition);
   return {
     asOf: why.asOf,
     configVersion: why.configVersion,

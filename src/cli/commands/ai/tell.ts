@@ -31,7 +31,7 @@ export interface AiValues {
 }
 
 /** What a language model said. */
-export interface Answer extends Ending {
+export interface ModelAnswer extends Ending {
   text: string;
 }
 
@@ -64,7 +64,7 @@ async function answerIfAny(
   context: Context,
   { model }: AiValues,
   facts: Facts,
-): Promise<{ answer: Answer | null; failure: UserError | null }> {
+): Promise<{ answer: ModelAnswer | null; failure: UserError | null }> {
   const { out } = context;
   if (isForbidden(context)) return { answer: null, failure: null };
   const live = new LiveText(facts.restore);
@@ -118,7 +118,7 @@ export function noteEnding({ out }: Context, { finishReason }: Ending): void {
 }
 
 /** Facts and answer as a page of Markdown. */
-function page({ out }: Context, { task, text, markdown }: Facts, answer: Answer | null): string {
+function page({ out }: Context, { task, text, markdown }: Facts, answer: ModelAnswer | null): string {
   const facts =
     markdown?.trimEnd() ?? `# svc ai ${task}\n\n## Facts\n\n${block("text", `${text(out.forFile()).trimEnd()}\n`)}`;
   const said = answer === null ? [] : [`## What ${answer.model} makes of it`, answer.text];

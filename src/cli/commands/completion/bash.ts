@@ -1,8 +1,8 @@
-import type { Place } from "./words.js";
+import type { CompletionPlace } from "./words.js";
 import { namesWithValue, offers, typed } from "./words.js";
 
 /** A script for bash, from 3.2 on. */
-export function bashScript(places: readonly Place[]): string {
+export function bashScript(places: readonly CompletionPlace[]): string {
   return `# Completes command lines of svc in bash. To have it in every shell, put this line into ~/.bashrc:
 #   source <(svc completion bash)
 _svc() {
@@ -57,7 +57,7 @@ complete -F _svc svc
 `;
 }
 
-function valuesAt({ path, options }: Place): string[] {
+function valuesAt({ path, options }: CompletionPlace): string[] {
   return options.flatMap((option) => {
     const { value } = option;
     if (value === undefined || value === "unknown") return [];
@@ -68,7 +68,7 @@ function valuesAt({ path, options }: Place): string[] {
   });
 }
 
-function wordsAt(place: Place): string[] {
+function wordsAt(place: CompletionPlace): string[] {
   return offers(place).map(
     ({ position, words }) =>
       `      "${place.path} ${position}") _svc_words "${words.map(({ word }) => word).join(" ")}" ;;`,

@@ -1,8 +1,8 @@
-import type { CompletedOption, Place } from "./words.js";
+import type { CompletedOption, CompletionPlace } from "./words.js";
 import { namesWithValue, offers, singleQuoted } from "./words.js";
 
 /** A script for fish, from 3.0 on. */
-export function fishScript(places: readonly Place[]): string {
+export function fishScript(places: readonly CompletionPlace[]): string {
   return `# Completes command lines of svc in fish. To have it in every shell:
 #   svc completion fish > ~/.config/fish/completions/svc.fish
 
@@ -44,7 +44,7 @@ ${places.flatMap(linesAt).join("\n")}
 `;
 }
 
-function linesAt(place: Place): string[] {
+function linesAt(place: CompletionPlace): string[] {
   const { path, options } = place;
   const at = (position: number | "*") => `-n ${singleQuoted(`__svc_at "${path}/${position}"`)}`;
   return [

@@ -1,7 +1,7 @@
 import type { AnyCommand, Option, Options, Positional } from "../../core/command.js";
 import { optionName } from "../../core/values.js";
 import { sharedOptions } from "../../core/options.js";
-import type { Registry } from "../../core/registry.js";
+import type { CommandRegistry } from "../../core/registry.js";
 
 /** A word with what it means. */
 export interface Word {
@@ -23,7 +23,7 @@ export interface CompletedOption {
 }
 
 /** A place on a command line: the words that were typed so far, and what may follow. */
-export interface Place {
+export interface CompletionPlace {
   /** `customers list`; empty at the beginning. */
   path: string;
   words: readonly Word[];
@@ -33,14 +33,14 @@ export interface Place {
 }
 
 /** Every place, that at the beginning first. Loads all commands. */
-export async function places(registry: Registry): Promise<readonly Place[]> {
+export async function places(registry: CommandRegistry): Promise<readonly CompletionPlace[]> {
   const { commands, nouns } = registry;
   const loaded = new Map(await Promise.all(commands.map(async ({ path, load }) => [path, await load()] as const)));
   const paths = new Set(["", ...Object.keys(nouns), ...loaded.keys()]);
   return [...paths].map((path) => placeAt(registry, path, loaded.get(path)));
 }
 
-function placeAt(registry: Registry, path: string, command: AnyCommand | undefined): Place {
+function placeAt(registry: CommandRegistry, path: string, command: AnyCommand | undefined): CompletionPlace {
   return {
     path,
     words: wordsAfter(registry, path),
@@ -58,7 +58,7 @@ const HELP: CompletedOption = { name: "help", alias: "h", about: "Show help" };
 /** That of `svc`. Some commands have an option of this name, which takes the version of a model. */
 const VERSION: CompletedOption = { name: "version", about: "Show version number" };
 
-function wordsAfter({ commands, nouns }: Registry, path: string): Word[] {
+function wordsAfter({ commands, nouns }: CommandRegistry, path: string): Word[] {
   const depth = path === "" ? 0 : path.split(" ").length;
   const all = [
     ...commands.map((command) => ({ words: command.path.split(" "), about: command.describe })),
@@ -89,7 +89,7 @@ function argumentOf(positional: Positional): Value {
 }
 
 /** What may stand at a place after so many arguments, wherever something is known: words that go on, or the choices of an argument. */
-export function offers({ words, args }: Place): { position: number; words: readonly Word[] }[] {
+export function offers({ words, args }: CompletionPlace): { position: number; words: readonly Word[] }[] {
   const positions = [...new Set([0, ...args.keys()])];
   return positions
     .map((position) => {
@@ -101,7 +101,7 @@ export function offers({ words, args }: Place): { position: number; words: reado
 }
 
 /** The options that take a value, as they are typed. A name takes one at every place or at none, so the shells need not know where. */
-export function namesWithValue(all: readonly Place[]): string[] {
+export function namesWithValue(all: readonly CompletionPlace[]): string[] {
   const names = all.flatMap(({ options }) => options.filter(({ value }) => value !== undefined).flatMap(typed));
   return [...new Set(names)].sort();
 }

@@ -1,8 +1,8 @@
-import type { CompletedOption, Place } from "./words.js";
+import type { CompletedOption, CompletionPlace } from "./words.js";
 import { namesWithValue, offers, singleQuoted, typed } from "./words.js";
 
 /** A script for zsh, from 5.0 on: a function of `fpath`, or to be read by `source`. */
-export function zshScript(places: readonly Place[]): string {
+export function zshScript(places: readonly CompletionPlace[]): string {
   return `#compdef svc
 # Completes command lines of svc in zsh. To have it in every shell, put these lines into ~/.zshrc:
 #   autoload -Uz compinit && compinit
@@ -62,7 +62,7 @@ function described(option: CompletedOption): string[] {
   return typed(option).map((name) => singleQuoted(`${name}:${option.about}`));
 }
 
-function valuesAt({ path, options }: Place): string[] {
+function valuesAt({ path, options }: CompletionPlace): string[] {
   return options.flatMap((option) => {
     const { value } = option;
     if (value === undefined || value === "unknown") return [];
@@ -72,7 +72,7 @@ function valuesAt({ path, options }: Place): string[] {
   });
 }
 
-function wordsAt(place: Place): string[] {
+function wordsAt(place: CompletionPlace): string[] {
   return offers(place).map(({ position, words }) => {
     const shown = words.map(({ word, about }) => singleQuoted(about === "" ? word : `${word}:${about}`));
     return `      ("${place.path} ${position}") found=(${shown.join(" ")}) ;;`;

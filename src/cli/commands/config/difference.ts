@@ -1,5 +1,5 @@
 import type { Change } from "../../../model/compare/change.js";
-import type { Style } from "../../output/out.js";
+import type { OutputStyle } from "../../output/out.js";
 import { plural, printable } from "../../output/text.js";
 
 /** Parts of a model in the order in which authors read them; whatever else there is comes last. */
@@ -14,7 +14,7 @@ interface Line {
 }
 
 /** Differences between two models for people, part by part. @param columns the width of what they are shown on */
-export function changesInWords(changes: readonly Change[], style: Style, columns: number): string {
+export function changesInWords(changes: readonly Change[], style: OutputStyle, columns: number): string {
   return [...byPart(changes)]
     .map(([part, lines]) => [style.bold(part), ...lines.map((line) => inWords(line, style, columns))].join("\n"))
     .join("\n\n");
@@ -40,7 +40,7 @@ function byPart(changes: readonly Change[]): Map<string, Line[]> {
   return new Map([...parts].filter(([, lines]) => lines.length > 0));
 }
 
-function inWords({ kind, about, message }: Line, style: Style, columns: number): string {
+function inWords({ kind, about, message }: Line, style: OutputStyle, columns: number): string {
   const [sign, paint] = (
     { added: ["+", style.green], removed: ["-", style.red], changed: ["~", style.yellow] } as const
   )[kind];

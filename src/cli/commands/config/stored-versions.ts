@@ -1,7 +1,7 @@
 import type { Change } from "../../../model/compare/change.js";
 import type { Snapshot } from "../../../model/snapshot/types.js";
 import { parseSnapshot } from "../../../model/validate/validate.js";
-import type { Answer, Page } from "../../client/api.js";
+import type { ApiAnswer, ListPage } from "../../client/api.js";
 import type { Context } from "../../core/context.js";
 import { type LocalCode, UsageError, UserError } from "../../core/errors.js";
 
@@ -50,7 +50,7 @@ export async function getVersion({ api, settings }: Context, name: string): Prom
 }
 
 /** Compares two versions of the service. */
-export function getDiff({ api }: Context, from: string, to: string): Promise<Answer<Diff>> {
+export function getDiff({ api }: Context, from: string, to: string): Promise<ApiAnswer<Diff>> {
   return api.get<Diff>(api.projectPath("config-diff"), ["from", "to", "changes"], { from, to });
 }
 
@@ -58,6 +58,6 @@ export function getDiff({ api }: Context, from: string, to: string): Promise<Ans
 export async function activeVersion({ api }: Context, environment: string): Promise<string | null> {
   const path = api.projectPath("activations");
   const query = { env: environment, limit: 1 };
-  const { data } = await api.get<Page<{ version: string }>>(path, ["data", "nextCursor"], query);
+  const { data } = await api.get<ListPage<{ version: string }>>(path, ["data", "nextCursor"], query);
   return data.data[0]?.version ?? null;
 }

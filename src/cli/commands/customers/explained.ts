@@ -1,5 +1,5 @@
 import type { Context } from "../../core/context.js";
-import type { Explanation } from "./explanation.js";
+import type { ExplanationDocument } from "./explanation.js";
 import { isTransient } from "../../client/retry-transient.js";
 import { printable } from "../../output/text.js";
 
@@ -15,26 +15,26 @@ export interface AboutState {
 }
 
 /** Why a customer stands where it does: each part of the model with the conditions that are consulted now. */
-export interface CustomerExplanation extends AboutState {
-  lifecycle: { state: string | null; transitions: { to: string; condition: Explanation }[] } | null;
+export interface ExplainedCustomer extends AboutState {
+  lifecycle: { state: string | null; transitions: { to: string; condition: ExplanationDocument }[] } | null;
   journeys: ExplainedJourney[];
   segments: ExplainedSegment[];
   health: { overall: number | null; band: string | null; components: ExplainedComponent[] } | null;
-  signals: { signal: string; raised: boolean; severity: string; condition: Explanation | null }[];
+  signals: { signal: string; raised: boolean; severity: string; condition: ExplanationDocument | null }[];
 }
 
 export interface ExplainedJourney {
   journey: string;
   status: string;
   /** Null where a run is under way, or the journey does not repeat. */
-  start: Explanation | null;
-  steps: { step: string; completed: boolean; condition: Explanation | null }[];
+  start: ExplanationDocument | null;
+  steps: { step: string; completed: boolean; condition: ExplanationDocument | null }[];
 }
 
 export interface ExplainedSegment {
   segment: string;
   member: boolean;
-  condition: Explanation | null;
+  condition: ExplanationDocument | null;
 }
 
 export interface ExplainedComponent {
@@ -48,11 +48,11 @@ export interface ExplainedComponent {
 export function explanationOf({ api, settings }: Context, customerId: string) {
   const path = api.projectPath("customers", customerId, "explanation");
   const members = ["lifecycle", "journeys", "segments", "health", "signals", "unavailable"] as const;
-  return api.get<CustomerExplanation>(path, members, { env: settings.environment });
+  return api.get<ExplainedCustomer>(path, members, { env: settings.environment });
 }
 
 /** The same, or null where the service cannot tell for the moment, which is said beside the result. */
-export async function explanationIfAny(context: Context, customerId: string): Promise<CustomerExplanation | null> {
+export async function explanationIfAny(context: Context, customerId: string): Promise<ExplainedCustomer | null> {
   try {
     return (await explanationOf(context, customerId)).data;
   } catch (error) {

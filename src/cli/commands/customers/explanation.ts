@@ -4,7 +4,7 @@ import type { Out } from "../../output/out.js";
 import { distance, localTime, printable } from "../../output/text.js";
 
 /** Why a condition holds or not, as the service explains it: a tree, as the condition is one. */
-export interface Explanation {
+export interface ExplanationDocument {
   kind: string;
   text: string;
   expected: unknown;
@@ -12,7 +12,7 @@ export interface Explanation {
   met: boolean;
   missing: unknown;
   flipsAt: string | null;
-  conditions?: Explanation[];
+  conditions?: ExplanationDocument[];
 }
 
 const INDENT = "  ";
@@ -21,7 +21,7 @@ const INDENT = "  ";
  * An explanation for people: a line per condition, its parts indented below it. What there is to say of a condition stands beside it, or below it where
  * the terminal is too narrow.
  */
-export function explanationInWords(out: Out, explanation: Explanation, indent = INDENT): string {
+export function explanationInWords(out: Out, explanation: ExplanationDocument, indent = INDENT): string {
   const { kind, text, met, conditions = [] } = explanation;
   const isGroup = explanation.conditions !== undefined;
   const said = isGroup ? groupInWords(kind, conditions) : printable(text);
@@ -44,7 +44,7 @@ export function markOf({ style }: Out, met: boolean): { shown: string; width: nu
   return { shown: met ? "met  " : "unmet", width: 5 };
 }
 
-function groupInWords(kind: string, conditions: readonly Explanation[]): string {
+function groupInWords(kind: string, conditions: readonly ExplanationDocument[]): string {
   if (kind === "not") return "not";
   const met = conditions.filter((part) => part.met).length;
   const holding = met === conditions.length ? "all are met" : met === 0 ? "none is met" : `${met} of them met`;
@@ -59,7 +59,7 @@ const OF_WAITING = new Set(["inactiveFor", "inState"]);
 const OF_TIME = new Set(["inactiveFor", "activeWithin", "inState", "traitDateWithin", "traitDatePassed"]);
 
 /** What there is, and what lacks where the text of the condition does not say so already. */
-function leafFacts(out: Out, { kind, expected, actual, missing, met, flipsAt }: Explanation): string[] {
+function leafFacts(out: Out, { kind, expected, actual, missing, met, flipsAt }: ExplanationDocument): string[] {
   if (OF_YES_OR_NO.has(kind)) return [];
   const now = actualInWords(out, kind, actual);
   // Where time alone lacks, it is told when that is over.
@@ -97,7 +97,7 @@ export function valueInWords(value: unknown): string {
 }
 
 /** When it changes by time alone. What was explained some time ago may have changed since. */
-function flipInWords(out: Out, { met, flipsAt }: Explanation): string[] {
+function flipInWords(out: Out, { met, flipsAt }: ExplanationDocument): string[] {
   if (flipsAt === null) return [];
   const at = localTime(flipsAt, out.timeZone);
   if (Date.parse(flipsAt) < out.now) return [`was to ${met ? "end" : "come"} by itself at ${at}`];

@@ -1,5 +1,5 @@
 import { defineCommand } from "../../core/command.js";
-import { type Backlog, type CustomerState, stateInWords } from "./customer-state.js";
+import { type Backlog, type InspectedCustomer, stateInWords } from "./customer-state.js";
 import { explanationIfAny, explanationOf } from "./explained.js";
 import { objectText } from "../../output/json-text.js";
 import { projectOptions } from "../../core/options.js";
@@ -23,7 +23,7 @@ export default defineCommand({
     const { api, out, settings } = context;
     const query = { env: settings.environment };
     const path = api.projectPath("customers", customerId);
-    const answer = await api.get<CustomerState>(path, ["customerId", "lifecycle", "segments", "traits"], query);
+    const answer = await api.get<InspectedCustomer>(path, ["customerId", "lifecycle", "segments", "traits"], query);
     if (out.json) {
       const parts = explain
         ? ([

@@ -1,12 +1,12 @@
-import type { AboutState, CustomerExplanation, ExplainedJourney, ExplainedSegment } from "./explained.js";
-import { type Explanation, explanationInWords, markOf } from "./explanation.js";
+import type { AboutState, ExplainedCustomer, ExplainedJourney, ExplainedSegment } from "./explained.js";
+import { type ExplanationDocument, explanationInWords, markOf } from "./explanation.js";
 import type { Out } from "../../output/out.js";
 import { printable, shellWord } from "../../output/text.js";
 
 const INDENT = "  ";
 
 /** Why a customer stands where it does, part by part: what it is, and the conditions that are consulted now. */
-export function whyInWords(out: Out, explanation: CustomerExplanation): string {
+export function whyInWords(out: Out, explanation: ExplainedCustomer): string {
   const { customerId, lifecycle, journeys, segments, health, signals, unavailable } = explanation;
   const { bold, cyan } = out.style;
   const parts = [
@@ -58,7 +58,7 @@ export function journeyInWords(out: Out, { journey, status, start, steps }: Expl
   return lines;
 }
 
-function lifecycleInWords(out: Out, { state, transitions }: NonNullable<CustomerExplanation["lifecycle"]>): string[] {
+function lifecycleInWords(out: Out, { state, transitions }: NonNullable<ExplainedCustomer["lifecycle"]>): string[] {
   return [
     `lifecycle: ${out.style.cyan(printable(state ?? "none"))}${transitions.length === 0 ? ", which nothing leads on from" : ""}`,
     ...transitions.flatMap(({ to, condition }) => [
@@ -68,7 +68,7 @@ function lifecycleInWords(out: Out, { state, transitions }: NonNullable<Customer
   ];
 }
 
-function tree(out: Out, condition: Explanation | null, indent: string): string[] {
+function tree(out: Out, condition: ExplanationDocument | null, indent: string): string[] {
   return condition === null ? [] : [explanationInWords(out, condition, indent)];
 }
 

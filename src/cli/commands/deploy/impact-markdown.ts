@@ -1,7 +1,7 @@
-import type { Group, ImpactDocument } from "./impact.js";
+import type { ImpactGroup, ImpactDocument } from "./impact.js";
 import { healthCounts, healthMove, lookedAt, omittedInWords, runsInWords } from "./impact-report.js";
 import { totalsOf } from "../recompute/job-report.js";
-import type { Job } from "../recompute/jobs.js";
+import type { RecomputeJob } from "../recompute/jobs.js";
 import { number, printable } from "../../output/text.js";
 
 /** A comment has 65,536 characters at most, so long lists are cut, and long names. */
@@ -9,7 +9,7 @@ const ROWS = 20;
 const NAME_LENGTH = 40;
 
 /** What a preview came to, as a comment on a pull request. @param project its slug */
-export function impactMarkdown(project: string, job: Job, impact: ImpactDocument): string {
+export function impactMarkdown(project: string, job: RecomputeJob, impact: ImpactDocument): string {
   const { configVersion, evaluatedAt } = job.pins;
   const blocks = [
     `### What this model would change in ${job.environment} of ${code(project)}`,
@@ -70,7 +70,7 @@ export function impactMarkdown(project: string, job: Job, impact: ImpactDocument
   return [...blocks, footer(job)].join("\n\n");
 }
 
-function footer({ id, hash = "" }: Job): string {
+function footer({ id, hash = "" }: RecomputeJob): string {
   return `<sub>svc deploy --preview: ${id}, model ${hash.slice(0, 12)}</sub>`;
 }
 
@@ -78,7 +78,7 @@ function state(name: string | null): string {
   return name === null ? "none" : code(name);
 }
 
-function examples({ customers, examples: shown }: Group): string {
+function examples({ customers, examples: shown }: ImpactGroup): string {
   const more = customers > shown.length ? ` and ${number(customers - shown.length)} more` : "";
   return shown.map(code).join(", ") + more;
 }

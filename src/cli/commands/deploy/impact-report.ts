@@ -1,13 +1,13 @@
 import { fields } from "../../output/fields.js";
-import type { Group, HealthExample, HealthImpact, ImpactDocument } from "./impact.js";
+import type { ImpactGroup, HealthExample, HealthImpact, ImpactDocument } from "./impact.js";
 import { statusOf, totalsOf } from "../recompute/job-report.js";
-import type { Job } from "../recompute/jobs.js";
+import type { RecomputeJob } from "../recompute/jobs.js";
 import type { Out } from "../../output/out.js";
 import { type Column, table } from "../../output/table.js";
 import { localTime, number, plural, printable } from "../../output/text.js";
 
 /** What a preview came to, for a person at a terminal. @param project its slug */
-export function impactInWords(out: Out, project: string, job: Job, impact: ImpactDocument): string {
+export function impactInWords(out: Out, project: string, job: RecomputeJob, impact: ImpactDocument): string {
   const { bold } = out.style;
   const parts = [
     `${bold(`Preview ${job.id}`)} of this model for ${job.environment} of ${project}; nothing was deployed.`,
@@ -67,7 +67,7 @@ export function impactInWords(out: Out, project: string, job: Job, impact: Impac
 }
 
 /** `20,000 customers`, `1,012 customers, a sample`. */
-export function lookedAt({ progress, sample }: Job): string {
+export function lookedAt({ progress, sample }: RecomputeJob): string {
   const customers = plural(progress.customersDone, "customer");
   return typeof sample === "number" ? `${customers}, a sample` : customers;
 }
@@ -112,10 +112,10 @@ function healthExamples({ examples: shown }: HealthImpact): string[] {
   return shown.map((example) => `${example.customerId} ${healthMove(example)}`);
 }
 
-function examples({ examples: shown }: Group): string {
+function examples({ examples: shown }: ImpactGroup): string {
   return shown.join(", ");
 }
 
-function signed(sign: string, { examples: shown }: Group): string[] {
+function signed(sign: string, { examples: shown }: ImpactGroup): string[] {
   return shown.map((customer) => sign + customer);
 }

@@ -1,21 +1,21 @@
-import type { Difference } from "../recompute/jobs.js";
+import type { JobDifference } from "../recompute/jobs.js";
 
 /** How many customers are named of each thing that changes; the most telling ones, as they come first. */
 const EXAMPLES = 5;
 
 /** So many customers, with some of them. */
-export interface Group {
+export interface ImpactGroup {
   customers: number;
   examples: string[];
 }
 
 export interface SegmentImpact {
   segmentId: string;
-  entered: Group;
-  exited: Group;
+  entered: ImpactGroup;
+  exited: ImpactGroup;
 }
 
-export interface LifecycleImpact extends Group {
+export interface LifecycleImpact extends ImpactGroup {
   from: string | null;
   to: string | null;
 }
@@ -36,12 +36,12 @@ export interface HealthImpact {
   examples: HealthExample[];
 }
 
-export interface EmissionImpact extends Group {
+export interface EmissionImpact extends ImpactGroup {
   eventType: string;
   emissions: number;
 }
 
-export interface RuleImpact extends Group {
+export interface RuleImpact extends ImpactGroup {
   ruleId: string;
   /** Runs by their result. */
   runs: Record<string, number>;
@@ -52,7 +52,7 @@ export interface ImpactDocument {
   segments: SegmentImpact[];
   lifecycle: LifecycleImpact[];
   health: HealthImpact;
-  journeys: (Group & { journeyId: string })[];
+  journeys: (ImpactGroup & { journeyId: string })[];
   rules: RuleImpact[];
   emissions: EmissionImpact[];
   /** Runs of rules and emissions of customers with too many to tell them apart. */
@@ -64,14 +64,14 @@ export interface ImpactDocument {
 export class Impact {
   readonly #segments = new Map<string, SegmentImpact>();
   readonly #lifecycle = new Map<string, LifecycleImpact>();
-  readonly #journeys = new Map<string, Group & { journeyId: string }>();
+  readonly #journeys = new Map<string, ImpactGroup & { journeyId: string }>();
   readonly #rules = new Map<string, RuleImpact>();
   readonly #emissions = new Map<string, EmissionImpact>();
   readonly #health: HealthImpact = { rises: 0, falls: 0, shifts: 0, gained: 0, lost: 0, examples: [] };
   #rulesOmitted = 0;
   #emissionsOmitted = 0;
 
-  add(difference: Difference): void {
+  add(difference: JobDifference): void {
     const { customerId, rulesOmitted = 0, emissionsOmitted = 0 } = difference;
     for (const id of entered(difference)) count(this.#segment(id).entered, customerId);
     for (const id of exited(difference)) count(this.#segment(id).exited, customerId);
@@ -107,13 +107,13 @@ export class Impact {
     return of(this.#segments, segmentId, () => ({ segmentId, entered: none(), exited: none() }));
   }
 
-  #addLifecycle({ customerId, lifecycle: { before, after } }: Difference): void {
+  #addLifecycle({ customerId, lifecycle: { before, after } }: JobDifference): void {
     if (before === after) return;
     const move = of(this.#lifecycle, JSON.stringify([before, after]), () => ({ from: before, to: after, ...none() }));
     count(move, customerId);
   }
 
-  #addHealth(difference: Difference): void {
+  #addHealth(difference: JobDifference): void {
     if (!healthChanged(difference)) return;
     const [before, after] = [difference.health.before?.overall ?? null, difference.health.after?.overall ?? null];
     const health = this.#health;
@@ -125,7 +125,7 @@ export class Impact {
     if (health.examples.length < EXAMPLES) health.examples.push({ customerId: difference.customerId, before, after });
   }
 
-  #addRules({ customerId, rules }: Difference): void {
+  #addRules({ customerId, rules }: JobDifference): void {
     for (const { ruleId, result } of rules) {
       const rule = of(this.#rules, ruleId, (): RuleImpact => ({ ruleId, runs: {}, ...none() }));
       rule.runs[result] = (rule.runs[result] ?? 0) + 1;
@@ -133,7 +133,7 @@ export class Impact {
     for (const id of new Set(rules.map(({ ruleId }) => ruleId))) count(this.#rules.get(id)!, customerId);
   }
 
-  #addEmissions({ customerId, emissions }: Difference): void {
+  #addEmissions({ customerId, emissions }: JobDifference): void {
     for (const { eventType } of emissions) {
       of(this.#emissions, eventType, () => ({ eventType, emissions: 0, ...none() })).emissions += 1;
     }
@@ -144,35 +144,35 @@ export class Impact {
 }
 
 /** The segments that a customer is in afterwards, and was not before. */
-export function entered({ segments: { before, after } }: Difference): string[] {
+export function entered({ segments: { before, after } }: JobDifference): string[] {
   return after.filter((id) => !before.includes(id));
 }
 
 /** The segments that a customer was in before, and is not any more. */
-export function exited({ segments: { before, after } }: Difference): string[] {
+export function exited({ segments: { before, after } }: JobDifference): string[] {
   return before.filter((id) => !after.includes(id));
 }
 
 /** The journeys whose progress is another one afterwards. */
-export function journeysChanged({ journeys: { before, after } }: Difference): string[] {
+export function journeysChanged({ journeys: { before, after } }: JobDifference): string[] {
   const text = (progress: readonly { journeyId: string }[], id: string) =>
     JSON.stringify(progress.find(({ journeyId }) => journeyId === id));
   const ids = new Set([...before, ...after].map(({ journeyId }) => journeyId));
   return [...ids].filter((id) => text(before, id) !== text(after, id));
 }
 
-export function healthChanged({ health: { before, after } }: Difference): boolean {
+export function healthChanged({ health: { before, after } }: JobDifference): boolean {
   if (before === null || after === null) return before !== after;
   if (before.overall !== after.overall) return true;
   const ids = new Set([...Object.keys(before.components), ...Object.keys(after.components)]);
   return [...ids].some((id) => before.components[id] !== after.components[id]);
 }
 
-function none(): Group {
+function none(): ImpactGroup {
   return { customers: 0, examples: [] };
 }
 
-function count(group: Group, customerId: string): void {
+function count(group: ImpactGroup, customerId: string): void {
   group.customers += 1;
   if (group.examples.length < EXAMPLES) group.examples.push(customerId);
 }

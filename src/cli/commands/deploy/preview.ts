@@ -6,7 +6,7 @@ import { impactInWords } from "./impact-report.js";
 import { Impact } from "./impact.js";
 import { cancellable } from "../../output/interruption.js";
 import { untilCompleted } from "../recompute/job-wait.js";
-import { type DifferencePage, differencesOf, documentOf, type Job, JOB_MEMBERS } from "../recompute/jobs.js";
+import { type DifferencePage, differencesOf, documentOf, type RecomputeJob, JOB_MEMBERS } from "../recompute/jobs.js";
 
 export interface PreviewOptions {
   /** About how many customers to look at; all unless given. */
@@ -27,7 +27,7 @@ export async function preview(context: Context, { sample, markdown }: PreviewOpt
   const body = { snapshot, ...(sample === undefined ? {} : { sample }) };
   // A preview changes nothing, so there is no outcome to be known.
   const { data } = await cancellable((stop) =>
-    api.post<Job>(api.projectPath("previews"), body, JOB_MEMBERS, { env: environment }, stop),
+    api.post<RecomputeJob>(api.projectPath("previews"), body, JOB_MEMBERS, { env: environment }, stop),
   );
   const path = api.projectPath("previews", data.id);
   const job = await untilCompleted(context, data, {

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { EventSourceMessage } from "eventsource-parser";
-import { type Answer, type Page, type Query, refusal } from "../../client/api.js";
+import { type ApiAnswer, type ListPage, type Query, refusal } from "../../client/api.js";
 import { isTransient } from "../../client/retry-transient.js";
 import { messagesOf } from "../../client/server-sent.js";
 import type { Context } from "../../core/context.js";
@@ -18,7 +18,7 @@ export interface Event {
 }
 
 /** The properties of each event of a list as they are written, so that long numbers keep all their digits. */
-export function propertiesOf({ text, data }: Answer<Page<Event>>): ReadonlyMap<Event, string> {
+export function propertiesOf({ text, data }: ApiAnswer<ListPage<Event>>): ReadonlyMap<Event, string> {
   const items = elementTexts(memberTexts(text).get("data") ?? "[]");
   return new Map(data.data.map((event, index) => [event, propertiesIn(items[index] ?? "{}")]));
 }

@@ -1,4 +1,4 @@
-import type { Answer, Api } from "../../client/api.js";
+import type { ApiAnswer, Api } from "../../client/api.js";
 import { fields } from "../../output/fields.js";
 import type { Out, ShownOnce } from "../../output/out.js";
 import { outcomeOf } from "../../output/outcome.js";
@@ -19,7 +19,7 @@ export function createProject(
   api: Api,
   project: { name: string; slug: string },
   seen: string,
-): Promise<Answer<CreatedProject>> {
+): Promise<ApiAnswer<CreatedProject>> {
   return outcomeOf(seen, (signal) =>
     api.post<CreatedProject>("/projects", project, ["project", "keys"], undefined, signal),
   );

@@ -1,7 +1,7 @@
 import { Presets, SingleBar } from "cli-progress";
 
 import type { Io, Out } from "../../output/out.js";
-import type { Job } from "./jobs.js";
+import type { RecomputeJob } from "./jobs.js";
 import { localTime, number, printable } from "../../output/text.js";
 
 /** Shows how far a job is: a bar where standard error is a terminal; elsewhere only what somebody must know who reads it later. */
@@ -19,7 +19,7 @@ export class JobProgress {
     this.#out = out;
   }
 
-  show(job: Job): void {
+  show(job: RecomputeJob): void {
     if (this.#io.stderr.isTTY === true) this.#draw(job);
     else this.#tellFailure(job);
   }
@@ -29,7 +29,7 @@ export class JobProgress {
     this.#bar?.stop();
   }
 
-  #draw(job: Job): void {
+  #draw(job: RecomputeJob): void {
     const { customersTotal: total, customersDone: done } = job.progress;
     if (total === null) return;
     this.#since ??= { at: this.#io.now(), done };
@@ -51,7 +51,7 @@ export class JobProgress {
     return seconds < 1 || done <= before ? "" : ` | ${number(Math.round((done - before) / seconds))}/s`;
   }
 
-  #tellFailure(job: Job): void {
+  #tellFailure(job: RecomputeJob): void {
     const note = noteOf(job, this.#out.timeZone);
     if (note === "" || note === this.#told) return;
     this.#told = note;
@@ -59,7 +59,7 @@ export class JobProgress {
   }
 }
 
-function noteOf({ status, error, nextAttemptAt }: Job, timeZone: string | undefined): string {
+function noteOf({ status, error, nextAttemptAt }: RecomputeJob, timeZone: string | undefined): string {
   if (status !== "retrying") return "";
   const when = nextAttemptAt === null ? "again" : `again at ${localTime(nextAttemptAt, timeZone)}`;
   return ` | it failed and is tried ${when}: ${printable(error ?? "unknown")}`;

@@ -1,6 +1,6 @@
 import { fields } from "../../output/fields.js";
 import { entered, exited, healthChanged, journeysChanged } from "../deploy/impact.js";
-import { type Difference, type Job, reasonOf } from "./jobs.js";
+import { type JobDifference, type RecomputeJob, reasonOf } from "./jobs.js";
 import type { Out } from "../../output/out.js";
 import { type Column, table } from "../../output/table.js";
 import { localTime, number, plural, printable, span } from "../../output/text.js";
@@ -9,7 +9,7 @@ import { localTime, number, plural, printable, span } from "../../output/text.js
 export const SHOWN = 10;
 
 /** A job that has come to something, for people: what it is, its totals, and the customers that change most. */
-export function jobInWords(out: Out, job: Job, top: readonly Difference[]): string {
+export function jobInWords(out: Out, job: RecomputeJob, top: readonly JobDifference[]): string {
   const { customersChanged } = job.result;
   const more = customersChanged > top.length ? [`The ${top.length} most telling of ${number(customersChanged)}.`] : [];
   return [
@@ -20,14 +20,14 @@ export function jobInWords(out: Out, job: Job, top: readonly Difference[]): stri
 }
 
 /** `Recompute rec_1 of all customers in test`. */
-function headingOf({ style }: Out, job: Job): string {
+function headingOf({ style }: Out, job: RecomputeJob): string {
   const kind = job.dry_run ? "Dry run" : "Recompute";
   const whom = typeof job.customerId === "string" ? `the customer ${printable(job.customerId)}` : "all customers";
   return `${style.bold(`${kind} ${job.id}`)} of ${whom} in ${job.environment}`;
 }
 
 /** What changes, line by line; the words are in the future where nothing was written. */
-export function totalsOf({ result, dry_run }: Job): [string, string][] {
+export function totalsOf({ result, dry_run }: RecomputeJob): [string, string][] {
   const would = (done: string, not: string) => (dry_run ? not : done);
   return [
     ["Customers", `${number(result.customersChanged)} ${would("changed", "would change")}`],
@@ -48,11 +48,11 @@ export function totalsOf({ result, dry_run }: Job): [string, string][] {
 }
 
 /** Whether it was for one customer who was not there. */
-function isOfNobody({ customerId, status, progress }: Job): boolean {
+function isOfNobody({ customerId, status, progress }: RecomputeJob): boolean {
   return typeof customerId === "string" && status === "completed" && progress.customersTotal === 0;
 }
 
-function stateOf(out: Out, job: Job): [string, string][] {
+function stateOf(out: Out, job: RecomputeJob): [string, string][] {
   const { customersTotal, customersDone } = job.progress;
   const of = customersTotal === null ? "" : ` of ${number(customersTotal)}`;
   const attempts = job.attempt > 1 ? [["Attempts", number(job.attempt)] as [string, string]] : [];
@@ -77,7 +77,7 @@ function stateOf(out: Out, job: Job): [string, string][] {
 }
 
 /** `completed in 12 seconds`. */
-export function statusOf(out: Out, { status, startedAt, finishedAt }: Job): string {
+export function statusOf(out: Out, { status, startedAt, finishedAt }: RecomputeJob): string {
   const painted = paintStatus(out, status, status);
   if (status !== "completed" || startedAt === null || finishedAt === null) return painted;
   const took = span(new Date(finishedAt).getTime() - new Date(startedAt).getTime());
@@ -85,14 +85,14 @@ export function statusOf(out: Out, { status, startedAt, finishedAt }: Job): stri
 }
 
 /** A text in the colour of a status. */
-export function paintStatus({ style }: Out, status: Job["status"], text: string): string {
+export function paintStatus({ style }: Out, status: RecomputeJob["status"], text: string): string {
   const { cyan, green, red, yellow } = style;
   return { queued: yellow, running: cyan, retrying: yellow, completed: green, dead_letter: red }[status](text);
 }
 
 /** Customers before and after. Columns in which nothing changes are left out. */
-function differencesTable(out: Out, differences: readonly Difference[]): string {
-  const columns: Column<Difference>[] = [
+function differencesTable(out: Out, differences: readonly JobDifference[]): string {
+  const columns: Column<JobDifference>[] = [
     { title: "Customer", value: ({ customerId }) => customerId },
     { title: "Lifecycle", value: lifecycleMove, kept: true },
     { title: "Health", value: healthMove, kept: true },
@@ -124,12 +124,12 @@ function runs(added: number, removed: number): string {
   return [...(added > 0 ? [`+${number(added)}`] : []), ...(removed > 0 ? [`-${number(removed)}`] : [])].join(" ");
 }
 
-function lifecycleMove({ lifecycle: { before, after } }: Difference): string {
+function lifecycleMove({ lifecycle: { before, after } }: JobDifference): string {
   return before === after ? "" : `${before ?? "none"} → ${after ?? "none"}`;
 }
 
 /** The overall score; where that stays, the components that change. */
-function healthMove(difference: Difference): string {
+function healthMove(difference: JobDifference): string {
   if (!healthChanged(difference)) return "";
   const { before, after } = difference.health;
   if (before?.overall !== after?.overall) return `${before?.overall ?? "none"} → ${after?.overall ?? "none"}`;
@@ -140,6 +140,6 @@ function healthMove(difference: Difference): string {
     .join(", ");
 }
 
-function segmentMoves(difference: Difference): string {
+function segmentMoves(difference: JobDifference): string {
   return [...entered(difference).map((id) => `+${id}`), ...exited(difference).map((id) => `-${id}`)].join(" ");
 }

@@ -5,10 +5,10 @@ import type { Context } from "../../core/context.js";
 import { type LocalCode, UserError } from "../../core/errors.js";
 import { interruption } from "../../output/interruption.js";
 import { JobProgress } from "./job-progress.js";
-import { type Job, JOB_MEMBERS, reasonOf } from "./jobs.js";
+import { type RecomputeJob, JOB_MEMBERS, reasonOf } from "./jobs.js";
 import { isTransient, pauseAfter, TRIES } from "../../client/retry-transient.js";
 
-export interface Waiting {
+export interface JobWait {
   /** Of the job. */
   path: string;
   /** What Ctrl+C does not do. */
@@ -24,7 +24,7 @@ export interface Waiting {
  *
  * @throws {UserError} DEAD_LETTER where it was given up, STOPPED_WAITING.
  */
-export async function untilCompleted(context: Context, first: Job, waiting: Waiting): Promise<Job> {
+export async function untilCompleted(context: Context, first: RecomputeJob, waiting: JobWait): Promise<RecomputeJob> {
   const { api, io, out, settings } = context;
   const progress = new JobProgress(io, out);
   const { signal, release } = interruption();
@@ -34,7 +34,7 @@ export async function untilCompleted(context: Context, first: Job, waiting: Wait
   let job = first;
   const look = async (looks: number): Promise<void> => {
     await setTimeout(pauseAfter(looks), undefined, { signal });
-    job = (await api.get<Job>(waiting.path, JOB_MEMBERS, { env: settings.environment }, signal)).data;
+    job = (await api.get<RecomputeJob>(waiting.path, JOB_MEMBERS, { env: settings.environment }, signal)).data;
   };
   try {
     let failures = 0;
@@ -64,6 +64,6 @@ export async function untilCompleted(context: Context, first: Job, waiting: Wait
   return job;
 }
 
-function isFinished({ status }: Job): boolean {
+function isFinished({ status }: RecomputeJob): boolean {
   return status === "completed" || status === "dead_letter";
 }

@@ -3,7 +3,7 @@ import { memberTexts } from "../../output/json-text.js";
 import { readAll } from "../../client/pages.js";
 
 /** A recompute, a dry run or a preview as the service tells of it. */
-export interface Job {
+export interface RecomputeJob {
   id: string;
   status: "queued" | "running" | "retrying" | "completed" | "dead_letter";
   dry_run: boolean;
@@ -48,7 +48,7 @@ interface BeforeAndAfter<Value> {
 }
 
 /** What changes about one customer. */
-export interface Difference {
+export interface JobDifference {
   customerId: string;
   lifecycle: BeforeAndAfter<string | null>;
   health: BeforeAndAfter<Score | null>;
@@ -64,7 +64,7 @@ export interface Difference {
 }
 
 /** Why a job was given up or failed, without the service's advice to retry it: the command line gives that itself, with `--env`. */
-export function reasonOf({ error }: Job): string | null {
+export function reasonOf({ error }: RecomputeJob): string | null {
   return error?.replace(/ When the cause is mended: svc recompute retry \S+$/, "") ?? null;
 }
 
@@ -73,7 +73,7 @@ export const JOB_MEMBERS = ["id", "status", "dry_run", "pins", "progress", "resu
 
 /** A page of differences: as data, and as the JSON text of its items, with all digits that came. */
 export interface DifferencePage {
-  items: Difference[];
+  items: JobDifference[];
   text: string;
 }
 
@@ -85,14 +85,14 @@ export async function* differencesOf(
 ): AsyncGenerator<DifferencePage> {
   const query = { env: settings.environment };
   const reading = { patient: true, pageLength };
-  for await (const { data, text } of readAll<Difference>(api, `${path}/customers`, query, reading)) {
+  for await (const { data, text } of readAll<JobDifference>(api, `${path}/customers`, query, reading)) {
     yield { items: data.data, text: memberTexts(text).get("data")?.slice(1, -1).trim() ?? "" };
   }
 }
 
 /** The most telling differences, so many at most. */
-export async function mostTelling(context: Context, path: string, count: number): Promise<Difference[]> {
-  const found: Difference[] = [];
+export async function mostTelling(context: Context, path: string, count: number): Promise<JobDifference[]> {
+  const found: JobDifference[] = [];
   for await (const { items } of differencesOf(context, path, count)) {
     found.push(...items);
     if (found.length >= count) break;
@@ -102,7 +102,7 @@ export async function mostTelling(context: Context, path: string, count: number)
 
 /** The whole job as one JSON document, with every customer in `result.customers`. @param more members of `result` after that, once all customers are seen */
 export async function* documentOf(
-  job: Job,
+  job: RecomputeJob,
   pages: AsyncIterable<DifferencePage>,
   more: () => Record<string, unknown> = () => ({}),
 ): AsyncGenerator<string> {

@@ -1,6 +1,6 @@
 import { defineCommand } from "../../core/command.js";
 import { paintStatus } from "./job-report.js";
-import type { Job } from "./jobs.js";
+import type { RecomputeJob } from "./jobs.js";
 import { page, readList } from "../../output/list.js";
 import { pageOptions, projectOptions } from "../../core/options.js";
 import { distance, number } from "../../output/text.js";
@@ -19,7 +19,7 @@ export default defineCommand({
   examples: [["svc recompute list --status dead_letter", "Those that were given up"]],
   async handler({ api, out, settings }, { status, limit, cursor }) {
     const query = { env: settings.environment, status };
-    const answer = await readList<Job>(api, api.projectPath("recomputes"), query, { limit, cursor });
+    const answer = await readList<RecomputeJob>(api, api.projectPath("recomputes"), query, { limit, cursor });
     page(out, answer, {
       none: "There is no such recompute.",
       columns: [
@@ -48,6 +48,6 @@ export default defineCommand({
   },
 });
 
-function done({ progress: { customersDone, customersTotal } }: Job): string {
+function done({ progress: { customersDone, customersTotal } }: RecomputeJob): string {
   return customersTotal === null ? "" : `${number(customersDone)}/${number(customersTotal)}`;
 }

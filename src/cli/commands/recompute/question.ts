@@ -1,7 +1,7 @@
-import type { Page } from "../../client/api.js";
+import type { ListPage } from "../../client/api.js";
 import { asks, confirmation } from "../../output/confirm.js";
 import type { Context } from "../../core/context.js";
-import type { Job } from "./jobs.js";
+import type { RecomputeJob } from "./jobs.js";
 import { localTime, number, printable, shellWord } from "../../output/text.js";
 
 const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and what differs is emitted";
@@ -18,7 +18,7 @@ export async function confirmNew(context: Context, customer: string | null, yes:
  */
 export async function confirmFrom(
   context: Context,
-  dryRun: Job,
+  dryRun: RecomputeJob,
   { again, yes }: { again: boolean; yes: boolean },
 ): Promise<void> {
   if (!dryRun.dry_run) return;
@@ -30,7 +30,7 @@ export async function confirmFrom(
 }
 
 /** Says what the retry of a recompute does, and asks as before the recompute itself. Where it was not given up the service refuses it. */
-export async function confirmRetry(context: Context, job: Job, yes: boolean): Promise<void> {
+export async function confirmRetry(context: Context, job: RecomputeJob, yes: boolean): Promise<void> {
   if (job.status !== "dead_letter") return;
   const { customersDone: done, customersTotal: total } = job.progress;
   const reached = total === null ? "" : `; ${number(done)} of ${number(total)} customers are done`;
@@ -56,19 +56,19 @@ async function confirm(context: Context, customer: string | null, pinned: string
   return ask(`This recomputes all customers in ${where}: their ${DERIVED}.`);
 }
 
-function scopeOf({ customerId, environment }: Job): string {
+function scopeOf({ customerId, environment }: RecomputeJob): string {
   const whom = typeof customerId === "string" ? `the customer ${printable(customerId)}` : "all customers";
   return `${whom} in ${environment}`;
 }
 
-function pinsOf({ out }: Context, { pins }: Job): string {
+function pinsOf({ out }: Context, { pins }: RecomputeJob): string {
   return `under ${pins.configVersion ?? "no model"}, as of ${localTime(pins.evaluatedAt, out.timeZone)}`;
 }
 
 /** Warns where another version is active than the one that was pinned. */
-async function warnOfOtherVersion({ api, out, settings }: Context, job: Job, dryRun: boolean): Promise<void> {
+async function warnOfOtherVersion({ api, out, settings }: Context, job: RecomputeJob, dryRun: boolean): Promise<void> {
   const { environment } = settings;
-  const { data } = await api.get<Page<{ version: string | null }>>(
+  const { data } = await api.get<ListPage<{ version: string | null }>>(
     api.projectPath("activations"),
     ["data", "nextCursor"],
     { env: environment, limit: 1 },

@@ -1,12 +1,12 @@
-import type { Answer } from "../../client/api.js";
+import type { ApiAnswer } from "../../client/api.js";
 import type { Context } from "../../core/context.js";
 import { jobInWords, SHOWN } from "./job-report.js";
 import { untilCompleted } from "./job-wait.js";
-import { differencesOf, documentOf, type Job, mostTelling } from "./jobs.js";
+import { differencesOf, documentOf, type RecomputeJob, mostTelling } from "./jobs.js";
 import { shellWord } from "../../output/text.js";
 
 /** Waits for the end of a recompute that was queued, and prints what came of it. */
-export async function printResult(context: Context, job: Job): Promise<void> {
+export async function printResult(context: Context, job: RecomputeJob): Promise<void> {
   const { api } = context;
   const completed = await untilCompleted(context, job, {
     path: api.projectPath("recomputes", job.id),
@@ -18,7 +18,11 @@ export async function printResult(context: Context, job: Job): Promise<void> {
 }
 
 /** Prints a recompute: for people with the customers that change most, with `--json` all of them where that is asked for. */
-export async function printJob(context: Context, job: Job, { customers }: { customers: boolean }): Promise<void> {
+export async function printJob(
+  context: Context,
+  job: RecomputeJob,
+  { customers }: { customers: boolean },
+): Promise<void> {
   const { api, out } = context;
   const path = api.projectPath("recomputes", job.id);
   if (out.json && customers) return out.stream(documentOf(job, differencesOf(context, path)));
@@ -27,7 +31,7 @@ export async function printJob(context: Context, job: Job, { customers }: { cust
 }
 
 /** What somebody may want to do next. */
-function nextStep(job: Job): string[] {
+function nextStep(job: RecomputeJob): string[] {
   if (job.status === "dead_letter") return [`Once the cause is mended: ${commandFor("retry", job)}`];
   if (job.status !== "completed" || !job.dry_run) return [];
   if (job.result.customersChanged === 0 && job.result.rulesRemoved === 0) return ["Nothing would change."];
@@ -35,12 +39,12 @@ function nextStep(job: Job): string[] {
 }
 
 /** The command line about a recompute. */
-function commandFor(verb: "status" | "retry", { id, environment }: Job): string {
+function commandFor(verb: "status" | "retry", { id, environment }: RecomputeJob): string {
   return `svc recompute ${verb} ${shellWord(id)} --env ${environment}`;
 }
 
 /** Tells of a recompute that nobody waits for. */
-export function printQueued({ out }: Context, answer: Answer<Job>): void {
+export function printQueued({ out }: Context, answer: ApiAnswer<RecomputeJob>): void {
   const job = answer.data;
   out.result(answer, () => `Queued ${job.id}. See how far it is: ${commandFor("status", job)}`);
 }

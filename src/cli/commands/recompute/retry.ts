@@ -1,5 +1,5 @@
 import { defineCommand } from "../../core/command.js";
-import { type Job, JOB_MEMBERS } from "./jobs.js";
+import { type RecomputeJob, JOB_MEMBERS } from "./jobs.js";
 import { noWaitOption, projectOptions, yesOption } from "../../core/options.js";
 import { outcomeOf } from "../../output/outcome.js";
 import { confirmRetry } from "./question.js";
@@ -13,11 +13,11 @@ export default defineCommand({
   async handler(context, { recomputeId, noWait, yes }) {
     const { api, settings } = context;
     const env = settings.environment;
-    const { data } = await api.get<Job>(api.projectPath("recomputes", recomputeId), JOB_MEMBERS, { env });
+    const { data } = await api.get<RecomputeJob>(api.projectPath("recomputes", recomputeId), JOB_MEMBERS, { env });
     await confirmRetry(context, data, yes);
     const path = api.projectPath("recomputes", recomputeId, "retry");
     const answer = await outcomeOf(`svc recompute status ${shellWord(recomputeId)} --env ${env}`, (signal) =>
-      api.post<Job>(path, {}, JOB_MEMBERS, { env }, signal),
+      api.post<RecomputeJob>(path, {}, JOB_MEMBERS, { env }, signal),
     );
     if (noWait) printQueued(context, answer);
     else await printResult(context, answer.data);

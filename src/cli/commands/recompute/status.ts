@@ -1,5 +1,5 @@
 import { defineCommand } from "../../core/command.js";
-import { type Job, JOB_MEMBERS } from "./jobs.js";
+import { type RecomputeJob, JOB_MEMBERS } from "./jobs.js";
 import { projectOptions } from "../../core/options.js";
 import { printJob } from "./result.js";
 
@@ -16,7 +16,7 @@ export default defineCommand({
   async handler(context, { recomputeId, customers }) {
     const { api, settings } = context;
     const path = api.projectPath("recomputes", recomputeId);
-    const { data } = await api.get<Job>(path, JOB_MEMBERS, { env: settings.environment });
+    const { data } = await api.get<RecomputeJob>(path, JOB_MEMBERS, { env: settings.environment });
     await printJob(context, data, { customers });
   },
 });

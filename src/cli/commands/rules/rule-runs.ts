@@ -1,6 +1,6 @@
 import type { Action } from "../../../model/snapshot/types.js";
 import { actionText } from "../../../model/snapshot/words.js";
-import { type Explanation, explanationInWords } from "../customers/explanation.js";
+import { type ExplanationDocument, explanationInWords } from "../customers/explanation.js";
 import type { Out } from "../../output/out.js";
 import { localTime, printable } from "../../output/text.js";
 
@@ -15,7 +15,7 @@ export interface RuleRun {
   configVersion: string | null;
   error: string | null;
   /** With detail; empty where the rule has no condition. */
-  conditions?: Explanation | Record<string, never>;
+  conditions?: ExplanationDocument | Record<string, never>;
   /** With detail. */
   action?: { type: Action["kind"]; segment?: string; signal?: string; eventType?: string };
 }
@@ -50,7 +50,7 @@ function outcomeInWords({ result }: RuleRun): string {
   }[result];
 }
 
-function isExplanation(conditions: object): conditions is Explanation {
+function isExplanation(conditions: object): conditions is ExplanationDocument {
   return "kind" in conditions;
 }
 

@@ -1,5 +1,5 @@
 import type { Condition } from "../../../model/snapshot/types.js";
-import type { Page } from "../../client/api.js";
+import type { ListPage } from "../../client/api.js";
 import { defineCommand } from "../../core/command.js";
 import type { Context } from "../../core/context.js";
 import { type ExplainedSegment, explanationOf } from "../customers/explained.js";
@@ -48,7 +48,7 @@ export default defineCommand({
     const query = { env: settings.environment };
     if (customer !== undefined) {
       // It has to be there, also where the customer's explanation says nothing of it.
-      const { data } = await api.get<Segment & Page<Member>>(path, ["segment", "members"], { ...query, limit: 1 });
+      const { data } = await api.get<Segment & ListPage<Member>>(path, ["segment", "members"], { ...query, limit: 1 });
       await explainMembership(context, data, customer);
       return;
     }

@@ -26,7 +26,7 @@ const entry = Type.Object(
 );
 
 /** What was changed in the organization. `action=member.removed`, `actor=ada@example.com`, `since=7d` or a date. */
-export const listAuditLog = adminRoute({
+export const listAuditLogRoute = adminRoute({
   operation: "list_audit_log",
   method: "GET",
   path: "/organization/audit-log",

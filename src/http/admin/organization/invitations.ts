@@ -46,7 +46,7 @@ const invitation = Type.Object(members, {
 const newInvitation = Type.Object({ email: emailAddress, role }, { additionalProperties: false });
 
 /** The invitations that were neither accepted nor revoked, by address. */
-export const listInvitations = adminRoute({
+export const listInvitationsRoute = adminRoute({
   operation: "list_invitations",
   method: "GET",
   path: "/organization/invitations",
@@ -60,7 +60,7 @@ export const listInvitations = adminRoute({
 });
 
 /** Invites an address. The link is in this answer, and another to the same invitation in the mail where mail is set up, and nowhere else, ever. */
-export const createInvitation = adminRoute({
+export const createInvitationRoute = adminRoute({
   operation: "create_invitation",
   method: "POST",
   path: "/organization/invitations",
@@ -88,7 +88,7 @@ export const createInvitation = adminRoute({
 });
 
 /** Revokes an open invitation: its link stops at once. Answers the invitation as it was. */
-export const revokeInvitation = adminRoute({
+export const revokeInvitationRoute = adminRoute({
   operation: "revoke_invitation",
   method: "DELETE",
   path: "/organization/invitations/:invitationId",
@@ -102,7 +102,7 @@ export const revokeInvitation = adminRoute({
 });
 
 /** Makes a link by which a member sets a password. It is in this answer, and another one in the mail where mail is set up, and nowhere else, ever. */
-export const createPasswordReset = adminRoute({
+export const createPasswordResetRoute = adminRoute({
   operation: "create_password_reset",
   method: "POST",
   path: "/organization/members/:userId/password-reset",

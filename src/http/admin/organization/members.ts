@@ -25,7 +25,7 @@ const member = Type.Object(
 );
 
 /** The members of the organization by address. */
-export const listMembers = adminRoute({
+export const listMembersRoute = adminRoute({
   operation: "list_members",
   method: "GET",
   path: "/organization/members",
@@ -39,7 +39,7 @@ export const listMembers = adminRoute({
 });
 
 /** Gives a member another role. The last owner stays one. */
-export const updateMember = adminRoute({
+export const updateMemberRoute = adminRoute({
   operation: "update_member",
   method: "PATCH",
   path: "/organization/members/:userId",
@@ -54,7 +54,7 @@ export const updateMember = adminRoute({
 });
 
 /** Ends a membership and the headless tokens that the user had here. The last owner stays. Answers the member as it was. */
-export const removeMember = adminRoute({
+export const removeMemberRoute = adminRoute({
   operation: "remove_member",
   method: "DELETE",
   path: "/organization/members/:userId",

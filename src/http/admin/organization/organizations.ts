@@ -15,7 +15,7 @@ const organization = Type.Object(
 );
 
 /** The organizations that a token is good for: those of its user, or the one of a headless token. */
-export const listOrganizations = adminRoute({
+export const listOrganizationsRoute = adminRoute({
   operation: "list_organizations",
   organization: false,
   method: "GET",
@@ -38,7 +38,7 @@ const answer = exact(
 );
 
 /** Who acts, and for whom. */
-export const whoami = adminRoute({
+export const whoamiRoute = adminRoute({
   operation: "whoami",
   method: "GET",
   path: "/whoami",

@@ -33,7 +33,7 @@ const newToken = Type.Object(
 );
 
 /** The headless tokens of the organization, newest first, also those that stopped. */
-export const listTokens = adminRoute({
+export const listTokensRoute = adminRoute({
   operation: "list_tokens",
   method: "GET",
   path: "/organization/tokens",
@@ -47,7 +47,7 @@ export const listTokens = adminRoute({
 });
 
 /** Makes a headless token that acts as whoever makes it. It is in this answer and nowhere else, ever. */
-export const createToken = adminRoute({
+export const createTokenRoute = adminRoute({
   operation: "create_token",
   method: "POST",
   path: "/organization/tokens",
@@ -74,7 +74,7 @@ export const createToken = adminRoute({
 });
 
 /** Revokes a headless token: it stops at once. Done again, it changes nothing. */
-export const revokeToken = adminRoute({
+export const revokeTokenRoute = adminRoute({
   operation: "revoke_token",
   method: "DELETE",
   path: "/organization/tokens/:tokenId",
