@@ -1,5 +1,6 @@
 import { readFileSync, statfsSync } from "node:fs";
 import os from "node:os";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { defineConfig } from "vitest/config";
@@ -16,29 +17,14 @@ const PURE = [
   "test/examples/{examples,tools}.test.ts",
 ];
 
-/** Files that take the longest begin first, so that none of them runs alone at the end. */
-const LONG = [
-  "test/e2e/faults.test.ts",
-  "test/attacks/attacks.test.ts",
-  "test/packaging/package.test.ts",
-  "test/packaging/image.test.ts",
-  "test/demo/demo.test.ts",
-  "test/engine/aggregates.test.ts",
-  "test/db/embedded.test.ts",
-  "test/e2e/recompute.test.ts",
-  "test/e2e/guides.test.ts",
-  "test/e2e/tutorial.test.ts",
-  "test/client/guide.test.ts",
-  "test/examples/backfill.test.ts",
-  "test/examples/backfill-guide.test.ts",
-  "test/cli/confirm.test.ts",
-  "test/server/operator.test.ts",
-  "test/engine/properties-replay.test.ts",
-  "test/dsl-compiler/robustness.test.ts",
-  "test/dsl-compiler/once.test.ts",
-  "test/spec/endpoints/command-line-client.test.ts",
-  "test/e2e/killed-service.test.ts",
-];
+/**
+ * Milliseconds of the files that take long, in the last run that `node scripts/test-durations.js` was given the report of. They begin first,
+ * so that none of them runs alone at the end.
+ */
+const DURATIONS = JSON.parse(readFileSync(new URL("test/durations.json", import.meta.url), "utf8")) as Record<
+  string,
+  number
+>;
 
 /** Linux's file system in memory. Tests make and drop hundreds of databases, of hundreds of files each, which takes a disk a third longer. */
 const MEMORY = "/dev/shm";
@@ -64,8 +50,8 @@ if (process.env["TMPDIR"] === undefined && hasRoom(MEMORY)) process.env["TMPDIR"
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId, project }: TestSpecification) => {
-      const index = LONG.findIndex((name) => moduleId.endsWith(name));
-      return (project.name === "database" ? 0 : 1_000) + (index < 0 ? LONG.length : index);
+      const name = path.relative(import.meta.dirname, moduleId);
+      return (project.name === "database" ? 0 : 1e9) - (DURATIONS[name] ?? 0);
     };
     return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
   }

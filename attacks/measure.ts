@@ -1,7 +1,6 @@
 /** One or more attacks on one stage, beside what the neighbour sees before and meanwhile. */
 import { setMaxListeners } from "node:events";
 import { readFile } from "node:fs/promises";
-import os from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { DemoFailure } from "../src/demo/failure.js";
 import type { Attack, Ground, Strike } from "./kinds/attack.js";
@@ -23,9 +22,6 @@ export interface MeasureOptions {
 const PREPARED_MS_MAX = 180_000;
 /** The first events of a service take longer. */
 const WARM_MS = 2_000;
-/** The share of the time after which an attack has surely begun, and how long that takes at most. */
-const UNDER_WAY = 1 / 3;
-const UNDER_WAY_MS_MAX = 60_000;
 const ENDED_MS_MAX = 30_000;
 const MINUTE_MS = 60_000;
 const AGAIN_AFTER_MS = 1_000;
@@ -60,13 +56,10 @@ export async function measureAttacks(
     const ending = new AbortController();
     const signal = AbortSignal.any([ending.signal, stage.signal]);
     setMaxListeners(0, signal); // every request listens
-    // Attackers compute elsewhere; here the service and who watches it come first.
-    os.setPriority(os.constants.priority.PRIORITY_BELOW_NORMAL);
     const startedAt = performance.now();
     const striking = Promise.all(prepared.map(({ strike }) => again(strike, signal)));
     striking.catch(() => undefined); // awaited below
-    await delay(Math.min(strikeMs * UNDER_WAY, UNDER_WAY_MS_MAX), undefined, { signal: stage.signal });
-    const seen = [await observer.take()];
+    const seen: Figures[] = [];
     for (let minutes = 1; performance.now() - startedAt < strikeMs; minutes++) {
       await delay(Math.min(MINUTE_MS, startedAt + strikeMs - performance.now()), undefined, { signal: stage.signal });
       const figures = await observer.take();
@@ -83,7 +76,6 @@ export async function measureAttacks(
       seconds: strikeMs / 1_000,
       quiet,
       during: visibleOf(figures),
-      meanwhile: seen.slice(1).reduce((sum, { latencies }) => sum + latencies.length, 0),
       refused: figures.refused,
       notOnce: await notOnce(stage, last),
       longestBlockMs: figures.longestBlockMs,

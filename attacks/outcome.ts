@@ -24,8 +24,6 @@ export interface Outcome extends Attacked {
   /** Before the attack, and during it; null where no event was seen. */
   quiet: Visible | null;
   during: Visible | null;
-  /** How many of its events were seen in the last two thirds of the attack. */
-  meanwhile: number;
   /** How often the neighbour was answered otherwise than it should be, by how. */
   refused: Record<string, number>;
   /** Its events that were not evaluated in the end, or not once. */

@@ -67,6 +67,8 @@ async function oneByOne({ attacks, minutes }: AttacksOptions, { output, stop }: 
 
 async function allAtOnce({ attacks, minutes }: AttacksOptions, { output, stop }: RunContext): Promise<Run> {
   return onStage(stop, async (stage) => {
+    // Attackers compute elsewhere; here the service, which runs already, and who watches it come first.
+    os.setPriority(os.constants.priority.PRIORITY_BELOW_NORMAL);
     const { all, each } = await measureAttacks(stage, attacks, {
       ...timesOf(minutes),
       onMinute: (...minute) => output.write(`${minuteInWords(...minute)}\n`),
@@ -89,7 +91,6 @@ function gaveUp({ name, what }: Attack, minutes: number, error: unknown): Outcom
     seconds: minutes * 60,
     quiet: null,
     during: null,
-    meanwhile: 0,
     refused: {},
     notOnce: 0,
     longestBlockMs: NaN,

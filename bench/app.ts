@@ -55,7 +55,7 @@ async function serve(): Promise<string> {
 /** What coalescing is for: the same application with one call per request. */
 function oneCallPerRequest(sql: ReturnType<typeof connect>): IngestBackend {
   return {
-    batch: (keyHash, body) => {
+    batch: ({ keyHash }, body) => {
       const text = typeof body === "string" ? body : decodeJson(body);
       return ingestBatch(sql, { keyHash, batchId: randomUUID(), repeated: false }, text);
     },

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import Table from "cli-table3";
 import { pino } from "pino";
 import type { Sql } from "postgres";
-import { deployConfig } from "../src/db/api/config.js";
+import { call } from "../src/db/api/call.js";
 import { ingestBatch } from "../src/db/api/ingestion.js";
 import { Models } from "../src/evaluation/models.js";
 import { canonicalJson, hashSnapshot } from "../src/model/snapshot/canonical.js";
@@ -76,8 +76,14 @@ export async function benchStorage(database: BenchDatabase, portions: number): P
 /** Deploys the model, and makes a webhook that wants everything; nobody delivers. */
 async function prepare({ sql, token, organizationId, environmentId }: BenchDatabase): Promise<void> {
   const by = { tokenHash: createHash("sha256").update(token).digest(), organizationId, requestId: "bench" };
-  const version = { snapshot: canonicalJson(MODEL), hash: hashSnapshot(MODEL), provenance: null };
-  await deployConfig(sql, by, { project: "bench", environment: "test" }, version);
+  const version = {
+    snapshot: canonicalJson(MODEL),
+    hash: hashSnapshot(MODEL),
+    provenance: null,
+    expected: null,
+    force: false,
+  };
+  await call(sql, "deploy_config", by, { project: "bench", environment: "test" }, version);
   await sql`
     insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
     values (${environmentId}, svc.random_id('whk_'), 'https://example.com/', array['*'], '\\x00')`;

@@ -14,8 +14,10 @@ function requireNode() {
   const { engines } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   const required = engines.node.replace(">=", "");
   const present = process.versions.node;
-  if (present.localeCompare(required, "en", { numeric: true }) >= 0) return;
-  end(`Node.js ${required} or newer is needed, and this is ${present}`);
+  // By number and not by a collation, which takes each start ten milliseconds to load.
+  const [needed, running] = [required, present].map((version) => version.split(".").map(Number));
+  const isOlder = needed.map((part, index) => running[index] - part).find((difference) => difference !== 0) < 0;
+  if (isOlder) end(`Node.js ${required} or newer is needed, and this is ${present}`);
 }
 
 function end(reason) {

@@ -1,9 +1,16 @@
 /** One connection to the ingestion API, by the service's rules for clients. */
-import { Agent } from "undici";
-import { readEnvelope } from "../src/client/answer.js";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Answer, readEnvelope } from "../src/client/answer.js";
+import { post, reasonOf } from "../src/client/post.js";
 import { isTemporary, retryAfterMs } from "../src/client/retry.js";
-import { DEFAULT_POLICY, networkFailure, withRetries, type RetryAttempt } from "../src/demo/retry.js";
-import { postOnce, type SendAnswer } from "../src/demo/send/sender.js";
+import { DemoFailure } from "../src/demo/failure.js";
+
+/** How long an answer may take. A request is safe to send again, so a silent connection is given up like a broken one. */
+const ANSWER_WITHIN_MS = 60_000;
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 2_000;
+/** Long enough for a service that was killed to recover its database and come back. */
+const GIVE_UP_AFTER_MS = 180_000;
 
 export interface ClientOptions {
   /** The service's address or that of a proxy before it, without a path. */
@@ -25,38 +32,36 @@ export interface FinalAnswer {
 }
 
 export class Client {
-  readonly #agent = new Agent({ connections: 1 });
-
   constructor(private readonly options: ClientOptions) {}
 
   /** Posts until there is an answer. Network errors, 429 and 5xx are repeated with the same body, and nothing else is. */
   async post(path: string, body: string): Promise<FinalAnswer> {
     const { signal, onRetry } = this.options;
-    let attempts = 0;
-    const attempt = (): Promise<RetryAttempt<FinalAnswer>> => this.#attempt(path, body, ++attempts);
-    return withRetries(attempt, { ...DEFAULT_POLICY, signal, onRetry });
+    const deadline = performance.now() + GIVE_UP_AFTER_MS;
+    for (let attempts = 1; ; attempts++) {
+      signal.throwIfAborted();
+      const begunAt = performance.now();
+      const answer = await this.#attempt(path, body);
+      if (typeof answer === "object" && !isTemporary(answer.status))
+        return { status: answer.status, text: answer.text, attempts, begunAt };
+      const why = typeof answer === "string" ? answer : `${answer.status} ${String(readEnvelope(answer.text)?.code)}`;
+      const asked = typeof answer === "string" ? null : retryAfterMs(answer.retryAfter, Date.now());
+      const wait = Math.max(asked ?? 0, Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempts - 1)));
+      if (performance.now() + wait > deadline)
+        throw new DemoFailure(`gave up after ${GIVE_UP_AFTER_MS / 1_000} s of trying: ${why}`);
+      onRetry(why);
+      await delay(wait, undefined, { signal });
+    }
   }
 
-  async #attempt(path: string, body: string, attempts: number): Promise<RetryAttempt<FinalAnswer>> {
+  /** What was answered, or why nothing was. */
+  async #attempt(path: string, body: string): Promise<Answer | string> {
     const { url, apiKey, signal } = this.options;
-    const begunAt = performance.now();
-    let answer: SendAnswer;
     try {
-      answer = await postOnce(url + path, body, { apiKey, dispatcher: this.#agent, signal });
+      return await post(url + path, body, { apiKey, timeoutMs: ANSWER_WITHIN_MS, signal });
     } catch (error) {
       signal.throwIfAborted();
-      return networkFailure(error);
+      return reasonOf(error);
     }
-    const { status, text, headers } = answer;
-    if (!isTemporary(status)) return { done: true, value: { status, text, attempts, begunAt } };
-    return {
-      done: false,
-      again: `${status} ${String(readEnvelope(text)?.code)}`,
-      retryAfterMs: retryAfterMs(headers["retry-after"], Date.now()),
-    };
-  }
-
-  close(): Promise<void> {
-    return this.#agent.destroy();
   }
 }

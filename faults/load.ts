@@ -1,11 +1,12 @@
 /** The senders: they deal the operations out, check every answer, and note what was acknowledged. */
 import { acceptedIds } from "../src/client/answer.js";
 import { DemoFailure } from "../src/demo/failure.js";
-import { Partition, partitionOf } from "../src/demo/send/partition.js";
+import { partitionOf } from "../src/demo/send.js";
 import type { Client } from "./client.js";
 import type { Gate } from "./gate.js";
 import type { Ledger } from "./ledger.js";
 import type { Operation } from "./operations.js";
+import { Partition } from "./partition.js";
 
 export interface LoadOptions {
   ledger: Ledger;

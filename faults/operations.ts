@@ -1,10 +1,16 @@
 /** What a run sends: the lines of data files, or a generated history. */
+import type { SentOperation } from "../src/client/index.js";
 import { DemoFailure } from "../src/demo/failure.js";
 import { readDataFile } from "../src/demo/input/data-file.js";
-import { outgoing, type Outgoing } from "../src/demo/send/outgoing.js";
 import { generate } from "./generated.js";
 
-export interface Operation extends Outgoing {
+/** Begins the keys that the reader of data files makes of line numbers. */
+const MADE_KEY = /^demo-line-\d+$/;
+
+export interface Operation {
+  customerId: string;
+  /** One JSON object: a repetition is the same to the byte. */
+  json: string;
   /** The idempotency key, which every event has; null for an identify. */
   key: string | null;
   /** Whether it goes out alone (`POST /v1/events`) and not in a batch; the same for all operations of a customer. */
@@ -27,18 +33,21 @@ export function generatedHistory(operations: number, seed: number): History {
 
 async function* readFiles(files: readonly string[]): AsyncGenerator<Operation> {
   for (const file of files) {
-    for await (const { idempotencyKey: key, ...operation } of readDataFile(file)) {
-      // The reader makes keys of line numbers, which two files have in common.
-      if (files.length > 1 && key === `demo-${operation.origin.replace(" ", "-")}`)
-        throw new DemoFailure(`${file}: ${operation.origin} has no idempotencyKey, which several files need`, 2);
-      yield { ...operation, key, single: false };
+    for await (const operation of readDataFile(file)) {
+      const made = outgoing(operation, false);
+      // Two files have line numbers in common.
+      if (files.length > 1 && made.key !== null && MADE_KEY.test(made.key))
+        throw new DemoFailure(`${file}: ${made.key} has no idempotencyKey, which several files need`, 2);
+      yield made;
     }
   }
 }
 
 async function* readGenerated(operations: number, seed: number): AsyncGenerator<Operation> {
-  for (const { single, ...operation } of generate(operations, seed)) {
-    const key = operation.type === "track" ? operation.idempotencyKey : null;
-    yield { ...outgoing(operation), key, single };
-  }
+  for (const { single, ...operation } of generate(operations, seed)) yield outgoing(operation, single);
+}
+
+function outgoing(operation: SentOperation, single: boolean): Operation {
+  const key = operation.type === "track" ? operation.idempotencyKey : null;
+  return { customerId: operation.customerId, json: JSON.stringify(operation), key, single };
 }

@@ -219,7 +219,6 @@ class Run {
     } finally {
       clearInterval(watch);
       progress.finish();
-      for (const client of [...clients, other, mirror]) await client.close();
     }
   }
 }

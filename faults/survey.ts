@@ -29,16 +29,16 @@ export async function survey(history: History): Promise<Survey> {
   const schema = new SchemaDraft();
   let operations = 0;
   let identifies = 0;
-  for await (const { customerId, key, json, origin } of history.read()) {
+  for await (const { customerId, key, json } of history.read()) {
     operations++;
     customers.add(customerId);
     const { event = "", properties = {}, traits = {} } = JSON.parse(json) as Payload;
     if (key === null) {
       identifies++;
-      schema.addTraits(traits, origin);
+      schema.addTraits(traits, `the traits of ${customerId}`);
     } else if (!keys.has(key)) {
       keys.add(key);
-      schema.addEvent(event, properties, origin);
+      schema.addEvent(event, properties, key);
       addNumbers(sums, properties);
     }
   }

@@ -3,9 +3,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Sql } from "postgres";
-import { deployConfig } from "../../src/db/api/config.js";
-import { createProject as callCreateProject } from "../../src/db/api/projects.js";
-import { bootstrap } from "../../src/db/api/operator.js";
+import { call } from "../../src/db/api/call.js";
 import { connect } from "../../src/db/connect.js";
 import { startEmbedded } from "../../src/db/embedded/embedded.js";
 import { migrate } from "../../src/db/migrate/migrate.js";
@@ -103,19 +101,21 @@ export async function createProject(
   snapshot: Snapshot,
 ): Promise<{ environmentId: number; token: string; organizationId: string }> {
   const token = newAccessToken();
-  const { organizationId } = JSON.parse(await bootstrap(sql, "bench", "bench@example.com", token.hash)) as {
+  const { organizationId } = JSON.parse(await call(sql, "bootstrap", "bench", "bench@example.com", token.hash)) as {
     organizationId: string;
   };
   // The limit is not what is measured; its bookkeeping is.
   await sql`update iam.plans set rate_per_second = 100000000, rate_burst = 100000000`;
   const by = { tokenHash: token.hash, organizationId, requestId: "bench" };
   const keys = { test: { hash: keyHash, hint: "svc_test_" }, live: { hash: randomBytes(32), hint: "svc_live_" } };
-  await callCreateProject(sql, by, { name: "Bench", slug: "bench" }, keys);
+  await call(sql, "create_project", by, { name: "Bench", slug: "bench" }, keys);
   const at = { project: "bench", environment: "test" as const };
-  await deployConfig(sql, by, at, {
+  await call(sql, "deploy_config", by, at, {
     snapshot: canonicalJson(snapshot),
     hash: hashSnapshot(snapshot),
     provenance: null,
+    expected: null,
+    force: false,
   });
   const [environment] = await sql<[{ environment_id: number }]>`
     select environment_id from svc.api_keys where key_hash = ${keyHash}`;

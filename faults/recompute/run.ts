@@ -4,14 +4,14 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { SentOperation } from "../../src/client/index.js";
 import { DemoApi, type RecomputeDocument } from "../../src/demo/api.js";
 import { DemoFailure } from "../../src/demo/failure.js";
 import { openDataFile } from "../../src/demo/input/data-file.js";
 import type { Input } from "../../src/demo/input/input.js";
 import { compileModel } from "../../src/demo/model.js";
 import { figure, styleFor, table, type ReportColumn } from "../../src/demo/report/style.js";
-import { sendAll } from "../../src/demo/send/dispatch.js";
-import type { Outgoing } from "../../src/demo/send/outgoing.js";
+import { sendAll } from "../../src/demo/send.js";
 import { Service } from "../../src/demo/service/service.js";
 import { settle } from "../../src/demo/settle.js";
 import { Random } from "../../src/demo/simulate/random.js";
@@ -101,7 +101,7 @@ class Run {
     await this.#project("undisturbed", snapshot);
     await this.#project("killed", snapshot);
     const late = await this.#late();
-    const lateKey = await this.#project("late", snapshot, ({ origin }) => !late.has(origin));
+    const lateKey = await this.#project("late", snapshot, (operation) => !late.has(nameOf(operation)));
     for (const project of ["undisturbed", "killed", "late"]) await this.stage.api.deploy(project, changed);
 
     const dry = await this.#job("dry run", "undisturbed", true);
@@ -136,14 +136,14 @@ class Run {
   }
 
   /**
-   * The operations that come late, by their origins. None of those that a customer has several of at one instant, because which of them was
+   * The operations that come late, by their names. None of those that a customer has several of at one instant, because which of them was
    * first is said by their acceptance alone.
    */
   async #late(): Promise<Set<string>> {
     const { input } = this.stage;
     const instants = new Map<string, number>();
-    const instantOf = ({ customerId, json }: Outgoing): string =>
-      `${customerId} ${String((JSON.parse(json) as { timestamp?: string }).timestamp)}`;
+    const instantOf = (operation: SentOperation): string =>
+      `${operation.customerId} ${operation.type === "track" ? operation.timestamp : undefined}`;
     for await (const operation of input.read()) {
       const instant = instantOf(operation);
       instants.set(instant, (instants.get(instant) ?? 0) + 1);
@@ -151,7 +151,7 @@ class Run {
     const late = new Set<string>();
     let index = 0;
     for await (const operation of input.read())
-      if (instants.get(instantOf(operation)) === 1 && index++ % LATE_ONE_OF === 0) late.add(operation.origin);
+      if (instants.get(instantOf(operation)) === 1 && index++ % LATE_ONE_OF === 0) late.add(nameOf(operation));
     return late;
   }
 
@@ -250,7 +250,7 @@ class Run {
   async #whileEventsComeIn(apiKey: string, late: ReadonlySet<string>): Promise<void> {
     const { api, input } = this.stage;
     await this.#job("run while late events come in", "late", false, () =>
-      this.#send(apiKey, ({ origin }) => late.has(origin)),
+      this.#send(apiKey, (operation) => late.has(nameOf(operation))),
     );
     await this.#evaluated("late");
     const { events } = await api.overview("late");
@@ -300,8 +300,13 @@ class Run {
   }
 }
 
-type Choice = (operation: Outgoing) => boolean;
+type Choice = (operation: SentOperation) => boolean;
 
-async function* chosen(operations: ReturnType<Input["read"]>, choose: Choice): AsyncGenerator<Outgoing> {
+/** Names an operation among those that may come late: of a customer's updates of traits at most one may. */
+function nameOf(operation: SentOperation): string {
+  return operation.type === "track" ? operation.idempotencyKey : `the traits of ${operation.customerId}`;
+}
+
+async function* chosen(operations: ReturnType<Input["read"]>, choose: Choice): AsyncGenerator<SentOperation> {
   for await (const operation of operations) if (choose(operation)) yield operation;
 }

@@ -1,7 +1,8 @@
+import type { ListedCommand } from "../../src/cli/core/command.js";
 import type { AnyCommand, Option, Options } from "../../src/cli/core/command.js";
 import { optionName } from "../../src/cli/core/values.js";
-import { sharedOptions } from "../../src/cli/core/options.js";
-import { commands, type ListedCommand, nouns } from "../../src/cli/core/registry.js";
+import { sharedOptions } from "../../src/cli/core/command.js";
+import { commands, nouns } from "../../src/cli/core/registry.js";
 
 /** All commands at a glance, what all of them take, and each with its arguments, options and examples, as Markdown. */
 export async function commandReference(): Promise<string> {

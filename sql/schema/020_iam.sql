@@ -11,10 +11,12 @@ create table iam.plans (
   members integer not null default 1000,
   tokens integer not null default 200,
   versions integer not null default 10000,
+  version_bytes integer not null default 268435456,
   keys integer not null default 100,
   webhooks integer not null default 50,
   recomputes integer not null default 20,
   previews integer not null default 5,
+  changes integer not null default 1200,
   constraint plans_rate_positive check (rate_per_second > 0),
   -- A legal batch of 1,000 operations must be able to pass a full bucket.
   constraint plans_burst_holds_a_batch check (rate_burst >= 1000),
@@ -22,7 +24,7 @@ create table iam.plans (
   constraint plans_retention_days_range check (retention_days between 1 and 36500),
   constraint plans_state_bytes_positive check (state_bytes > 0),
   constraint plans_quotas_not_negative check (
-    least(projects, members, tokens, versions, keys, webhooks, recomputes, previews) >= 0
+    least(projects, members, tokens, versions, version_bytes, keys, webhooks, recomputes, previews, changes) >= 0
   )
 );
 comment on table iam.plans is 'What an organization may use. Limits are read on every request, so a change is effective at once.';
@@ -41,10 +43,12 @@ comment on column iam.plans.projects is 'Projects of an organization.';
 comment on column iam.plans.members is 'Members and open invitations of an organization together.';
 comment on column iam.plans.tokens is 'Headless tokens of an organization that still work.';
 comment on column iam.plans.versions is 'Configuration versions of a project.';
+comment on column iam.plans.version_bytes is 'Bytes that the configuration versions of a project take in this database together.';
 comment on column iam.plans.keys is 'API keys of an environment that still work.';
 comment on column iam.plans.webhooks is 'Webhooks of an environment; each emission becomes no more deliveries than that.';
 comment on column iam.plans.recomputes is 'Recomputes and dry runs of an environment that are not finished.';
 comment on column iam.plans.previews is 'Previews of an environment that are not finished.';
+comment on column iam.plans.changes is 'Changes that one member makes in a minute, by tokens too: entries of the audit log.';
 
 insert into iam.plans (plan_id, cloud_execution, rate_per_second, rate_burst) values ('standard', true, 50000, 100000);
 

@@ -22,3 +22,15 @@ comment on column svc.worker_counters.label is 'Values of its labels, with / bet
 comment on column svc.worker_counters.bucket is
   'Of a histogram: the upper bound of a bucket in seconds, +Inf, or sum; buckets do not hold the smaller ones. Empty of a counter.';
 comment on column svc.worker_counters.value is 'The count, or the sum in seconds.';
+
+create table svc.cursor_secret (
+  is_only boolean primary key default true,
+  secret bytea not null,
+  constraint cursor_secret_one_row check (is_only)
+);
+comment on table svc.cursor_secret is 'What the cursors of lists are sealed by: one row, drawn when the installation was made.';
+comment on column svc.cursor_secret.is_only is 'Always true, so that there is one row.';
+comment on column svc.cursor_secret.secret is '32 bytes. With another one, the cursors that clients hold are refused.';
+
+insert into svc.cursor_secret (secret)
+select sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()));

@@ -1,4 +1,5 @@
 import type { Sql, TransactionSql } from "postgres";
+import { codeOf } from "./sqlstate.js";
 
 /** Reads within one snapshot of the database, which is held until `work` has ended; fails as `inTransaction` does. */
 export function onSnapshot<T>(sql: Sql, work: (tx: TransactionSql) => Promise<T>): Promise<T> {
@@ -25,7 +26,7 @@ export async function inTransaction<T>(sql: Sql, mode: string, work: (tx: Transa
         });
         result = await work(guarded);
       } catch (error) {
-        if (!isLost && !isConnectionError(error)) throw error;
+        if (!isLost && !codeOf(error).startsWith("CONNECTION_")) throw error;
         isLost = true;
       }
 
@@ -40,8 +41,4 @@ export async function inTransaction<T>(sql: Sql, mode: string, work: (tx: Transa
 
 function forever(): Promise<never> {
   return new Promise(() => undefined);
-}
-
-function isConnectionError(error: unknown): boolean {
-  return String((error as { code?: unknown }).code).startsWith("CONNECTION_");
 }

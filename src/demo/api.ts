@@ -1,8 +1,8 @@
 /** The administrative API, as far as the demo needs it. */
+import { setTimeout as delay } from "node:timers/promises";
 import { request } from "undici";
-import { DemoFailure } from "./failure.js";
-import { isTemporary, retryAfterMs } from "../client/retry.js";
-import { DEFAULT_POLICY, networkFailure, withRetries, type RetryAttempt } from "./retry.js";
+import { isTemporary } from "../client/retry.js";
+import { DemoFailure, messageOf } from "./failure.js";
 import type { Snapshot } from "../model/snapshot/types.js";
 
 export interface ProjectOverview {
@@ -51,6 +51,10 @@ export interface CustomerDocument {
   traits: Record<string, unknown>;
   segments: string[];
 }
+
+/** Long enough for a service that was killed to recover its database and come back. */
+const AWAY_MS_MAX = 180_000;
+const RETRY_MS = 250;
 
 export interface ApiOptions {
   url: string;
@@ -130,45 +134,46 @@ export class DemoApi {
   }
 
   /** Reading can be repeated, so a service that is away for a moment is waited for. */
-  #get<T>(address: string): Promise<T> {
-    return withRetries(() => this.#attempt<T>("GET", address), { ...DEFAULT_POLICY, signal: this.options.signal });
+  async #get<T>(address: string): Promise<T> {
+    for (const end = performance.now() + AWAY_MS_MAX; ;) {
+      const answer = await this.#request("GET", address);
+      const isFinal = answer.status !== null && !isTemporary(answer.status);
+      if (isFinal || performance.now() > end) return documentOf("GET", address, answer) as T;
+      await delay(RETRY_MS, undefined, { signal: this.options.signal });
+    }
   }
 
   /** Not repeated: a project whose creation got no answer may exist, with keys that nobody saw. */
   async #post<T>(address: string, body: unknown): Promise<T> {
-    const outcome = await this.#attempt<T>("POST", address, body);
-    if (outcome.done) return outcome.value;
-    throw new DemoFailure(`POST ${address} failed: ${outcome.again}`);
+    return documentOf("POST", address, await this.#request("POST", address, JSON.stringify(body))) as T;
   }
 
-  async #attempt<T>(method: "GET" | "POST", address: string, body?: unknown): Promise<RetryAttempt<T>> {
+  async #request(method: "GET" | "POST", address: string, body: string | null = null): Promise<ApiAnswer> {
     const { url, accessToken, organizationId, signal } = this.options;
-    let status: number;
-    let text: string;
-    let retryAfter: number | null;
+    const headers = {
+      authorization: `Bearer ${accessToken}`,
+      "x-svc-organization": organizationId,
+      ...(body === null ? {} : { "content-type": "application/json" }),
+    };
     try {
-      const response = await request(url + address, {
-        method,
-        headers: {
-          authorization: `Bearer ${accessToken}`,
-          "x-svc-organization": organizationId,
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
-        },
-        body: body === undefined ? null : JSON.stringify(body),
-        signal,
-      });
-      status = response.statusCode;
-      retryAfter = retryAfterMs(response.headers["retry-after"], Date.now());
-      text = await response.body.text();
+      const response = await request(url + address, { method, headers, body, signal });
+      return { status: response.statusCode, text: await response.body.text() };
     } catch (error) {
       signal.throwIfAborted();
-      return networkFailure(error);
+      return { status: null, text: messageOf(error) };
     }
-    if (status >= 200 && status < 300) return { done: true, value: JSON.parse(text) as T };
-    const said = `${status} ${text.slice(0, 500)}`;
-    if (isTemporary(status)) return { done: false, again: said, retryAfterMs: retryAfter };
-    throw new DemoFailure(`${method} ${address} failed: ${said}`);
   }
+}
+
+/** `status` is null where nothing answered; `text` then says why. */
+interface ApiAnswer {
+  status: number | null;
+  text: string;
+}
+
+function documentOf(method: string, address: string, { status, text }: ApiAnswer): unknown {
+  if (status !== null && status >= 200 && status < 300) return JSON.parse(text);
+  throw new DemoFailure(`${method} ${address} failed: ${status === null ? "" : `${status} `}${text.slice(0, 500)}`);
 }
 
 function path(project: string): string {

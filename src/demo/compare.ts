@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { request } from "undici";
 import { DemoFailure } from "./failure.js";
 import type { Input } from "./input/input.js";
-import { sendAll } from "./send/dispatch.js";
+import { sendAll } from "./send.js";
 import { CLI_PROGRAM } from "./service/service.js";
 
 export interface CompareOptions {

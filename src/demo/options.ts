@@ -5,8 +5,6 @@ import { EXAMPLE_MODEL } from "./service/service.js";
 import { HOUR_MS } from "./simulate/calendar.js";
 import { DEFAULT_HISTORY } from "./simulate/history.js";
 
-/** Command lines whose mistakes are told in one line. */
-
 /**
  * Reads arguments with a parser of yargs. Throws a DemoFailure with exit code 2 where they are wrong. Returns null after `--help`,
  * whose text went to `print`.

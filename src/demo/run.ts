@@ -15,7 +15,7 @@ import { Receiver } from "./receive/receiver.js";
 import { report } from "./report/report.js";
 import { chooseStory } from "./report/story.js";
 import { figure, styleFor } from "./report/style.js";
-import { sendAll, type Sent } from "./send/dispatch.js";
+import { sendAll, type Sent } from "./send.js";
 import { databaseUrl, Service } from "./service/service.js";
 import { settle, verify, WEBHOOK_TYPES } from "./settle.js";
 
@@ -119,11 +119,7 @@ async function tell(api: DemoApi, project: string, customerId: string) {
   return { customer: await api.customer(project, customerId), timeline: await api.timeline(project, customerId) };
 }
 
-async function send(
-  { input, service, output, signal }: Stage,
-  apiKey: string,
-  senders: number | undefined,
-): Promise<Sent> {
+async function send({ input, service, output, signal }: Stage, apiKey: string, senders?: number): Promise<Sent> {
   const progress = startProgress(output, "sending", input.operations, "operations");
   try {
     return await sendAll(input.read(), {
@@ -131,7 +127,7 @@ async function send(
       apiKey,
       signal,
       ...(senders === undefined ? {} : { senders }),
-      onProgress: ({ operations }) => progress.update(operations),
+      onProgress: (operations) => progress.update(operations),
     });
   } finally {
     progress.finish();

@@ -50,8 +50,6 @@ function stalled({ events, customersDue, webhooks }: ProjectOverview, stallMs: n
   return `nothing has moved for ${stallMs / 1_000} s: ${left}`;
 }
 
-/** What must be true at the end of a run, whatever happened on the way. */
-
 /** What the demo's webhook subscribes to: a pattern ends in a star. */
 export const WEBHOOK_TYPES = ["customer.*", "segment.*"];
 

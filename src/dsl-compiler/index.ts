@@ -61,6 +61,29 @@ export async function compileProject(directory: string, options: CompileOptions 
   }
 }
 
+/**
+ * The mistakes of types in a project folder; nothing of it is run.
+ *
+ * @param options.sealed whether no other file is read than `svc.config.ts`
+ * @param options.signal ends the check with a failure
+ */
+export async function checkTypes(
+  directory: string,
+  { sealed, signal }: { sealed: boolean; signal?: AbortSignal },
+): Promise<Diagnostic[]> {
+  signal?.throwIfAborted();
+  const root = realpathSync(directory);
+  const types = new Types(root, CONFIG, sealed);
+  const stop = (): void => void types.end();
+  signal?.addEventListener("abort", stop, { once: true });
+  try {
+    return await withSource(inOrder(unique(merge(await types.mistakes(), []))), root);
+  } finally {
+    signal?.removeEventListener("abort", stop);
+    await types.end();
+  }
+}
+
 async function compile(
   root: string,
   types: Types | undefined,

@@ -69,6 +69,15 @@ export function not(negated: Condition | PropertyCondition): Condition | Propert
   return node === RECOVERY_NODE ? { [NODE]: RECOVERY_NODE } : condition({ kind: "not", condition: node });
 }
 
+/** What can be asked of something that is one of a few. */
+export function membership<Value>(isIn: (values: Value[]) => Condition) {
+  return {
+    is: (value: Value) => isIn([value]),
+    in: (...values: Value[]) => isIn(values),
+    isNot: (value: Value) => not(isIn([value])),
+  };
+}
+
 /**
  * A value, or a function that returns it. Functions are called when the model is compiled, when every module has loaded, so they may
  * name what a module defines that itself imports this one: `to: { at_risk: () => quiet.has() }`.

@@ -1,5 +1,5 @@
 import type { EventSchema, EventSelector, Field } from "../model/snapshot/types.js";
-import { nodeOf, type PropertyCondition, propertyCondition } from "./condition.js";
+import { nodeOf, not, type PropertyCondition, propertyCondition } from "./condition.js";
 import type { AnyField, Fields } from "./field.js";
 import { strictProxy, recoveryValue, RECOVERY_NODE } from "./strict-proxy.js";
 import { attempt } from "./model-error.js";
@@ -62,7 +62,7 @@ function propertiesOf(owner: string, schema: EventSchema): object {
     const questions = operand(field, {
       compare: (operator, value) => propertyCondition({ kind: "compare", property, operator, value }),
       exists,
-      missing: () => propertyCondition({ kind: "not", condition: nodeOf(exists()) }),
+      missing: () => not(exists()),
     });
     properties[property] = strictProxy(questions, {
       owner: `the property ${JSON.stringify(property)} (${field.type}) of ${owner}`,

@@ -5,7 +5,7 @@ import type {
   Measure as MeasureNode,
   Score as ScoreNode,
 } from "../model/snapshot/types.js";
-import { type Condition, condition, type Lazy, nodeOf, resolve } from "./condition.js";
+import { type Condition, condition, type Lazy, membership, resolve } from "./condition.js";
 import { strictProxy } from "./strict-proxy.js";
 import { definitionOf } from "./model-error.js";
 import { withSourceLocation, withSourceLocationOf, MEASURE, type Part, part, SCORE } from "./part.js";
@@ -91,7 +91,6 @@ export function health<Component extends string, Band extends string>(definition
   });
   const score = (component: object) =>
     comparisons((operator, value) => condition({ kind: "health", ...component, operator, value }));
-  const isIn = (names: Band[]) => condition({ kind: "healthBand", bands: names });
   const owner = "the health score";
   return strictProxy(
     {
@@ -99,11 +98,7 @@ export function health<Component extends string, Band extends string>(definition
       overall: strictProxy(score({}), { owner }),
       component: (name: Component) => strictProxy(score({ component: name }), { owner }),
       band: strictProxy(
-        {
-          is: (band: Band) => isIn([band]),
-          in: (...names: Band[]) => isIn(names),
-          isNot: (band: Band) => condition({ kind: "not", condition: nodeOf(isIn([band])) }),
-        },
+        membership((names: Band[]) => condition({ kind: "healthBand", bands: names })),
         { owner: "the health band" },
       ),
     },

@@ -1,5 +1,5 @@
 import type { Journey as JourneyNode, JourneyStatus, JourneyStep as StepNode } from "../model/snapshot/types.js";
-import { type Condition, condition, type Duration, type Lazy, nodeOf, resolve } from "./condition.js";
+import { type Condition, condition, type Duration, type Lazy, membership, nodeOf, resolve } from "./condition.js";
 import { flag, LOWER, type Part, part } from "./part.js";
 import { strictProxy } from "./strict-proxy.js";
 import { definitionOf } from "./model-error.js";
@@ -59,16 +59,13 @@ export function journey<Step extends string>(id: string, definition: JourneyDefi
     ...flag("anyOrder", anyOrder),
     ...flag("repeat", repeat),
   });
-  const isIn = (statuses: JourneyStatus[]) => condition({ kind: "journey", journey: id, statuses });
   const stepIs = (step: string, is: "current" | "completed") =>
     condition({ kind: "journeyStep", journey: id, step, is });
   return strictProxy(
     {
       ...part("journey", lower),
       id,
-      is: (status: JourneyStatus) => isIn([status]),
-      in: (...statuses: JourneyStatus[]) => isIn(statuses),
-      isNot: (status: JourneyStatus) => condition({ kind: "not", condition: nodeOf(isIn([status])) }),
+      ...membership((statuses: JourneyStatus[]) => condition({ kind: "journey", journey: id, statuses })),
       atStep: (name: Step) => stepIs(name, "current"),
       completed: (name: Step) => stepIs(name, "completed"),
     },

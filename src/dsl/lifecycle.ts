@@ -1,5 +1,5 @@
 import type { Lifecycle as LifecycleNode, LifecycleState as StateNode } from "../model/snapshot/types.js";
-import { type Condition, condition, type Duration, type Lazy, nodeOf, resolve } from "./condition.js";
+import { type Condition, condition, type Duration, type Lazy, membership, nodeOf, resolve } from "./condition.js";
 import { strictProxy } from "./strict-proxy.js";
 import { definitionOf } from "./model-error.js";
 import { withSourceLocationOf, type Part, part } from "./part.js";
@@ -51,7 +51,6 @@ export function lifecycle<State extends string>(definition: {
   states: { [Name in State]: StateDefinition<Exclude<NoInfer<State>, Name>> };
 }): LifecycleModel<State> {
   const { initial, states } = definitionOf(definition, "lifecycle(…)", "initial and states");
-  const isIn = (names: State[]) => condition({ kind: "lifecycle", states: names });
   const lower = (): LifecycleNode => ({
     initial,
     states: Object.entries<StateDefinition<string>>((states as typeof states | undefined) ?? {}).map(stateNode),
@@ -59,9 +58,7 @@ export function lifecycle<State extends string>(definition: {
   return strictProxy(
     {
       ...part("lifecycle", lower),
-      is: (state: State) => isIn([state]),
-      in: (...names: State[]) => isIn(names),
-      isNot: (state: State) => condition({ kind: "not", condition: nodeOf(isIn([state])) }),
+      ...membership((names: State[]) => condition({ kind: "lifecycle", states: names })),
     },
     { owner: "the lifecycle" },
   );

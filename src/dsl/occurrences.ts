@@ -5,7 +5,7 @@ import type {
   NumberAggregate,
   OccurrenceScope,
 } from "../model/snapshot/types.js";
-import { type Condition, condition, type Duration, nodeOf } from "./condition.js";
+import { type Condition, condition, type Duration, nodeOf, not } from "./condition.js";
 import type { AnyField, Fields, NumberField, ScalarField } from "./field.js";
 import { strictProxy } from "./strict-proxy.js";
 import { type Operand, operand } from "./operand.js";
@@ -35,7 +35,7 @@ function latest(of: EventSelector, property: string, field: Field): object {
     const questions = operand(field, {
       compare: (operator, value) => condition({ ...read, ...scope, operator, value }),
       exists: () => exists(scope),
-      missing: () => condition({ kind: "not", condition: nodeOf(exists(scope)) }),
+      missing: () => not(exists(scope)),
     });
     return strictProxy({ ...questions, ...measure(scope) }, guard);
   };

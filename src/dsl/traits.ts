@@ -1,5 +1,5 @@
 import type { Field, Measure as MeasureNode } from "../model/snapshot/types.js";
-import { type Condition, condition, type Duration, nodeOf } from "./condition.js";
+import { type Condition, condition, type Duration, not } from "./condition.js";
 import { nodesOf } from "./event.js";
 import type { AnyField, DateField, Fields, NumberField, StringField } from "./field.js";
 import { strictProxy, type RecoveryValues } from "./strict-proxy.js";
@@ -61,7 +61,7 @@ function traitOperand(trait: string, field: Field, standIns: RecoveryValues): ob
   const questions = operand(field, {
     compare: (operator, value) => condition({ kind: "trait", trait, operator, value }),
     exists,
-    missing: () => condition({ kind: "not", condition: nodeOf(exists()) }),
+    missing: () => not(exists()),
   });
   return strictProxy(
     { ...questions, ...presentOf(trait, field) },

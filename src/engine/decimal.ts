@@ -1,14 +1,10 @@
+import type { DecimalMemory } from "./state/types.js";
+
 /** Whole powers of ten that a double holds exactly. */
 const POWERS = Array.from({ length: 23 }, (_, exponent) => 10 ** exponent);
 
 /** Below this, a double has at most one decimal of so many digits: the one that its shortest text shows. */
 const UNIQUE_UNITS = 1e15;
-
-/** A sum as plain JSON: whole units of 10^-scale, as text where a double does not hold them. Equal sums are equal JSON. */
-export interface DecimalMemory {
-  units: number | string;
-  scale: number;
-}
 
 /**
  * An exact sum of doubles, each read as the decimal number that its shortest text shows, so that 0.1 + 0.2 is 0.3. What

@@ -1,9 +1,9 @@
-import { requireMemoryOf } from "./state/memory.js";
+import type { Model } from "./evaluation-context.js";
 import { evaluateAt, evaluateTimer, evaluateTrack, invalidate } from "./evaluation.js";
-import { type Budget, UNBOUNDED, EvaluationContext } from "./state/evaluation-context.js";
 import { jsonEquals, setMember } from "./json.js";
-import type { Model } from "./model/model.js";
-import { isAhead, isLateTrack } from "./settle.js";
+import { isAhead, isLateTrack } from "./timers.js";
+import { requireMemoryOf } from "./state/memory.js";
+import { type Budget, OpenCustomer, UNBOUNDED } from "./state/open-customer.js";
 import type {
   CustomerState,
   Effect,
@@ -62,7 +62,7 @@ export function evaluate(
   options: EvaluateOptions,
 ): Evaluated {
   requireMemoryOf(model, state);
-  const customer = new EvaluationContext(model, state, options.history, options.budget ?? UNBOUNDED);
+  const customer = new OpenCustomer(model, state, options.history, options.budget ?? UNBOUNDED);
   const { aheadFrom = Infinity } = options;
   let taken = 0;
   while (taken < operations.length && take(customer, operations[taken]!, aheadFrom)) taken++;
@@ -79,13 +79,13 @@ export function evaluate(
 }
 
 /** Evaluates an operation and what is due before it; false where the budget is spent before the operation's turn. */
-function take(customer: EvaluationContext, operation: Operation, aheadFrom: number): boolean {
+function take(customer: OpenCustomer, operation: Operation, aheadFrom: number): boolean {
   return operation.kind === "identify"
     ? takeIdentify(customer, operation, aheadFrom)
     : takeTrack(customer, operation, aheadFrom);
 }
 
-function takeTrack(customer: EvaluationContext, operation: TrackOperation, aheadFrom: number): boolean {
+function takeTrack(customer: OpenCustomer, operation: TrackOperation, aheadFrom: number): boolean {
   if (isAhead(operation)) {
     noteTrack(customer, operation);
     wait(customer, operation);
@@ -101,7 +101,7 @@ function takeTrack(customer: EvaluationContext, operation: TrackOperation, ahead
   return true;
 }
 
-function takeIdentify(customer: EvaluationContext, operation: IdentifyOperation, aheadFrom: number): boolean {
+function takeIdentify(customer: OpenCustomer, operation: IdentifyOperation, aheadFrom: number): boolean {
   const { acceptedAt } = operation;
   // At the head of a backfill and within one, the clock stays in the past for the history that follows. What is due at the
   // clock is evaluated even so, before the traits change: a tick at that instant could have done it.
@@ -116,7 +116,7 @@ function takeIdentify(customer: EvaluationContext, operation: IdentifyOperation,
 }
 
 /** Merges traits by key, null removing one, and tells whether any changed. */
-function mergeTraits(customer: EvaluationContext, { traits }: IdentifyOperation): boolean {
+function mergeTraits(customer: OpenCustomer, { traits }: IdentifyOperation): boolean {
   let changed = false;
   for (const [name, value] of Object.entries(traits)) {
     const present = Object.hasOwn(customer.traits, name) ? customer.traits[name]! : null;
@@ -137,13 +137,13 @@ function addPendingIdentify(dueAt: number[], instant: number): void {
 }
 
 /** Remembers the last track operation in order of acceptance. Deferred ones come again, and are not later for that. */
-function noteTrack(customer: EvaluationContext, { occurredAt, acceptedAt, seq }: TrackOperation): void {
+function noteTrack(customer: OpenCustomer, { occurredAt, acceptedAt, seq }: TrackOperation): void {
   if (customer.lastTrack === null || seq > customer.lastTrack.seq) {
     customer.lastTrack = { occurredAt, acceptedAt, seq };
   }
 }
 
-function wait({ waiting }: EvaluationContext, operation: TrackOperation): void {
+function wait({ waiting }: OpenCustomer, operation: TrackOperation): void {
   let at = waiting.length;
   while (at > 0 && waiting[at - 1]!.occurredAt > operation.occurredAt) at--;
   waiting.splice(at, 0, operation);
@@ -157,7 +157,7 @@ function wait({ waiting }: EvaluationContext, operation: TrackOperation): void {
  *   that are pending then, and operations come after it
  * @returns false where the budget was spent before
  */
-export function evaluateDue(customer: EvaluationContext, through: number, at: "all" | "timers"): boolean {
+export function evaluateDue(customer: OpenCustomer, through: number, at: "all" | "timers"): boolean {
   for (;;) {
     const timer = timerDue(customer);
     const identify = customer.traitsDueAt[0] ?? Infinity;
@@ -178,12 +178,7 @@ export function evaluateDue(customer: EvaluationContext, through: number, at: "a
 }
 
 /** The same, but no further than an operation that is not at hand; false also where that is due by then. */
-function evaluateBefore(
-  customer: EvaluationContext,
-  through: number,
-  at: "all" | "timers",
-  aheadFrom: number,
-): boolean {
+function evaluateBefore(customer: OpenCustomer, through: number, at: "all" | "timers", aheadFrom: number): boolean {
   const missing = Math.max(aheadFrom, customer.clock);
   if (missing > through || (missing === through && at === "timers")) return evaluateDue(customer, through, at);
   // Those at hand that are due with it were accepted before it.
@@ -191,16 +186,16 @@ function evaluateBefore(
   return false;
 }
 
-export function nextDue(customer: EvaluationContext): number {
+export function nextDue(customer: OpenCustomer): number {
   return Math.min(timerDue(customer), customer.traitsDueAt[0] ?? Infinity, operationDue(customer));
 }
 
 /** The next change by time alone. A customer whose first operation lies ahead is due at its acceptance. */
-function timerDue(customer: EvaluationContext): number {
+function timerDue(customer: OpenCustomer): number {
   if (!customer.isNew || customer.waiting.length === 0 || customer.traitsDueAt.length > 0) return customer.timerDueAt;
   return customer.waiting.reduce((least, { acceptedAt }) => Math.min(least, acceptedAt), Infinity);
 }
 
-function operationDue({ waiting, clock }: EvaluationContext): number {
+function operationDue({ waiting, clock }: OpenCustomer): number {
   return waiting.length === 0 ? Infinity : Math.max(waiting[0]!.occurredAt, clock);
 }

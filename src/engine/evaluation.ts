@@ -1,6 +1,6 @@
 import { refreshDue } from "./parts/health.js";
+import type { OpenCustomer } from "./state/open-customer.js";
 import type { TrackedEvent } from "./state/types.js";
-import type { EvaluationContext } from "./state/evaluation-context.js";
 
 /**
  * One evaluation, at the instant of an operation or of something due: brings every item up to date, each after the items
@@ -11,9 +11,9 @@ import type { EvaluationContext } from "./state/evaluation-context.js";
  * it, and what changes by time alone is due at that instant.
  */
 export function evaluateAt(
-  customer: EvaluationContext,
+  customer: OpenCustomer,
   instant: number,
-  causeKind: EvaluationContext["causeKind"],
+  causeKind: OpenCustomer["causeKind"],
   operation: TrackedEvent | null = null,
 ): void {
   const { model } = customer;
@@ -37,14 +37,14 @@ export function evaluateAt(
 }
 
 /** An evaluation at an instant at which a condition changes by time alone. */
-export function evaluateTimer(customer: EvaluationContext, instant: number): void {
+export function evaluateTimer(customer: OpenCustomer, instant: number): void {
   const { dirty, dueAt } = customer;
   for (let i = 0; i < dueAt.length; i++) if (dueAt[i]! <= instant) dirty[i] = 1;
   evaluateAt(customer, instant, "timer");
 }
 
 /** Applies an event at the customer's clock, or at its occurrence if that is later, and evaluates. */
-export function evaluateTrack(customer: EvaluationContext, operation: TrackedEvent): void {
+export function evaluateTrack(customer: OpenCustomer, operation: TrackedEvent): void {
   const { occurredAt } = operation;
   customer.record(operation);
   if (occurredAt > customer.lastEventAt) customer.lastEventAt = occurredAt;
@@ -58,7 +58,7 @@ export function evaluateTrack(customer: EvaluationContext, operation: TrackedEve
  * Takes over that an input of conditions changed without an evaluation: the next one looks at every item, and what changes
  * by time alone is found anew. Until a new version's first evaluation the due instant of the former one stands.
  */
-export function invalidate(customer: EvaluationContext): void {
+export function invalidate(customer: OpenCustomer): void {
   const { model, dirty, dueAt } = customer;
   dirty.fill(1);
   if (customer.isNew || customer.awaitsEvaluation) return;
@@ -67,7 +67,7 @@ export function invalidate(customer: EvaluationContext): void {
 }
 
 /** Whether health that no condition reads is scored now, and whether anything of it may have changed since the last time. */
-function prepareHealth(customer: EvaluationContext, instant: number, isOperation: boolean): void {
+function prepareHealth(customer: OpenCustomer, instant: number, isOperation: boolean): void {
   const { healthChangesAt } = customer;
   customer.scoresHealth = isOperation || refreshDue(customer, healthChangesAt) <= instant;
   if (customer.scoresHealth && (customer.healthIsStale || healthChangesAt <= instant)) {
@@ -75,7 +75,7 @@ function prepareHealth(customer: EvaluationContext, instant: number, isOperation
   }
 }
 
-function runPass(customer: EvaluationContext): boolean {
+function runPass(customer: OpenCustomer): boolean {
   const { model, dirty, dueAt } = customer;
   const { items, readers } = model;
   let changed = false;

@@ -1,8 +1,8 @@
-import { HEALTH_ITEM, journeyItem, LIFECYCLE_ITEM, segmentItem, signalItem } from "./conditions/conditions.js";
+import { HEALTH_ITEM, journeyItem, LIFECYCLE_ITEM, segmentItem, signalItem } from "./compile-context.js";
+import type { Model } from "./evaluation-context.js";
 import { requireMemoryOf } from "./state/memory.js";
-import type { Model } from "./model/model.js";
+import { OpenCustomer } from "./state/open-customer.js";
 import type { CustomerState, HistorySource, Json } from "./state/types.js";
-import { EvaluationContext } from "./state/evaluation-context.js";
 
 /** A part of a model with the conditions that are consulted in the present state. */
 export type Explained = { [key: string]: Json };
@@ -52,7 +52,7 @@ function explainer(model: Model, state: CustomerState, { history, flips = true }
     const item = model.items.find((one) => one.name === name);
     if (item === undefined) return null;
     // Each on a copy of its own: reading on for when a sum changes may find that history has lost some of it.
-    const customer = new EvaluationContext(model, state, history);
+    const customer = new OpenCustomer(model, state, history);
     customer.looksAhead = flips;
     return item.explain(customer);
   };

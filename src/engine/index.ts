@@ -2,7 +2,8 @@
  * The engine: a pure function from a compiled model, a customer's state and operations to a new state and effects. No
  * clock, no I/O; callers hand in time and data.
  */
-export type { Budget } from "./state/evaluation-context.js";
+export type { Model } from "./evaluation-context.js";
+export type { Budget } from "./state/open-customer.js";
 export { corrections, untoldExpirations, type JourneySpan } from "./state/corrections.js";
 export { MemoryRebuild, newCustomer, rebuildMemory } from "./state/customer.js";
 export { journeyProgress, stateDocument, type JourneyProgress, type StateDocument } from "./state/document.js";
@@ -11,10 +12,10 @@ export { explain, explainHealth, type CustomerExplanation, type Explained, type 
 export { HistoryNeeded } from "./state/history.js";
 export { hasMemoryOf } from "./state/memory.js";
 export { causeId, emissionId, eventId } from "./ids.js";
-export { compileModel, type Model } from "./model/model.js";
+export { compileModel } from "./model/model.js";
 export { firstLater, isLater } from "./state/history.js";
 export { replay, replayPart, type Replayed, type ReplayInput, type ReplayPart } from "./replay.js";
-export { heldUntil, timersMayFire } from "./settle.js";
+export { heldUntil, timersMayFire } from "./timers.js";
 export { stateBudget, type RememberedPart, type StateBudget } from "./model/state-budget.js";
 export type {
   Cause,

@@ -1,8 +1,8 @@
-import { type Budget, UNBOUNDED, EvaluationContext } from "./state/evaluation-context.js";
-import { newCustomer } from "./state/customer.js";
 import { evaluateDue, nextDue } from "./evaluate.js";
+import type { Model } from "./evaluation-context.js";
 import { evaluateAt, evaluateTrack, invalidate } from "./evaluation.js";
-import type { Model } from "./model/model.js";
+import { newCustomer } from "./state/customer.js";
+import { type Budget, OpenCustomer, UNBOUNDED } from "./state/open-customer.js";
 import type { CustomerState, Effect, HistorySource, Json, TrackedEvent } from "./state/types.js";
 
 /** What a replay takes over of the customer as live evaluation left it. */
@@ -68,7 +68,7 @@ export function replayPart(
   input: ReplayInput,
   { state, events, through, history, budget = UNBOUNDED }: ReplayPart,
 ): Replayed {
-  const customer = new EvaluationContext(model, state ?? zero(input), history, budget);
+  const customer = new OpenCustomer(model, state ?? zero(input), history, budget);
   let taken = 0;
   let isDone = true;
   for (const event of events) {
@@ -81,7 +81,7 @@ export function replayPart(
 }
 
 /** Evaluates what is due before an event, and the event; false where the budget was spent before that. */
-function take(customer: EvaluationContext, input: ReplayInput, event: TrackedEvent): boolean {
+function take(customer: OpenCustomer, input: ReplayInput, event: TrackedEvent): boolean {
   if (customer.isNew) begin(customer, input, event.occurredAt);
   if (!evaluateDue(customer, event.occurredAt, "all") || !customer.mayGoOn()) return false;
   evaluateTrack(customer, event);
@@ -94,7 +94,7 @@ function zero({ customerId, createdAt, traits, traitsChangedAt, lastTrack }: Rep
 }
 
 /** Evaluates where live evaluation began, no earlier than the creation, if that was before the first retained event. */
-function begin(customer: EvaluationContext, input: ReplayInput, firstEventAt: number): void {
+function begin(customer: OpenCustomer, input: ReplayInput, firstEventAt: number): void {
   if (input.firstEvaluatedAt === null) return;
   const at = Math.max(input.createdAt, input.firstEvaluatedAt);
   if (at >= firstEventAt) return;
@@ -102,7 +102,7 @@ function begin(customer: EvaluationContext, input: ReplayInput, firstEventAt: nu
   else evaluateAt(customer, at, "timer");
 }
 
-function end(customer: EvaluationContext, input: ReplayInput, through: number): boolean {
+function end(customer: OpenCustomer, input: ReplayInput, through: number): boolean {
   if (customer.isNew) begin(customer, input, Infinity);
   if (input.lastEventAt !== null && input.lastEventAt > customer.lastEventAt) {
     customer.lastEventAt = input.lastEventAt;

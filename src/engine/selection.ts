@@ -1,5 +1,5 @@
 import type { PropertyTest } from "./conditions/compare.js";
-import type { CompiledScope } from "./context.js";
+import type { CompiledScope } from "./compile-context.js";
 import { memberReader } from "./json.js";
 import type { HistoryEvent, Json } from "./state/types.js";
 

@@ -1,5 +1,4 @@
-/** SQLSTATE disk_full. */
-const DISK_FULL = "53100";
+import { isDiskFull } from "../db/sqlstate.js";
 
 /** For how long nobody should try; then somebody does. */
 const FULL_MS = 10_000;
@@ -13,7 +12,7 @@ export class DiskFull {
 
   /** Told of each failure of a write. */
   failed(error: unknown): void {
-    if ((error as { code?: unknown } | null)?.code === DISK_FULL) this.#until = performance.now() + FULL_MS;
+    if (isDiskFull(error)) this.#until = performance.now() + FULL_MS;
   }
 
   /** Told of each write. */

@@ -1,3 +1,4 @@
+import { codeOf, isUnavailable } from "../db/sqlstate.js";
 import { defaultFix, defaultMessage } from "./error-texts.js";
 
 /** One of the things wrong with a document, all of which are listed. */
@@ -120,28 +121,14 @@ const BY_CONSTRAINT: readonly (readonly [prefix: string, outcome: Outcome])[] = 
   ["projects_name_length", { status: 400, code: "VALIDATION_ERROR", field: "name" }],
 ];
 
-/** The server's and the driver's own errors: exact codes, then the beginnings of codes, in this order. What is not here is our fault. */
+/** What the server refuses of a request: exact codes, then the beginnings of codes, in this order. */
 const BY_CODE: readonly (readonly [prefix: string, outcome: Outcome])[] = [
   ["22021", { ...INVALID, reason: "Text must be UTF-8 and must not hold the character U+0000." }],
   ["22P05", { ...INVALID, reason: "Text must not hold the character U+0000 or half of a surrogate pair." }],
   ["22003", { ...INVALID, reason: "A number is out of range." }],
-  ["40001", UNAVAILABLE], // serialization failure
-  ["40P01", UNAVAILABLE], // deadlock
-  ["55P03", UNAVAILABLE], // lock not available in time
-  ["57014", UNAVAILABLE], // statement timeout
-  ["25006", UNAVAILABLE], // read-only: a failover is under way
-  ["55000", UNAVAILABLE], // recovery under way, connections not allowed
-  ["57P", UNAVAILABLE], // shutdown, crash, not yet up
-  ["08", UNAVAILABLE], // connection exceptions
-  ["53", UNAVAILABLE], // insufficient resources
   ["22", INVALID], // data exceptions
   ["54000", TOO_LARGE], // its jsonb is larger than PostgreSQL can hold, as 64 MiB of small numbers are
   ["54", INVALID], // program limits
-  ["CONNECT", UNAVAILABLE], // CONNECTION_CLOSED, CONNECT_TIMEOUT, … of postgres.js
-  ["ECONN", UNAVAILABLE],
-  ["EPIPE", UNAVAILABLE],
-  ["ETIMEDOUT", UNAVAILABLE],
-  ["ENOENT", UNAVAILABLE], // the socket of a server that is down
 ];
 
 /**
@@ -150,11 +137,12 @@ const BY_CODE: readonly (readonly [prefix: string, outcome: Outcome])[] = [
  */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  const raised = error as { code?: unknown; message?: unknown; detail?: unknown; constraint_name?: unknown } | null;
-  const code = typeof raised?.code === "string" ? raised.code : "";
+  const raised = error as { message?: unknown; detail?: unknown; constraint_name?: unknown } | null;
+  const code = codeOf(error);
   if (code in STATUS_BY_SQLSTATE) return refusal(code, String(raised?.message), readDetail(raised?.detail), error);
   const constraint = typeof raised?.constraint_name === "string" ? raised.constraint_name : "";
-  const { status, code: apiCode, ...detail } = find(BY_CONSTRAINT, constraint) ?? find(BY_CODE, code) ?? INTERNAL;
+  const known = find(BY_CONSTRAINT, constraint) ?? (isUnavailable(error) ? UNAVAILABLE : find(BY_CODE, code));
+  const { status, code: apiCode, ...detail } = known ?? INTERNAL;
   return new ApiError(status, apiCode, { ...detail, cause: error });
 }
 

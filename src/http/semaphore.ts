@@ -53,6 +53,13 @@ export class Semaphore {
     };
   }
 
+  /** Throws QueueFullError where nobody else could even wait now. */
+  requireRoom(): void {
+    const { waitingMax, reason } = this.#options;
+    const waiting = sum([...this.#waiting.values()].map(({ size }) => size));
+    if (waiting >= waitingMax) throw new QueueFullError(reason);
+  }
+
   #isFreeFor(who: string): boolean {
     const { places, placesEach = places } = this.#options;
     return sum(this.#taken.values()) < places && (this.#taken.get(who) ?? 0) < placesEach;
@@ -64,12 +71,11 @@ export class Semaphore {
 
   /** Resolves once a place was entered. */
   #wait(who: string): Promise<void> {
-    const { waitingMax, waitMsMax, reason } = this.#options;
-    const line = this.#waiting.get(who) ?? new Set();
-    const waiting = sum([...this.#waiting.values()].map(({ size }) => size));
-    if (waiting >= waitingMax) return Promise.reject(new QueueFullError(reason));
-    this.#waiting.set(who, line);
+    const { waitMsMax, reason } = this.#options;
     return new Promise((resolve, reject) => {
+      this.requireRoom();
+      const line = this.#waiting.get(who) ?? new Set();
+      this.#waiting.set(who, line);
       const giveUp = setTimeout(() => {
         this.#stepOut(who, enter);
         reject(new QueueFullError(reason));

@@ -62,12 +62,7 @@ export function createLocalApp({ engine, observe }: LocalAppOptions): Koa {
     ctx.body = helpText(`http://${ctx.get("Host")}`, engine);
   });
   router.get("/customers", (ctx) => {
-    ctx.body = page(
-      ctx,
-      engine.customerIds,
-      (id, cursor) => id > cursor,
-      (id) => engine.document(id),
-    );
+    ctx.body = page(ctx, engine.customerIds, (id) => engine.document(id));
   });
   router.delete("/customers", (ctx) => {
     engine.reset();
@@ -79,12 +74,7 @@ export function createLocalApp({ engine, observe }: LocalAppOptions): Koa {
   router.get("/customers/:id/timeline", (ctx) => {
     found(engine.document(idOf(ctx)), ctx);
     const entries = new Map(engine.timeline(idOf(ctx)).map((entry) => [entry.id, entry]));
-    ctx.body = page(
-      ctx,
-      [...entries.keys()],
-      (id, cursor) => id > cursor,
-      (id) => entries.get(id),
-    );
+    ctx.body = page(ctx, [...entries.keys()], (id) => entries.get(id));
   });
   router.get("/customers/:id/explanation", (ctx) => {
     ctx.body = found(engine.explanation(idOf(ctx)), ctx);

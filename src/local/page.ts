@@ -13,15 +13,10 @@ export interface LocalPage<T> {
 /**
  * The page that `?limit=&cursor=` ask for.
  *
- * @param keys of the list's items, each of them once, in the list's order, which `isAfter` tells of any two keys
+ * @param keys of the list's items, ascending, each of them once
  * @throws {ApiError} VALIDATION_ERROR
  */
-export function page<T>(
-  ctx: Context,
-  keys: readonly string[],
-  isAfter: (key: string, cursor: string) => boolean,
-  item: (key: string) => T,
-): LocalPage<T> {
+export function page<T>(ctx: Context, keys: readonly string[], item: (key: string) => T): LocalPage<T> {
   const { limit, cursor, ...others } = ctx.query;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw invalid(unknown, "is not known here", "Remove it. Known are limit and cursor.");
@@ -30,7 +25,7 @@ export function page<T>(
     throw invalid("limit", `must be a whole number from 1 to ${LIMIT_MAX}`, "Correct it, or leave it out.");
   }
   const after = cursor === undefined ? null : decode(cursor);
-  const rest = after === null ? keys : keys.filter((key) => isAfter(key, after));
+  const rest = after === null ? keys : keys.filter((key) => key > after);
   const shown = rest.slice(0, size);
   return { data: shown.map(item), nextCursor: rest.length > size ? encode(shown.at(-1)!) : null };
 }

@@ -1,5 +1,5 @@
 import type { Effect, Model, Operation } from "../engine/index.js";
-import { isLateTrack } from "../engine/settle.js";
+import { isLateTrack } from "../engine/timers.js";
 import { LocalCustomer, type Evaluation, type Instant } from "./customer.js";
 import { timelineEntry, type TimelineEntry } from "./timeline.js";
 

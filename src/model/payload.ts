@@ -1,7 +1,9 @@
+/**
+ * The schema check of payloads, word for word as the database does it (svc.operation_violations, svc.payload_diagnostics), for where
+ * there is no database.
+ */
 import { isIsoDate } from "./snapshot/duration.js";
 import type { Field, ScalarType, Snapshot } from "./snapshot/types.js";
-
-/** How the database writes JSON, as far as its diagnostics show it. */
 
 /** The longest name that is shown, in characters. */
 const NAME_LENGTH_MAX = 256;
@@ -44,11 +46,6 @@ function decimalLength(value: number): number {
   // "0." and zeros before the digits, or zeros after them.
   return power < 0 ? whole!.length + fraction.length + 1 - power : whole!.length + power;
 }
-
-/**
- * The schema check of payloads, word for word as the database does it (svc.operation_violations, svc.payload_diagnostics), for where
- * there is no database.
- */
 
 /** Something in a payload that violates the schema. */
 export interface PayloadDiagnostic {

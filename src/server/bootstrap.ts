@@ -1,4 +1,4 @@
-import { bootstrap, operatorResetUser } from "../db/api/operator.js";
+import { call } from "../db/api/call.js";
 import { newAccessToken } from "../http/request/credentials.js";
 import { ConfigError, type ServerConfig } from "./config.js";
 import { asOperator, credentialsInWords } from "./operator.js";
@@ -21,8 +21,8 @@ export async function bootstrapCommand(config: ServerConfig, logger: Logger, opt
   const token = newAccessToken();
   const document = await asOperator(config, logger, async (sql) => {
     // First: where it ends in between, nobody opens that user, and it can be run again.
-    if (options.resetUser) await operatorResetUser(sql, options.email);
-    return bootstrap(sql, options.organization, options.email, token.hash);
+    if (options.resetUser) await call(sql, "operator_reset_user", options.email);
+    return call(sql, "bootstrap", options.organization, options.email, token.hash);
   });
   const { organizationId, joined } = JSON.parse(document) as { organizationId: string; joined: string | null };
   if (joined !== null) {

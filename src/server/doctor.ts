@@ -1,4 +1,5 @@
-import { operatorExamine, type Examination, type InvariantViolation } from "../db/api/operator.js";
+import { call } from "../db/api/call.js";
+import type { Examination, InvariantViolation } from "../db/api/operator.js";
 import type { ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 import { lookAsOperator } from "./operator.js";
@@ -11,7 +12,7 @@ export async function doctorCommand(
 ): Promise<boolean> {
   const began = performance.now();
   // All tables are read, however large they are.
-  const found = await lookAsOperator(config, logger, operatorExamine, 0);
+  const found = await lookAsOperator(config, logger, (sql) => call(sql, "operator_examine"), 0);
   const durationMs = Math.round(performance.now() - began);
   const isWell = found.violations.length === 0;
   process.stdout.write(json ? `${JSON.stringify({ isWell, durationMs, ...found })}\n` : report(found, durationMs));

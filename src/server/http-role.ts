@@ -3,7 +3,8 @@ import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type Koa from "koa";
 import type { Sql } from "postgres";
-import { answers, failedChecks, readInstallation } from "../db/api/monitoring.js";
+import { call } from "../db/api/call.js";
+import { answers, failedChecks } from "../db/api/monitoring.js";
 import { connect, type ConnectOptions } from "../db/connect.js";
 import { PROJECT_ROOT, readCommitted, type Committed } from "../db/migrate/files.js";
 import { createAiQuestions } from "../http/admin/ai-questions.js";
@@ -228,7 +229,7 @@ function installationMetrics(sql: Sql, logger: Logger): () => Promise<string> {
   let asked: Promise<string> | undefined;
   const ask = async () => {
     const [figures, answer] = await Promise.allSettled([
-      within(METRICS_MS_MAX, readInstallation(sql)),
+      within(METRICS_MS_MAX, call(sql, "metrics")),
       within(METRICS_MS_MAX, answers(sql)),
     ]);
     if (figures.status === "fulfilled") return renderInstallation(figures.value);

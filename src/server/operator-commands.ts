@@ -97,11 +97,13 @@ const quotaOptions = {
   members: { type: "string", describe: "Members and open invitations of an organization" },
   tokens: { type: "string", describe: "Working access tokens of an organization" },
   versions: { type: "string", describe: "Configuration versions of a project" },
+  "version-bytes": { type: "string", describe: "Bytes that the versions of a project take" },
   keys: { type: "string", describe: "Working API keys of an environment" },
   webhooks: { type: "string", describe: "Webhooks of an environment" },
   recomputes: { type: "string", describe: "Unfinished recomputes and dry runs of an environment" },
   previews: { type: "string", describe: "Unfinished previews of an environment" },
-} as const satisfies Record<Quota, object>;
+  changes: { type: "string", describe: "Changes by a member in a minute" },
+} as const;
 
 /** `svc-server plans …` */
 export const plansCommands = (configure: Configure) => (command: Argv) => {

@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
 import { connect } from "../db/connect.js";
+import { isUndefined } from "../db/sqlstate.js";
 import type { ServerConfig } from "./config.js";
 import { lookAtDatabase, onDatabase } from "./database.js";
 import type { Logger } from "./log.js";
@@ -17,9 +18,6 @@ export function credentialsInWords({
     "",
   ].join("\n");
 }
-
-const UNDEFINED_FUNCTION = "42883";
-const UNDEFINED_SCHEMA = "3F000";
 
 /**
  * Does something as the operator, who is the user that migrates the database. It may run while the service does.
@@ -68,7 +66,7 @@ function refusalOf(error: unknown): OperatorError | null {
       { cause: error },
     );
   }
-  if (code === UNDEFINED_FUNCTION || code === UNDEFINED_SCHEMA) {
+  if (isUndefined(error)) {
     return new OperatorError("the database is not that of this version yet; run `svc-server migrate` first", {
       cause: error,
     });

@@ -1,11 +1,5 @@
-import {
-  operatorAssignPlan,
-  operatorGetPlan,
-  operatorListPlans,
-  operatorRemovePlan,
-  operatorSetPlan,
-  type PlanLimits,
-} from "../db/api/operator.js";
+import { call } from "../db/api/call.js";
+import type { PlanLimits } from "../db/api/operator.js";
 import { ConfigError, type ServerConfig } from "./config.js";
 import { bytesInWords } from "../model/snapshot/limits.js";
 import type { Logger } from "./log.js";
@@ -34,7 +28,7 @@ const FLAGS: Record<string, boolean> = { "": true, true: true, false: false };
 
 /** `svc-server plans list`: every plan with its limits, one line each. */
 export async function listPlansCommand(config: ServerConfig, logger: Logger, { json }: JsonOption): Promise<void> {
-  const document = await lookAsOperator(config, logger, operatorListPlans);
+  const document = await lookAsOperator(config, logger, (sql) => call(sql, "operator_list_plans"));
   const lines = (JSON.parse(document) as Plan[]).map((plan) =>
     [plan.plan, ...limitsInWords(plan), organizationsInWords(plan)].join("\t"),
   );
@@ -47,7 +41,7 @@ export async function showPlanCommand(
   logger: Logger,
   { plan, json }: JsonOption & { plan: string },
 ): Promise<void> {
-  const document = await lookAsOperator(config, logger, (sql) => operatorGetPlan(sql, plan));
+  const document = await lookAsOperator(config, logger, (sql) => call(sql, "operator_get_plan", plan));
   const shown = JSON.parse(document) as Plan & { organizations: string[] };
   const whose = shown.organizations.length === 0 ? "" : `: ${shown.organizations.join(", ")}`;
   process.stdout.write(
@@ -75,16 +69,18 @@ export const QUOTAS = [
   "members",
   "tokens",
   "versions",
+  "versionBytes",
   "keys",
   "webhooks",
   "recomputes",
   "previews",
+  "changes",
 ] as const satisfies readonly (keyof PlanLimits)[];
 
 /** `svc-server plans set`: other limits for all organizations of a plan, or a new plan. */
 export async function setPlanCommand(config: ServerConfig, logger: Logger, options: SetPlanOptions): Promise<void> {
   const changes = changesOf(options);
-  const document = await asOperator(config, logger, (sql) => operatorSetPlan(sql, options.plan, changes));
+  const document = await asOperator(config, logger, (sql) => call(sql, "operator_set_plan", options.plan, changes));
   const { plan, changes: made } = JSON.parse(document) as {
     plan: Plan;
     changes: { retentionDays?: Days };
@@ -101,38 +97,43 @@ export async function setPlanCommand(config: ServerConfig, logger: Logger, optio
 function changesOf(options: SetPlanOptions): Partial<PlanLimits> {
   const problems: string[] = [];
   const changes: Partial<Record<keyof PlanLimits, number | boolean | null>> = {};
-  const number = (name: keyof PlanLimits, option: string, text: string | undefined, range: Range) => {
+  const number = (name: keyof PlanLimits, text: string | undefined, range: Range) => {
     if (text === undefined) return;
     const value = numberOf(text, range);
     if (value !== undefined) changes[name] = value;
-    else problems.push(`${option} must be ${rangeInWords(range)}, not \`${text}\``);
+    else problems.push(`${optionOf(name)} must be ${rangeInWords(range)}, not \`${text}\``);
   };
   if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(options.plan)) {
     problems.push(`a plan's name must be 1 to 63 lower-case letters, digits and hyphens, not \`${options.plan}\``);
   }
-  number("ratePerSecond", "--rate-per-second", options.ratePerSecond, { min: 1, max: INTEGER_MAX });
-  number("rateBurst", "--rate-burst", options.rateBurst, { min: BURST_MIN, max: INTEGER_MAX });
-  number("monthlyEvents", "--monthly-events", options.monthlyEvents, {
-    min: 0,
-    max: Number.MAX_SAFE_INTEGER,
-    orNone: true,
-  });
-  number("retentionDays", "--retention-days", options.retentionDays, { min: 1, max: RETENTION_DAYS_MAX, orNone: true });
-  number("stateBytes", "--state-bytes", options.stateBytes, { min: 1, max: INTEGER_MAX });
-  for (const quota of QUOTAS) number(quota, `--${quota}`, options.quotas[quota], { min: 0, max: INTEGER_MAX });
-  const flag = (name: keyof PlanLimits, option: string, text: string | undefined) => {
+  number("ratePerSecond", options.ratePerSecond, { min: 1, max: INTEGER_MAX });
+  number("rateBurst", options.rateBurst, { min: BURST_MIN, max: INTEGER_MAX });
+  number("monthlyEvents", options.monthlyEvents, { min: 0, max: Number.MAX_SAFE_INTEGER, orNone: true });
+  number("retentionDays", options.retentionDays, { min: 1, max: RETENTION_DAYS_MAX, orNone: true });
+  number("stateBytes", options.stateBytes, { min: 1, max: INTEGER_MAX });
+  for (const quota of QUOTAS) number(quota, options.quotas[quota], { min: 0, max: INTEGER_MAX });
+  const flag = (name: "cloudExecution" | "ai") => {
+    const text = options[name];
     if (text === undefined) return;
     const value = FLAGS[text];
     if (value !== undefined) changes[name] = value;
-    else problems.push(`${option} must be true or false, not \`${text}\`; --no-${option.slice(2)} is false, too`);
+    else {
+      const option = optionOf(name);
+      problems.push(`${option} must be true or false, not \`${text}\`; --no-${option.slice(2)} is false, too`);
+    }
   };
-  flag("cloudExecution", "--cloud-execution", options.cloudExecution);
-  flag("ai", "--ai", options.ai);
+  flag("cloudExecution");
+  flag("ai");
   if (problems.length === 0 && Object.keys(changes).length === 0) {
     problems.push("name at least one limit to set; `svc-server plans set --help` lists them");
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return changes as Partial<PlanLimits>;
+}
+
+/** `--state-bytes` for stateBytes. */
+function optionOf(name: keyof PlanLimits): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 interface Range {
@@ -162,7 +163,7 @@ export async function assignPlanCommand(
   logger: Logger,
   { organization, plan, json }: AssignPlanOptions,
 ): Promise<void> {
-  const document = await asOperator(config, logger, (sql) => operatorAssignPlan(sql, organization, plan));
+  const document = await asOperator(config, logger, (sql) => call(sql, "operator_assign_plan", organization, plan));
   const { slug, previousPlan, retentionDays } = JSON.parse(document) as {
     slug: string;
     previousPlan: string;
@@ -190,7 +191,7 @@ export async function removePlanCommand(
   logger: Logger,
   { plan, json }: JsonOption & { plan: string },
 ): Promise<void> {
-  const document = await asOperator(config, logger, (sql) => operatorRemovePlan(sql, plan));
+  const document = await asOperator(config, logger, (sql) => call(sql, "operator_remove_plan", plan));
   process.stdout.write(json ? `${document}\n` : `The plan ${plan} was removed.\n`);
 }
 
@@ -203,10 +204,11 @@ function limitsInWords(plan: Plan): string[] {
     cloudExecution ? "cloud execution" : "no cloud execution",
     ai ? "AI" : "no AI",
     `states of ${bytesInWords(stateBytes)}`,
-    `at most ${counted(plan.projects, "project")} of ${counted(plan.versions, "version")}`,
+    `at most ${counted(plan.projects, "project")} of ${counted(plan.versions, "version")} in ${bytesInWords(plan.versionBytes)}`,
     `${counted(plan.members, "member")} and ${counted(plan.tokens, "token")}`,
     `in an environment ${counted(plan.keys, "key")} and ${counted(plan.webhooks, "webhook")}`,
     `${counted(plan.recomputes, "recompute")} and ${counted(plan.previews, "preview")} at once`,
+    `${counted(plan.changes, "change")} a minute`,
   ];
 }
 

@@ -1,4 +1,5 @@
 import { MigrateError } from "../db/migrate/execute.js";
+import { codeOf } from "../db/sqlstate.js";
 import type { ServerConfig } from "./config.js";
 
 /** What the operator named does not exist; in words. */
@@ -11,7 +12,7 @@ export class StartError extends Error {
   override name = "StartError";
 }
 
-type Failed = { code?: string; message?: string; cause?: unknown; syscall?: string; path?: string };
+type Failed = { message?: string; cause?: unknown; syscall?: string; path?: string };
 
 /** A failure to listen, in words where there are any. */
 export function listenFailure(error: Error, { host, port }: Pick<ServerConfig, "host" | "port">): Error {
@@ -105,8 +106,4 @@ function migrating(error: MigrateError, name: string, user: string): string | nu
 
 function owner(name: string, user: string): string {
   return `start as the owner of the database, or make this user it: alter database "${name}" owner to "${user}"`;
-}
-
-function codeOf(error: unknown): string {
-  return (error as Failed | undefined)?.code ?? "";
 }

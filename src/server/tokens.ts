@@ -1,4 +1,4 @@
-import { operatorCreateToken, operatorListTokens, operatorRevokeToken } from "../db/api/operator.js";
+import { call } from "../db/api/call.js";
 import { TOKEN_EXPIRES_IN_DAYS_MAX, type Role } from "../db/api/organization.js";
 import { newAccessToken } from "../http/request/credentials.js";
 import { ConfigError, type ServerConfig } from "./config.js";
@@ -22,7 +22,7 @@ export async function listTokensCommand(
   logger: Logger,
   { organization, json }: { organization: string; json: boolean },
 ): Promise<void> {
-  const document = await lookAsOperator(config, logger, (sql) => operatorListTokens(sql, organization));
+  const document = await lookAsOperator(config, logger, (sql) => call(sql, "operator_list_tokens", organization));
   const lines = (JSON.parse(document) as Token[]).map((token) =>
     [token.id, token.label, token.role ?? "all", token.user.email, stateOf(token)].join("\t"),
   );
@@ -54,7 +54,7 @@ export async function createTokenCommand(
   await checkOptions(label, expiresInDays);
   const { text: accessToken, hash } = newAccessToken();
   const document = await asOperator(config, logger, (sql) =>
-    operatorCreateToken(sql, organization, email ?? null, { label, role: role ?? null, expiresInDays, hash }),
+    call(sql, "operator_create_token", organization, email, label, role, expiresInDays, hash),
   );
   const { organizationId, token } = JSON.parse(document) as { organizationId: string; token: Token };
   process.stdout.write(
@@ -89,7 +89,7 @@ export async function revokeTokenCommand(
   logger: Logger,
   { tokenId, json }: { tokenId: string; json: boolean },
 ): Promise<void> {
-  const document = await asOperator(config, logger, (sql) => operatorRevokeToken(sql, tokenId));
+  const document = await asOperator(config, logger, (sql) => call(sql, "operator_revoke_token", tokenId));
   const { id, label, revokedAt } = JSON.parse(document) as Token;
   process.stdout.write(json ? `${document}\n` : `${id} (${label}) was revoked at ${revokedAt}.\n`);
 }

@@ -1,4 +1,4 @@
-import { operatorCreatePasswordLink, operatorListUsers } from "../db/api/operator.js";
+import { call } from "../db/api/call.js";
 import { newLinkSecret } from "../http/request/credentials.js";
 import { passwordLink } from "../http/links.js";
 import { addressOf, ConfigError, publicUrlOf, type ServerConfig } from "./config.js";
@@ -21,7 +21,7 @@ export async function listUsersCommand(
   logger: Logger,
   { json }: { json: boolean },
 ): Promise<void> {
-  const document = await lookAsOperator(config, logger, operatorListUsers);
+  const document = await lookAsOperator(config, logger, (sql) => call(sql, "operator_list_users"));
   const lines = (JSON.parse(document) as User[]).map(({ email, hasPassword, organizations, emailVerifiedAt }) => {
     const roles = organizations.map(({ slug, role }) => `${slug}:${role}`).join(",");
     const verified = emailVerifiedAt === null ? "password, address not verified" : "password, address verified";
@@ -38,7 +38,9 @@ export async function linkUserCommand(
 ): Promise<void> {
   const publicUrl = linkBase(config);
   const secret = newLinkSecret();
-  const document = await asOperator(config, logger, (sql) => operatorCreatePasswordLink(sql, email, secret.hash));
+  const document = await asOperator(config, logger, (sql) =>
+    call(sql, "operator_create_password_link", email, secret.hash),
+  );
   const made = JSON.parse(document) as { email: string; expiresAt: string };
   const link = passwordLink(publicUrl, secret);
   const text = [

@@ -1,12 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "postgres";
-import {
-  environmentsToSweep,
-  sweepKeys,
-  sweepLogs,
-  sweepOperations,
-  type SweptOperations,
-} from "../db/api/retention.js";
+import { call } from "../db/api/call.js";
+import { environmentsToSweep, type SweptOperations } from "../db/api/retention.js";
 
 /** Rows that one call removes: some ten milliseconds. */
 const SWEPT_ROWS = 1_000;
@@ -58,12 +53,12 @@ export async function sweepRetention(
     let through: number | null = null;
     do {
       const after: number | null = through;
-      const answer: SweptOperations = await rested(() => sweepOperations(sql, id, after, rows));
+      const answer: SweptOperations = await rested(() => call(sql, "sweep_operations", id, after, rows));
       swept.operations += answer.removed;
       through = answer.through;
     } while (through !== null && goesOn());
-    swept.keys += await untilNothing(() => sweepKeys(sql, id, rows));
-    swept.logs += await untilNothing(() => sweepLogs(sql, id, rows));
+    swept.keys += await untilNothing(() => call(sql, "sweep_keys", id, rows));
+    swept.logs += await untilNothing(() => call(sql, "sweep_logs", id, rows));
   };
   for (const id of inAnyOrder(await environmentsToSweep(sql))) {
     if (!goesOn()) break;

@@ -4,10 +4,8 @@ import { Logger as GraphileLogger, run, type Runner, type WorkerEvents } from "g
 import pg from "pg";
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
-import { buryWorker, signOff, tick } from "../db/api/evaluation.js";
-import { sweepWebhooks } from "../db/api/webhooks.js";
-import { sweepRecomputes } from "../db/api/recompute.js";
-import { sweepIam } from "../db/api/sign-in.js";
+import { call } from "../db/api/call.js";
+import { tick } from "../db/api/evaluation.js";
 import { Models } from "../evaluation/models.js";
 import { JOBS, TICKS, type WorkerCounters } from "../metrics/worker-metrics.js";
 import { EvaluationTurns } from "./evaluate/turns.js";
@@ -96,7 +94,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     return rows;
   };
   // Before jobs are taken: what it was evaluating may be what ended it.
-  if (options.formerWorkerId !== undefined) await buryWorker(sql, options.formerWorkerId);
+  if (options.formerWorkerId !== undefined) await call(sql, "bury_worker", options.formerWorkerId);
   const runner: Runner = await run({
     pgPool: pool,
     concurrency: options.concurrency,
@@ -106,19 +104,17 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     logger: graphileLogger(logger),
     crontab: CRONTAB,
     taskList: {
-      recompute: () => {
-        options.onRecompute();
-      },
+      recompute: options.onRecompute,
       sweep_iam: async () => {
-        const rows = await sweepIam(sql);
+        const rows = Number(await call(sql, "sweep_iam"));
         logger.debug({ rows }, "expired sign-ins, links and sessions were deleted");
       },
       sweep_webhooks: async () => {
-        const rows = await untilNothing(() => sweepWebhooks(sql, options.attemptDays, SWEPT_ROWS));
+        const rows = await untilNothing(() => call(sql, "sweep_webhooks", options.attemptDays, SWEPT_ROWS));
         logger.debug({ rows }, "what deleted webhooks left, and old attempts, were deleted");
       },
       sweep_recomputes: async () => {
-        const rows = await untilNothing(() => sweepRecomputes(sql, SWEPT_RESULTS));
+        const rows = await untilNothing(() => call(sql, "sweep_recomputes", SWEPT_RESULTS));
         logger.debug({ rows }, "old results of recomputes were deleted");
       },
       sweep_retention: async () => {
@@ -139,7 +135,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       stop.abort();
       await ticker.stop();
       await runner.stop();
-      await signOff(sql, await poolId).catch((err: unknown) => logger.warn({ err }, "the worker was not deregistered"));
+      await call(sql, "sign_off", await poolId).catch((err: unknown) =>
+        logger.warn({ err }, "the worker was not deregistered"),
+      );
       await pool.end();
     },
   };

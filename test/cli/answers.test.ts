@@ -21,57 +21,37 @@ describe("a failure is one line that says what to do", () => {
     const closed = await closedAddress();
     const result = await svc(["whoami"], { env: { ...SESSION, SVC_API_URL: closed } });
     expect({ ...result, stderr: result.stderr.replace(closed, "<service>") }).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [SERVICE_UNREACHABLE]: <service> cannot be reached (connection refused). Start the service, or set SVC_API_URL to its address.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [SERVICE_UNREACHABLE]: <service> cannot be reached (connection refused). Start the service, or set SVC_API_URL to its address.
     `);
   });
 
   test("another program's page", async () => {
     expect(await whoami({ status: 200, type: "text/html", body: "<h1>Hi</h1>" })).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [UNEXPECTED_ANSWER]: <service> answered 200 with a web page, not as this version of svc expects. Check that SVC_API_URL is the address of the service, and that svc is of the same version.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [UNEXPECTED_ANSWER]: <service> answered 200 with a web page, not as this version of svc expects. Check that SVC_API_URL is the address of the service, and that svc is of the same version.
     `);
   });
 
   test("another program's error", async () => {
     expect(await whoami({ status: 502, type: "text/html", body: "Bad Gateway" })).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [UNEXPECTED_ANSWER]: <service> answered 502 with a web page, not as this version of svc expects. Try again in a moment, and check that SVC_API_URL is the address of the service.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [UNEXPECTED_ANSWER]: <service> answered 502 with a web page, not as this version of svc expects. Try again in a moment, and check that SVC_API_URL is the address of the service.
     `);
   });
 
   test("a redirect is not followed", async () => {
     const answer = { status: 302, body: "", headers: { location: "https://example.com/" } };
     expect(await whoami(answer)).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [UNEXPECTED_ANSWER]: <service> answered 302 with a redirect, not as this version of svc expects. It leads to https://example.com/: set SVC_API_URL to the service's own address.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [UNEXPECTED_ANSWER]: <service> answered 302 with a redirect, not as this version of svc expects. It leads to https://example.com/: set SVC_API_URL to the service's own address.
     `);
   });
 
   test("JSON of another version", async () => {
     expect(await whoami(json({ email: "ada@example.com" }))).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [UNEXPECTED_ANSWER]: <service> answered 200 with JSON of another shape, not as this version of svc expects. Check that SVC_API_URL is the address of the service, and that svc is of the same version.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [UNEXPECTED_ANSWER]: <service> answered 200 with JSON of another shape, not as this version of svc expects. Check that SVC_API_URL is the address of the service, and that svc is of the same version.
     `);
   });
 
@@ -95,12 +75,8 @@ describe("a failure is one line that says what to do", () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const { code, stdout, stderr } = await svc(["whoami"], { env: { ...SESSION, SVC_API_URL: url } });
     expect({ code, stdout, stderr: stderr.replaceAll(url, "<service>") }).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [SERVICE_UNREACHABLE]: <service> cannot be reached (connection closed). Start the service, or set SVC_API_URL to its address.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [SERVICE_UNREACHABLE]: <service> cannot be reached (connection closed). Start the service, or set SVC_API_URL to its address.
     `);
   });
 
@@ -117,35 +93,23 @@ describe("a failure is one line that says what to do", () => {
   test("an operation that the service does not know", async () => {
     const error = { code: "NOT_FOUND", message: "There is nothing at this address.", requestId: "r1" };
     expect(await whoami(json({ error }, 404))).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [UNEXPECTED_ANSWER]: <service> answered 404 with "There is nothing at this address.", not as this version of svc expects. Check that SVC_API_URL is the address of the service, and that svc is of the same version.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [UNEXPECTED_ANSWER]: <service> answered 404 with "There is nothing at this address.", not as this version of svc expects. Check that SVC_API_URL is the address of the service, and that svc is of the same version.
     `);
   });
 
   test("an expired session", async () => {
     expect(await whoami(EXPIRED)).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [INVALID_SESSION]: The session has expired. Set SVC_ACCESS_TOKEN to another token, or unset it and sign in: \`svc auth login\`.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [INVALID_SESSION]: The session has expired. Set SVC_ACCESS_TOKEN to another token, or unset it and sign in: \`svc auth login\`.
     `);
   });
 
   test("a fault of the service names the request", async () => {
     const error = { code: "INTERNAL_ERROR", message: "The service failed on this request.", requestId: "r1" };
     expect(await whoami(json({ error }, 500))).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [INTERNAL_ERROR]: The service failed on this request. Request: r1.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [INTERNAL_ERROR]: The service failed on this request. Request: r1.
     `);
   });
 
@@ -160,12 +124,8 @@ describe("with --json a failure is the one document on standard output", () => {
   test("the service's error keeps all its members", async () => {
     const result = await whoami(EXPIRED, "--json");
     expect(result).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "",
-        "stdout": "{"error":{"code":"INVALID_SESSION","message":"The session has expired.","requestId":"r1","fix":"set SVC_ACCESS_TOKEN to another token, or unset it and sign in: \`svc auth login\`"}}
-      ",
-      }
+      exit 1
+      {"error":{"code":"INVALID_SESSION","message":"The session has expired.","requestId":"r1","fix":"set SVC_ACCESS_TOKEN to another token, or unset it and sign in: \`svc auth login\`"}}
     `);
   });
 

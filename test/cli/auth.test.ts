@@ -116,18 +116,13 @@ describe.concurrent("signing in", () => {
   }) => {
     const ada = await person("acme");
     expect(await login(ada)).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "To sign in to <service>, open this address and approve the code <code>:
-
-        <service>/device?user_code=<code>
-
-      On another device, open <service>/device and type the code.
-      The code is good for 10 minutes. Ctrl+C stops waiting.
-      ",
-        "stdout": "Signed in to <service> as owner@acme.example, organization acme (<org>), until 2026-06-12 12:00:00 +02:00 (in 90 days).
-      ",
-      }
+      ! To sign in to <service>, open this address and approve the code <code>:
+      !
+      !   <service>/device?user_code=<code>
+      !
+      ! On another device, open <service>/device and type the code.
+      ! The code is good for 10 minutes. Ctrl+C stops waiting.
+      Signed in to <service> as owner@acme.example, organization acme (<org>), until 2026-06-12 12:00:00 +02:00 (in 90 days).
     `);
     expect((await stat(ada.home)).mode & 0o777).toBe(0o700);
     expect((await stat(path.join(ada.home, "session.json"))).mode & 0o777).toBe(0o600);
@@ -141,15 +136,10 @@ describe.concurrent("signing in", () => {
     expect(await isGood(ada, session)).toBe(true);
 
     expect(await run(ada, ["whoami"])).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "",
-        "stdout": "User          owner@acme.example
+      User          owner@acme.example
       Organization  acme (<org>), as owner
       API           <service>
       Signed in     until 2026-06-12 12:00:00 +02:00 (in 90 days)
-      ",
-      }
     `);
     expect((await run(ada, ["whoami", "--json"])).stdout).toMatchInlineSnapshot(`
       "{"user":{"email":"owner@acme.example"},"organization":{"id":"<org>","slug":"acme","role":"owner"},"api":{"url":"<service>"},"credentials":{"from":"session","expiresAt":"2026-06-12T10:00:00.000Z"},"organizations":[{"id":"<org>","slug":"acme","role":"owner"}]}
@@ -157,30 +147,16 @@ describe.concurrent("signing in", () => {
     `);
 
     expect(await run(ada, ["auth", "logout"])).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "",
-        "stdout": "Signed out of <service>.
-      ",
-      }
+      Signed out of <service>.
     `);
     expect(await isGood(ada, session)).toBe(false);
     expect(await sessionOf(ada)).toBeUndefined();
     expect(await run(ada, ["whoami"])).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [NOT_SIGNED_IN]: You are not signed in to <service>. Sign in: \`svc auth login\`; where nobody can, as in CI, set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [NOT_SIGNED_IN]: You are not signed in to <service>. Sign in: \`svc auth login\`; where nobody can, as in CI, set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.
     `);
     expect(await run(ada, ["auth", "logout"])).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "",
-        "stdout": "There is no session at <service>.
-      ",
-      }
+      There is no session at <service>.
     `);
   });
 
@@ -218,12 +194,8 @@ describe.concurrent("signing in", () => {
   test("that is denied leaves nothing behind", async ({ expect }) => {
     const ada = await person("denied");
     expect(afterInstructions(await login(ada, [], { decision: "deny" }))).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [SIGN_IN_DENIED]: The sign-in was denied in the browser. Sign in again: \`svc auth login\`.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [SIGN_IN_DENIED]: The sign-in was denied in the browser. Sign in again: \`svc auth login\`.
     `);
     await expect(stat(path.join(ada.home, "session.json"))).rejects.toThrow("ENOENT");
     expect(await goodTokens(ada)).toBe(0);
@@ -245,12 +217,8 @@ describe.concurrent("signing in", () => {
       await writeFile(ada.home, "");
     };
     expect(afterInstructions(await login(ada, [], { first }))).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [SESSION_NOT_SAVED]: A session cannot be kept in <config> (EEXIST). Make it a directory that you may write to, set XDG_CONFIG_HOME to another, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [SESSION_NOT_SAVED]: A session cannot be kept in <config> (EEXIST). Make it a directory that you may write to, set XDG_CONFIG_HOME to another, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.
     `);
     expect(await goodTokens(ada)).toBe(0);
   });
@@ -262,24 +230,14 @@ describe.concurrent("of several organizations", () => {
     const other = await service.owner("named-two");
     await join(ada, other);
     expect(afterInstructions(await login(ada, ["--organization", "named-two"]))).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "",
-        "stdout": "Signed in to <service> as owner@named.example, organization named-two (<other>), until 2026-06-12 12:00:00 +02:00 (in 90 days).
-      ",
-      }
+      Signed in to <service> as owner@named.example, organization named-two (<other>), until 2026-06-12 12:00:00 +02:00 (in 90 days).
     `);
     expect(await run(ada, ["whoami"])).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "",
-        "stdout": "User          owner@named.example
+      User          owner@named.example
       Organization  named-two (<other>), as viewer
       API           <service>
       Signed in     until 2026-06-12 12:00:00 +02:00 (in 90 days)
       Also in       named (<org>)
-      ",
-      }
     `);
     await login(ada, ["--organization", ada.owner.organizationId]);
     expect((await run(ada, ["whoami"])).stdout).toContain("Organization  named (<org>), as owner");
@@ -308,20 +266,12 @@ describe.concurrent("of several organizations", () => {
     const ada = await person("unasked");
     await join(ada, await service.owner("unasked-two"));
     expect(afterInstructions(await login(ada))).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [ORGANIZATION_REQUIRED]: You are in 2 organizations. Sign in with --organization and one of: unasked (<org>), unasked-two (<other>).
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [ORGANIZATION_REQUIRED]: You are in 2 organizations. Sign in with --organization and one of: unasked (<org>), unasked-two (<other>).
     `);
     expect(afterInstructions(await login(ada, ["--organization", "initech"]))).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [ORGANIZATION_REQUIRED]: You are in no organization "initech". Sign in with --organization and one of: unasked (<org>), unasked-two (<other>).
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [ORGANIZATION_REQUIRED]: You are in no organization "initech". Sign in with --organization and one of: unasked (<org>), unasked-two (<other>).
     `);
     expect(await goodTokens(ada)).toBe(0);
   });
@@ -333,20 +283,12 @@ describe.concurrent("a session", () => {
     await login(ada);
     await service.revoke((await sessionOf(ada))!.accessToken);
     expect(await run(ada, ["whoami"])).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [INVALID_SESSION]: The access token is missing, unknown, expired or revoked. Sign in again: \`svc auth login\`.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [INVALID_SESSION]: The access token is missing, unknown, expired or revoked. Sign in again: \`svc auth login\`.
     `);
     expect(await run(ada, ["whoami"], { now: Date.parse("2026-07-01") })).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [NOT_SIGNED_IN]: Your session at <service> ended on 2026-06-12 12:00:00 +02:00. Sign in again: \`svc auth login\`.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [NOT_SIGNED_IN]: Your session at <service> ended on 2026-06-12 12:00:00 +02:00. Sign in again: \`svc auth login\`.
     `);
     // Signing out of a session that ended is no failure.
     expect((await run(ada, ["auth", "logout"])).code).toBe(0);
@@ -361,22 +303,12 @@ describe.concurrent("a session", () => {
     `);
     expect((await run(ada, ["whoami"], { env })).stdout).toMatch(/Signed in +by SVC_ACCESS_TOKEN\n/);
     expect(await run(ada, ["auth", "logout"], { env })).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "SVC_ACCESS_TOKEN is set, which this does not touch: unset it yourself.
-      ",
-        "stdout": "Signed out of <service>.
-      ",
-      }
+      ! SVC_ACCESS_TOKEN is set, which this does not touch: unset it yourself.
+      Signed out of <service>.
     `);
     expect(await run(ada, ["auth", "logout"], { env })).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "SVC_ACCESS_TOKEN is set, which this does not touch: unset it yourself.
-      ",
-        "stdout": "There is no session at <service>.
-      ",
-      }
+      ! SVC_ACCESS_TOKEN is set, which this does not touch: unset it yourself.
+      There is no session at <service>.
     `);
     expect((await run(ada, ["whoami"], { env })).code).toBe(0);
   });
@@ -405,12 +337,7 @@ describe.concurrent("a session", () => {
     const ada = await person("builder");
     await login(ada);
     expect(await run(ada, ["projects", "list"])).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "",
-        "stdout": "The organization has no project.
-      ",
-      }
+      The organization has no project.
     `);
     await service.request("POST", "/projects", { by: ada.owner, body: { name: "The Shop", slug: "shop" } });
     const env = { NO_COLOR: "1" };

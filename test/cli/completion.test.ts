@@ -130,20 +130,12 @@ test("an option takes a value at every place or at none", async () => {
 
 test("another shell is refused with those that there are", async () => {
   expect(await svc(["completion", "tcsh"])).toMatchInlineSnapshot(`
-    {
-      "code": 2,
-      "stderr": "error [USAGE]: <shell> is "tcsh". Give one of: bash, zsh, fish.
-    ",
-      "stdout": "",
-    }
+    exit 2
+    ! error [USAGE]: <shell> is "tcsh". Give one of: bash, zsh, fish.
   `);
   expect(await svc(["completion"])).toMatchInlineSnapshot(`
-    {
-      "code": 2,
-      "stderr": "error [USAGE]: Missing <shell>. See \`svc completion --help\`.
-    ",
-      "stdout": "",
-    }
+    exit 2
+    ! error [USAGE]: Missing <shell>. See \`svc completion --help\`.
   `);
 });
 

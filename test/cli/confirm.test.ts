@@ -3,8 +3,7 @@ import { describe, expect, test } from "vitest";
 
 import { project } from "../dsl-compiler/project.js";
 import { cannedServer, json } from "./support/canned-server.js";
-import type { RunOptions } from "./support/run-svc.js";
-import { svc } from "./support/run-svc.js";
+import { type RunOptions, svc } from "./support/run-svc.js";
 
 const MODEL = `
   import { defineModel, event, segment } from "svc";
@@ -31,12 +30,7 @@ describe("to test", () => {
   test("--yes is enough", async () => {
     const { code, stdout, stderr, requests } = await deploy(["--yes"]);
     expect({ code, stdout, stderr }).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "",
-        "stdout": "Deployed v3 to test of shop: 1 event, 1 segment (0123456789ab).
-      ",
-      }
+      Deployed v3 to test of shop: 1 event, 1 segment (0123456789ab).
     `);
     expect(requests.map(({ url }) => url)).toEqual(["/projects/shop/config-versions?env=test"]);
   });
@@ -56,11 +50,7 @@ describe("to test", () => {
   test("on a terminal it asks, and y goes on", async () => {
     const { code, stdout, stderr } = await deploy([], { terminal: true, input: "y\n" });
     expect({ code, stdout }).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stdout": "Deployed v3 to test of shop: 1 event, 1 segment (0123456789ab).
-      ",
-      }
+      Deployed v3 to test of shop: 1 event, 1 segment (0123456789ab).
     `);
     expect(stderr).toContain("Deploy 1 event, 1 segment to test of project shop");
   });
@@ -95,7 +85,7 @@ describe("to live the word is needed, with or without --yes", () => {
   });
 
   test("standard input that stays open and silent is not waited for", async () => {
-    const { confirmation } = await import("../../src/cli/output/confirm.js");
+    const { confirmation } = await import("../../src/cli/output/change.js");
     const stdin = new PassThrough();
     const io = { stdin, stderr: new PassThrough(), stdout: new PassThrough() };
     const asked = confirmation({ io } as never, { action: "deploying to live", yes: true, word: "live" });
@@ -148,28 +138,20 @@ describe("diagnostics", () => {
   test("warnings are shown with --force, beside the one document of --json", async () => {
     const { code, stdout, stderr } = await deploy(["--yes", "--force", "--json"], {}, WITH_WARNING);
     expect({ code, stdout, stderr }).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "warning UNUSED_EVENT no condition reads the event "paid"
-        svc.config.ts:3:47
-        3 |   export default defineModel({ events: [event("paid")] });
-          |                                               ^^^^^^
-        fix: use it in a condition, or remove it if nothing will
-
-      ",
-        "stdout": "{"version":"v3","hash":"0123456789abcdef","environment":"test","activated":true,"created":true,"warnings":[]}
-      ",
-      }
+      ! warning UNUSED_EVENT no condition reads the event "paid"
+      !   svc.config.ts:3:47
+      !   3 |   export default defineModel({ events: [event("paid")] });
+      !     |                                               ^^^^^^
+      !   fix: use it in a condition, or remove it if nothing will
+      !
+      {"version":"v3","hash":"0123456789abcdef","environment":"test","activated":true,"created":true,"warnings":[]}
     `);
   });
 
   test("svc validate shows them and exits with 0, or with 1 under --strict", async () => {
     const cwd = await project({ "svc.config.ts": WITH_WARNING });
     expect(await svc(["validate"], { cwd })).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "",
-        "stdout": "warning UNUSED_EVENT no condition reads the event "paid"
+      warning UNUSED_EVENT no condition reads the event "paid"
         svc.config.ts:3:47
         3 |   export default defineModel({ events: [event("paid")] });
           |                                               ^^^^^^
@@ -178,22 +160,16 @@ describe("diagnostics", () => {
       1 warning
       The model is valid: 1 event.
       State of one customer: at most 4 KiB.
-      ",
-      }
     `);
     expect(await svc(["validate", "--strict"], { cwd })).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "warning UNUSED_EVENT no condition reads the event "paid"
-        svc.config.ts:3:47
-        3 |   export default defineModel({ events: [event("paid")] });
-          |                                               ^^^^^^
-        fix: use it in a condition, or remove it if nothing will
-
-      error [CONFIG_WARNINGS]: The model has 1 warning. Correct them, or leave out --strict.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! warning UNUSED_EVENT no condition reads the event "paid"
+      !   svc.config.ts:3:47
+      !   3 |   export default defineModel({ events: [event("paid")] });
+      !     |                                               ^^^^^^
+      !   fix: use it in a condition, or remove it if nothing will
+      !
+      ! error [CONFIG_WARNINGS]: The model has 1 warning. Correct them, or leave out --strict.
     `);
     const { code, stdout } = await svc(["validate", "--json"], { cwd });
     expect(code).toBe(0);

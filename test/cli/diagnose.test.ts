@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import type { Finding } from "../../src/cli/commands/diagnose.js";
+import type { Finding } from "../../src/cli/client/answers.js";
 import type { Snapshot } from "../../src/model/snapshot/types.js";
 import { type Actor, type Service, snapshot, startService } from "../support/service.js";
 import { cannedServer, json } from "./support/canned-server.js";

@@ -14,10 +14,7 @@ const list = (...argv: string[]) => shop.run(["events", "list", ...argv]);
 
 test("events are listed with their properties, the newest first", async () => {
   expect(await list("--customer", "globex")).toMatchInlineSnapshot(`
-    {
-      "code": 0,
-      "stderr": "",
-      "stdout": "Occurred                    Customer  Event            Status     Properties                      Id
+    Occurred                    Customer  Event            Status     Properties                      Id
     <time>  globex    login            processed  {"method": "sso"}               evt_<id>
     <time>  globex    member_invited   processed                                  evt_<id>
     <time>  globex    invoice_paid     processed  {"amount": 1200}                evt_<id>
@@ -26,24 +23,17 @@ test("events are listed with their properties, the newest first", async () => {
     <time>  globex    project_created  processed  {"note": "second", "seats": 8}  evt_<id>
     <time>  globex    project_created  processed  {"seats": 5}                    evt_<id>
     <time>  globex    signed_up        processed  {"source": "sales"}             evt_<id>
-    ",
-    }
   `);
 });
 
 test("on a terminal of 80 columns what there is no room for is left out, and what goes on is told", async () => {
   const { code, stdout, stderr } = await shop.run(["events", "list", "--limit", "2", "--no-color"], { terminal: true });
   expect({ code, stdout, stderr: stderr.replace(/--cursor \S+/, "--cursor <cursor>") }).toMatchInlineSnapshot(`
-    {
-      "code": 0,
-      "stderr": "There are more: add --cursor <cursor>
-    ",
-      "stdout": "Occurred                    Customer  Event      Status     Properties
+    ! There are more: add --cursor <cursor>
+    Occurred                    Customer  Event      Status     Properties
     <time>  globex    login      processed  {"method": "sso"}
     <time>  hooli     signed_up  processed  {"source": "self_se…
     Too narrow for: Id.
-    ",
-    }
   `);
 });
 
@@ -66,40 +56,23 @@ test("filters: name, status and since when", async () => {
   expect(await counted("--since", "5d")).toBe(2);
   expect(await counted("--status", "processed", "--customer", "initech")).toBe(4);
   expect(await list("--status", "pending")).toMatchInlineSnapshot(`
-    {
-      "code": 0,
-      "stderr": "",
-      "stdout": "There is no such event.
-    ",
-    }
+    There is no such event.
   `);
 });
 
 test("what is wrong with an option is told before anything is asked", async () => {
   const asked = (...argv: string[]) => list(...argv, "--project", "nothing");
   expect(await asked("--since", "yesterday")).toMatchInlineSnapshot(`
-    {
-      "code": 2,
-      "stderr": "error [USAGE]: --since is "yesterday". Write how long ago, such as 7d, or a date such as 2026-03-01 or <instant>.
-    ",
-      "stdout": "",
-    }
+    exit 2
+    ! error [USAGE]: --since is "yesterday". Write how long ago, such as 7d, or a date such as 2026-03-01 or <instant>.
   `);
   expect(await asked("--status", "processing")).toMatchInlineSnapshot(`
-    {
-      "code": 2,
-      "stderr": "error [USAGE]: --status is "processing"; did you mean processed? Give one of: processed, pending.
-    ",
-      "stdout": "",
-    }
+    exit 2
+    ! error [USAGE]: --status is "processing"; did you mean processed? Give one of: processed, pending.
   `);
   expect(await asked("--limit", "0")).toMatchInlineSnapshot(`
-    {
-      "code": 2,
-      "stderr": "error [USAGE]: --limit is "0". Give a whole number from 1 to 10000.
-    ",
-      "stdout": "",
-    }
+    exit 2
+    ! error [USAGE]: --limit is "0". Give a whole number from 1 to 10000.
   `);
 });
 
@@ -127,11 +100,7 @@ test("events are shown as they are accepted, until Ctrl+C", async () => {
 
 test("what the service refuses is told like any other refusal", async () => {
   expect(await shop.run(["events", "tail", "--project", "nothing"])).toMatchInlineSnapshot(`
-    {
-      "code": 1,
-      "stderr": "error [PROJECT_NOT_FOUND]: There is no project "nothing" in this organization. Correct --project or "project" of .kite/config.json: \`svc projects list\` shows those of this organization; for those of another one, set SVC_ORGANIZATION or "organization" of .kite/config.json.
-    ",
-      "stdout": "",
-    }
+    exit 1
+    ! error [PROJECT_NOT_FOUND]: There is no project "nothing" in this organization. Correct --project or "project" of .kite/config.json: \`svc projects list\` shows those of this organization; for those of another one, set SVC_ORGANIZATION or "organization" of .kite/config.json.
   `);
 });

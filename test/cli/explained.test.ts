@@ -153,12 +153,8 @@ describe("svc health explain", () => {
 
   test("a customer that is not there", async () => {
     expect(await shop.run(["health", "explain", "nobody"])).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [CUSTOMER_NOT_FOUND]: There is no customer "nobody" in this environment. A customer exists from the evaluation of its first operation on. Check the id and --env; \`svc customers list\` shows whom there is.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [CUSTOMER_NOT_FOUND]: There is no customer "nobody" in this environment. A customer exists from the evaluation of its first operation on. Check the id and --env; \`svc customers list\` shows whom there is.
     `);
   });
 });
@@ -211,19 +207,16 @@ describe("svc journeys inspect", () => {
 
   test("a journey that is not there", async () => {
     expect(await shop.run(["journeys", "inspect", "globex", "onbording"])).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [JOURNEY_NOT_FOUND]: There is no journey "onbording" for this customer. The customer never started it, and it is not in the configuration that the customer was evaluated under. Check the id; \`svc customers inspect <customerId>\` shows the customer's journeys.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [JOURNEY_NOT_FOUND]: There is no journey "onbording" for this customer. The customer never started it, and it is not in the configuration that the customer was evaluated under. Check the id; \`svc customers inspect <customerId>\` shows the customer's journeys.
     `);
   });
 });
 
 describe("svc segments inspect", () => {
   test("tells what a segment asks for, what its members are like, and who they are", async () => {
-    expect(await stdoutOf(["segments", "inspect", "power_users"])).toMatchInlineSnapshot(`
+    const shown = await stdoutOf(["segments", "inspect", "power_users"]);
+    expect(shown).toMatchInlineSnapshot(`
       "power_users in test: 1 member
 
       Condition
@@ -240,24 +233,7 @@ describe("svc segments inspect", () => {
       globex    <time>  11 days ago
       "
     `);
-    expect(await stdoutOf(["segments", "inspect", "power_users", "--no-color"], { terminal: true }))
-      .toMatchInlineSnapshot(`
-      "power_users in test: 1 member
-
-      Condition
-        all of
-          plan is "pro"
-          count of "project_created" where seats at least 5 within 60d at least 2
-
-      Lifecycle              activated 1
-      Health                 85 on average (healthy 1; 1 scored member)
-      Last event             within 7 days 1, within 30 days 1
-      Entered within 7 days  0
-
-      Customer  Entered
-      globex    <time>  11 days ago
-      "
-    `);
+    expect(await stdoutOf(["segments", "inspect", "power_users", "--no-color"], { terminal: true })).toBe(shown);
   });
 
   test("one that rules fill has no condition", async () => {
@@ -362,11 +338,8 @@ const RUN = {
 
 test("earlier runs of a journey are listed; where nobody can tell why, that is said beside the result", async () => {
   expect(await canned(["journeys", "inspect", "cus_42", "review"], { "/journeys/review": RUN })).toMatchInlineSnapshot(`
-    {
-      "code": 0,
-      "stderr": "Why it is so cannot be told for the moment: Too \\u001b[2Jmuch to do.
-    ",
-      "stdout": "review of cus_42 in test: active in run 3
+    ! Why it is so cannot be told for the moment: Too \\u001b[2Jmuch to do.
+    review of cus_42 in test: active in run 3
 
     Started       2026-03-10 11:00:00 +01:00 (4 days ago)
     Current step  plan since 2026-03-10 11:00:00 +01:00 (for 4 days)
@@ -378,8 +351,6 @@ test("earlier runs of a journey are listed; where nobody can tell why, that is s
     Run  Status    Started                             Lasted  Last step
       2  expired   2026-01-01 11:00:00 +01:00         30 days  plan
       1  complete  2025-12-01 11:00:00 +01:00  under a second  decide
-    ",
-    }
   `);
 });
 

@@ -94,10 +94,7 @@ describe("a new project", () => {
     const cwd = await folder();
     expect(await run(["init", "--yes", "--name", "Größe & Co", "--directory", "new/shop"], { cwd }))
       .toMatchInlineSnapshot(`
-        {
-          "code": 0,
-          "stderr": "",
-          "stdout": "Created the project grosse-co. Keep its keys in a safe place: they are not shown again.
+        Created the project grosse-co. Keep its keys in a safe place: they are not shown again.
 
         Test key  svc_test_<key>
         Live key  svc_live_<key>
@@ -111,8 +108,6 @@ describe("a new project", () => {
           npm install --no-save <package>
           SVC_API_KEY=<the test key> node instrumentation/track.mjs
           svc customers inspect cus_example --env test
-        ",
-        }
       `);
     const directory = path.join(cwd, "new/shop");
     expect(await filesIn(directory)).toEqual(FILES);
@@ -205,41 +200,25 @@ describe("what is refused leaves the directory as it was", () => {
     const cwd = await folder();
     for (const name of ["a.txt", "b.txt", "c.txt", "d.txt"]) await writeFile(path.join(cwd, name), "");
     expect(await run(argv, { cwd })).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [DIRECTORY_NOT_EMPTY]: <cwd> is not empty: it holds a.txt, b.txt, c.txt, 1 more. Choose an empty or a new directory by --directory.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [DIRECTORY_NOT_EMPTY]: <cwd> is not empty: it holds a.txt, b.txt, c.txt, 1 more. Choose an empty or a new directory by --directory.
     `);
     expect(await readdir(cwd)).toEqual(["a.txt", "b.txt", "c.txt", "d.txt"]);
     expect(await run([...argv, "--directory", "a.txt"], { cwd })).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [DIRECTORY_NOT_EMPTY]: <cwd>/a.txt is no directory. Choose an empty or a new directory by --directory.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [DIRECTORY_NOT_EMPTY]: <cwd>/a.txt is no directory. Choose an empty or a new directory by --directory.
     `);
     expect(await run([...argv, "--directory", "a.txt/b"], { cwd })).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [DIRECTORY_NOT_EMPTY]: <cwd>/a.txt/b is no directory. Choose an empty or a new directory by --directory.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [DIRECTORY_NOT_EMPTY]: <cwd>/a.txt/b is no directory. Choose an empty or a new directory by --directory.
     `);
     expect(await projects()).toBe(0);
   });
 
   test("one that cannot be written to", async () => {
     expect(await run([...argv, "--directory", "/proc/shop"])).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [FILE_NOT_WRITTEN]: /proc/shop could not be written to (ENOENT); nothing was created. Make room, or choose a --directory that you may write to.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [FILE_NOT_WRITTEN]: /proc/shop could not be written to (ENOENT); nothing was created. Make room, or choose a --directory that you may write to.
     `);
   });
 
@@ -260,12 +239,8 @@ describe("what is refused leaves the directory as it was", () => {
     const cwd = await folder();
     expect((await run(["projects", "create", "--name", "Taken", "--slug", "taken", "--yes"], { cwd })).code).toBe(0);
     expect(await run(["init", "--yes", "--slug", "taken", "--directory", "x/y"], { cwd })).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [SLUG_TAKEN]: This organization already has a project "taken". Choose another --slug. Field: slug.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [SLUG_TAKEN]: This organization already has a project "taken". Choose another --slug. Field: slug.
     `);
     expect(await readdir(cwd)).toEqual([]);
     await run(["init", "--yes", "--slug", "taken"], { cwd });
@@ -296,47 +271,27 @@ describe("what is refused leaves the directory as it was", () => {
     const cwd = await folder();
     const env = { SVC_API_URL: "http://127.0.0.1:1" };
     expect(await run(["init", "--yes", "--slug", "No Slug"], { cwd, env })).toMatchInlineSnapshot(`
-      {
-        "code": 2,
-        "stderr": "error [USAGE]: --slug is "No Slug". Give 1 to 63 lower-case letters, digits and hyphens, not a hyphen first.
-      ",
-        "stdout": "",
-      }
+      exit 2
+      ! error [USAGE]: --slug is "No Slug". Give 1 to 63 lower-case letters, digits and hyphens, not a hyphen first.
     `);
     expect(await run(["init", "--yes", "--name", "a\nb"], { cwd, env })).toMatchInlineSnapshot(`
-      {
-        "code": 2,
-        "stderr": "error [USAGE]: --name is "a\\nb". Give 1 to 256 characters, without line breaks and control characters.
-      ",
-        "stdout": "",
-      }
+      exit 2
+      ! error [USAGE]: --name is "a\\nb". Give 1 to 256 characters, without line breaks and control characters.
     `);
     expect(await run(["init", "--yes", "--stack", "ruby"], { cwd, env })).toMatchInlineSnapshot(`
-      {
-        "code": 2,
-        "stderr": "error [USAGE]: --stack is "ruby". Give one of: node, python.
-      ",
-        "stdout": "",
-      }
+      exit 2
+      ! error [USAGE]: --stack is "ruby". Give one of: node, python.
     `);
     expect(await run(["init", "--yes", "--name", "日本"], { cwd })).toMatchInlineSnapshot(`
-      {
-        "code": 2,
-        "stderr": "error [USAGE]: No slug can be made for this project. Add --slug.
-      ",
-        "stdout": "",
-      }
+      exit 2
+      ! error [USAGE]: No slug can be made for this project. Add --slug.
     `);
   });
 
   test("nobody to ask", async () => {
     expect(await run(["init"], { cwd: await folder() })).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [CONFIRMATION_REQUIRED]: Creating a project needs a confirmation, and there is no terminal to ask on. Add --yes.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [CONFIRMATION_REQUIRED]: Creating a project needs a confirmation, and there is no terminal to ask on. Add --yes.
     `);
   });
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { UserError } from "../../src/cli/core/errors.js";
 import { cancellable, interruptible } from "../../src/cli/output/interruption.js";
-import { outcomeOf } from "../../src/cli/output/outcome.js";
+import { outcomeOf } from "../../src/cli/output/change.js";
 
 /** Fails as a child does that the same Ctrl+C has ended, before the signal is read here. */
 function endedWithChild(): Promise<never> {

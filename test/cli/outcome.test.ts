@@ -20,6 +20,8 @@ const JOB = {
   progress: { customersTotal: null, customersDone: 0 },
   result: {},
 };
+/** What each of the commands reads before it changes something. */
+const READ = { ...JOB, data: [{ version: "v1" }], nextCursor: null };
 
 async function errorOf(url: string, argv: readonly string[]): Promise<string> {
   const env = { SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
@@ -32,10 +34,11 @@ describe("where the connection breaks before the answer, nobody knows, and it is
     [CREATE, "svc keys list --env test"],
     [["recompute", "--all"], "svc recompute list --env test"],
     [["recompute", "retry", "rec_1"], "svc recompute status rec_1 --env test"],
+    [["config", "rollback", "--version", "v1"], "svc config activations --env test"],
     [["customers", "release", "--all"], "svc customers list --set-aside --env test"],
     [["customers", "release", "--customer", "a b"], "svc customers inspect 'a b' --env test"],
   ])("%j", async (argv, seen) => {
-    const { url } = await brokenServer({ read: () => json(JOB) });
+    const { url } = await brokenServer({ read: () => json(READ) });
     expect(await errorOf(url, argv)).toBe(
       "error [OUTCOME_UNKNOWN]: <service> cannot be reached (connection closed); " +
         `it is not known whether this was carried out. See for yourself: ${seen}.\n`,

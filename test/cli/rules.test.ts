@@ -16,15 +16,10 @@ const logs = (argv: string[] = [], options: RunOptions = {}) => shop.run(["rules
 
 test("runs of rules are listed, the newest first", async () => {
   expect(await logs()).toMatchInlineSnapshot(`
-    {
-      "code": 0,
-      "stderr": "",
-      "stdout": "At                          Customer  Rule    Result  Triggered by         Model
+    At                          Customer  Rule    Result  Triggered by         Model
     <time>  globex    upsell  pass    event:invoice_paid   v1
     <time>  initech   upsell  fail    event:invoice_paid   v1
     <time>  initech   severe  pass    event:ticket_opened  v1
-    ",
-    }
   `);
 });
 
@@ -38,10 +33,7 @@ test("they fit a terminal of 80 columns", async () => {
 
 test("with --detail each run tells why it ended so, and what the rule does", async () => {
   expect(await logs(["--detail"])).toMatchInlineSnapshot(`
-    {
-      "code": 0,
-      "stderr": "",
-      "stdout": "<time>  upsell for globex: pass, it acted
+    <time>  upsell for globex: pass, it acted
       triggered by event:invoice_paid (event evt_<id>), v1
       met   in segment "power_users"
       did: add to segment "expansion"
@@ -54,8 +46,6 @@ test("with --detail each run tells why it ended so, and what the rule does", asy
     <time>  severe for initech: pass, it acted
       triggered by event:ticket_opened (event evt_<id>), v1
       did: raise signal "escalation"
-    ",
-    }
   `);
 });
 
@@ -97,20 +87,12 @@ test("filters by customer, result and since when; an empty log is said to be", a
 
 test("what is wrong with an option is told before anything is asked", async () => {
   expect(await logs(["--result", "failed", "--project", "nothing"])).toMatchInlineSnapshot(`
-    {
-      "code": 2,
-      "stderr": "error [USAGE]: --result is "failed"; did you mean fail? Give one of: pass, fail, skip, error.
-    ",
-      "stdout": "",
-    }
+    exit 2
+    ! error [USAGE]: --result is "failed"; did you mean fail? Give one of: pass, fail, skip, error.
   `);
   expect(await logs(["--since", "3 days", "--project", "nothing"])).toMatchInlineSnapshot(`
-    {
-      "code": 2,
-      "stderr": "error [USAGE]: --since is "3 days". Write how long ago, such as 7d, or a date such as 2026-03-01 or <instant>.
-    ",
-      "stdout": "",
-    }
+    exit 2
+    ! error [USAGE]: --since is "3 days". Write how long ago, such as 7d, or a date such as 2026-03-01 or <instant>.
   `);
 });
 

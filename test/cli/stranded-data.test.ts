@@ -36,14 +36,10 @@ async function deploy(...argv: string[]) {
 
 test("a deploy that would strand data is refused, and says what and how to go on", async () => {
   expect(await deploy()).toMatchInlineSnapshot(`
-    {
-      "code": 1,
-      "stderr": "warning SEGMENT_REMOVED The segment "payers" is removed, and 1 customer is in it.
-      segments[1]
-    error [CONFIG_WARNINGS]: This version would strand data: 1 warning. Keep in the model what they name, or go on despite them with --force.
-    ",
-      "stdout": "",
-    }
+    exit 1
+    ! warning SEGMENT_REMOVED The segment "payers" is removed, and 1 customer is in it.
+    !   segments[1]
+    ! error [CONFIG_WARNINGS]: This version would strand data: 1 warning. Keep in the model what they name, or go on despite them with --force.
   `);
 });
 
@@ -60,13 +56,8 @@ test("with --json the refusal is the one document, in which warnings are warning
 
 test("with --force it goes on and shows them all the same", async () => {
   expect(await deploy("--force")).toMatchInlineSnapshot(`
-    {
-      "code": 0,
-      "stderr": "warning SEGMENT_REMOVED The segment "payers" is removed, and 1 customer is in it.
-      segments[1]
-    ",
-      "stdout": "Deployed v2 to test of shop: 1 event, 1 segment (<hash>).
-    ",
-    }
+    ! warning SEGMENT_REMOVED The segment "payers" is removed, and 1 customer is in it.
+    !   segments[1]
+    Deployed v2 to test of shop: 1 event, 1 segment (<hash>).
   `);
 });

@@ -45,12 +45,8 @@ async function run(argv: readonly string[], options: RunOptions = {}) {
 
 test("before a deploy there are none", async () => {
   expect(await run(["types", "--project", "shop"])).toMatchInlineSnapshot(`
-    {
-      "code": 1,
-      "stderr": "error [NOTHING_DEPLOYED]: Nothing was deployed to test of project shop yet, so any event is taken. Deploy a model first: svc deploy --env test.
-    ",
-      "stdout": "",
-    }
+    exit 1
+    ! error [NOTHING_DEPLOYED]: Nothing was deployed to test of project shop yet, so any event is taken. Deploy a model first: svc deploy --env test.
   `);
 });
 
@@ -124,20 +120,10 @@ test("a file is written whole, replaced where svc types wrote it, and no other i
   const cwd = await project({ "mine.ts": "// mine\n" });
   const argv = ["types", "--project", "shop", "--output"];
   expect(await run([...argv, "svc types.ts"], { cwd })).toMatchInlineSnapshot(`
-    {
-      "code": 0,
-      "stderr": "",
-      "stdout": "Wrote the types of v1, active in test of shop, to <cwd>/svc types.ts.
-    ",
-    }
+    Wrote the types of v1, active in test of shop, to <cwd>/svc types.ts.
   `);
   expect(await run([...argv, "svc types.ts"], { cwd })).toMatchInlineSnapshot(`
-    {
-      "code": 0,
-      "stderr": "",
-      "stdout": "<cwd>/svc types.ts has the types of v1, active in test of shop, already.
-    ",
-    }
+    <cwd>/svc types.ts has the types of v1, active in test of shop, already.
   `);
   const file = path.join(cwd, "svc types.ts");
   const text = await readFile(file, "utf8");
@@ -154,20 +140,12 @@ test("a file is written whole, replaced where svc types wrote it, and no other i
   });
   expect(await readFile(file, "utf8")).toBe(text);
   expect(await run([...argv, "mine.ts"], { cwd })).toMatchInlineSnapshot(`
-    {
-      "code": 1,
-      "stderr": "error [FILE_EXISTS]: <cwd>/mine.ts is there already, and svc types did not write it. Name another file by --output, or remove it.
-    ",
-      "stdout": "",
-    }
+    exit 1
+    ! error [FILE_EXISTS]: <cwd>/mine.ts is there already, and svc types did not write it. Name another file by --output, or remove it.
   `);
   expect(await run([...argv, "."], { cwd })).toMatchInlineSnapshot(`
-    {
-      "code": 1,
-      "stderr": "error [FILE_EXISTS]: <cwd> cannot be read (EISDIR). Name another file by --output, or remove it.
-    ",
-      "stdout": "",
-    }
+    exit 1
+    ! error [FILE_EXISTS]: <cwd> cannot be read (EISDIR). Name another file by --output, or remove it.
   `);
   expect((await readdir(cwd)).sort()).toEqual(["mine.ts", "svc types.ts"]);
 });

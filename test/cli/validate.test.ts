@@ -19,30 +19,26 @@ describe("svc validate", () => {
   test("shows each mistake with its place, the line, a mark and what to do, and counts them", async () => {
     const cwd = await project({ "svc.config.ts": BROKEN });
     expect(await svc(["validate"], { cwd })).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error UNKNOWN_MEMBER the event "paid" has no method "hapened"; did you mean "happened"?
-        svc.config.ts:5:45
-        5 |   segments: [segment("payers", { when: paid.hapened() }), segment("payers", { when: paid.happened().within("1.…
-          |                                             ^^^^^^^
-        fix: write "happened"
-
-      error DUPLICATE_SEGMENT there is another segment "payers"
-        svc.config.ts:5:67
-        5 |   segments: [segment("payers", { when: paid.hapened() }), segment("payers", { when: paid.happened().within("1.…
-          |                                                                   ^^^^^^^^
-        fix: give one of the segments another id
-
-      error INVALID_DURATION "1.5d" is no duration: write a whole number and m, h, d or w, such as "12h" or "30d", up to "3650d"
-        svc.config.ts:5:108
-        5 | … when: paid.happened().within("1.5d") })],
-          |                                ^^^^^^
-        fix: write a duration such as "15m", "12h", "7d" or "4w"
-
-      error [CONFIG_INVALID]: The model has 3 errors.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error UNKNOWN_MEMBER the event "paid" has no method "hapened"; did you mean "happened"?
+      !   svc.config.ts:5:45
+      !   5 |   segments: [segment("payers", { when: paid.hapened() }), segment("payers", { when: paid.happened().within("1.…
+      !     |                                             ^^^^^^^
+      !   fix: write "happened"
+      !
+      ! error DUPLICATE_SEGMENT there is another segment "payers"
+      !   svc.config.ts:5:67
+      !   5 |   segments: [segment("payers", { when: paid.hapened() }), segment("payers", { when: paid.happened().within("1.…
+      !     |                                                                   ^^^^^^^^
+      !   fix: give one of the segments another id
+      !
+      ! error INVALID_DURATION "1.5d" is no duration: write a whole number and m, h, d or w, such as "12h" or "30d", up to "3650d"
+      !   svc.config.ts:5:108
+      !   5 | … when: paid.happened().within("1.5d") })],
+      !     |                                ^^^^^^
+      !   fix: write a duration such as "15m", "12h", "7d" or "4w"
+      !
+      ! error [CONFIG_INVALID]: The model has 3 errors.
     `);
   });
 

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { bootstrap } from "../../src/db/api/operator.js";
+import { call } from "../../src/db/api/call.js";
 import { newAccessToken } from "../../src/http/request/credentials.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { temporaryDirectory } from "../support/server.js";
@@ -25,7 +25,7 @@ beforeAll(async () => {
   db = await createDatabase();
   service = await startServiceProcess(db.url, { SVC_SETTLE_SECONDS: "0", SVC_WEBHOOK_ALLOW_PRIVATE: "1" });
   const token = newAccessToken();
-  const document = await bootstrap(db.sql, "acme", "ada@example.com", token.hash);
+  const document = await call(db.sql, "bootstrap", "acme", "ada@example.com", token.hash);
   await mkdir(path.join(directory, "bin"));
   await symlink(PROGRAM, path.join(directory, "bin", "svc"));
   // As `npm install` of the folder does, for all projects of the directory.
@@ -76,7 +76,7 @@ function steady(output: string): string {
     .replaceAll(/\b[0-9a-f]{12}$/gm, "3f2a9c1b8d7e")
     .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, "2026-03-02T10:00:00.000Z")
     .replaceAll(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d/g, "2026-03-02 10:00:00 +00:00")
-    .replaceAll(/--cursor \w+/g, "--cursor WyJldmVudHMi")
+    .replaceAll(/--cursor [\w-]+/g, "--cursor WyJldmVudHMi")
     .replaceAll(/completed in .*/g, "completed in less than a second")
     .replaceAll(/\b(?:now\b(?=\))|\d+ (?:second|minute)s? ago)/g, "1 second ago")
     .replaceAll(/\(for (?:under a second|\d+ seconds?)\)/g, "(for under a second)")

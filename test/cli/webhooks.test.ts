@@ -36,22 +36,14 @@ describe("svc webhooks create and list", () => {
   test("with limits; the secret is printed once", async () => {
     const limits = ["--max-event-age", "7d", "--max-concurrency", "5", "--max-per-second", "50"];
     const argv = ["webhooks", "create", "--url", "https://crm.example/hook", "--event-type", "customer.*", ...limits];
-    const { code, stdout, stderr } = await shop.run(argv, { ...plain, input: "y\n" });
-    expect(stderr).toMatchInlineSnapshot(`
-      "Send customer.* in test of project shop at <service> to https://crm.example/hook from now on? (y/N) y
-      "
-    `);
-    expect({ code, stdout }).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stdout": "Created the webhook whk_<id> in test. Keep its secret in a safe place: it is not shown again.
+    expect(await shop.run(argv, { ...plain, input: "y\n" })).toMatchInlineSnapshot(`
+      ! Send customer.* in test of project shop at <service> to https://crm.example/hook from now on? (y/N) y
+      Created the webhook whk_<id> in test. Keep its secret in a safe place: it is not shown again.
 
       URL     https://crm.example/hook
       Events  customer.*
       Limits  7d old at most, 5 at once, 50 per second
       Secret  whsec_<secret>
-      ",
-      }
     `);
   });
 
@@ -105,28 +97,16 @@ describe("svc webhooks create and list", () => {
   test("what no limit can be is refused before anything is sent", async () => {
     const url = ["--url", "https://crm.example/hook", "--yes"];
     expect(await webhooks("create", ...url, "--max-event-age", "long")).toMatchInlineSnapshot(`
-      {
-        "code": 2,
-        "stderr": "error [USAGE]: --max-event-age is "long". Give a whole number and a unit, such as 30m, 24h, 7d or 4w, or none.
-      ",
-        "stdout": "",
-      }
+      exit 2
+      ! error [USAGE]: --max-event-age is "long". Give a whole number and a unit, such as 30m, 24h, 7d or 4w, or none.
     `);
     expect(await webhooks("create", ...url, "--max-per-second", "0")).toMatchInlineSnapshot(`
-      {
-        "code": 2,
-        "stderr": "error [USAGE]: --max-per-second is "0". Give a whole number from 1 to 1000, or none.
-      ",
-        "stdout": "",
-      }
+      exit 2
+      ! error [USAGE]: --max-per-second is "0". Give a whole number from 1 to 1000, or none.
     `);
     expect(await webhooks("create", ...url, "--max-concurrency", "101")).toMatchInlineSnapshot(`
-      {
-        "code": 2,
-        "stderr": "error [USAGE]: --max-concurrency is "101". Give a whole number from 1 to 100.
-      ",
-        "stdout": "",
-      }
+      exit 2
+      ! error [USAGE]: --max-concurrency is "101". Give a whole number from 1 to 100.
     `);
   });
 
@@ -134,14 +114,9 @@ describe("svc webhooks create and list", () => {
     // They are in the order of their ids, which are random.
     await shop.db.sql`update svc.webhooks set webhook_id = 'whk_ffffffffffffffffffff' where webhook_id <> ${id}`;
     expect(await webhooks("list")).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "",
-        "stdout": "Webhook                   URL                           Events      Created                     Status   Limits
+      Webhook                   URL                           Events      Created                     Status   Limits
       whk_<id>  <receiver>  *           <time>  enabled  10 at once
       whk_<id>  https://crm.example/hook      customer.*  <time>  enabled  7d old at most, 5 at once, 50 per second
-      ",
-      }
     `);
     expect((await shop.run(["webhooks", "list"], plain)).stdout).toMatchInlineSnapshot(`
       "Webhook                   URL                           Events      Status
@@ -151,20 +126,10 @@ describe("svc webhooks create and list", () => {
       "
     `);
     expect(await webhooks("list", "--json")).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "",
-        "stdout": "{"data" : [{"id" : "whk_<id>", "url" : "<receiver>", "eventTypes" : ["*"], "maxEventAge" : null, "maxConcurrency" : 10, "maxPerSecond" : null, "createdAt" : "<instant>", "previousSecretExpiresAt" : null, "failingSince" : null, "disabledAt" : null, "disabledReason" : null},{"id" : "whk_<id>", "url" : "https://crm.example/hook", "eventTypes" : ["customer.*"], "maxEventAge" : "7d", "maxConcurrency" : 5, "maxPerSecond" : 50, "createdAt" : "<instant>", "previousSecretExpiresAt" : null, "failingSince" : null, "disabledAt" : null, "disabledReason" : null}], "nextCursor" : null}
-      ",
-      }
+      {"data" : [{"id" : "whk_<id>", "url" : "<receiver>", "eventTypes" : ["*"], "maxEventAge" : null, "maxConcurrency" : 10, "maxPerSecond" : null, "createdAt" : "<instant>", "previousSecretExpiresAt" : null, "failingSince" : null, "disabledAt" : null, "disabledReason" : null},{"id" : "whk_<id>", "url" : "https://crm.example/hook", "eventTypes" : ["customer.*"], "maxEventAge" : "7d", "maxConcurrency" : 5, "maxPerSecond" : 50, "createdAt" : "<instant>", "previousSecretExpiresAt" : null, "failingSince" : null, "disabledAt" : null, "disabledReason" : null}], "nextCursor" : null}
     `);
     expect(await webhooks("list", "--env", "live")).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "",
-        "stdout": "There is no webhook.
-      ",
-      }
+      There is no webhook.
     `);
   });
 });
@@ -173,13 +138,8 @@ describe("svc webhooks test", () => {
   test("shows what the receiver answered", async () => {
     const tested = await webhooks("test", id);
     expect({ ...tested, stdout: unmeasured(tested.stdout) }).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "",
-        "stdout": "Message  test_<id>
+      Message  test_<id>
       Answer   204 in <n> ms
-      ",
-      }
     `);
     const { stdout } = await webhooks("test", id, "--type", "customer.activated", "--json");
     expect(JSON.parse(stdout)).toMatchObject({
@@ -200,12 +160,8 @@ describe("svc webhooks test", () => {
     await shop.db.sql`update svc.webhooks set url = ${was} where webhook_id = ${id}`;
     await broken.close();
     expect({ ...shown, stderr: unmeasured(shown.stderr) }).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [NOT_DELIVERED]: The receiver did not take the message: 500 after <n> ms. It answered "out of\\norder". Mend the receiver, or correct the webhook with \`svc webhooks update\`.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [NOT_DELIVERED]: The receiver did not take the message: 500 after <n> ms. It answered "out of\\norder". Mend the receiver, or correct the webhook with \`svc webhooks update\`.
     `);
     expect(document).toMatchObject({ code: 1, stderr: "" });
     expect(JSON.parse(document.stdout)).toMatchObject({
@@ -215,12 +171,8 @@ describe("svc webhooks test", () => {
 
   test("a webhook that is not there", async () => {
     expect(await webhooks("test", "whk_none")).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [WEBHOOK_NOT_FOUND]: There is no webhook "whk_none" in this environment. Check the id and --env; \`svc webhooks list\` shows what there is.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [WEBHOOK_NOT_FOUND]: There is no webhook "whk_none" in this environment. Check the id and --env; \`svc webhooks list\` shows what there is.
     `);
   });
 });
@@ -228,37 +180,25 @@ describe("svc webhooks test", () => {
 describe("svc webhooks update", () => {
   test("shows what changes, and asks", async () => {
     const argv = ["webhooks", "update", id, "--event-type", "segment.*", "--max-per-second", "9", "--disable"];
-    const { code, stdout, stderr } = await shop.run(argv, { ...plain, input: "y\n" });
-    expect(stderr).toMatchInlineSnapshot(`
-      "Webhook whk_<id> in test of project shop at <service>
-        Events: * → segment.*
-        Limits: 10 at once → 10 at once, 9 per second
-        Disabled: nothing is delivered
-      Change it? (y/N) y
-      "
-    `);
-    expect({ code, stdout }).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stdout": "Changed the webhook whk_<id> in test.
+    expect(await shop.run(argv, { ...plain, input: "y\n" })).toMatchInlineSnapshot(`
+      ! Webhook whk_<id> in test of project shop at <service>
+      !   Events: * → segment.*
+      !   Limits: 10 at once → 10 at once, 9 per second
+      !   Disabled: nothing is delivered
+      ! Change it? (y/N) y
+      Changed the webhook whk_<id> in test.
 
       URL     <receiver>
       Events  segment.*
       Limits  10 at once, 9 per second
       Status  Disabled by owner@acme.example.
-      ",
-      }
     `);
   });
 
   test("enabled again, without limits, as JSON", async () => {
     const { code, stdout } = await webhooks("update", id, "--enable", "--max-per-second", "none", "--yes", "--json");
     expect({ code, stdout }).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stdout": "{"id" : "whk_<id>", "url" : "<receiver>", "eventTypes" : ["segment.*"], "maxEventAge" : null, "maxConcurrency" : 10, "maxPerSecond" : null, "createdAt" : "<instant>", "previousSecretExpiresAt" : null, "failingSince" : null, "disabledAt" : null, "disabledReason" : null}
-      ",
-      }
+      {"id" : "whk_<id>", "url" : "<receiver>", "eventTypes" : ["segment.*"], "maxEventAge" : null, "maxConcurrency" : 10, "maxPerSecond" : null, "createdAt" : "<instant>", "previousSecretExpiresAt" : null, "failingSince" : null, "disabledAt" : null, "disabledReason" : null}
     `);
   });
 
@@ -268,50 +208,30 @@ describe("svc webhooks update", () => {
       input: "n\n",
     });
     expect({ code, stdout, stderr }).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "Webhook whk_<id> in test of project shop at <service>
-        Nothing is different
-      Change it? (y/N) n
-      error [CANCELLED]: Cancelled, nothing was changed.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! Webhook whk_<id> in test of project shop at <service>
+      !   Nothing is different
+      ! Change it? (y/N) n
+      ! error [CANCELLED]: Cancelled, nothing was changed.
     `);
   });
 
   test("what contradicts itself or changes nothing is refused, and so is what nobody confirmed", async () => {
     expect(await webhooks("update", id)).toMatchInlineSnapshot(`
-      {
-        "code": 2,
-        "stderr": "error [USAGE]: It is not said what to change. See \`svc webhooks update --help\`.
-      ",
-        "stdout": "",
-      }
+      exit 2
+      ! error [USAGE]: It is not said what to change. See \`svc webhooks update --help\`.
     `);
     expect(await webhooks("update", id, "--enable", "--disable")).toMatchInlineSnapshot(`
-      {
-        "code": 2,
-        "stderr": "error [USAGE]: --disable and --enable exclude each other. Give one of them.
-      ",
-        "stdout": "",
-      }
+      exit 2
+      ! error [USAGE]: --disable and --enable exclude each other. Give one of them.
     `);
     expect(await webhooks("update", id, "--enable")).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [CONFIRMATION_REQUIRED]: Changing a webhook needs a confirmation, and there is no terminal to ask on. Add --yes.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [CONFIRMATION_REQUIRED]: Changing a webhook needs a confirmation, and there is no terminal to ask on. Add --yes.
     `);
     expect(await webhooks("update", id, "--url", "ftp://example.com", "--yes")).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [VALIDATION_ERROR]: The URL must begin with https:// or http://. Correct what the error names, then send the request again. Field: url.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [VALIDATION_ERROR]: The URL must begin with https:// or http://. Correct what the error names, then send the request again. Field: url.
     `);
   });
 });
@@ -319,45 +239,28 @@ describe("svc webhooks update", () => {
 describe("svc webhooks rotate-secret", () => {
   test("asks and prints the new secret once", async () => {
     const argv = ["webhooks", "rotate-secret", id, "--grace", "18h"];
-    const { code, stdout, stderr } = await shop.run(argv, { ...plain, input: "y\n" });
-    expect(stderr).toMatchInlineSnapshot(`
-      "Give the webhook to <receiver> in test of project shop at <service> a new secret? The old one signs too for 18h. (y/N) y
-      "
-    `);
-    expect({ code, stdout }).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stdout": "Gave the webhook whk_<id> in test a new secret. Keep it in a safe place: it is not shown again.
+    expect(await shop.run(argv, { ...plain, input: "y\n" })).toMatchInlineSnapshot(`
+      ! Give the webhook to <receiver> in test of project shop at <service> a new secret? The old one signs too for 18h. (y/N) y
+      Gave the webhook whk_<id> in test a new secret. Keep it in a safe place: it is not shown again.
 
       URL         <receiver>
       Secret      whsec_<secret>
       Old secret  signs too until <time> (in 5 hours)
-      ",
-      }
     `);
   });
 
   test("without a grace, as JSON, and with one that is none", async () => {
     expect(await webhooks("rotate-secret", id, "--grace", "0m", "--yes")).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "",
-        "stdout": "Gave the webhook whk_<id> in test a new secret. Keep it in a safe place: it is not shown again.
+      Gave the webhook whk_<id> in test a new secret. Keep it in a safe place: it is not shown again.
 
       URL         <receiver>
       Secret      whsec_<secret>
       Old secret  signs no more
-      ",
-      }
     `);
     expect((await webhooks("rotate-secret", id, "--yes", "--json")).stdout).toContain('"secret":"whsec_<secret>"');
     expect(await webhooks("rotate-secret", id, "--grace", "12")).toMatchInlineSnapshot(`
-      {
-        "code": 2,
-        "stderr": "error [USAGE]: --grace is "12". Give a whole number and a unit, such as 30m, 24h, 7d or 4w.
-      ",
-        "stdout": "",
-      }
+      exit 2
+      ! error [USAGE]: --grace is "12". Give a whole number and a unit, such as 30m, 24h, 7d or 4w.
     `);
   });
 });
@@ -379,47 +282,25 @@ describe("svc webhooks deliveries and resend", () => {
       "
     `);
     expect(await webhooks("deliveries", id, "--status", "failed")).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "",
-        "stdout": "There is no such delivery.
-      ",
-      }
+      There is no such delivery.
     `);
     expect(await webhooks("deliveries", id, "--status", "faild")).toMatchInlineSnapshot(`
-      {
-        "code": 2,
-        "stderr": "error [USAGE]: --status is "faild"; did you mean failed? Give one of: pending, delivered, failed.
-      ",
-        "stdout": "",
-      }
+      exit 2
+      ! error [USAGE]: --status is "faild"; did you mean failed? Give one of: pending, delivered, failed.
     `);
   });
 
   test("one delivery", async () => {
     const argv = ["webhooks", "resend", id, await newest()];
-    const { code, stdout, stderr } = await shop.run(argv, { ...plain, input: "y\n" });
-    expect(stderr).toMatchInlineSnapshot(`
-      "Send again to <receiver>, in test of project shop at <service>: emi_<id>? (y/N) y
-      "
-    `);
-    expect({ code, stdout }).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stdout": "Queued emi_<id> (signal.raised). See what comes of it: svc webhooks deliveries whk_<id> --env test
-      ",
-      }
+    expect(await shop.run(argv, { ...plain, input: "y\n" })).toMatchInlineSnapshot(`
+      ! Send again to <receiver>, in test of project shop at <service>: emi_<id>? (y/N) y
+      Queued emi_<id> (signal.raised). See what comes of it: svc webhooks deliveries whk_<id> --env test
     `);
   });
 
   test("a span of time", async () => {
     expect(await webhooks("resend", id, "--since", "7d", "--yes")).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "",
-        "stdout": "There is nothing of that to send again.
-      ",
-      }
+      There is nothing of that to send again.
     `);
     const argv = [
       "webhooks",
@@ -434,26 +315,13 @@ describe("svc webhooks deliveries and resend", () => {
       "--status",
       "missing",
     ];
-    const { code, stdout, stderr } = await shop.run(argv, { ...plain, input: "y\n" });
-    expect(stderr).toMatchInlineSnapshot(`
-      "Send again to <receiver>, in test of project shop at <service>: what was emitted since 7d ago and before 1h ago and is failed or missing? (y/N) y
-      "
-    `);
-    expect({ code, stdout }).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stdout": "There is nothing of that to send again.
-      ",
-      }
+    expect(await shop.run(argv, { ...plain, input: "y\n" })).toMatchInlineSnapshot(`
+      ! Send again to <receiver>, in test of project shop at <service>: what was emitted since 7d ago and before 1h ago and is failed or missing? (y/N) y
+      There is nothing of that to send again.
     `);
     const all = await webhooks("resend", id, "--since", "7d", "--status", "delivered", "--yes", "--json");
     expect(all).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "",
-        "stdout": "{"queued":22}
-      ",
-      }
+      {"queued":22}
     `);
   });
 
@@ -483,92 +351,52 @@ describe("svc webhooks deliveries and resend", () => {
 
   test("what cannot be meant is refused before anything is sent", async () => {
     expect(await webhooks("resend", id, "--yes")).toMatchInlineSnapshot(`
-      {
-        "code": 2,
-        "stderr": "error [USAGE]: Say what to send again: either a delivery's id or --since. See \`svc webhooks resend --help\`.
-      ",
-        "stdout": "",
-      }
+      exit 2
+      ! error [USAGE]: Say what to send again: either a delivery's id or --since. See \`svc webhooks resend --help\`.
     `);
     expect(await webhooks("resend", id, "emi_1", "--until", "2h", "--yes")).toMatchInlineSnapshot(`
-      {
-        "code": 2,
-        "stderr": "error [USAGE]: --until, --status and --cursor go with --since only. Leave them out.
-      ",
-        "stdout": "",
-      }
+      exit 2
+      ! error [USAGE]: --until, --status and --cursor go with --since only. Leave them out.
     `);
     expect(await webhooks("resend", id, "--since", "yesterday", "--yes")).toMatchInlineSnapshot(`
-      {
-        "code": 2,
-        "stderr": "error [USAGE]: --since is "yesterday". Write how long ago, such as 7d, or a date such as 2026-03-01 or <instant>.
-      ",
-        "stdout": "",
-      }
+      exit 2
+      ! error [USAGE]: --since is "yesterday". Write how long ago, such as 7d, or a date such as 2026-03-01 or <instant>.
     `);
     expect(await webhooks("resend", id, "--since", "2h", "--status", "lost", "--yes")).toMatchInlineSnapshot(`
-      {
-        "code": 2,
-        "stderr": "error [USAGE]: --status is "lost". Give one of: failed, missing, pending, delivered.
-      ",
-        "stdout": "",
-      }
+      exit 2
+      ! error [USAGE]: --status is "lost". Give one of: failed, missing, pending, delivered.
     `);
     expect(await webhooks("resend", id, "--since", "1h", "--until", "2h", "--yes")).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [VALIDATION_ERROR]: \`until\` is not later than \`since\`. Name a span: since its beginning, until its end, which is not included. Field: until.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [VALIDATION_ERROR]: \`until\` is not later than \`since\`. Name a span: since its beginning, until its end, which is not included. Field: until.
     `);
     expect(await webhooks("resend", id, "emi_0000000000009999", "--yes")).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [DELIVERY_NOT_FOUND]: There is no delivery "emi_<id>" to this webhook. Check the ids and --env; \`svc webhooks deliveries\` shows what there is.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [DELIVERY_NOT_FOUND]: There is no delivery "emi_<id>" to this webhook. Check the ids and --env; \`svc webhooks deliveries\` shows what there is.
     `);
   });
 
   test("a disabled webhook gets nothing", async () => {
     expect((await webhooks("update", id, "--disable", "--yes")).code).toBe(0);
     expect(await webhooks("resend", id, "--since", "2h", "--yes")).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [WEBHOOK_DISABLED]: The webhook "whk_<id>" is disabled: nothing is delivered there. Disabled by owner@acme.example. Enable it first: \`svc webhooks update <webhookId> --enable\`.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [WEBHOOK_DISABLED]: The webhook "whk_<id>" is disabled: nothing is delivered there. Disabled by owner@acme.example. Enable it first: \`svc webhooks update <webhookId> --enable\`.
     `);
   });
 });
 
 describe("svc webhooks delete", () => {
   test("asks with what goes along, and deletes", async () => {
-    const { code, stdout, stderr } = await shop.run(["webhooks", "delete", id], { ...plain, input: "y\n" });
-    expect(stderr).toMatchInlineSnapshot(`
-      "Delete the webhook to <receiver> in test of project shop at <service>, with the log of its deliveries? (y/N) y
-      "
-    `);
-    expect({ code, stdout }).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stdout": "Deleted the webhook whk_<id> to <receiver> in test.
-      ",
-      }
+    expect(await shop.run(["webhooks", "delete", id], { ...plain, input: "y\n" })).toMatchInlineSnapshot(`
+      ! Delete the webhook to <receiver> in test of project shop at <service>, with the log of its deliveries? (y/N) y
+      Deleted the webhook whk_<id> to <receiver> in test.
     `);
   });
 
   test("what is not there any more", async () => {
     expect(await webhooks("delete", id, "--yes")).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [WEBHOOK_NOT_FOUND]: There is no webhook "whk_<id>" in this environment. Check the id and --env; \`svc webhooks list\` shows what there is.
-      ",
-        "stdout": "",
-      }
+      exit 1
+      ! error [WEBHOOK_NOT_FOUND]: There is no webhook "whk_<id>" in this environment. Check the id and --env; \`svc webhooks list\` shows what there is.
     `);
   });
 });

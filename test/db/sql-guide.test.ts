@@ -3,8 +3,7 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Sql } from "postgres";
-import { bootstrap } from "../../src/db/api/operator.js";
-import { createProject } from "../../src/db/api/projects.js";
+import { call } from "../../src/db/api/call.js";
 import { connect } from "../../src/db/connect.js";
 import { newAccessToken, newApiKey } from "../../src/http/request/credentials.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
@@ -79,11 +78,11 @@ afterAll(async () => {
 /** A service in which some things go well and some do not. */
 async function fill({ sql }: TestDatabase): Promise<void> {
   const token = newAccessToken();
-  const bootstrapped = await bootstrap(sql, "acme", "ann@acme.example", token.hash);
+  const bootstrapped = await call(sql, "bootstrap", "acme", "ann@acme.example", token.hash);
   const { organizationId } = JSON.parse(bootstrapped) as { organizationId: string };
   const by = { tokenHash: token.hash, organizationId, requestId: "req" };
   const keys = { test: newApiKey("test"), live: newApiKey("live") };
-  await createProject(sql, by, { name: "Shop", slug: "shop" }, keys);
+  await call(sql, "create_project", by, { name: "Shop", slug: "shop" }, keys);
   const [{ id }] = await sql<[{ id: number }]>`select environment_id as id from svc.environments where name = 'live'`;
   await populate(sql, id, { customers: 20_000, events: 100_000 });
   await sql`

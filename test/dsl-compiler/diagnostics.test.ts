@@ -278,7 +278,7 @@ export default defineModel({ events: [order, unused], lifecycle: stages, segment
     ],
     ["warning", "IMPOSSIBLE_CONDITION", "a count is never less than 0", 7],
     ["warning", "POINTLESS_CONDITION", "a count is always at least 0, so this condition always holds", 8],
-    ["warning", "IMPOSSIBLE_CONDITION", 'nobody is inactive for "3d" and active within "3d" at the same time', 9],
+    ["warning", "IMPOSSIBLE_CONDITION", "any event within 3d; no event for 3d: these never hold at once", 9],
   ]);
 });
 

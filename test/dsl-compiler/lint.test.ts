@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 
+import { neverTogether } from "../../src/model/validate/impossible.js";
 import { lint } from "../../src/dsl-compiler/lint/lint.js";
 import {
   type Condition,
@@ -22,11 +23,6 @@ const of: EventSelector = { event: "order" };
 const read: Condition = { kind: "count", of, operator: "gte", value: 1 };
 const exists: Condition = { kind: "traitExists", trait: "plan" };
 const traits: Snapshot["traits"] = { plan: { type: "string", enum: ["free", "pro"] }, seats: { type: "number" } };
-const journeyIs = (...statuses: ("not_started" | "active" | "complete" | "expired")[]): Condition => ({
-  kind: "journey",
-  journey: "j",
-  statuses,
-});
 const journey = (parts: Partial<Journey>): Journey => ({
   id: "j",
   start: read,
@@ -130,22 +126,6 @@ test.each<[string, Partial<Snapshot>, string]>([
     "segments[0].when.conditions[1]",
   ],
   [
-    "a choice that the rest excludes",
-    segment({ kind: "all", conditions: [plan("free"), read, { kind: "any", conditions: [plan("pro")] }] }),
-    "segments[0].when",
-  ],
-  [
-    "more in a week than in a month",
-    segment({
-      kind: "all",
-      conditions: [
-        { ...read, value: 3, within: "7d" },
-        { ...read, operator: "lt", value: 3, within: "30d" },
-      ],
-    }),
-    "segments[0].when",
-  ],
-  [
     "a filter that nothing fits",
     segment({ kind: "aggregate", function: "sum", of: none, property: "total", operator: "lt", value: 1 }),
     "segments[0].when.of.where",
@@ -176,21 +156,6 @@ test.each<[string, Partial<Snapshot>, string]>([
     },
     "segments[0].when.conditions[1]",
   ],
-  [
-    "a journey that starts while it is active",
-    { journeys: [journey({ start: { kind: "all", conditions: [read, journeyIs("active")] } })] },
-    "journeys[0].start.conditions[1]",
-  ],
-  [
-    "a journey that starts after its only run",
-    { journeys: [journey({ start: journeyIs("complete") })] },
-    "journeys[0].start",
-  ],
-  [
-    "one way of a step that is never met",
-    { journeys: [journey({ steps: [{ id: "s", when: { kind: "any", conditions: [read, journeyIs("expired")] } }] })] },
-    "journeys[0].steps[0].when.conditions[1]",
-  ],
 ])("%s is told at its path", (_, parts, path) => {
   expect(warningsOf({ events, traits, ...parts }).filter(([, code]) => code !== "UNUSED_EVENT")).toEqual([
     [path, "IMPOSSIBLE_CONDITION"],
@@ -209,29 +174,57 @@ test("what always holds is told", () => {
   ]);
 });
 
-test.each<[string, Partial<Snapshot>]>([
+const seats = (operator: "eq" | "gt" | "gte" | "lt" | "lte", value: number): Condition => ({
+  kind: "trait",
+  trait: "seats",
+  operator,
+  value,
+});
+const plans = (operator: "in" | "notIn", ...value: string[]): Condition => ({
+  kind: "trait",
+  trait: "plan",
+  operator,
+  value,
+});
+const renewed = (operator: "eq" | "gt" | "lt", value: string): Condition => ({
+  kind: "trait",
+  trait: "renewsOn",
+  operator,
+  value,
+});
+const status = (...statuses: ("active" | "complete" | "expired")[]): Condition => ({
+  kind: "journey",
+  journey: "j",
+  statuses,
+});
+const not = (condition: Condition): Condition => ({ kind: "not", condition });
+
+test.each<[string, Condition, Condition, boolean]>([
+  ["a condition and its opposite", read, not(read), true],
+  ["an opposite and what it negates", not(exists), exists, true],
+  ["two equal numbers", seats("eq", 3), seats("eq", 4), true],
+  ["a range and a number below it", seats("gte", 5), seats("eq", 4), true],
+  ["an empty range", seats("gte", 5), seats("lt", 5), true],
+  ["a range of one number", seats("gte", 5), seats("lte", 5), false],
+  ["a range", seats("gt", 1), seats("lte", 2), false],
+  ["two texts", plan("free"), plan("pro"), true],
+  ["lists without a common value", plans("in", "free"), plan("pro"), true],
+  ["lists with a common value", plans("in", "free", "pro"), plan("pro"), false],
+  ["what is also true of no value", not(plan("free")), not(plan("pro")), false],
+  ["one instant in two zones", renewed("eq", "2026-03-01"), renewed("eq", "2026-03-01T01:00:00+01:00"), false],
+  ["silence and activity", { kind: "activeWithin", duration: "3d" }, { kind: "inactiveFor", duration: "3d" }, true],
   [
-    "a journey that starts again after its end",
-    { journeys: [journey({ start: { kind: "any", conditions: [read, journeyIs("complete")] }, repeat: true })] },
+    "activity before a silence",
+    { kind: "activeWithin", duration: "4d" },
+    { kind: "inactiveFor", duration: "3d" },
+    false,
   ],
-  [
-    "a range of numbers",
-    segment({
-      kind: "all",
-      conditions: [
-        read,
-        { kind: "trait", trait: "seats", operator: "gt", value: 1 },
-        { kind: "trait", trait: "seats", operator: "lte", value: 2 },
-      ],
-    }),
-  ],
-  [
-    "another plan than all",
-    segment({
-      kind: "all",
-      conditions: [read, { kind: "not", condition: plan("free") }, { kind: "not", condition: plan("pro") }],
-    }),
-  ],
-])("%s is not warned of", (_, parts) => {
-  expect(warningsOf({ events, traits, ...parts })).toEqual([]);
+  ["two states", { kind: "lifecycle", states: ["a"] }, { kind: "lifecycle", states: ["b"] }, true],
+  ["two bands", { kind: "healthBand", bands: ["good"] }, { kind: "healthBand", bands: ["bad"] }, true],
+  ["two statuses of a journey", status("active"), status("complete", "expired"), true],
+  ["counts of different windows", { ...read, within: "7d" }, { ...read, operator: "lt", within: "30d" }, false],
+])("whether %s exclude each other is told as it is", (_, one, other, excluded) => {
+  expect(
+    neverTogether({ kind: "all", conditions: [exists, { kind: "all", conditions: [one, read] }, other] }) !== null,
+  ).toBe(excluded);
 });

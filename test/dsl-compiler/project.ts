@@ -17,6 +17,17 @@ export async function project(files: Record<string, string>): Promise<string> {
   return directory;
 }
 
+/** A project of a `svc.config.ts` alone, compiled with its types. */
+export async function compiled(source: string) {
+  const directory = await mkdtemp(path.join(os.tmpdir(), "svc-project-"));
+  try {
+    await writeFile(path.join(directory, "svc.config.ts"), source);
+    return await compileProject(directory, { types: true });
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
 /** Everything that is said about a project, without the author's lines; a string stands for its svc.config.ts. */
 export async function diagnose(
   files: string | Record<string, string>,

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { bootstrap } from "../../src/db/api/operator.js";
+import { call } from "../../src/db/api/call.js";
 import { newAccessToken } from "../../src/http/request/credentials.js";
 import { untilQuiet } from "../cli/support/shop.js";
 import { pack } from "../packaging/support/package.js";
@@ -30,7 +30,7 @@ beforeAll(async () => {
   db = database;
   service = await startServiceProcess(db.url, { SVC_SETTLE_SECONDS: "0" });
   const token = newAccessToken();
-  const { organizationId } = JSON.parse(await bootstrap(db.sql, "acme", "ada@example.com", token.hash)) as {
+  const { organizationId } = JSON.parse(await call(db.sql, "bootstrap", "acme", "ada@example.com", token.hash)) as {
     organizationId: string;
   };
   stage = {

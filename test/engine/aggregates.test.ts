@@ -22,12 +22,13 @@ import {
   type Scalar,
   type Snapshot,
 } from "../../src/model/snapshot/types.js";
+import { propertyRuns } from "../support/property-runs.js";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const T0 = Date.UTC(2026, 0, 1);
-const numRuns = Number(process.env["SVC_PROPERTY_RUNS"] ?? 100);
+const numRuns = propertyRuns(40);
 
 type Measured = Extract<Condition, { kind: "aggregate" | "distinct" | "latest" | "daysSince" | "sequence" | "count" }>;
 

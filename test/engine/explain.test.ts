@@ -6,6 +6,7 @@ import { compileModel, evaluate, explain, newCustomer } from "../../src/engine/i
 import type { CustomerState, Json, Operation } from "../../src/engine/state/types.js";
 import { hashSnapshot } from "../../src/model/snapshot/canonical.js";
 import { EMPTY_SNAPSHOT, type Condition, type Score, type Snapshot } from "../../src/model/snapshot/types.js";
+import { propertyRuns } from "../support/property-runs.js";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -217,7 +218,7 @@ describe("a score", () => {
           ) as CustomerState;
         }
       }),
-      { numRuns: Number(process.env["SVC_PROPERTY_RUNS"] ?? 300) },
+      { numRuns: propertyRuns(100) },
     );
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { evaluateAt } from "../../src/engine/evaluation.js";
 import type { Effect } from "../../src/engine/index.js";
-import { EvaluationContext } from "../../src/engine/state/evaluation-context.js";
+import { OpenCustomer } from "../../src/engine/state/open-customer.js";
 import { FINAL_INSTANT, operations, snapshot } from "./support/arbitrary.js";
 import { compile } from "./support/builders.js";
 import { CLASSES, expectEqual, checkUntilMet } from "./support/equal.js";
@@ -77,7 +77,7 @@ describe("random models and operations", () => {
         if (last <= evaluatedThrough) return coverage.add("due at once");
         const instant = justBefore ? last : evaluatedThrough + 1 + (seed % (last - evaluatedThrough));
         const after = withHistory(run.evaluated(), "whole", [], (source) => {
-          const customer = new EvaluationContext(model, run.state, source);
+          const customer = new OpenCustomer(model, run.state, source);
           customer.dirty.fill(1);
           evaluateAt(customer, instant, "timer");
           return customer;

@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import type { Context } from "koa";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { bootstrap } from "../../src/db/api/operator.js";
+import { call } from "../../src/db/api/call.js";
 import type { AdminDeps } from "../../src/http/admin/route.js";
 import { adminRoutes } from "../../src/http/admin/routes.js";
 import { openApiRoutes } from "../../src/http/openapi/routes.js";
@@ -28,7 +28,7 @@ let key: string;
 beforeAll(async () => {
   db = await createDatabase();
   service = await startServiceProcess(db.url, { SVC_METRICS_TOKEN: METRICS_TOKEN }, { role: "http" });
-  const document = await bootstrap(db.sql, "acme", "owner@acme.example", token.hash);
+  const document = await call(db.sql, "bootstrap", "acme", "owner@acme.example", token.hash);
   organizationId = (JSON.parse(document) as { organizationId: string }).organizationId;
   const project = await post("/projects", JSON.stringify({ name: "App", slug: "app" }));
   key = ((await project.json()) as { keys: { test: string } }).keys.test;
@@ -123,16 +123,34 @@ it.each<[string, () => string | Uint8Array<ArrayBuffer>, number]>([
   });
 });
 
-it.each([
-  ["a page of events", (at: string) => `/projects/app/events${at}&limit=200`],
-  ["an export", (at: string) => `/projects/app/customers/letters/export${at}`],
-])("large answers hold up nobody: %s", { timeout: 180_000 }, async (_, path) => {
+async function sendLetters(): Promise<void> {
   const properties = { a: "→".repeat(21_000) };
   const events = Array.from({ length: 200 }, () => ({ customerId: "letters", event: "e", properties }));
   expect((await post(BATCH, packed(JSON.stringify({ events })))).status).toBe(202);
+}
+
+/** As a rule with a condition of very many parts leaves them. */
+async function writeExecutions(): Promise<void> {
+  const conditions = [{ text: "→".repeat(21_000) }];
+  await db.sql`
+    insert into svc.rule_executions (environment_id, customer_id, rule_id, result, triggered_by, conditions, action, executed_at, cause_type)
+    select environment_id, 'ruled', 'long', 'fail', 'traits', ${JSON.stringify(conditions)}::text::json, '{}', now(), 'timer'
+    from svc.environments, generate_series(1, 200)
+    where name = 'test'`;
+  await db.sql`
+    insert into svc.customers (environment_id, customer_id, created_at)
+    select environment_id, 'ruled', now() from svc.environments where name = 'test'`;
+}
+
+it.each([
+  ["a page of events", sendLetters, "events?limit=200"],
+  ["an export", sendLetters, "customers/letters/export?"],
+  ["a page of rule executions", writeExecutions, "rule-executions?detail=true&limit=200"],
+])("large answers hold up nobody: %s", { timeout: 180_000 }, async (_, prepare, path) => {
+  await prepare();
   await expectUnblocked(async () => {
     const headers = { Authorization: `Bearer ${token.text}`, "X-Svc-Organization": organizationId };
-    const reply = await fetch(service.url + path("?env=test"), { headers });
+    const reply = await fetch(`${service.url}/projects/app/${path}&env=test`, { headers });
     const size = (await reply.arrayBuffer()).byteLength;
     expect([reply.status, size > 200 * 63_000]).toEqual([200, true]);
   });

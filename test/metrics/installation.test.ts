@@ -1,7 +1,8 @@
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
-import { addWorkerCounters, readInstallation, type Installation } from "../../src/db/api/monitoring.js";
+import { call } from "../../src/db/api/call.js";
+import { addWorkerCounters, type Installation } from "../../src/db/api/monitoring.js";
 import { tick } from "../../src/db/api/evaluation.js";
 import { renderInstallation } from "../../src/metrics/installation.js";
 import { ATTEMPTS, EVALUATED, EVALUATION_DELAY, WorkerCounters } from "../../src/metrics/worker-metrics.js";
@@ -18,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-const read = () => readInstallation(db.sql);
+const read = () => call(db.sql, "metrics");
 const shown = async () => readSamples(await renderInstallation(await read()));
 
 describe("svc_api.metrics()", () => {

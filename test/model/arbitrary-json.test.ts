@@ -154,18 +154,3 @@ test("a document that is all mistakes is told of the first thousand, soon", () =
   });
   expect(result.ok ? 0 : result.problems.length).toBe(1_000);
 });
-
-test("a step with very many alternatives is read soon", () => {
-  const values = Array.from({ length: 20 }, (_, index) => `value ${index}`);
-  const alternative = (index: number) => ({
-    kind: "all",
-    conditions: [
-      { kind: "trait", trait: "name", operator: "in", value: values },
-      { kind: "trait", trait: "name", operator: "eq", value: `other ${index}` },
-    ],
-  });
-  const when = { kind: "any", conditions: Array.from({ length: 1_000 }, (_, index) => alternative(index)) };
-  const traits = { ...complete.traits, name: { type: "string" } };
-  const journeys = [{ ...complete.journeys[0], steps: [{ id: "s", when }] }];
-  expect(parseSnapshot({ ...complete, traits, journeys, segments: complete.segments })).toMatchObject({ ok: true });
-});

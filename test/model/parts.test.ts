@@ -80,12 +80,12 @@ test("the numbers of journeys, steps, components, bands, rules and signals are l
   });
   expect(problemsOf(parts(0), complete)).toEqual([]);
   expect(problemsOf(parts(1), complete)).toEqual([
-    ["journeys", "TOO_MANY"],
-    ["journeys[100].steps", "TOO_MANY"],
-    ["health.components", "TOO_MANY"],
-    ["health.bands", "TOO_MANY"],
-    ["rules", "TOO_MANY"],
-    ["signals", "TOO_MANY"],
+    "journeys TOO_MANY",
+    "journeys[100].steps TOO_MANY",
+    "health.components TOO_MANY",
+    "health.bands TOO_MANY",
+    "rules TOO_MANY",
+    "signals TOO_MANY",
   ]);
 });
 
@@ -106,10 +106,10 @@ test("references into a part that cannot be read are let pass: it is told once",
     complete,
   );
   expect(problems).toEqual([
-    ["journeys[1].start", "INVALID_SHAPE"],
-    ["journeys[1].steps", "INVALID_SHAPE"],
-    ["journeys[0].steps[0].when", "INVALID_SHAPE"],
-    ["health.bands[0].from", "INVALID_SHAPE"],
-    ["signals[0].severity", "INVALID_SHAPE"],
+    "journeys[1].start INVALID_SHAPE",
+    "journeys[1].steps INVALID_SHAPE",
+    "journeys[0].steps[0].when INVALID_SHAPE",
+    "health.bands[0].from INVALID_SHAPE",
+    "signals[0].severity INVALID_SHAPE",
   ]);
 });

@@ -58,10 +58,10 @@ export const complete: Snapshot = {
   ],
 };
 
-/** What is said of a snapshot that is sound but for these parts. */
-export function problemsOf(parts: object, from = sound): [path: string, code: string][] {
+/** What is said of a snapshot that is sound but for these parts: paths and codes. */
+export function problemsOf(parts: object, from = sound): string[] {
   const result = parseSnapshot({ ...from, ...parts });
-  return result.ok ? [] : result.problems.map(({ path, code }) => [path, code]);
+  return result.ok ? [] : result.problems.map(({ path, code }) => `${path} ${code}`);
 }
 
 /** The same, in words. */

@@ -77,18 +77,16 @@ test.each([
 
 test.each(["__proto__", "constructor", "prototype"])("the key %s is refused wherever it stands", (key) => {
   const nested = JSON.parse(`{"e":{"properties":{"${key}":{"type":"string"}}}}`) as object;
-  expect(problemsOf({ events: nested })).toEqual([[`events.e.properties.${key}`, "FORBIDDEN_KEY"]]);
+  expect(problemsOf({ events: nested })).toEqual([`events.e.properties.${key} FORBIDDEN_KEY`]);
   expect(problemsOf({ traits: JSON.parse(`{"${key}":{"type":"string"}}`) as object })).toEqual([
-    [`traits.${key}`, "FORBIDDEN_KEY"],
+    `traits.${key} FORBIDDEN_KEY`,
   ]);
 });
 
 test("names of the prototype that are no danger are names like others", () => {
-  expect(withCondition({ kind: "segment", segment: "toString" })).toEqual([
-    ["segments[1].when.segment", "UNKNOWN_SEGMENT"],
-  ]);
-  expect(compare("valueOf", "eq", 1)).toEqual([["segments[1].when.of.where.property", "UNKNOWN_PROPERTY"]]);
-  expect(withCondition({ kind: "hasOwnProperty" })).toEqual([["segments[1].when.kind", "INVALID_SHAPE"]]);
+  expect(withCondition({ kind: "segment", segment: "toString" })).toEqual(["segments[1].when.segment UNKNOWN_SEGMENT"]);
+  expect(compare("valueOf", "eq", 1)).toEqual(["segments[1].when.of.where.property UNKNOWN_PROPERTY"]);
+  expect(withCondition({ kind: "hasOwnProperty" })).toEqual(["segments[1].when.kind INVALID_SHAPE"]);
   expect(problemsOf({ events: { toString: { properties: {} } } })).toEqual([]);
 });
 
@@ -99,15 +97,15 @@ test("depth is limited without exhausting the stack", () => {
       segment: "chosen",
     });
   expect(withCondition(nest(32))).toEqual([]);
-  expect(withCondition(nest(33))).toEqual([[`segments[1].when${".condition".repeat(32)}`, "TOO_DEEP"]]);
-  expect(withCondition(nest(50_000)).map(([, code]) => code)).toEqual(["TOO_DEEP"]);
+  expect(withCondition(nest(33))).toEqual([`segments[1].when${".condition".repeat(32)} TOO_DEEP`]);
+  expect(withCondition(nest(50_000))).toEqual([expect.stringMatching(/ TOO_DEEP$/)]);
   const property = (depth: number): unknown =>
     Array.from({ length: depth - 1 }).reduce((condition) => ({ kind: "not", condition }), {
       kind: "exists",
       property: "total",
     });
   expect(where(property(31))).toEqual([]);
-  expect(where(property(32)).map(([, code]) => code)).toEqual(["TOO_DEEP"]);
+  expect(where(property(32))).toEqual([expect.stringMatching(/ TOO_DEEP$/)]);
 });
 
 test("the numbers of events, segments and states are limited", () => {
@@ -120,18 +118,14 @@ test("the numbers of events, segments and states are limited", () => {
   });
   expect(problemsOf({ events: events(1_000), segments: segments(500), lifecycle: lifecycle(100) })).toEqual([]);
   expect(problemsOf({ events: events(1_001), segments: segments(501), lifecycle: lifecycle(101) })).toEqual([
-    ["lifecycle.states", "TOO_MANY"],
-    ["segments", "TOO_MANY"],
-    ["events", "TOO_MANY"],
+    "lifecycle.states TOO_MANY",
+    "segments TOO_MANY",
+    "events TOO_MANY",
   ]);
 });
 
-test.each([
-  ["", "INVALID_NAME"],
-  ["a\nb", "INVALID_NAME"],
-  ["\u{1f600}".repeat(257), "INVALID_NAME"],
-])("the event name %j is refused", (name, code) => {
-  expect(problemsOf({ events: { [name]: { properties: {} } } }).map(([, found]) => found)).toEqual([code]);
+test.each(["", "a\nb", "\u{1f600}".repeat(257)])("the event name %j is refused", (name) => {
+  expect(problemsOf({ events: { [name]: { properties: {} } } })).toEqual([expect.stringMatching(/ INVALID_NAME$/)]);
 });
 
 test("names are counted in characters, and may be any others", () => {
@@ -141,27 +135,27 @@ test("names are counted in characters, and may be any others", () => {
 });
 
 test.each([
-  ["an unknown member", { extra: 1 }, [["extra", "INVALID_SHAPE"]]],
-  ["an unknown field type", { traits: { a: { type: "money" } } }, [["traits.a.type", "INVALID_SHAPE"]]],
-  ["an empty enum", { traits: { a: { type: "string", enum: [] } } }, [["traits.a.enum", "INVALID_SHAPE"]]],
+  ["an unknown member", { extra: 1 }, ["extra INVALID_SHAPE"]],
+  ["an unknown field type", { traits: { a: { type: "money" } } }, ["traits.a.type INVALID_SHAPE"]],
+  ["an empty enum", { traits: { a: { type: "string", enum: [] } } }, ["traits.a.enum INVALID_SHAPE"]],
   [
     "an enum of numbers",
     { traits: { a: { type: "array", items: { type: "number", enum: ["1"] } } } },
-    [["traits.a.items.enum", "TYPE_MISMATCH"]],
+    ["traits.a.items.enum TYPE_MISMATCH"],
   ],
   [
     "an array of arrays",
     { traits: { a: { type: "array", items: { type: "array" } } } },
-    [["traits.a.items.type", "INVALID_SHAPE"]],
+    ["traits.a.items.type INVALID_SHAPE"],
   ],
-  ["a segment id with capitals", { segments: [{ id: "Big" }] }, [["segments[0].id", "INVALID_NAME"]]],
-  ["a segment twice", { segments: [{ id: "a" }, { id: "a" }] }, [["segments[1].id", "DUPLICATE_SEGMENT"]]],
+  ["a segment id with capitals", { segments: [{ id: "Big" }] }, ["segments[0].id INVALID_NAME"]],
+  ["a segment twice", { segments: [{ id: "a" }, { id: "a" }] }, ["segments[1].id DUPLICATE_SEGMENT"]],
   [
     "an unknown initial state",
     { lifecycle: { initial: "b", states: [{ name: "a", transitions: [] }] } },
-    [["lifecycle.initial", "UNKNOWN_STATE"]],
+    ["lifecycle.initial UNKNOWN_STATE"],
   ],
-  ["no state", { lifecycle: { initial: "a", states: [] } }, [["lifecycle.initial", "UNKNOWN_STATE"]]],
+  ["no state", { lifecycle: { initial: "a", states: [] } }, ["lifecycle.initial UNKNOWN_STATE"]],
 ])("a snapshot with %s is refused at its path", (_, parts, problems) => {
   expect(problemsOf(parts)).toEqual(problems);
 });
@@ -175,21 +169,21 @@ test("every problem of a lifecycle is found", () => {
     { name: "No", transitions: [{ to: "a" }] },
   ];
   expect(problemsOf({ lifecycle: { initial: "a", states } })).toEqual([
-    ["lifecycle.states[0].transitions[0].to", "UNKNOWN_STATE"],
-    ["lifecycle.states[1].name", "DUPLICATE_STATE"],
-    ["lifecycle.states[2].name", "RESERVED_NAME"],
-    ["lifecycle.states[2].transitions", "TERMINAL_STATE_WITH_TRANSITIONS"],
-    ["lifecycle.states[2].transitions[0].when.duration", "INVALID_DURATION"],
-    ["lifecycle.states[3].name", "INVALID_NAME"],
-    ["lifecycle.states[3].transitions[0].when", "INVALID_SHAPE"],
+    "lifecycle.states[0].transitions[0].to UNKNOWN_STATE",
+    "lifecycle.states[1].name DUPLICATE_STATE",
+    "lifecycle.states[2].name RESERVED_NAME",
+    "lifecycle.states[2].transitions TERMINAL_STATE_WITH_TRANSITIONS",
+    "lifecycle.states[2].transitions[0].when.duration INVALID_DURATION",
+    "lifecycle.states[3].name INVALID_NAME",
+    "lifecycle.states[3].transitions[0].when INVALID_SHAPE",
   ]);
 });
 
 const WHEN = "segments[1].when";
 
-test.each<[string, [string, string][], [string, string][]]>([
-  ["text for a condition", withCondition("always"), [[WHEN, "INVALID_SHAPE"]]],
-  ["an empty combination", withCondition({ kind: "all", conditions: [] }), [[`${WHEN}.conditions`, "INVALID_SHAPE"]]],
+test.each<[string, string[], string[]]>([
+  ["text for a condition", withCondition("always"), [`${WHEN} INVALID_SHAPE`]],
+  ["an empty combination", withCondition({ kind: "all", conditions: [] }), [`${WHEN}.conditions INVALID_SHAPE`]],
   [
     "mistakes side by side",
     withCondition({
@@ -199,52 +193,41 @@ test.each<[string, [string, string][], [string, string][]]>([
         { kind: "segment", segment: 1 },
       ],
     }),
-    [
-      [`${WHEN}.conditions[0].segment`, "UNKNOWN_SEGMENT"],
-      [`${WHEN}.conditions[1].segment`, "INVALID_SHAPE"],
-    ],
+    [`${WHEN}.conditions[0].segment UNKNOWN_SEGMENT`, `${WHEN}.conditions[1].segment INVALID_SHAPE`],
   ],
-  ["an unknown event", withCondition(count({ of: { event: "order" } })), [[`${WHEN}.of.event`, "UNKNOWN_EVENT"]]],
-  ["a fraction of an event", withCondition(count({ value: 1.5 })), [[`${WHEN}.value`, "INVALID_SHAPE"]]],
-  ["a negative count", withCondition(count({ value: -1 })), [[`${WHEN}.value`, "INVALID_SHAPE"]]],
+  ["an unknown event", withCondition(count({ of: { event: "order" } })), [`${WHEN}.of.event UNKNOWN_EVENT`]],
+  ["a fraction of an event", withCondition(count({ value: 1.5 })), [`${WHEN}.value INVALID_SHAPE`]],
+  ["a negative count", withCondition(count({ value: -1 })), [`${WHEN}.value INVALID_SHAPE`]],
   [
     "a window that remembers too much",
     withCondition(count({ value: 10_001, within: "1d" })),
-    [[`${WHEN}.value`, "TOO_MANY"]],
+    [`${WHEN}.value TOO_MANY`],
   ],
-  ["a window that is too long", withCondition(count({ within: "3651d" })), [[`${WHEN}.within`, "INVALID_DURATION"]]],
-  ["two scopes", withCondition(count({ within: "1d", since: "state" })), [[WHEN, "INVALID_SHAPE"]]],
-  ["an unknown operator", withCondition(count({ operator: "in" })), [[`${WHEN}.operator`, "INVALID_SHAPE"]]],
-  ["an unknown property", compare("x", "eq", 1), [[`${WHEN}.of.where.property`, "UNKNOWN_PROPERTY"]]],
-  ["a part of a number", compare("total", "contains", 1), [[`${WHEN}.of.where.operator`, "TYPE_MISMATCH"]]],
-  ["a number against a text", compare("total", "gte", "5"), [[`${WHEN}.of.where.value`, "TYPE_MISMATCH"]]],
-  ["order of texts", compare("source", "lt", "web"), [[`${WHEN}.of.where.operator`, "TYPE_MISMATCH"]]],
-  ["one value for a list", compare("source", "in", "web"), [[`${WHEN}.of.where.value`, "TYPE_MISMATCH"]]],
-  ["a list for one value", compare("source", "eq", ["web"]), [[`${WHEN}.of.where.value`, "TYPE_MISMATCH"]]],
-  [
-    "a value outside the enum",
-    compare("source", "notIn", ["web", "fax"]),
-    [[`${WHEN}.of.where.value[1]`, "INVALID_VALUE"]],
-  ],
-  ["an item outside the enum", compare("tags", "contains", "y"), [[`${WHEN}.of.where.value`, "INVALID_VALUE"]]],
-  ["an object for a value", compare("total", "eq", {}), [[`${WHEN}.of.where.value`, "INVALID_SHAPE"]]],
+  ["a window that is too long", withCondition(count({ within: "3651d" })), [`${WHEN}.within INVALID_DURATION`]],
+  ["two scopes", withCondition(count({ within: "1d", since: "state" })), [`${WHEN} INVALID_SHAPE`]],
+  ["an unknown operator", withCondition(count({ operator: "in" })), [`${WHEN}.operator INVALID_SHAPE`]],
+  ["an unknown property", compare("x", "eq", 1), [`${WHEN}.of.where.property UNKNOWN_PROPERTY`]],
+  ["a part of a number", compare("total", "contains", 1), [`${WHEN}.of.where.operator TYPE_MISMATCH`]],
+  ["a number against a text", compare("total", "gte", "5"), [`${WHEN}.of.where.value TYPE_MISMATCH`]],
+  ["order of texts", compare("source", "lt", "web"), [`${WHEN}.of.where.operator TYPE_MISMATCH`]],
+  ["one value for a list", compare("source", "in", "web"), [`${WHEN}.of.where.value TYPE_MISMATCH`]],
+  ["a list for one value", compare("source", "eq", ["web"]), [`${WHEN}.of.where.value TYPE_MISMATCH`]],
+  ["a value outside the enum", compare("source", "notIn", ["web", "fax"]), [`${WHEN}.of.where.value[1] INVALID_VALUE`]],
+  ["an item outside the enum", compare("tags", "contains", "y"), [`${WHEN}.of.where.value INVALID_VALUE`]],
+  ["an object for a value", compare("total", "eq", {}), [`${WHEN}.of.where.value INVALID_SHAPE`]],
   [
     "a condition on customers in a filter",
     where({ kind: "inactiveFor", duration: "1d" }),
-    [[`${WHEN}.of.where.kind`, "INVALID_SHAPE"]],
+    [`${WHEN}.of.where.kind INVALID_SHAPE`],
   ],
-  ["an unknown trait", trait("x", "eq", 1), [[`${WHEN}.trait`, "UNKNOWN_TRAIT"]]],
-  ["a date that is none", trait("renewsOn", "gt", "2026-02-29"), [[`${WHEN}.value`, "INVALID_VALUE"]]],
+  ["an unknown trait", trait("x", "eq", 1), [`${WHEN}.trait UNKNOWN_TRAIT`]],
+  ["a date that is none", trait("renewsOn", "gt", "2026-02-29"), [`${WHEN}.value INVALID_VALUE`]],
   [
     "the nearness of what is no date",
     withCondition({ kind: "traitDateWithin", trait: "seats", within: "1d" }),
-    [[`${WHEN}.trait`, "TYPE_MISMATCH"]],
+    [`${WHEN}.trait TYPE_MISMATCH`],
   ],
-  [
-    "an unknown state",
-    withCondition({ kind: "lifecycle", states: ["a", "b"] }),
-    [[`${WHEN}.states[1]`, "UNKNOWN_STATE"]],
-  ],
+  ["an unknown state", withCondition({ kind: "lifecycle", states: ["a", "b"] }), [`${WHEN}.states[1] UNKNOWN_STATE`]],
 ])("a condition with %s is refused at its path", (_, found, expected) => {
   expect(found).toEqual(expected);
 });
@@ -256,9 +239,9 @@ test("without a lifecycle nothing refers to it", () => {
     count({ since: "state" }),
   ];
   expect(problemsOf({ lifecycle: null, segments: [{ id: "s", when: { kind: "all", conditions } }] })).toEqual([
-    ["segments[0].when.conditions[0]", "NO_LIFECYCLE"],
-    ["segments[0].when.conditions[1]", "NO_LIFECYCLE"],
-    ["segments[0].when.conditions[2].since", "NO_LIFECYCLE"],
+    "segments[0].when.conditions[0] NO_LIFECYCLE",
+    "segments[0].when.conditions[1] NO_LIFECYCLE",
+    "segments[0].when.conditions[2].since NO_LIFECYCLE",
   ]);
 });
 
@@ -272,8 +255,8 @@ test("segments in a circle are refused; through the lifecycle a circle is none",
     { id: "chosen" },
   ];
   expect(problemsOf({ segments: circle })).toEqual([
-    ["segments[2].when.segment", "SEGMENT_CYCLE"],
-    ["segments[3].when.segment", "SEGMENT_CYCLE"],
+    "segments[2].when.segment SEGMENT_CYCLE",
+    "segments[3].when.segment SEGMENT_CYCLE",
   ]);
   const lifecycle = {
     initial: "a",
@@ -312,7 +295,7 @@ test("dates are those of the calendar, with a zone where they have a time", () =
 
 test("many unknown members are refused like one", () => {
   const unknown = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`unknown_${n}`, 0]));
-  expect(problemsOf(unknown)).toContainEqual(["unknown_0", "INVALID_SHAPE"]);
+  expect(problemsOf(unknown)).toContainEqual("unknown_0 INVALID_SHAPE");
   const condition = withCondition({ kind: "activeWithin", duration: "1d", ...unknown });
-  expect(condition).toContainEqual(["segments[1].when.unknown_0", "INVALID_SHAPE"]);
+  expect(condition).toContainEqual("segments[1].when.unknown_0 INVALID_SHAPE");
 });

@@ -65,20 +65,23 @@ const STANDARD = {
   members: 1_000,
   tokens: 200,
   versions: 10_000,
+  versionBytes: 268_435_456,
   keys: 100,
   webhooks: 50,
   recomputes: 20,
   previews: 5,
+  changes: 1_200,
   organizationCount: 1,
 };
 
 /** The counts that a plan begins with. */
 const COUNTS = [
   "states of 1 MiB",
-  "at most 100 projects of 10000 versions",
+  "at most 100 projects of 10000 versions in 256 MiB",
   "1000 members and 200 tokens",
   "in an environment 100 keys and 50 webhooks",
   "20 recomputes and 5 previews at once",
+  "1200 changes a minute",
 ];
 
 describe("a plan", () => {

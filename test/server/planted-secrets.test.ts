@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
-import { bootstrap } from "../../src/db/api/operator.js";
+import { call } from "../../src/db/api/call.js";
 import { newAccessToken } from "../../src/http/request/credentials.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { PLANTED, searchLogs } from "../support/leaks.js";
@@ -34,7 +34,7 @@ beforeAll(async () => {
     SVC_SETTLE_SECONDS: "0",
     SVC_WEBHOOK_ALLOW_PRIVATE: "1",
   });
-  const document = await bootstrap(db.sql, "acme", "owner@acme.example", token.hash);
+  const document = await call(db.sql, "bootstrap", "acme", "owner@acme.example", token.hash);
   organizationId = (JSON.parse(document) as { organizationId: string }).organizationId;
   const project = await admin("POST", "/projects", { name: "App", slug: "app" });
   key = ((await project.json()) as { keys: { test: string } }).keys.test;

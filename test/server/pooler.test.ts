@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from "vitest";
-import { bootstrap } from "../../src/db/api/operator.js";
+import { call } from "../../src/db/api/call.js";
 import { newAccessToken } from "../../src/http/request/credentials.js";
 import { createUser, PASSWORD, whoIs } from "../http/pages/people.js";
 import { Browser } from "../support/browser.js";
@@ -53,7 +53,7 @@ beforeAll(async () => {
       startServiceProcess(db.url, env, { role: "worker" }),
     ])),
   );
-  const document = await bootstrap(db.sql, "acme", "ada@example.com", token.hash);
+  const document = await call(db.sql, "bootstrap", "acme", "ada@example.com", token.hash);
   organizationId = (JSON.parse(document) as { organizationId: string }).organizationId;
   const project = await admin("POST", "/projects", { name: "App", slug: "app" });
   key = ((await project.json()) as { keys: { test: string } }).keys.test;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { bootstrap } from "../../src/db/api/operator.js";
+import { call } from "../../src/db/api/call.js";
 import { newAccessToken } from "../../src/http/request/credentials.js";
 import { readConfig } from "../../src/server/config.js";
 import { openHttp, type OpenHttp } from "../../src/server/http-role.js";
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const { config } = readConfig({ SVC_PORT: "0" });
   http = await openHttp(config, runLog());
   http.serve({ databaseUrl: db.url, useRoles: true, secret: "a secret of the tests, long enough" });
-  const document = await bootstrap(db.sql, "acme", "owner@acme.example", token.hash);
+  const document = await call(db.sql, "bootstrap", "acme", "owner@acme.example", token.hash);
   organizationId = (JSON.parse(document) as { organizationId: string }).organizationId;
   const project = await admin("POST", "/projects", { name: "App", slug: "app" });
   key = ((await project.json()) as { keys: { test: string } }).keys.test;

@@ -1,14 +1,11 @@
+import type { AdminCredentials, Page } from "../../src/db/api/access.js";
 import type { Notice, Sql } from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AdminCredentials, Page } from "../../src/db/api/access.js";
-import * as ingestion from "../../src/db/api/ingestion.js";
-import { bootstrap } from "../../src/db/api/operator.js";
-import { createProject } from "../../src/db/api/projects.js";
-import { deployConfig } from "../../src/db/api/config.js";
-import { getDiagnostics } from "../../src/db/api/monitoring.js";
-import * as customerCalls from "../../src/db/api/customers.js";
-import * as recomputes from "../../src/db/api/recompute.js";
-import * as webhooks from "../../src/db/api/webhooks.js";
+import { call } from "../../src/db/api/call.js";
+
+import type * as ingestion from "../../src/db/api/ingestion.js";
+import type * as customerCalls from "../../src/db/api/customers.js";
+import type * as webhooks from "../../src/db/api/webhooks.js";
 import { connect } from "../../src/db/connect.js";
 import { newAccessToken, newApiKey } from "../../src/http/request/credentials.js";
 import { parseDuration } from "../../src/model/snapshot/duration.js";
@@ -60,12 +57,12 @@ const notices: Notice[] = [];
 beforeAll(async () => {
   db = await createDatabase();
   const token = newAccessToken();
-  const { organizationId } = JSON.parse(await bootstrap(db.sql, "acme", "ann@acme.example", token.hash)) as {
+  const { organizationId } = JSON.parse(await call(db.sql, "bootstrap", "acme", "ann@acme.example", token.hash)) as {
     organizationId: string;
   };
   by = { tokenHash: token.hash, organizationId, requestId: "req" };
   const keys = { test: newApiKey("test"), live: newApiKey("live") };
-  await createProject(db.sql, by, { name: "App", slug: "app" }, keys);
+  await call(db.sql, "create_project", by, { name: "App", slug: "app" }, keys);
   const [row] = await db.sql<[{ id: number }]>`select environment_id as id from svc.environments where name = 'test'`;
   await populate(db.sql, row.id, { customers: CUSTOMERS, events: EVENTS });
   sql = connect(db.url, { max: 1, applicationName: "svc test plans", onNotice: (notice) => notices.push(notice) });
@@ -116,12 +113,11 @@ async function cost(call: () => Promise<unknown>): Promise<{ scanned: unknown[];
 const day = 86_400;
 const week = new Date(Date.now() - 7 * day * 1000);
 const PAGE = { limit: 50 };
-const events = async (filters: ingestion.EventFilters, page: Page = PAGE) =>
-  (await ingestion.listEvents(sql, by, AT, filters, page)).toString();
+const events = (filters: ingestion.EventFilters, page: Page = PAGE) => call(sql, "list_events", by, AT, filters, page);
 const rules = (filters: Partial<customerCalls.RuleExecutionFilters>, page: Page = PAGE) =>
-  customerCalls.listRuleExecutions(sql, by, AT, { detail: true, ...filters }, page);
+  call(sql, "list_rule_executions", by, AT, { detail: true, ...filters }, page);
 const customers = (filters: customerCalls.CustomerFilters, page: Page = PAGE) =>
-  customerCalls.listCustomers(sql, by, AT, filters, page);
+  call(sql, "list_customers", by, AT, filters, page);
 
 /** What a page of 50 costs where an index leads to its rows: a few pages of each table and index for each. */
 const FEW = 2_000;
@@ -135,24 +131,24 @@ describe("the lists read by index, and not much more than they show:", () => {
     ["events of a name", () => events({ event: "login" }), FEW],
     ["events of a rare name", () => events({ event: "account_closed" }), FEW],
     ["events of no name", () => events({ event: "nothing" }), 200],
-    ["events of a customer", () => events({ customer: "customer-000123" }), FEW],
-    ["events of a busy customer", () => events({ customer: "customer-000000" }), FEW],
-    ["a name of a busy customer", () => events({ customer: "customer-000000", event: "account_closed" }), BOUNDED],
+    ["events of a customer", () => events({ customerId: "customer-000123" }), FEW],
+    ["events of a busy customer", () => events({ customerId: "customer-000000" }), FEW],
+    ["a name of a busy customer", () => events({ customerId: "customer-000000", event: "account_closed" }), BOUNDED],
     ["processed events", () => events({ status: "processed" }), 4_000],
     ["pending events", () => events({ status: "pending" }), 6_000],
     ["pending events of a name", () => events({ status: "pending", event: "login", since: week }), 6_000],
-    ["pending events of a customer", () => events({ status: "pending", customer: "customer-000000" }), FEW],
+    ["pending events of a customer", () => events({ status: "pending", customerId: "customer-000000" }), FEW],
     ["rule executions", () => rules({}), FEW],
     ["rule executions since", () => rules({ since: week }), FEW],
-    ["rule executions of a rule", () => rules({ rule: "rule_3" }), FEW],
-    ["rule executions of a rare rule", () => rules({ rule: "seldom" }), FEW],
+    ["rule executions of a rule", () => rules({ ruleId: "rule_3" }), FEW],
+    ["rule executions of a rare rule", () => rules({ ruleId: "seldom" }), FEW],
     ["rule executions of a result", () => rules({ result: "fail" }), FEW],
     ["rule executions of a rare result", () => rules({ result: "error" }), FEW],
-    ["a result of a rule", () => rules({ rule: "rule_4", result: "error", since: week }), FEW],
-    ["rule executions of a customer", () => rules({ customer: "customer-000010" }), FEW],
+    ["a result of a rule", () => rules({ ruleId: "rule_4", result: "error", since: week }), FEW],
+    ["rule executions of a customer", () => rules({ customerId: "customer-000010" }), FEW],
     [
       "rule executions of a customer, rule and result",
-      () => rules({ customer: "customer-000010", rule: "rule_4", result: "fail" }),
+      () => rules({ customerId: "customer-000010", ruleId: "rule_4", result: "fail" }),
       FEW,
     ],
     ["customers", () => customers({}), FEW],
@@ -178,11 +174,11 @@ describe("the lists read by index, and not much more than they show:", () => {
       BOUNDED,
     ],
     ["inactive customers set aside", () => customers({ inactiveSeconds: day, setAside: true }), FEW],
-    ["members of a small segment", () => customerCalls.getSegment(sql, by, AT, "chosen", PAGE), FEW],
-    ["a customer", () => customerCalls.getCustomer(sql, by, AT, "customer-000123"), 100],
-    ["a customer's timeline", () => customerCalls.customerTimeline(sql, by, AT, "customer-000123", PAGE), 200],
-    ["a customer's backlog", () => customerCalls.customerBacklog(sql, by, AT, "customer-000123"), 100],
-    ["a customer's journey", () => customerCalls.getJourney(sql, by, AT, "customer-000123", "onboarding"), 100],
+    ["members of a small segment", () => call(sql, "get_segment", by, AT, "chosen", PAGE), FEW],
+    ["a customer", () => call(sql, "get_customer", by, AT, "customer-000123"), 100],
+    ["a customer's timeline", () => call(sql, "customer_timeline", by, AT, "customer-000123", PAGE), 200],
+    ["a customer's backlog", () => call(sql, "customer_backlog", by, AT, "customer-000123"), 100],
+    ["a customer's journey", () => call(sql, "get_journey", by, AT, "customer-000123", "onboarding"), 100],
   ])("%s", async (_, call, buffersMax) => {
     const { scanned, buffers } = await cost(call);
     expect(scanned).toEqual([]);
@@ -194,7 +190,7 @@ describe("the lists read by index, and not much more than they show:", () => {
       (page: Page) => events({}, page),
       (page: Page) => events({ event: "login" }, page),
       (page: Page) => rules({}, page),
-      (page: Page) => rules({ rule: "rule_3" }, page),
+      (page: Page) => rules({ ruleId: "rule_3" }, page),
       (page: Page) => customers({}, page),
       (page: Page) => customers({ inactiveSeconds: day }, page),
     ]) {
@@ -210,16 +206,16 @@ describe("the lists read by index, and not much more than they show:", () => {
   });
 
   it("a page of the stream reads what it sends", async () => {
-    const { scanned, buffers } = await cost(() => ingestion.streamEvents(sql, by, AT, {}, "50000", 200));
+    const { scanned, buffers } = await cost(() => call(sql, "stream_events", by, AT, {}, "50000", 200));
     expect(scanned).toEqual([]);
     expect(buffers).toBeLessThanOrEqual(4_000);
-    const rare = await cost(() => ingestion.streamEvents(sql, by, AT, { event: "account_closed" }, "0", 200));
+    const rare = await cost(() => call(sql, "stream_events", by, AT, { event: "account_closed" }, "0", 200));
     expect(rare.scanned).toEqual([]);
     expect(rare.buffers).toBeLessThanOrEqual(FEW);
   });
 
   it("statistics of a large segment read what the index of all customers holds, and not the customers", async () => {
-    const { scanned, buffers } = await cost(() => customerCalls.getSegment(sql, by, AT, "everyone", PAGE));
+    const { scanned, buffers } = await cost(() => call(sql, "get_segment", by, AT, "everyone", PAGE));
     expect(scanned).toEqual([]);
     const [{ pages }] = await db.sql<[{ pages: number }]>`
       select relpages as pages from pg_class where oid = 'svc.customers'::regclass`;
@@ -268,7 +264,7 @@ describe("where a recompute wrote much of the history anew,", () => {
 
   it.each<[string, (page: Page) => Promise<string>, number]>([
     ["all", (page) => rules({}, page), 3],
-    ["of a rule", (page) => rules({ rule: "rule_3" }, page), 3],
+    ["of a rule", (page) => rules({ ruleId: "rule_3" }, page), 3],
     ["of a result", (page) => rules({ result: "pass" }, page), 1],
   ])("a page of the log of rules looks at 2,000 executions at most: %s", async (_, list, pagesMax) => {
     const pages = await pagesOf(list);
@@ -280,7 +276,7 @@ describe("where a recompute wrote much of the history anew,", () => {
   });
 
   it("the log of the rules of a customer reads what counts only", async () => {
-    const { scanned, buffers } = await cost(() => rules({ customer: "recomputed-1" }));
+    const { scanned, buffers } = await cost(() => rules({ customerId: "recomputed-1" }));
     expect(scanned).toEqual([]);
     expect(buffers).toBeLessThanOrEqual(100);
   });
@@ -314,7 +310,7 @@ describe("what is asked of the deliveries to a webhook reads by index:", () => {
   const EMISSIONS = 30_000;
   const none = { statuses: ["failed", "missing"] as const };
   const deliveries = (filters: webhooks.DeliveryFilters, page: Page = PAGE) =>
-    webhooks.listDeliveries(sql, by, AT, "whk_many", filters, page);
+    call(sql, "list_deliveries", by, AT, "whk_many", filters, page);
 
   beforeAll(async () => {
     const [row] = await db.sql<[{ id: number }]>`select environment_id as id from svc.environments where name = 'test'`;
@@ -352,13 +348,13 @@ describe("what is asked of the deliveries to a webhook reads by index:", () => {
     ["all of them", () => deliveries({}), FEW],
     ["those that failed", () => deliveries({ status: "failed" }), FEW],
     ["those that wait", () => deliveries({ status: "pending" }), BOUNDED],
-    ["those of a customer", () => deliveries({ customer: "customer-000123" }), FEW],
-    ["those of a rare type", () => deliveries({ type: "rare" }), 20_000],
-    ["those of a rare type and status", () => deliveries({ type: "rare", status: "delivered" }), 20_000],
-    ["a webhook", () => webhooks.getWebhook(sql, by, AT, "whk_many"), 12_000],
-    ["a webhook without any", () => webhooks.getWebhook(sql, by, AT, "whk_few"), 200],
-    ["an emission", () => webhooks.getEmission(sql, by, AT, "emi_0000000dbbaa0000"), 200],
-    ["one of them", () => webhooks.getDelivery(sql, by, AT, "whk_many", "emi_0000000dbbaa0000"), 200],
+    ["those of a customer", () => deliveries({ customerId: "customer-000123" }), FEW],
+    ["those of a rare type", () => deliveries({ eventType: "rare" }), 20_000],
+    ["those of a rare type and status", () => deliveries({ eventType: "rare", status: "delivered" }), 20_000],
+    ["a webhook", () => call(sql, "get_webhook", by, AT, "whk_many"), 12_000],
+    ["a webhook without any", () => call(sql, "get_webhook", by, AT, "whk_few"), 200],
+    ["an emission", () => call(sql, "get_emission", by, AT, "emi_0000000dbbaa0000"), 200],
+    ["one of them", () => call(sql, "get_delivery", by, AT, "whk_many", "emi_0000000dbbaa0000"), 200],
     ["a minute of them", () => resend("whk_many", "59m", "58m"), 30_000],
     ["a minute of what is missing", () => resend("whk_few", "59m", "58m"), 30_000],
     ["a span without any", () => resend("whk_many", "10d", "9d"), 200],
@@ -371,14 +367,14 @@ describe("what is asked of the deliveries to a webhook reads by index:", () => {
 
   function resend(webhook: string, since: string, until: string): Promise<string> {
     const ago = (duration: string) => new Date(Date.now() - parseDuration(duration));
-    return webhooks.resendDeliveries(sql, by, AT, webhook, { ...none, since: ago(since), until: ago(until) });
+    return call(sql, "resend_deliveries", by, AT, webhook, { ...none, since: ago(since), until: ago(until) });
   }
 });
 
 describe("what is asked of recomputes reads by index:", () => {
-  const differences = (order: recomputes.CustomerOrder, page: Page = PAGE) =>
-    recomputes.listRecomputeCustomers(sql, by, AT, "rec_5", order, page);
-  const jobs = (status?: string) => recomputes.listRecomputes(sql, by, AT, status, PAGE);
+  const differences = (byId: boolean, page: Page = PAGE) =>
+    call(sql, "list_recompute_customers", by, AT, "rec_5", byId, page);
+  const jobs = (status?: string) => call(sql, "list_recomputes", by, AT, status, PAGE);
 
   beforeAll(async () => {
     const [row] = await db.sql<[{ id: number }]>`select environment_id as id from svc.environments where name = 'test'`;
@@ -400,23 +396,23 @@ describe("what is asked of recomputes reads by index:", () => {
   it.each<[string, () => Promise<string>, number]>([
     ["all of them", () => jobs(), BOUNDED],
     ["those of a status", () => jobs("dead_letter"), BOUNDED],
-    ["one of them", () => recomputes.getRecompute(sql, by, AT, "rec_5"), 100],
-    ["the customers that change most", () => differences("weight"), FEW],
-    ["the customers by their ids", () => differences("customerId"), FEW],
-    ["common problems", () => getDiagnostics(sql, by, AT), 30_000],
+    ["one of them", () => call(sql, "get_recompute", by, AT, "rec_5"), 100],
+    ["the customers that change most", () => differences(false), FEW],
+    ["the customers by their ids", () => differences(true), FEW],
+    ["common problems", () => call(sql, "get_diagnostics", by, AT), 30_000],
   ])("%s", async (_, call, buffersMax) => {
     const { scanned, buffers } = await cost(call);
     expect(scanned).toEqual([]);
     expect(buffers).toBeLessThanOrEqual(buffersMax);
   });
 
-  it.each(["weight", "customerId"] as const)("a later page by %s costs no more than the first", async (order) => {
+  it.each([false, true])("a later page costs no more than the first; by ids: %s", async (byId) => {
     let cursor: string | undefined;
     for (let n = 0; n < 200; n++) {
-      const { nextCursor } = JSON.parse(await differences(order, { ...PAGE, cursor })) as { nextCursor: string };
+      const { nextCursor } = JSON.parse(await differences(byId, { ...PAGE, cursor })) as { nextCursor: string };
       cursor = nextCursor;
     }
-    const { scanned, buffers } = await cost(() => differences(order, { ...PAGE, cursor }));
+    const { scanned, buffers } = await cost(() => differences(byId, { ...PAGE, cursor }));
     expect(scanned).toEqual([]);
     expect(buffers).toBeLessThanOrEqual(FEW);
   });
@@ -449,8 +445,14 @@ describe("an erasure", () => {
 describe("a deployment", () => {
   it("finds by index that its environment has no customers, also once PostgreSQL has made one plan for all environments", async () => {
     const live = { project: "app", environment: "live" } as const;
-    const version = { snapshot: JSON.stringify(EMPTY_SNAPSHOT), hash: "empty", provenance: null };
-    const deploy = () => rolledBack(sql, (tx) => deployConfig(tx as unknown as Sql, by, live, version));
+    const version = {
+      snapshot: JSON.stringify(EMPTY_SNAPSHOT),
+      hash: "empty",
+      provenance: null,
+      expected: null,
+      force: false,
+    };
+    const deploy = () => rolledBack(sql, (tx) => call(tx as unknown as Sql, "deploy_config", by, live, version));
     // It makes one after five that are each environment's own.
     for (let n = 0; n < 6; n++) expect(JSON.parse(await deploy())).toMatchObject({ hasCustomers: false });
     const { scanned, buffers } = await cost(deploy);

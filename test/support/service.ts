@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Sql } from "postgres";
-import { bootstrap } from "../../src/db/api/operator.js";
+import { call } from "../../src/db/api/call.js";
 import { connect } from "../../src/db/connect.js";
 import { appRoutes, createApp, type AppDeps } from "../../src/http/app.js";
 import { createAiQuestions } from "../../src/http/admin/ai-questions.js";
@@ -192,7 +192,7 @@ async function send(url: string, method: string, { by, headers, body }: RequestO
 
 async function createOwner(sql: Sql, slug: string): Promise<Actor> {
   const token = newAccessToken();
-  const document = await bootstrap(sql, slug, `owner@${slug}.example`, token.hash);
+  const document = await call(sql, "bootstrap", slug, `owner@${slug}.example`, token.hash);
   return { token: token.text, organizationId: (JSON.parse(document) as { organizationId: string }).organizationId };
 }
 

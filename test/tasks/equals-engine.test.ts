@@ -7,6 +7,7 @@ import { Coverage, type Run } from "../engine/support/runner.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { documentOf, emissionsOf, engineOperations, logOf, modelOf, newRun } from "./support/engine.js";
 import { declared, TestEnvironment, type TestOperation } from "./support/environment.js";
+import { propertyRuns } from "../support/property-runs.js";
 
 let db: TestDatabase;
 
@@ -15,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-const RUNS = Number(process.env["SVC_PROPERTY_RUNS"] ?? 100);
+const RUNS = propertyRuns(40);
 const SETTLE_SECONDS = 30;
 /** The engine takes more than may be deployed. */
 const valid = snapshot.filter((one) => parseSnapshot(declared(one)).ok);

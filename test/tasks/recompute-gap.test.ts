@@ -21,6 +21,7 @@ import {
   transitionsOf,
 } from "./support/replayed.js";
 import { jobOf, JobRunner, queue } from "./support/recompute.js";
+import { propertyRuns } from "../support/property-runs.js";
 
 let db: TestDatabase;
 let runner: JobRunner;
@@ -274,7 +275,7 @@ describe("between the read of a chunk and a customer's write", () => {
   });
 });
 
-const RUNS = Number(process.env["SVC_PROPERTY_RUNS"] ?? 20);
+const RUNS = propertyRuns(10);
 /** The engine takes more than may be deployed. */
 const valid = snapshot.filter((one) => parseSnapshot(declared(one)).ok);
 /** More than the first chunk has. */

@@ -9,6 +9,7 @@ import { engineOperations, modelOf, newRun } from "./support/engine.js";
 import { declared, TestEnvironment, type TestOperation } from "./support/environment.js";
 import { everything } from "./support/kept.js";
 import { differencesOf, jobOf, JobRunner, queue } from "./support/recompute.js";
+import { propertyRuns } from "../support/property-runs.js";
 
 let db: TestDatabase;
 let runner: JobRunner;
@@ -22,7 +23,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-const RUNS = Number(process.env["SVC_PROPERTY_RUNS"] ?? 100);
+const RUNS = propertyRuns(40);
 /** The engine takes more than may be deployed. */
 const valid = snapshot.filter((one) => parseSnapshot(declared(one)).ok);
 const CUSTOMERS = ["a", "b"];

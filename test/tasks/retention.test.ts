@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { environmentsToSweep, sweepKeys, sweepLogs, sweepOperations } from "../../src/db/api/retention.js";
+import { call } from "../../src/db/api/call.js";
+import { environmentsToSweep } from "../../src/db/api/retention.js";
 import { connect } from "../../src/db/connect.js";
 import { replay } from "../../src/engine/index.js";
 import { stateOf } from "../../src/evaluation/stored-state.js";
@@ -52,7 +53,7 @@ const login = (days: number, more: Partial<TestOperation> = {}): TestOperation =
 });
 const sweep = (rows = 100) => sweepRetention(db.sql, new AbortController().signal, { rows });
 const operations = (after: number | null = null, rows = 100) =>
-  sweepOperations(db.sql, environment.environmentId, after, rows);
+  call(db.sql, "sweep_operations", environment.environmentId, after, rows);
 
 /** How many rows of the environment a table has. */
 async function rows(table: string): Promise<number> {
@@ -213,7 +214,7 @@ describe("the idempotency key of a removed event", () => {
     await db.sql`update svc.retired_keys set retired_at = now() - interval '91 days' - event_seq % 1000000 * interval '1 millisecond'`;
     await db.sql`update svc.retention set keys_swept_through = '-infinity'`;
     const removed: number[] = [];
-    for (let n = -1; n !== 0; removed.push(n)) n = await sweepKeys(db.sql, environment.environmentId, 3);
+    for (let n = -1; n !== 0; removed.push(n)) n = await call(db.sql, "sweep_keys", environment.environmentId, 3);
     expect(removed).toEqual([3, 3, 1, 0]);
     expect(await rows("idempotency_keys")).toBe(0);
   });
@@ -509,7 +510,7 @@ describe("logs that a recompute superseded", () => {
     await recompute();
     await age(8);
     const removed: number[] = [];
-    for (let n = -1; n !== 0; removed.push(n)) n = await sweepLogs(db.sql, environment.environmentId, 5);
+    for (let n = -1; n !== 0; removed.push(n)) n = await call(db.sql, "sweep_logs", environment.environmentId, 5);
     expect(removed.length).toBeGreaterThan(3);
     for (const n of removed) expect(n).toBeLessThanOrEqual(16);
     expect(await generations()).toEqual({ lifecycle_transitions: [1], rule_executions: [1] });

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { sweepRecomputes } from "../../src/db/api/recompute.js";
-import { sweepIam } from "../../src/db/api/sign-in.js";
+import { call } from "../../src/db/api/call.js";
 import { connect } from "../../src/db/connect.js";
 import { startWorker } from "../../src/tasks/worker.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
@@ -71,18 +70,18 @@ describe("sweeping deletes", () => {
     const { add, left, keptSeconds } = KINDS[kind];
     await add("over", -keptSeconds - 60);
     await add("kept", -keptSeconds + 60);
-    expect(await sweepIam(db.sql)).toBe(1);
+    expect(await call(db.sql, "sweep_iam")).toBe("1");
     expect((await left()).map(({ name }) => String(name))).toEqual(["kept"]);
-    expect(await sweepIam(db.sql)).toBe(0);
+    expect(await call(db.sql, "sweep_iam")).toBe("0");
   });
 
   it("nothing that somebody else is changing, and waits for nobody", async () => {
     await KINDS["a session"].add("over", -60);
     await db.sql.begin(async (tx) => {
       await tx`select from iam.sessions for update`;
-      expect(await sweepIam(db.sql)).toBe(0);
+      expect(await call(db.sql, "sweep_iam")).toBe("0");
     });
-    expect(await sweepIam(db.sql)).toBe(1);
+    expect(await call(db.sql, "sweep_iam")).toBe("1");
   });
 });
 
@@ -105,7 +104,7 @@ describe("what recomputes found of customers", () => {
       group by 1`;
     return Object.fromEntries(rows.map(({ id, results }) => [id, results]));
   };
-  const sweep = () => sweepRecomputes(db.sql, 5);
+  const sweep = () => call(db.sql, "sweep_recomputes", 5);
 
   it("is removed 30 days after their end and no sooner, a bounded number at once, and they stay", async () => {
     await add("completed", "completed", 30 * DAY + 120, 12);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { beginTrial, buryWorker, suspectEnvironment } from "../../src/db/api/evaluation.js";
+import { call } from "../../src/db/api/call.js";
 import { Models } from "../../src/evaluation/models.js";
 import { evaluateEnvironment } from "../../src/tasks/evaluate/evaluate-environment.js";
 import { tryEvaluation } from "../../src/tasks/evaluate/trial.js";
@@ -35,7 +35,7 @@ it("a customer whose evaluation never comes to its end is found, suspended with 
   const dependencies = { sql: db.sql, models: new Models(), settleSeconds: 0, logger: runLog(), at: Date.parse(AT) };
   const { environmentId } = environment;
   await expect(evaluateEnvironment(dependencies, environmentId)).rejects.toThrow();
-  await suspectEnvironment(db.sql, environmentId, "An evaluation of this environment failed.");
+  await call(db.sql, "suspect_environment", environmentId, "An evaluation of this environment failed.");
   let trials = 0;
   while ((await evaluateEnvironment(dependencies, environmentId)) === "suspected") {
     await tryEvaluation(dependencies, environmentId, "w1").catch(() => undefined);
@@ -54,12 +54,14 @@ it("a customer whose evaluation never comes to its end is found, suspended with 
 it("a trial that another worker is at is left to it, until that one is gone", async () => {
   const { environmentId } = environment;
   const full = { customers: 500, operations: 5_000 };
-  await suspectEnvironment(db.sql, environmentId, "reason");
+  await call(db.sql, "suspect_environment", environmentId, "reason");
   await db.sql`insert into svc.workers (worker_id) values ('alive')`;
-  expect(await beginTrial(db.sql, { environmentId, workerId: "alive" }, full)).toMatchObject(full);
-  expect(await beginTrial(db.sql, { environmentId, workerId: "other" }, full)).toBeNull();
-  await buryWorker(db.sql, "alive");
-  expect(await beginTrial(db.sql, { environmentId, workerId: "other" }, full)).toMatchObject({ customers: 62 });
+  expect(await call(db.sql, "begin_trial", { environmentId, workerId: "alive" }, full)).toMatchObject(full);
+  expect(await call(db.sql, "begin_trial", { environmentId, workerId: "other" }, full)).toBeNull();
+  await call(db.sql, "bury_worker", "alive");
+  expect(await call(db.sql, "begin_trial", { environmentId, workerId: "other" }, full)).toMatchObject({
+    customers: 62,
+  });
 });
 
 it("environments that a buried worker was evaluating are suspected, and its jobs are free", async () => {
@@ -68,7 +70,7 @@ it("environments that a buried worker was evaluating are suspected, and its jobs
   await environment.ingest([{ customer: "c", at: AT, event: "login" }]);
   await db.sql`select svc.request_evaluation(array[${environmentId}::integer])`;
   await db.sql`update graphile_worker._private_jobs set locked_by = 'dead', locked_at = now()`;
-  await buryWorker(db.sql, "dead");
+  await call(db.sql, "bury_worker", "dead");
   expect(
     await db.sql`select environment_id from svc.suspect_environments where environment_id = ${environmentId}`,
   ).toEqual([{ environment_id: environmentId }]);
@@ -85,7 +87,7 @@ it("a fault of the database sets nobody aside", async () => {
   await environment.ingest([{ customer: "c", at: AT, event: "login" }]);
   const dependencies = { sql: db.sql, models: new Models(), settleSeconds: 0, logger: runLog(), at: Date.parse(AT) };
   const { environmentId } = environment;
-  await suspectEnvironment(db.sql, environmentId, "reason");
+  await call(db.sql, "suspect_environment", environmentId, "reason");
   for (let i = 0; i < 20; i++) {
     await expect(tryEvaluation(dependencies, environmentId, "w1")).rejects.toThrow("No space left");
   }

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { claimDeliveries, releaseWebhooks, type ClaimedDelivery } from "../../src/db/api/webhooks.js";
+import { call } from "../../src/db/api/call.js";
+import { claimDeliveries, type ClaimedDelivery } from "../../src/db/api/webhooks.js";
 import { createDatabase, rolledBack, type TestDatabase } from "../support/database.js";
 import { claim, clearWebhooks, createEnvironment, createWebhook, emit, expireLeases } from "./support/fixtures.js";
 
@@ -82,7 +83,7 @@ test("a lease lasts while something is held, and ends when the worker says so", 
   await expireLeases(sql);
   expect(await claim(sql, "first", 10, { held })).toEqual([]);
   expect(await claim(sql, "second", 10)).toEqual([]);
-  await releaseWebhooks(sql, "first");
+  await call(sql, "release_webhooks", "first");
   expect(await claim(sql, "second", 10)).toHaveLength(1);
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { sweepWebhooks } from "../../src/db/api/webhooks.js";
+import { call } from "../../src/db/api/call.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { clearWebhooks, createEnvironment, createWebhook, deliveriesOf, emit } from "./support/fixtures.js";
 
@@ -39,10 +39,10 @@ async function attempts(webhookId: string): Promise<number> {
 test("attempts are removed when their days are over, a bounded number at once, and deliveries stay", async () => {
   const old = await delivered(7, 30.001);
   const young = await delivered(2, 29.999);
-  expect(await sweepWebhooks(db.sql, 30, 5)).toBe(5);
+  expect(await call(db.sql, "sweep_webhooks", 30, 5)).toBe(5);
   expect(await attempts(old)).toBe(2);
-  expect(await sweepWebhooks(db.sql, 30, 5)).toBe(2);
-  expect(await sweepWebhooks(db.sql, 30, 5)).toBe(0);
+  expect(await call(db.sql, "sweep_webhooks", 30, 5)).toBe(2);
+  expect(await call(db.sql, "sweep_webhooks", 30, 5)).toBe(0);
   expect([await attempts(old), await attempts(young)]).toEqual([0, 2]);
   expect(await deliveriesOf(db.sql, old)).toHaveLength(7);
 });
@@ -52,7 +52,7 @@ test("of a deleted webhook nothing is left in the end, however much there was, a
   const other = await delivered(2, 1);
   await db.sql`update svc.webhooks set deleted_at = now() - interval '61 minutes' where webhook_id = ${deleted}`;
   const swept: number[] = [];
-  for (let rows = -1; rows !== 0; swept.push(rows)) rows = await sweepWebhooks(db.sql, 30, 5);
+  for (let rows = -1; rows !== 0; swept.push(rows)) rows = await call(db.sql, "sweep_webhooks", 30, 5);
   expect(swept).toEqual([10, 5, 0]);
   expect([await attempts(deleted), (await deliveriesOf(db.sql, deleted)).length]).toEqual([0, 0]);
   expect([await attempts(other), (await deliveriesOf(db.sql, other)).length]).toEqual([2, 2]);
@@ -62,7 +62,7 @@ test("of a deleted webhook nothing is left in the end, however much there was, a
 test("a deleted webhook is left alone for an hour, while emissions and attempts under way may still ask for it", async () => {
   const deleted = await delivered(2, 1);
   await db.sql`update svc.webhooks set deleted_at = now() - interval '59 minutes' where webhook_id = ${deleted}`;
-  expect(await sweepWebhooks(db.sql, 30, 5)).toBe(0);
+  expect(await call(db.sql, "sweep_webhooks", 30, 5)).toBe(0);
   expect([await attempts(deleted), (await deliveriesOf(db.sql, deleted)).length]).toEqual([2, 2]);
   expect(await db.sql`select webhook_id from svc.webhooks`).toEqual([{ webhook_id: deleted }]);
 });

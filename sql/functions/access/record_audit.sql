@@ -1,6 +1,8 @@
 -- Writes an entry of the audit log, in the transaction of the change that it tells of. target is the id or name of what was changed, never
--- of a customer: the entry outlives the customer's erasure.
--- Raises nothing, locks nothing.
+-- of a customer: the entry outlives the customer's erasure. Nothing ever removes entries, so each member makes no more of them in a
+-- minute than the plan allows. Whoever has had enough keeps nobody else from a change; and what takes away is never refused, as there is
+-- no more of it than was made. Requests that come at once may overtake each other by a few.
+-- Raises SV009 QUOTA_EXCEEDED. Locks nothing.
 create or replace function iam.record_audit(
   actor iam.actor, request_id text, action text, project text, environment text, target text, details jsonb
 )
@@ -9,6 +11,22 @@ language sql
 volatile
 set search_path = ''
 as $$
+  select iam.require_quota(
+    record_audit.actor.organization_id,
+    'changes',
+    (
+      select count(*)
+      from iam.audit_log as a
+      where a.organization_id = record_audit.actor.organization_id
+        and a.actor = record_audit.actor.email
+        and a.at > now() - interval '1 minute'
+    )
+  )
+  where record_audit.actor.user_id is not null
+    and record_audit.action not in (
+      'key.revoked', 'token.revoked', 'member.removed', 'invitation.revoked', 'invitation.accepted', 'webhook.deleted', 'customer.erased'
+    );
+
   insert into iam.audit_log (
     organization_id, actor_user_id, actor, token_id, request_id, action, project, environment, target, details
   )

@@ -38,6 +38,15 @@ begin
       deploy_config.organization_id, 'versions',
       (select coalesce(max(v.version), 0) from svc.config_versions as v where v.project_id = _environment.project_id)
     );
+    perform iam.require_quota(
+      deploy_config.organization_id, 'version_bytes',
+      -- As they are stored, which is compressed; they need not be read for it.
+      (
+        select coalesce(sum(pg_column_size(v.snapshot)), 0)::bigint
+        from svc.config_versions as v
+        where v.project_id = _environment.project_id
+      )
+    );
     insert into svc.config_versions (project_id, version, hash, snapshot, author, provenance)
     select
       _environment.project_id, coalesce(max(v.version), 0) + 1, deploy_config.hash, deploy_config.snapshot::json,

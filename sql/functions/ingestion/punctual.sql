@@ -1,5 +1,5 @@
 -- How far an event may lie before or after its acceptance and still be taken as happening now: later it is late (a backfill), further ahead
--- it waits for its instant. The same as PUNCTUAL_MILLISECONDS of src/engine/settle.ts.
+-- it waits for its instant. The same as PUNCTUAL_MILLISECONDS of src/engine/timers.ts.
 -- Raises nothing, locks nothing.
 create or replace function svc.punctual()
 returns interval

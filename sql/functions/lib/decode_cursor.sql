@@ -3,24 +3,29 @@
 create or replace function svc.decode_cursor(list text, "cursor" text, pattern text default '')
 returns text
 language plpgsql
-immutable
+stable
 set search_path = ''
 as $$
 declare
+  _secret constant bytea := (select k.secret from svc.cursor_secret as k);
+  _sealed bytea;
+  _plain bytea;
   _parts jsonb;
 begin
   if decode_cursor.cursor is null then
     return null;
   end if;
   begin
-    _parts := convert_from(
-      decode(rpad(translate(decode_cursor.cursor, '-_', '+/'), (length(decode_cursor.cursor) + 3) / 4 * 4, '='), 'base64'),
-      'UTF8'
-    )::jsonb;
+    _sealed := decode(rpad(translate(decode_cursor.cursor, '-_', '+/'), (length(decode_cursor.cursor) + 3) / 4 * 4, '='), 'base64');
   exception
-    -- All of class 22: no base64, no UTF-8, no JSON.
-    when data_exception then _parts := null;
+    -- All of class 22: no base64.
+    when data_exception then _sealed := '';
   end;
+  _plain := svc.apply_keystream(substr(_sealed, 17), substr(_sealed, 1, 16), _secret);
+  -- The tag is that of the text, so nobody else made it.
+  if substr(sha256(_secret || _plain), 1, 16) = substr(_sealed, 1, 16) then
+    _parts := convert_from(_plain, 'UTF8')::jsonb;
+  end if;
   if jsonb_typeof(_parts) is distinct from 'array'
     or _parts ->> 0 is distinct from decode_cursor.list
     or coalesce(_parts ->> 1, '') !~ decode_cursor.pattern

@@ -1,15 +1,23 @@
--- The opaque text from which a list continues: the list's name and the last position on the page, as base64url.
--- Raises nothing, locks nothing.
+-- The opaque text from which a list continues: the list's name and the last position on the page, sealed by the secret of the installation,
+-- as base64url. Positions hold numbers that all organizations share, which would tell each how much the others do.
+-- Raises no_data_found (P0002) where the installation has lost its secret, because a list would end there. Locks nothing.
 create or replace function svc.encode_cursor(list text, after text)
 returns text
-language sql
-immutable
+language plpgsql
+stable
 strict
 parallel safe
 set search_path = ''
-return rtrim(
-  translate(encode(convert_to(json_build_array(list, after)::text, 'UTF8'), 'base64'), E'+/\n', '-_'),
-  '='
-);
+as $$
+declare
+  _plain constant bytea := convert_to(json_build_array(encode_cursor.list, encode_cursor.after)::text, 'UTF8');
+  _secret bytea;
+  _tag bytea;
+begin
+  select k.secret into strict _secret from svc.cursor_secret as k;
+  _tag := substr(sha256(_secret || _plain), 1, 16);
+  return rtrim(translate(encode(_tag || svc.apply_keystream(_plain, _tag, _secret), 'base64'), E'+/\n', '-_'), '=');
+end;
+$$;
 
 comment on function svc.encode_cursor(text, text) is 'The cursor behind a position of a list.';

@@ -4,7 +4,7 @@
 create or replace function svc.page(list text, items json[], positions text[], row_limit integer)
 returns json
 language sql
-immutable
+stable
 parallel safe
 set search_path = ''
 return svc.partial_page(list, items, positions, row_limit, null);

@@ -5,7 +5,7 @@
 create or replace function svc.partial_page(list text, items json[], positions text[], row_limit integer, resume text)
 returns json
 language sql
-immutable
+stable
 parallel safe
 set search_path = ''
 return json_build_object(

@@ -1,8 +1,6 @@
 -- Makes the sequences of a new environment. An id tells its number, so a sequence that environments shared would tell each how much the
 -- others do. They begin at random, so that two environments do not give the same ids: a receiver of webhooks of both drops what it knows.
 -- The numbers of operations (batch_seq * 1024) and of emissions (evaluation_seq * 65536) begin below 2^52, so as many are left below 2^53.
--- Where the database was upgraded from 000003, a shared sequence of each kind is still there, and functions of then may be using it: so
--- they begin above what it can reach meanwhile. The release after this drops it.
 -- Raises 42P07 where they are there. Locks nothing that others use.
 create or replace function svc.start_numbers(environment_id integer)
 returns void
@@ -23,7 +21,7 @@ begin
     ) as k (name, room, note)
   loop
     _name := format('svc.%s_%s', _kind.name, start_numbers.environment_id);
-    _first := coalesce(pg_sequence_last_value(to_regclass('svc.' || _kind.name)), 0) + 268435456 + floor(random() * _kind.room)::bigint;
+    _first := 268435456 + floor(random() * _kind.room)::bigint;
     execute format('create sequence %s as bigint start with %s', _name, _first);
     execute format('comment on sequence %s is %L', _name, _kind.note);
     -- As if the first were used: a sequence that was never used has no last value.

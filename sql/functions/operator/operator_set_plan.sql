@@ -14,7 +14,7 @@ declare
   _changes constant jsonb := operator_set_plan.changes;
   _limits constant text[] := array[
     'ratePerSecond', 'rateBurst', 'monthlyEvents', 'retentionDays', 'cloudExecution', 'ai', 'stateBytes',
-    'projects', 'members', 'tokens', 'versions', 'keys', 'webhooks', 'recomputes', 'previews'
+    'projects', 'members', 'tokens', 'versions', 'versionBytes', 'keys', 'webhooks', 'recomputes', 'previews', 'changes'
   ];
   _before jsonb;
   _plan iam.plans;
@@ -46,10 +46,12 @@ begin
     members = coalesce((_changes ->> 'members')::integer, p.members),
     tokens = coalesce((_changes ->> 'tokens')::integer, p.tokens),
     versions = coalesce((_changes ->> 'versions')::integer, p.versions),
+    version_bytes = coalesce((_changes ->> 'versionBytes')::integer, p.version_bytes),
     keys = coalesce((_changes ->> 'keys')::integer, p.keys),
     webhooks = coalesce((_changes ->> 'webhooks')::integer, p.webhooks),
     recomputes = coalesce((_changes ->> 'recomputes')::integer, p.recomputes),
-    previews = coalesce((_changes ->> 'previews')::integer, p.previews)
+    previews = coalesce((_changes ->> 'previews')::integer, p.previews),
+    changes = coalesce((_changes ->> 'changes')::integer, p.changes)
   where p.plan_id = _id
   returning p.* into _plan;
 

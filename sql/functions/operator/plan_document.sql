@@ -18,10 +18,12 @@ return json_build_object(
   'members', plan_document.plan.members,
   'tokens', plan_document.plan.tokens,
   'versions', plan_document.plan.versions,
+  'versionBytes', plan_document.plan.version_bytes,
   'keys', plan_document.plan.keys,
   'webhooks', plan_document.plan.webhooks,
   'recomputes', plan_document.plan.recomputes,
   'previews', plan_document.plan.previews,
+  'changes', plan_document.plan.changes,
   'organizationCount', (select count(*) from iam.organizations as o where o.plan_id = plan_document.plan.plan_id)
 );
 

@@ -25,13 +25,15 @@ begin
       ),
       ('tokens', 'access token', 'access tokens', 'an organization', 'Revoke a token that is not used'),
       ('versions', 'configuration version', 'configuration versions', 'a project', null),
+      ('version_bytes', 'byte of configuration versions', 'bytes of configuration versions', 'a project', null),
       ('keys', 'working API key', 'working API keys', 'an environment', 'Revoke a key that is not used'),
       ('webhooks', 'webhook', 'webhooks', 'an environment', 'Delete a webhook that is not used'),
       (
         'recomputes', 'unfinished recompute or dry run', 'unfinished recomputes and dry runs', 'an environment',
         'Wait until one has finished'
       ),
-      ('previews', 'unfinished preview', 'unfinished previews', 'an environment', 'Wait until one has finished')
+      ('previews', 'unfinished preview', 'unfinished previews', 'an environment', 'Wait until one has finished'),
+      ('changes', 'change by a member', 'changes by a member', 'a minute', 'Wait a minute')
   ) as w (quota, one, many, place, room)
   where w.quota = require_quota.quota;
   raise exception using

@@ -1,4 +1,3 @@
-import { asWarnings } from "../output/diagnostics.js";
 import { type ErrorDetails, type LocalCode, UserError } from "../core/errors.js";
 import type { JsonText } from "../output/out.js";
 import type { Credentials, Settings } from "../core/settings.js";
@@ -25,16 +24,24 @@ export interface ListPage<T> {
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
-interface Request {
-  method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** Begins with a slash; parts of it that come from elsewhere are encoded. */
-  path: string;
+/** An address that begins with a slash, or the parts of one in the project: what lies there is asked for in the environment that is set. */
+export type ApiPath = string | readonly string[];
+
+/** The names of members. */
+type Members<T> = readonly (keyof T & string)[];
+
+interface Sent {
   query?: Query | undefined;
-  headers: Record<string, string>;
   /** JSON text. */
-  body?: string;
+  body?: string | undefined;
   /** Ends it before its answer came. */
   signal?: AbortSignal | undefined;
+}
+
+interface Request extends Omit<Sent, "query"> {
+  method: "GET" | "POST" | "PATCH" | "DELETE";
+  url: URL;
+  headers: Record<string, string>;
 }
 
 interface StreamOptions {
@@ -65,47 +72,23 @@ export class Api {
   }
 
   /** Reads. `members` are those that the answer must have; without them the service is of another version. */
-  get<T extends object>(
-    path: string,
-    members: readonly (keyof T & string)[],
-    query?: Query,
-    signal?: AbortSignal,
-  ): Promise<ApiAnswer<T>> {
-    return this.#send({ method: "GET", path, query, headers: this.#session(), signal }, members);
+  get<T extends object>(path: ApiPath, members: Members<T>, query?: Query, signal?: AbortSignal) {
+    return this.#send<T>(this.#request("GET", path, { query, signal }), members);
   }
 
   /** Changes something. */
-  post<T extends object>(
-    path: string,
-    body: object,
-    members: readonly (keyof T & string)[],
-    query?: Query,
-    signal?: AbortSignal,
-  ): Promise<ApiAnswer<T>> {
-    const sent = { query, signal, headers: this.#session(), body: JSON.stringify(body) };
-    return this.#send({ method: "POST", path, ...sent }, members);
+  post<T extends object>(path: ApiPath, body: object, members: Members<T>, signal?: AbortSignal, query?: Query) {
+    return this.#send<T>(this.#request("POST", path, { query, signal, body: JSON.stringify(body) }), members);
   }
 
   /** Changes the named members of something. */
-  patch<T extends object>(
-    path: string,
-    body: object,
-    members: readonly (keyof T & string)[],
-    query?: Query,
-    signal?: AbortSignal,
-  ): Promise<ApiAnswer<T>> {
-    const sent = { query, signal, headers: this.#session(), body: JSON.stringify(body) };
-    return this.#send({ method: "PATCH", path, ...sent }, members);
+  patch<T extends object>(path: ApiPath, body: object, members: Members<T>, signal?: AbortSignal) {
+    return this.#send<T>(this.#request("PATCH", path, { signal, body: JSON.stringify(body) }), members);
   }
 
   /** Removes something. */
-  delete<T extends object>(
-    path: string,
-    members: readonly (keyof T & string)[],
-    query?: Query,
-    signal?: AbortSignal,
-  ): Promise<ApiAnswer<T>> {
-    return this.#send({ method: "DELETE", path, query, headers: this.#session(), signal }, members);
+  delete<T extends object>(path: ApiPath, members: Members<T>, signal?: AbortSignal) {
+    return this.#send<T>(this.#request("DELETE", path, { signal }), members);
   }
 
   /**
@@ -114,18 +97,18 @@ export class Api {
    * text, it is the answer to that.
    */
   async stream(
-    path: string,
+    path: ApiPath,
     query: Query,
     { type, headers = {}, signal, body }: StreamOptions,
   ): Promise<AsyncIterable<Uint8Array>> {
     const base = this.#settings.apiUrl;
-    const sent = body === undefined ? { method: "GET" as const } : { method: "POST" as const, body };
-    const request = { ...sent, path, query, headers: { ...headers, ...this.#session() } };
+    const request = this.#request(body === undefined ? "GET" : "POST", path, { query, body });
     // The time that an answer may take is that until it begins.
     const silence = new AbortController();
     const timer = setTimeout(() => silence.abort(new DOMException("", "TimeoutError")), ANSWER_MS_MAX);
     try {
-      const response = await this.#open(base, request, anyOf(silence.signal, signal), type);
+      const all = { ...request, headers: { ...headers, ...request.headers } };
+      const response = await this.#open(all, anyOf(silence.signal, signal), type);
       if (!isSuccess(response)) throw await this.#refused(base, response, await response.text());
       if (response.headers.get("content-type")?.startsWith(type) !== true) {
         response.close();
@@ -140,27 +123,36 @@ export class Api {
   }
 
   /** Sends to an ingestion endpoint, with an ingestion key. `body` is JSON text. */
-  ingest<T extends object>(path: string, body: string, members: readonly (keyof T & string)[]): Promise<ApiAnswer<T>> {
+  ingest<T extends object>(path: string, body: string, members: Members<T>): Promise<ApiAnswer<T>> {
     const headers = { authorization: `Bearer ${this.#settings.apiKey}` };
-    return this.#send({ method: "POST", path, headers, body }, members);
-  }
-
-  /** The path of something in the project, from unencoded parts. */
-  projectPath(...parts: string[]): string {
-    return ["", "projects", this.#settings.project, ...parts].map(pathPart).join("/");
+    return this.#send({ method: "POST", url: this.#address(path), headers, body }, members);
   }
 
   #actor(): Credentials {
     return this.#credentials ?? this.#settings.credentials();
   }
 
-  #session(): Record<string, string> {
+  #request(method: Request["method"], path: ApiPath, { query, ...rest }: Sent): Request {
+    const url = this.#address(path, query);
     const { accessToken, organization } = this.#actor();
     const authorization = `Bearer ${accessToken}`;
-    return organization === undefined ? { authorization } : { authorization, "x-svc-organization": organization };
+    const headers =
+      organization === undefined ? { authorization } : { authorization, "x-svc-organization": organization };
+    return { method, url, headers, ...rest };
   }
 
-  async #send<T extends object>(request: Request, members: readonly (keyof T & string)[]): Promise<ApiAnswer<T>> {
+  #address(path: ApiPath, query: Query = {}): URL {
+    const isFixed = typeof path === "string";
+    const place = isFixed ? path : ["", "projects", this.#settings.project, ...path].map(pathPart).join("/");
+    const asked = isFixed ? query : { env: this.#settings.environment, ...query };
+    const url = new URL(this.#settings.apiUrl + place);
+    for (const [name, value] of Object.entries(asked)) {
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    }
+    return url;
+  }
+
+  async #send<T extends object>(request: Request, members: Members<T>): Promise<ApiAnswer<T>> {
     const base = this.#settings.apiUrl;
     const { response, text } = await this.#fetch(base, request);
     if (!isSuccess(response)) throw await this.#refused(base, response, text);
@@ -181,26 +173,18 @@ export class Api {
   async #fetch(base: string, request: Request): Promise<{ response: Head; text: string }> {
     const signal = anyOf(AbortSignal.timeout(ANSWER_MS_MAX), request.signal);
     try {
-      const response = await this.#open(base, request, signal, "application/json");
+      const response = await this.#open(request, signal, "application/json");
       return { response, text: await response.text() };
     } catch (error) {
       throw unreachable(base, error);
     }
   }
 
-  #open(base: string, { method, path, query = {}, headers, body }: Request, signal: AbortSignal, accept: string) {
-    const url = new URL(base + path);
-    for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined) url.searchParams.set(name, String(value));
-    }
+  #open({ method, url, headers, body }: Request, signal: AbortSignal, accept: string) {
+    const isJson = body === undefined ? {} : { "content-type": "application/json" };
     return send(url, {
       method,
-      headers: {
-        accept,
-        "x-request-id": this.requestId,
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...headers,
-      },
+      headers: { accept, "x-request-id": this.requestId, ...isJson, ...headers },
       ...(body === undefined ? {} : { body }),
       signal,
     });
@@ -386,4 +370,9 @@ export function refusal(
 /** The service's warnings, told apart from its errors. */
 function warningsIn({ diagnostics, ...rest }: ErrorDetails): ErrorDetails {
   return { ...rest, ...(diagnostics && { diagnostics: asWarnings(diagnostics) }) };
+}
+
+/** What the service warns of: it has no word for it, because an answer's diagnostics are all of one kind. */
+export function asWarnings(diagnostics: readonly unknown[]): object[] {
+  return diagnostics.map((found) => ({ severity: "warning", ...(found as object) }));
 }

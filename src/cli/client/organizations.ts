@@ -1,13 +1,7 @@
+import type { Organization } from "../client/answers.js";
 import type { Api } from "./api.js";
 import { readAll } from "./pages.js";
 import { printable } from "../output/text.js";
-
-/** One that a token is good for, and what it may do there. */
-export interface Organization {
-  id: string;
-  slug: string;
-  role: string;
-}
 
 /** The organizations that a token is good for, all of them. */
 export async function organizationsOf(api: Api, signal?: AbortSignal): Promise<Organization[]> {

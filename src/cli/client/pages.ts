@@ -1,4 +1,4 @@
-import type { ApiAnswer, Api, ListPage, Query } from "./api.js";
+import type { ApiAnswer, Api, ApiPath, ListPage, Query } from "./api.js";
 import { retryTransient } from "./retry-transient.js";
 
 /** What the service gives at most in one page. */
@@ -16,7 +16,7 @@ export interface PageReading {
 /** Reads a list page by page, to its end or as far as whoever reads it wants. */
 export async function* readAll<Row>(
   api: Api,
-  path: string,
+  path: ApiPath,
   query: Query = {},
   { pageLength = PAGE, signal, patient = false }: PageReading = {},
 ): AsyncGenerator<ApiAnswer<ListPage<Row>>> {

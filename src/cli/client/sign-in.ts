@@ -1,12 +1,13 @@
+import type { Organization } from "../client/answers.js";
 import { setTimeout } from "node:timers/promises";
-import type { Context } from "../core/context.js";
+import type { Context } from "../core/command.js";
 import { cancelled, type LocalCode, UserError } from "../core/errors.js";
-import { ask, canAsk } from "../output/confirm.js";
+import { ask, canAsk } from "../output/change.js";
 import { interruption } from "../output/interruption.js";
 import type { Io } from "../output/out.js";
 import { plural, printable, span } from "../output/text.js";
 import { type DeviceCodes, OAuthClient, OAuthRefusal } from "./oauth.js";
-import { listed, type Organization, organizationsOf } from "./organizations.js";
+import { listed, organizationsOf } from "./organizations.js";
 import type { Session } from "./session.js";
 
 /** Whether a browser that is opened here is seen by the person who waits: there is a screen, and it is that of this machine. */

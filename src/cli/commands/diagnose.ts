@@ -1,21 +1,7 @@
-import { defineCommand } from "../core/command.js";
-import { projectOptions } from "../core/options.js";
+import type { Finding } from "../client/answers.js";
+import { defineCommand, projectOptions } from "../core/command.js";
 import type { Column } from "../output/table.js";
 import { distance, number, plural, printable } from "../output/text.js";
-
-/** A common problem as the service tells it; with `--json` it is printed as it is. */
-export interface Finding {
-  code: string;
-  severity: "problem" | "warning" | "info";
-  /** A sentence. */
-  message: string;
-  /** What to do, in sentences. */
-  fix: string;
-  /** How much of it there is. */
-  count: number;
-  /** What helps to find it: numbers and texts, and lists of names or of documents. */
-  details: Record<string, unknown>;
-}
 
 type Row = Record<string, unknown>;
 
@@ -73,7 +59,7 @@ export default defineCommand({
   ],
   async handler({ api, out, settings }) {
     const { environment } = settings;
-    const { data } = await api.get<{ data: Finding[] }>(api.projectPath("diagnostics"), ["data"], { env: environment });
+    const { data } = await api.get<{ data: Finding[] }>(["diagnostics"], ["data"]);
     const problems = data.data;
     // Not above: the help of this command must not wait for what draws a table.
     const { table } = await import("../output/table.js");

@@ -1,30 +1,13 @@
-import { defineCommand } from "../core/command.js";
-import { projectOptions } from "../core/options.js";
+import type { Overview } from "../client/answers.js";
+import { defineCommand, projectOptions } from "../core/command.js";
 import { fields } from "../output/fields.js";
 import { number } from "../output/text.js";
-
-export interface Overview {
-  environment: string;
-  configVersion: string | null;
-  customers: number;
-  customersSetAside: number;
-  events: { accepted: number; pending: number; ahead: number };
-  lifecycle: { state: string; customers: number; everEntered: number }[];
-  segments: { segment: string; members: number }[];
-  webhooks: { delivered: number; pending: number; failed: number };
-  /** By type. */
-  emissions: Record<string, number>;
-}
 
 export default defineCommand({
   options: projectOptions,
   examples: [["svc overview --env live", "How the customers of live are distributed"]],
   async handler({ api, out, settings }) {
-    const answer = await api.get<Overview>(
-      api.projectPath("overview"),
-      ["customers", "events", "lifecycle", "segments", "webhooks"],
-      { env: settings.environment },
-    );
+    const answer = await api.get<Overview>(["overview"], ["customers", "events", "lifecycle", "segments", "webhooks"]);
     const { data } = answer;
     // Not above: the help of this command must not wait for what draws a table.
     const { table } = await import("../output/table.js");

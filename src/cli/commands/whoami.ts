@@ -1,8 +1,9 @@
+import type { Organization } from "../client/answers.js";
 import type { Api } from "../client/api.js";
 import { defineCommand } from "../core/command.js";
 import { UserError } from "../core/errors.js";
 import { fields } from "../output/fields.js";
-import { listed, type Organization, organizationsOf } from "../client/organizations.js";
+import { listed, organizationsOf } from "../client/organizations.js";
 import { distance, localTime, printable } from "../output/text.js";
 
 /** In whose name requests are made. */

@@ -1,12 +1,12 @@
 // The only file that knows the parser of command lines. It turns commands, which are data, into yargs' builders, and what yargs
 // found into values; nothing runs inside yargs.
+import type { ListedCommand } from "./command.js";
 import yargs, { type Argv } from "yargs";
 
-import type { AnyCommand, Option, Options } from "./command.js";
+import { type AnyCommand, type Option, type Options, sharedOptions } from "./command.js";
 import { UsageError } from "./errors.js";
 import { optionName, readValues } from "./values.js";
-import { sharedOptions } from "./options.js";
-import { candidates, commands, type ListedCommand, nouns } from "./registry.js";
+import { candidates, commands, nouns } from "./registry.js";
 import { nearest } from "../../model/snapshot/nearest.js";
 
 /** The heading of the options that every command takes. */

@@ -1,6 +1,6 @@
 import type { Diagnostic } from "../../dsl-compiler/index.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
-import type { Context } from "./context.js";
+import type { Context } from "./command.js";
 import { countDiagnostics } from "../output/diagnostics.js";
 import { type LocalCode, UserError } from "./errors.js";
 import { printable } from "../output/text.js";

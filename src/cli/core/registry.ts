@@ -1,4 +1,4 @@
-import type { AnyCommand } from "./command.js";
+import type { AnyCommand, ListedCommand } from "./command.js";
 
 /** What commands are about; each has a folder of the same name with a file per verb. */
 export const nouns: Readonly<Record<string, string>> = {
@@ -15,23 +15,6 @@ export const nouns: Readonly<Record<string, string>> = {
   segments: "Segments and their members",
   webhooks: "Endpoints that receive what customers' states emit",
 };
-
-/** A command as the lists in help texts show it. Its options and what it does stand in its file, which is loaded when it may be meant. */
-export interface ListedCommand {
-  /** The words that select it: a noun and a verb, such as `customers inspect`, or one word. */
-  path: string;
-  /** Its positional arguments as help texts show them: `<customerId>`, `[from] [to]`; empty where there are none. */
-  args: string;
-  /** What it does, in one line. */
-  describe: string;
-  load: () => Promise<AnyCommand>;
-}
-
-/** All that the command line consists of. */
-export interface CommandRegistry {
-  commands: readonly ListedCommand[];
-  nouns: Readonly<Record<string, string>>;
-}
 
 /** Every command, in the order of the help text. */
 export const commands: readonly ListedCommand[] = [

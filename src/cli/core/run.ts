@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import { parse } from "./adapter.js";
 import { Api } from "../client/api.js";
-import type { Context } from "./context.js";
+import type { Context } from "./command.js";
 import { UsageError } from "./errors.js";
 import { reportFailure } from "./failure.js";
 import { type Io, Out } from "../output/out.js";

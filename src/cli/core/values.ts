@@ -1,7 +1,6 @@
 import { nearest } from "../../model/snapshot/nearest.js";
-import type { AnyCommand, Option, Positional } from "./command.js";
+import { type AnyCommand, type Option, type Positional, sharedOptions } from "./command.js";
 import { UsageError } from "./errors.js";
-import { sharedOptions } from "./options.js";
 
 /** The name of an option on the command line: `idempotencyKey` is `idempotency-key`. */
 export function optionName(key: string): string {

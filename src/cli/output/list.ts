@@ -1,4 +1,4 @@
-import type { ApiAnswer, Api, ListPage, Query } from "../client/api.js";
+import type { ApiAnswer, Api, ApiPath, ListPage, Query } from "../client/api.js";
 import { elementTexts, memberTexts, objectText } from "./json-text.js";
 import type { Out } from "./out.js";
 import { PAGE } from "../client/pages.js";
@@ -6,11 +6,11 @@ import { retryTransient } from "../client/retry-transient.js";
 import { type Column, table } from "./table.js";
 import { shellWord } from "./text.js";
 
-/** How much of a list to read. */
-export interface ListPart {
+/** What of a list to read, and how much. */
+export interface ListQuery extends Query {
   limit: number;
   /** Where a part read before ended. */
-  cursor: string | undefined;
+  cursor?: string | undefined;
 }
 
 /**
@@ -21,9 +21,8 @@ export interface ListPart {
  */
 export async function readList<Row, More extends object = object>(
   api: Api,
-  path: string,
-  query: Query,
-  { limit, cursor }: ListPart,
+  path: ApiPath,
+  { limit, cursor, ...query }: ListQuery,
   members: readonly (keyof More & string)[] = [],
 ): Promise<ApiAnswer<ListPage<Row> & More>> {
   const read = (most: number, from: string | undefined) =>

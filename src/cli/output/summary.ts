@@ -1,5 +1,6 @@
 import { bytesInWords } from "../../model/snapshot/limits.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
+import type { Environment } from "../core/settings.js";
 import { plural } from "./text.js";
 
 /** What a model consists of, in one line. */
@@ -21,4 +22,13 @@ export function summary({ events, traits, lifecycle, journeys, segments, health,
 /** How large the state of one customer can become, as a sentence. */
 export function stateSize(bytes: number): string {
   return `State of one customer: at most ${bytesInWords(bytes)}.`;
+}
+
+/** What is said once another model is active in an environment that has customers. */
+export function customersKeepTheirState(environment: Environment): string {
+  return [
+    "Customers keep the state that they have until something happens to them, or they are recomputed:",
+    `  svc recompute --all --dry-run --env ${environment}   what that would change`,
+    `  svc recompute --all --env ${environment}             do it`,
+  ].join("\n");
 }

@@ -1,28 +1,6 @@
-import type { Sql, TransactionSql } from "postgres";
+import type { AdminCredentials, EnvironmentRef } from "./access.js";
+import type { TransactionSql } from "postgres";
 import type { CustomerState, HistoryRequest, Json } from "../../engine/index.js";
-import type { AdminCredentials, Page, EnvironmentRef } from "./access.js";
-import { scalar, type Rows } from "./scalar.js";
-
-/** Erases everything that is held about a customer: `{erased: {events, …}}`, rows of each kind. */
-export function eraseCustomer(sql: Sql, by: AdminCredentials, at: EnvironmentRef, customerId: string): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.erase_customer(
-      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${customerId}
-    )::text as answer`);
-}
-
-/** Puts an export on record; raises CUSTOMER_NOT_FOUND where nothing is held about the customer. */
-export async function recordExport(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  customerId: string,
-): Promise<void> {
-  await sql`
-    select svc_api.export_customer(
-      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${customerId}
-    )`;
-}
 
 /** The lists of an export, in the order of the document. Each is a cursor that `openExport` opens. */
 export const EXPORT_LISTS = [
@@ -42,19 +20,6 @@ export const EXPORT_LISTS = [
 ] as const;
 
 export type ExportList = (typeof EXPORT_LISTS)[number];
-
-/** Opens an export on the transaction's snapshot: JSON text of the members that are no lists. */
-export function openExport(
-  tx: TransactionSql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  customerId: string,
-): Promise<string> {
-  return scalar(tx<Rows>`
-    select svc_api.open_export(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}
-    )::text as answer`);
-}
 
 /** The next items of a list as JSON texts, at most so many; none at its end. */
 export async function fetchExport(tx: TransactionSql, list: ExportList, items: number): Promise<string[]> {
@@ -93,31 +58,6 @@ interface ExplanationOf {
   part: ExplainedPart;
 }
 
-/** Everything but history and model that an explanation takes. All calls of one belong into one transaction with one snapshot. */
-export async function beginExplanation(
-  tx: TransactionSql,
-  { by, at, customerId, part }: ExplanationOf,
-): Promise<StoredForExplanation> {
-  const [row] = await tx<[{ stored: StoredForExplanation }]>`
-    select svc_api.begin_explanation(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}, ${part}
-    ) as stored`;
-  return row.stored;
-}
-
-/** The snapshot of a version, as deployed. */
-export async function explanationSnapshot(
-  tx: TransactionSql,
-  { by, at, part }: ExplanationOf,
-  version: number,
-): Promise<unknown> {
-  const [row] = await tx<[{ snapshot: unknown }]>`
-    select svc_api.explanation_snapshot(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${version}, ${part}
-    ) as snapshot`;
-  return row.snapshot;
-}
-
 /**
  * Answers to requests of the engine, by position: the events as JSON in UTF-8, which their reader parses.
  *
@@ -140,76 +80,13 @@ export async function explanationHistory(
 }
 
 export interface RuleExecutionFilters {
-  customer?: string | undefined;
-  rule?: string | undefined;
+  customerId?: string | undefined;
+  ruleId?: string | undefined;
   result?: "pass" | "fail" | "skip" | "error" | undefined;
   /** Those that ran then or later. */
   since?: Date | undefined;
   /** With conditions and action. */
   detail: boolean;
-}
-
-/** The log of the rules, newest first. */
-export function listRuleExecutions(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  filters: RuleExecutionFilters,
-  page: Page,
-): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.list_rule_executions(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
-      ${filters.customer ?? null}, ${filters.rule ?? null}, ${filters.result ?? null}, ${filters.since ?? null}, ${filters.detail},
-      ${page.limit}, ${page.cursor ?? null}
-    )::text as answer`);
-}
-
-/** A customer's progress in one journey. */
-export function getJourney(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  customerId: string,
-  journeyId: string,
-): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.get_journey(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}, ${journeyId}
-    )::text as answer`);
-}
-
-export function getCustomer(sql: Sql, by: AdminCredentials, at: EnvironmentRef, customerId: string): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.get_customer(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}
-    )::text as answer`);
-}
-
-/** What waits for a customer's evaluation: `{pending, ahead, setAside: {at, error} | null}`. */
-export function customerBacklog(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  customerId: string,
-): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.customer_backlog(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}
-    )::text as answer`);
-}
-
-/** Gives a customer that was set aside, or all of them (null), back to evaluation: `{released}`. */
-export function releaseCustomers(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  customerId: string | null,
-): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.release_customers(
-      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${customerId}
-    )::text as answer`);
 }
 
 export interface CustomerFilters {
@@ -219,45 +96,4 @@ export interface CustomerFilters {
   inactiveSeconds?: number | undefined;
   /** Those that were set aside. */
   setAside?: boolean | undefined;
-}
-
-export function listCustomers(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  filters: CustomerFilters,
-  page: Page,
-): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.list_customers(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
-      ${filters.lifecycle ?? null}, ${filters.segment ?? null}, ${filters.inactiveSeconds ?? null},
-      ${filters.setAside ?? null},      ${page.limit}, ${page.cursor ?? null}
-    )::text as answer`);
-}
-
-export function customerTimeline(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  customerId: string,
-  page: Page,
-): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.customer_timeline(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${customerId}, ${page.limit}, ${page.cursor ?? null}
-    )::text as answer`);
-}
-
-export function getSegment(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  segment: string,
-  page: Page,
-): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.get_segment(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${segment}, ${page.limit}, ${page.cursor ?? null}
-    )::text as answer`);
 }

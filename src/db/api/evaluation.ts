@@ -172,23 +172,6 @@ export async function applyEvaluation(
     )`;
 }
 
-/** The snapshot of a version, as deployed. */
-export async function loadSnapshot(sql: Sql | TransactionSql, projectId: number, version: number): Promise<unknown> {
-  const [row] = await sql<[{ snapshot: unknown }]>`
-    select svc_api.load_snapshot(${projectId}, ${version}) as snapshot`;
-  return row.snapshot;
-}
-
-/** Takes a customer whose evaluation keeps failing out of the way. */
-export async function setAsideCustomer(
-  sql: Sql | TransactionSql,
-  environmentId: number,
-  customerId: string,
-  error: string,
-): Promise<void> {
-  await sql`select svc_api.set_aside_customer(${environmentId}, ${customerId}, ${error})`;
-}
-
 /** Heartbeat, unlocking of silent workers, and evaluations that time demands; answers in how many environments. */
 export async function tick(sql: Sql, workerId: string, settleSeconds: number): Promise<number> {
   const [row] = await sql<[{ asked: number }]>`
@@ -196,29 +179,10 @@ export async function tick(sql: Sql, workerId: string, settleSeconds: number): P
   return row.asked;
 }
 
-/** Says that an evaluation of an environment ended without an outcome. */
-export async function suspectEnvironment(sql: Sql, environmentId: number, reason: string): Promise<void> {
-  await sql`select svc_api.suspect_environment(${environmentId}, ${reason})`;
-}
-
 /** Who tries an evaluation that may end its worker. */
-interface Trial {
+export interface Trial {
   environmentId: number;
   workerId: string;
-}
-
-/**
- * Begins the trial of a chunk, at most as large as `full`: smaller where the one before had no end. Null where nothing is suspected any more,
- * or another worker is at it. `suspended` is the customer that was found to be at fault and is set aside now.
- */
-export async function beginTrial(
-  sql: Sql,
-  { environmentId, workerId }: Trial,
-  full: ChunkLimits,
-): Promise<(ChunkLimits & { suspended: string | null }) | null> {
-  const [row] = await sql<[{ trial: (ChunkLimits & { suspended: string | null }) | null }]>`
-    select svc_api.begin_trial(${environmentId}, ${workerId}, ${full.customers}, ${full.operations}) as trial`;
-  return row.trial;
 }
 
 /** Writes down who is in the chunk of a trial, before anything is done with them; or, of one that failed, why. */
@@ -228,31 +192,6 @@ export async function nameTrial(
   { customerIds = null, reason = null }: { customerIds?: string[] | null; reason?: string | null },
 ): Promise<void> {
   await sql`select svc_api.name_trial(${environmentId}, ${workerId}, ${customerIds}::text[], ${reason})`;
-}
-
-/** Says that a trial succeeded. */
-export async function endTrial(sql: Sql, { environmentId, workerId }: Trial, full: ChunkLimits): Promise<void> {
-  await sql`select svc_api.end_trial(${environmentId}, ${workerId}, ${full.customers}, ${full.operations})`;
-}
-
-/** Says that a trial came to nothing, for no fault of what was tried. */
-export async function leaveTrial(sql: Sql, { environmentId, workerId }: Trial): Promise<void> {
-  await sql`select svc_api.leave_trial(${environmentId}, ${workerId})`;
-}
-
-/** Asks for an evaluation of an environment in a moment: others are at it. */
-export async function postponeEvaluation(sql: Sql, environmentId: number): Promise<void> {
-  await sql`select svc_api.postpone_evaluation(${environmentId})`;
-}
-
-/** Says that a worker has ended without stopping: its jobs are free for others. */
-export async function buryWorker(sql: Sql, workerId: string): Promise<void> {
-  await sql`select svc_api.bury_worker(${workerId})`;
-}
-
-/** Says that a worker has stopped, which readiness would else believe alive for half a minute. */
-export async function signOff(sql: Sql, workerId: string): Promise<void> {
-  await sql`select svc_api.sign_off(${workerId})`;
 }
 
 /** An evaluated event, read again to rebuild condition memory. */

@@ -1,5 +1,3 @@
-import { type AdminCredentials, type Page, type EnvironmentRef } from "./access.js";
-import { scalar, scalarBytes, type Rows } from "./scalar.js";
 import type { Sql } from "postgres";
 import { eventId } from "../../engine/ids.js";
 
@@ -96,27 +94,11 @@ export async function authenticateKey(sql: Sql, keyHash: Buffer): Promise<GoodKe
 }
 
 export interface EventFilters {
-  customer?: string | undefined;
+  customerId?: string | undefined;
   event?: string | undefined;
   status?: "processed" | "pending" | undefined;
   /** Those that occurred then or later. */
   since?: Date | undefined;
-}
-
-/** Events, newest occurrence first: up to 13 MB of JSON. */
-export function listEvents(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  filters: EventFilters,
-  page: Page,
-): Promise<Buffer> {
-  return scalarBytes(sql<Rows>`
-    select svc_api.list_events(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
-      ${filters.customer ?? null}, ${filters.event ?? null}, ${filters.status ?? null}, ${filters.since ?? null},
-      ${page.limit}, ${page.cursor ?? null}
-    )::text as answer`);
 }
 
 /** What was accepted after a position. */
@@ -127,21 +109,4 @@ export interface StreamPage {
   position: string;
   /** Whether there is more already. */
   more: boolean;
-}
-
-/** The next events in order of acceptance; without a position, none and where the present ends. */
-export async function streamEvents(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  filters: Pick<EventFilters, "customer" | "event">,
-  position: string | null,
-  limit: number,
-): Promise<StreamPage> {
-  const document = await scalar(sql<Rows>`
-    select svc_api.stream_events(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment},
-      ${filters.customer ?? null}, ${filters.event ?? null}, ${position}::text::bigint, ${limit}
-    )::text as answer`);
-  return JSON.parse(document) as StreamPage;
 }

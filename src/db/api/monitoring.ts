@@ -1,8 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { Sql } from "postgres";
+import { isUndefined } from "../sqlstate.js";
 import { inTransaction } from "../transaction.js";
-import type { AdminCredentials, Page, EnvironmentRef } from "./access.js";
-import { scalar, type Rows } from "./scalar.js";
 
 /** A part of a figure that workers gather. */
 export interface CounterRow {
@@ -30,12 +29,6 @@ export interface Installation {
   counters: CounterRow[];
 }
 
-/** What is to be seen of the installation in one look, in a few milliseconds. */
-export async function readInstallation(sql: Sql): Promise<Installation> {
-  const [row] = await sql<[{ metrics: Installation }]>`select svc_api.metrics() as metrics`;
-  return row.metrics;
-}
-
 /** Whether the database answers a question that needs nothing of it; rejects where it does not. */
 export async function answers(sql: Sql): Promise<void> {
   await sql`select 1`;
@@ -58,9 +51,6 @@ interface FailedDatabaseCheck {
   message: string;
 }
 
-/** SQLSTATEs of functions, tables and schemas that are not there. */
-const LACKING = new Set(["42883", "42P01", "3F000"]);
-
 /** What keeps a process that knows these migrations from its work; none where it is ready. Fails where the database is away. */
 export async function failedChecks(sql: Sql, migrations: readonly Migration[]): Promise<FailedDatabaseCheck[]> {
   const filenames = migrations.map(({ filename }) => filename);
@@ -70,29 +60,9 @@ export async function failedChecks(sql: Sql, migrations: readonly Migration[]): 
       select svc_api.failed_checks(${filenames}, ${hashes}) as checks`;
     return row.checks;
   } catch (error) {
-    if (!LACKING.has((error as { code?: string }).code ?? "")) throw error;
+    if (!isUndefined(error)) throw error;
     return [{ name: "migrations", message: "The database lacks what this program's migrations make." }];
   }
-}
-
-/** The common problems of an environment, most severe first: `{data: [{code, severity, message, fix, count, details}]}`. */
-export function getDiagnostics(sql: Sql, by: AdminCredentials, at: EnvironmentRef): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.get_diagnostics(${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment})::text as answer`);
-}
-
-/** How accepted operations violated a schema that was not strict, newest version first; of one version where it is named. */
-export function listSchemaViolations(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  version: number | null,
-  page: Page,
-): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.list_schema_violations(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${version}, ${page.limit}, ${page.cursor ?? null}
-    )::text as answer`);
 }
 
 /** First key of the locks that `isSameDatabase` takes. */

@@ -1,8 +1,6 @@
 import type { Sql, TransactionSql } from "postgres";
 import type { CustomerState, Json } from "../../engine/index.js";
-import type { AdminCredentials, Page, EnvironmentRef } from "./access.js";
 import type { CustomerColumns, EffectRows } from "./evaluation.js";
-import { scalar, type Rows } from "./scalar.js";
 
 /** An attempt at a recompute, a dry run or a preview, as a worker takes it. */
 export interface RecomputeJob {
@@ -257,128 +255,6 @@ export async function leaveRecompute(
   await session`select svc_api.leave_recompute(${environmentId}, ${recomputeId}, ${attempt})`;
 }
 
-/** Removes what recomputes found of customers, 30 days after their end, up to `limit` results; answers more than 0 while there may be more. */
-export async function sweepRecomputes(sql: Sql, limit: number): Promise<number> {
-  const [row] = await sql<[{ rows: number }]>`select svc_api.sweep_recomputes(${limit}::integer) as rows`;
-  return row.rows;
-}
-
 function jsonOf(rows: object[]): string | null {
   return rows.length === 0 ? null : JSON.stringify(rows);
-}
-
-/** The calls about recomputes, dry runs and previews. Each raises the errors that its SQL function names. */
-
-/** What to recompute: a scope of its own, or that of a dry run with its pins. */
-export type RecomputeOf = { customerId: string | null } | { from: string };
-
-/** Queues a recompute and answers it. */
-export function createRecompute(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  of: RecomputeOf,
-  dryRun: boolean,
-): Promise<string> {
-  const [customerId, from] = "from" in of ? [null, of.from] : [of.customerId, null];
-  return scalar(sql<Rows>`
-    select svc_api.create_recompute(
-      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${customerId}, ${dryRun}, ${from}
-    )::text as answer`);
-}
-
-/** @param status only those; all unless given. */
-export function listRecomputes(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  status: string | undefined,
-  page: Page,
-): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.list_recomputes(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${status ?? null}, ${page.limit}, ${page.cursor ?? null}
-    )::text as answer`);
-}
-
-export function getRecompute(sql: Sql, by: AdminCredentials, at: EnvironmentRef, recomputeId: string): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.get_recompute(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${recomputeId}
-    )::text as answer`);
-}
-
-/** How the customers of a recompute are listed: the most telling first, or by their ids. */
-export type CustomerOrder = "weight" | "customerId";
-
-export function listRecomputeCustomers(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  recomputeId: string,
-  order: CustomerOrder,
-  page: Page,
-): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.list_recompute_customers(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${recomputeId}, ${order === "customerId"},
-      ${page.limit}, ${page.cursor ?? null}
-    )::text as answer`);
-}
-
-/** Puts one that was given up back into the queue and answers it. */
-export function retryRecompute(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  recomputeId: string,
-): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.retry_recompute(
-      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${recomputeId}
-    )::text as answer`);
-}
-
-export interface NewPreview {
-  /** Canonical JSON of a valid snapshot. */
-  snapshot: string;
-  /** Of exactly that text. */
-  hash: string;
-  /** About how many customers to look at; null for all. */
-  sample: number | null;
-}
-
-/** Queues a preview and answers it. */
-export function createPreview(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  { snapshot, hash, sample }: NewPreview,
-): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.create_preview(
-      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${snapshot}, ${hash}, ${sample}
-    )::text as answer`);
-}
-
-export function getPreview(sql: Sql, by: AdminCredentials, at: EnvironmentRef, previewId: string): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.get_preview(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${previewId}
-    )::text as answer`);
-}
-
-export function listPreviewCustomers(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  previewId: string,
-  order: CustomerOrder,
-  page: Page,
-): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.list_preview_customers(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${previewId}, ${order === "customerId"},
-      ${page.limit}, ${page.cursor ?? null}
-    )::text as answer`);
 }

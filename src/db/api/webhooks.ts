@@ -1,8 +1,5 @@
+import type { AdminCredentials, EnvironmentRef } from "./access.js";
 import type { Sql } from "postgres";
-import type { AdminCredentials, Page, EnvironmentRef } from "./access.js";
-import { scalar, type Rows } from "./scalar.js";
-
-/** The calls of webhooks, deliveries and emissions, as those of access.ts. */
 
 export interface NewWebhook {
   url: string;
@@ -15,77 +12,9 @@ export interface NewWebhook {
   sealedSecret: Buffer;
 }
 
-/** Answers the webhook. */
-export function createWebhook(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  webhook: NewWebhook,
-): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.create_webhook(
-      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment},
-      ${webhook.url}, ${webhook.eventTypes}, ${webhook.maxEventAge}, ${webhook.maxConcurrency}, ${webhook.maxPerSecond},
-      ${webhook.sealedSecret}
-    )::text as answer`);
-}
-
-export function listWebhooks(sql: Sql, by: AdminCredentials, at: EnvironmentRef, page: Page): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.list_webhooks(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${page.limit}, ${page.cursor ?? null}
-    )::text as answer`);
-}
-
-export function getWebhook(sql: Sql, by: AdminCredentials, at: EnvironmentRef, webhookId: string): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.get_webhook(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${webhookId}
-    )::text as answer`);
-}
-
 /** What of a webhook changes; what is not there stays. */
 export interface WebhookChanges extends Partial<Omit<NewWebhook, "sealedSecret">> {
   disabled?: boolean;
-}
-
-/** Answers the webhook. */
-export function updateWebhook(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  webhookId: string,
-  changes: WebhookChanges,
-): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.update_webhook(
-      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${webhookId},
-      ${JSON.stringify(changes)}::text::jsonb
-    )::text as answer`);
-}
-
-/** Answers the webhook as it was. */
-export function deleteWebhook(sql: Sql, by: AdminCredentials, at: EnvironmentRef, webhookId: string): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.delete_webhook(
-      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${webhookId}
-    )::text as answer`);
-}
-
-/** Answers the webhook; the secret before this one signs too for so many seconds. */
-export function rotateWebhookSecret(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  webhookId: string,
-  graceSeconds: number,
-  sealedSecret: Buffer,
-): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.rotate_webhook_secret(
-      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${webhookId}, ${graceSeconds},
-      ${sealedSecret}
-    )::text as answer`);
 }
 
 /** Where a test goes, and by what it is signed. */
@@ -123,50 +52,8 @@ export async function testWebhook(
 
 export interface DeliveryFilters {
   status?: string | undefined;
-  type?: string | undefined;
-  customer?: string | undefined;
-}
-
-export function listDeliveries(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  webhookId: string,
-  filters: DeliveryFilters,
-  page: Page,
-): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.list_deliveries(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${webhookId},
-      ${filters.status ?? null}, ${filters.type ?? null}, ${filters.customer ?? null}, ${page.limit}, ${page.cursor ?? null}
-    )::text as answer`);
-}
-
-export function getDelivery(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  webhookId: string,
-  deliveryId: string,
-): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.get_delivery(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${webhookId}, ${deliveryId}
-    )::text as answer`);
-}
-
-/** Answers the delivery. */
-export function resendDelivery(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  webhookId: string,
-  deliveryId: string,
-): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.resend_delivery(
-      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${webhookId}, ${deliveryId}
-    )::text as answer`);
+  eventType?: string | undefined;
+  customerId?: string | undefined;
 }
 
 export interface Resending {
@@ -175,28 +62,6 @@ export interface Resending {
   until: Date | null;
   statuses: readonly ("failed" | "missing" | "pending" | "delivered")[];
   cursor?: string | undefined;
-}
-
-/** Answers `{queued, nextCursor}`. */
-export function resendDeliveries(
-  sql: Sql,
-  by: AdminCredentials,
-  at: EnvironmentRef,
-  webhookId: string,
-  { since, until, statuses, cursor }: Resending,
-): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.resend_deliveries(
-      ${by.tokenHash}, ${by.organizationId}, ${by.requestId}, ${at.project}, ${at.environment}, ${webhookId},
-      ${since}, ${until}, ${statuses}, ${cursor ?? null}
-    )::text as answer`);
-}
-
-export function getEmission(sql: Sql, by: AdminCredentials, at: EnvironmentRef, emissionId: string): Promise<string> {
-  return scalar(sql<Rows>`
-    select svc_api.get_emission(
-      ${by.tokenHash}, ${by.organizationId}, ${at.project}, ${at.environment}, ${emissionId}
-    )::text as answer`);
 }
 
 /** What svc_api.claim_deliveries hands out: all that one attempt needs. */
@@ -307,19 +172,6 @@ export async function claimDeliveries(sql: Sql, workerId: string, request: Claim
     body: row.body,
     databaseAheadMs: row.database_ms - now,
   }));
-}
-
-/** Lets other workers deliver at once to what this one delivered to. */
-export async function releaseWebhooks(sql: Sql, workerId: string): Promise<void> {
-  await sql`select svc_api.release_webhooks(${workerId}::text)`;
-}
-
-/** Removes attempts older than so many days and what deleted webhooks leave behind, up to `limit` rows of a kind; answers how many. */
-export async function sweepWebhooks(sql: Sql, attemptDays: number, limit: number): Promise<number> {
-  const [row] = await sql<{ rows: number }[]>`
-    select svc_api.sweep_webhooks(${attemptDays}::integer, ${limit}::integer) as rows
-  `;
-  return row?.rows ?? 0;
 }
 
 /** What was written down. */

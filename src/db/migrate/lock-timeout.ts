@@ -1,5 +1,6 @@
 import type { ClientBase } from "pg";
 import { setTimeout as delay } from "node:timers/promises";
+import { isLockConflict } from "../sqlstate.js";
 import { describe, MigrateError } from "./execute.js";
 
 /**
@@ -14,9 +15,6 @@ const WAIT_MS_MAX = 10 * 60_000;
 /** Of the session: a statement gives up on a lock that it does not get soon, and else takes as long as it needs. */
 const LOCK_TIMEOUT = `lock_timeout=${LOCK_TIMEOUT_MS}`;
 const NO_STATEMENT_TIMEOUT = "statement_timeout=0";
-
-/** lock_not_available and deadlock_detected: nothing was changed, and another try may succeed. */
-const AGAIN = ["55P03", "40P01"];
 
 export interface LockTimeoutOptions {
   /** Told before each further try, in a sentence. */
@@ -40,7 +38,7 @@ export async function withLockTimeout<T>(
     try {
       return await work();
     } catch (error) {
-      if (!AGAIN.includes(sqlStateOf(error))) throw error;
+      if (!isLockConflict(error) && !isLockConflict((error as Error).cause)) throw error;
       if (Date.now() > end) throw lockNotFree(error);
       onWait?.(`the migration gives way to who holds a lock, and tries again: ${describe(error)}`);
       await delay(PAUSE_MS);
@@ -59,11 +57,6 @@ export function withTimeouts(url: string): string {
   const ours = `-c ${LOCK_TIMEOUT} -c ${NO_STATEMENT_TIMEOUT}`;
   changed.searchParams.set("options", options === null ? ours : `${options} ${ours}`);
   return changed.href;
-}
-
-function sqlStateOf(error: unknown): string {
-  const { code, cause } = error as { code?: string; cause?: { code?: string } };
-  return cause?.code ?? code ?? "";
 }
 
 function lockNotFree(error: unknown): MigrateError {

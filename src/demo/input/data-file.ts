@@ -1,22 +1,40 @@
 /** A file of operations, one JSON object a line, in the order in which they are to be sent. */
+import { isUtf8 } from "node:buffer";
 import path from "node:path";
+import { operationEntry, operationOf } from "../../client/entry.js";
+import { InvalidOperationError, type SentOperation } from "../../client/index.js";
 import { DemoFailure } from "../failure.js";
 import type { Input } from "./input.js";
 import { readLines } from "./lines.js";
-import { LineProblem, readOperation, type FileOperation } from "./operation-line.js";
 
-/** Streams the operations of a file. Throws a DemoFailure that names the line where one is not an operation. */
-export async function* readDataFile(file: string): AsyncGenerator<FileOperation> {
+/**
+ * Streams the operations of a file. A track operation without an idempotency key gets one, made of its place in the file: without one,
+ * the file could not be sent again safely. Throws a DemoFailure that names the line where one is not an operation.
+ */
+export async function* readDataFile(file: string): AsyncGenerator<SentOperation> {
   for await (const { number, bytes } of readLines(file)) {
     // A blank line separates nothing and harms nothing.
     if (bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)) continue;
     try {
-      yield readOperation(bytes, number);
+      if (!isUtf8(bytes)) throw new SyntaxError("it is not valid UTF-8");
+      // Without the mark that some programs put at the beginning of a file.
+      yield readOperation(JSON.parse(new TextDecoder().decode(bytes)), number);
     } catch (error) {
-      if (!(error instanceof LineProblem)) throw error;
-      throw new DemoFailure(`${file}:${number}: ${error.message}`, 2);
+      if (error instanceof InvalidOperationError) throw new DemoFailure(`${file}:${number}: ${error.message}`, 2);
+      if (!(error instanceof SyntaxError)) throw error;
+      throw new DemoFailure(`${file}:${number}: is not JSON: ${error.message}`, 2);
     }
   }
+}
+
+function readOperation(given: unknown, number: number): SentOperation {
+  const keyed = isTrackWithoutKey(given) ? { ...given, idempotencyKey: `demo-line-${number}` } : given;
+  return operationOf(operationEntry(keyed, ""));
+}
+
+function isTrackWithoutKey(given: unknown): given is object {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) return false;
+  return !("idempotencyKey" in given) && (given as { type?: unknown }).type !== "identify";
 }
 
 /**
@@ -27,25 +45,23 @@ export async function openDataFile(file: string): Promise<Input> {
   const keys = new Set<string>();
   const customers = new Set<string>();
   let operations = 0;
-  let tracks = 0;
-  let first: number | null = null;
-  let last: number | null = null;
-  for await (const { customerId, kind, idempotencyKey, occurredAt } of readDataFile(file)) {
+  let events = 0;
+  let span = null as Input["span"];
+  for await (const operation of readDataFile(file)) {
     operations++;
-    if (kind === "track") tracks++;
-    customers.add(customerId);
-    if (idempotencyKey !== null) keys.add(idempotencyKey);
-    if (occurredAt !== null) {
-      first = Math.min(first ?? occurredAt, occurredAt);
-      last = Math.max(last ?? occurredAt, occurredAt);
-    }
+    customers.add(operation.customerId);
+    if (operation.type === "identify") continue;
+    events++;
+    keys.add(operation.idempotencyKey);
+    const instant = Date.parse(operation.timestamp ?? "");
+    if (!Number.isNaN(instant))
+      span = { first: Math.min(span?.first ?? instant, instant), last: Math.max(span?.last ?? instant, instant) };
   }
   if (operations === 0) throw new DemoFailure(`${file} holds no operations`, 2);
-  const span = first === null || last === null ? null : { first, last };
   return {
     title: path.basename(file),
     operations,
-    events: tracks,
+    events,
     // A line that repeats an earlier one with its key is one event, as the service counts.
     distinctEvents: keys.size,
     customers: customers.size,

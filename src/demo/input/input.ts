@@ -1,6 +1,5 @@
-import { type Outgoing, outgoing } from "../send/outgoing.js";
+import type { SentOperation } from "../../client/index.js";
 import { type HistoryOptions, simulateHistory } from "../simulate/history.js";
-import type { SimulatedOperation } from "../simulate/operations.js";
 
 /** What a run sends, known before it is sent. */
 export interface Input {
@@ -15,11 +14,10 @@ export interface Input {
   /** Of the explicit timestamps, in milliseconds; null where there are none. */
   span: { first: number; last: number } | null;
   /** Reads the operations, from the beginning at each call. */
-  read: () => Iterable<Outgoing> | AsyncIterable<Outgoing>;
+  read: () => Iterable<SentOperation> | AsyncIterable<SentOperation>;
 }
 
 /** The simulated history as the input of a run. */
-
 export function simulatedInput(options: HistoryOptions): Input {
   const history = simulateHistory(options);
   const instants = history.flatMap((operation) =>
@@ -33,10 +31,6 @@ export function simulatedInput(options: HistoryOptions): Input {
     distinctEvents: instants.length,
     customers: new Set(history.map(({ customerId }) => customerId)).size,
     span: first === undefined || last === undefined ? null : { first, last },
-    read: () => encode(history),
+    read: () => history,
   };
-}
-
-function* encode(history: readonly SimulatedOperation[]) {
-  for (const operation of history) yield outgoing(operation);
 }

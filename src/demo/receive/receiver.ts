@@ -1,10 +1,8 @@
-/** A real receiver of webhooks on a local port. */
+/** A real receiver of webhooks on a local port, which verifies them: Standard Webhooks 1.0, https://www.standardwebhooks.com. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type ReceivedEvent, Tally } from "./tally.js";
-
-/** Verifies a webhook as its receiver must: Standard Webhooks 1.0, https://www.standardwebhooks.com. */
 
 /** How far the sender's clock may be from ours. Older messages may be replays. */
 const TOLERANCE_SECONDS = 5 * 60;

@@ -16,8 +16,6 @@ const SERVER_PROGRAM = path.join(ROOT, "bin", "svc-server.js");
 export const CLI_PROGRAM = path.join(ROOT, "bin", "svc.js");
 export const EXAMPLE_MODEL = path.join(ROOT, "examples", "saas");
 
-/** Where psql finds the embedded database. */
-
 /**
  * The address of the embedded PostgreSQL in a data directory, its superuser's password included: the password lies beside the
  * cluster, and the fourth line of postmaster.pid is the port. Fit for a person at this machine, not for a log.

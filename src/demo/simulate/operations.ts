@@ -1,6 +1,6 @@
 /** What the simulator puts out: operations as `POST /v1/events/batch` takes them, and the history of one customer on its way there. */
 
-export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 
 export interface SimulatedTrack {
   type: "track";

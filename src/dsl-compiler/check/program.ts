@@ -44,6 +44,8 @@ export interface Places {
   config: string;
   /** The folder of this package's sources: they declare the language that authors import as "svc". */
   sources: string;
+  /** Whether nothing but these is read, and nothing of Node.js is declared: the entry is somebody else's, and may name any file. */
+  sealed: boolean;
 }
 
 /** No file: the declarations that stand in for those of Node.js. */
@@ -56,9 +58,10 @@ const AMBIENT_FILE = "/svc-ambient.d.ts";
  * Strict, but for `noImplicitAny`: a mistaken name would be followed by complaints about all that is inferred from it, and segments
  * that read each other have types that cannot be inferred. What is not inferred is checked when the model is validated.
  */
-export function createProgram({ directory, config, sources }: Places): ts.Program {
+export function createProgram(places: Places): ts.Program {
+  const { directory, config, sources, sealed } = places;
   const typeRoots = path.join(directory, "node_modules", "@types");
-  const hasNodeTypes = existsSync(path.join(typeRoots, "node"));
+  const hasNodeTypes = !sealed && existsSync(path.join(typeRoots, "node"));
   const options: ts.CompilerOptions = {
     strict: true,
     noImplicitAny: false,
@@ -76,8 +79,8 @@ export function createProgram({ directory, config, sources }: Places): ts.Progra
     ...(hasNodeTypes ? { typeRoots: [typeRoots] } : {}),
     paths: { svc: [path.join(sources, "dsl", "index.ts")] },
   };
-  const roots = [path.join(directory, config), ...(hasNodeTypes ? [] : [AMBIENT_FILE])];
-  return ts.createProgram(roots, options, hostOf(options, sources));
+  const roots = [path.join(directory, config), ...(hasNodeTypes || sealed ? [] : [AMBIENT_FILE])];
+  return ts.createProgram(roots, options, hostOf(options, places));
 }
 
 /**
@@ -86,19 +89,23 @@ export function createProgram({ directory, config, sources }: Places): ts.Progra
  */
 const shared = new Map<string, ts.SourceFile | undefined>();
 
-function hostOf(options: ts.CompilerOptions, sources: string): ts.CompilerHost {
+function hostOf(options: ts.CompilerOptions, { directory, config, sources, sealed }: Places): ts.CompilerHost {
   const host = ts.createCompilerHost(options);
   const roots = [path.dirname(ts.getDefaultLibFilePath(options)), sources].map(
     (root) => `${root.replaceAll("\\", "/")}/`,
   );
+  const entry = path.join(directory, config).replaceAll("\\", "/");
+  const isAmbient = (file: string) => !sealed && file === AMBIENT_FILE;
+  const isReadable = (file: string) => !sealed || file === entry || roots.some((root) => file.startsWith(root));
   return {
     ...host,
     // Comments of TypeScript's own declarations are for editors, and take a tenth of the time.
     jsDocParsingMode: ts.JSDocParsingMode.ParseForTypeErrors,
-    fileExists: (file) => file === AMBIENT_FILE || host.fileExists(file),
-    readFile: (file) => (file === AMBIENT_FILE ? AMBIENT : host.readFile(file)),
+    fileExists: (file) => isAmbient(file) || (isReadable(file) && host.fileExists(file)),
+    readFile: (file) => (isAmbient(file) ? AMBIENT : isReadable(file) ? host.readFile(file) : undefined),
     getSourceFile: (file, version, ...rest) => {
-      if (file === AMBIENT_FILE) return ts.createSourceFile(file, AMBIENT, version);
+      if (isAmbient(file)) return ts.createSourceFile(file, AMBIENT, version);
+      if (!isReadable(file)) return undefined;
       if (!roots.some((root) => file.startsWith(root))) return host.getSourceFile(file, version, ...rest);
       if (!shared.has(file)) shared.set(file, host.getSourceFile(file, version, ...rest));
       return shared.get(file);

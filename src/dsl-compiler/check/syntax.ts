@@ -1,9 +1,7 @@
-/** What the syntax tells of a place: which call stands there, and which names it is about. */
+/** What the syntax tells of a place: which call stands there, which names it is about, and which argument a path in the model leads to. */
 import ts from "typescript";
 import type { Location, Range } from "../diagnostics/diagnostic.js";
 import { rangeOf } from "./range.js";
-
-/** Finds the part of a call's arguments that a path in the model leads to. */
 
 /** One step of a path: `.member`, `["a member"]` or `[3]`. */
 const STEP = /([A-Za-z_$][A-Za-z0-9_$]*)|\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]/g;
@@ -108,7 +106,8 @@ export function namesAt(file: ts.SourceFile, start: number, end: number): string
 /** The place of a member's value, where its name stands at a position. */
 export function valueAt(file: ts.SourceFile, position: number, directory: string): Range | undefined {
   const name = nodeAt(file, position);
-  if (!ts.isPropertyAssignment(name.parent) || name.parent.name !== name) return undefined;
+  // Of what a comment says, such as a reference to a file, there is no node within the file.
+  if (ts.isSourceFile(name) || !ts.isPropertyAssignment(name.parent) || name.parent.name !== name) return undefined;
   const { initializer } = name.parent;
   return rangeOf(file, initializer.getStart(file), initializer.end, directory);
 }

@@ -13,8 +13,9 @@ export class Types {
   readonly #checker: Promise<TypeChecker>;
   readonly #mistakes: Promise<TypeMistake[]>;
 
-  constructor(directory: string, config: string) {
-    this.#checker = TypeChecker.start({ directory, config, sources: SOURCES }, TIME_LIMIT_MS);
+  /** @param sealed whether no other file is read than that of the model */
+  constructor(directory: string, config: string, sealed = false) {
+    this.#checker = TypeChecker.start({ directory, config, sources: SOURCES, sealed }, TIME_LIMIT_MS);
     this.#mistakes = this.#ask((checker) => checker.mistakes(), [timedOut()]);
     // Whoever asks gets the failure; nobody may ask.
     this.#mistakes.catch(() => undefined);

@@ -1,9 +1,8 @@
-import { contradiction } from "../../model/contradiction/contradiction.js";
 import { parseDuration } from "../../model/snapshot/duration.js";
-import type { FieldTypes } from "../../model/contradiction/facts-of-condition.js";
 import { MOVES_BY_TIME_MAX } from "../../model/snapshot/limits.js";
 import { at, quote } from "../../model/snapshot/problem.js";
 import type { Condition, Lifecycle } from "../../model/snapshot/types.js";
+import { neverTogether } from "../../model/validate/impossible.js";
 import type { LintWarning } from "./conditions.js";
 
 const DAY = 86_400_000;
@@ -29,14 +28,14 @@ interface Way {
  * Finds circles of states that time alone leads through so quickly that the engine ends them (see `MOVES_BY_TIME_MAX`), each at the first
  * transition of its first state. Conditions that read other items of the model, or windows of occurrences, are taken to wait for something.
  */
-export function lintCircles(lifecycle: Lifecycle, types: FieldTypes): LintWarning[] {
+export function lintCircles(lifecycle: Lifecycle): LintWarning[] {
   const moves = new Map(
     lifecycle.states.map((state, index) => [state.name, movesOf(state, at("lifecycle.states", index))]),
   );
   const told = new Set<string>();
   return lifecycle.states.flatMap(({ name }) => {
     const way = told.has(name) ? undefined : quickestWayBack(name, moves);
-    if (!way || !goesRound(way, types)) return [];
+    if (!way || !goesRound(way)) return [];
     for (const { to } of way.moves) told.add(to);
     const states = [name, ...way.moves.map(({ to }) => to)].map(quote).join(" to ");
     const days = Math.ceil(durationOfAll(way) / DAY);
@@ -53,7 +52,7 @@ function movesOf({ name, transitions }: Lifecycle["states"][number], path: strin
   return transitions.flatMap(({ to, when }, index) => {
     const delay = delayUntil(when, true, name, true);
     const isLate = certain.some((other, position) => other < delay || (other === delay && position < index));
-    return isLate || delay === Infinity ? [] : [{ to, when, path: at(at(path, "transitions"), index), delay }];
+    return isLate || delay === Infinity ? [] : [{ to, when, path: at(path, "transitions", index), delay }];
   });
 }
 
@@ -116,9 +115,9 @@ function quickestWayBack(start: string, moves: ReadonlyMap<string, readonly Move
 }
 
 /** A state is held once at an instant, so a circle with a single wait ends where it began. */
-function goesRound(way: Way, types: FieldTypes): boolean {
+function goesRound(way: Way): boolean {
   if (way.moves.filter(({ delay }) => delay > 0).length < 2 || durationOfAll(way) > QUICK) return false;
-  return contradiction({ kind: "all", conditions: way.moves.map(({ when }) => when) }, { types }) === null;
+  return neverTogether({ kind: "all", conditions: way.moves.map(({ when }) => when) }) === null;
 }
 
 /** How long it takes until the customer is moved no more, in milliseconds. */

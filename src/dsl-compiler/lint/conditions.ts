@@ -1,8 +1,6 @@
-import { type Circumstances, contradiction } from "../../model/contradiction/contradiction.js";
-import type { FieldTypes } from "../../model/contradiction/facts-of-condition.js";
 import { at, quote } from "../../model/snapshot/problem.js";
 import type { Condition, EventSelector, Snapshot } from "../../model/snapshot/types.js";
-import { circumstancesOfStart, circumstancesOfStep } from "../../model/validate/journeys.js";
+import { neverHolds, neverTogether } from "../../model/validate/impossible.js";
 
 /** Something in a sound snapshot that its author will hardly have meant. */
 export interface LintWarning {
@@ -25,33 +23,28 @@ interface ConditionsLint {
   read: Set<string>;
   /** Whether something asks when the customer was active, which every event tells. */
   readsAll: boolean;
-  /** The declared types. */
-  types: FieldTypes;
 }
 
 /** Goes through everything that reads events or asks for something, in the order of the snapshot's parts. */
 export function lintConditions(snapshot: Snapshot): ConditionsLint {
-  const linter = new ConditionLinter(snapshot);
+  const linter = new ConditionLinter();
   snapshot.lifecycle?.states.forEach(({ transitions }, index) => {
-    const path = at(at("lifecycle.states", index), "transitions");
-    transitions.forEach(({ when }, position) => linter.condition(when, at(at(path, position), "when")));
+    const path = at("lifecycle.states", index, "transitions");
+    transitions.forEach(({ when }, position) => linter.condition(when, at(path, position, "when")));
   });
   snapshot.journeys.forEach((journey, index) => {
     const path = at("journeys", index);
-    linter.condition(journey.start, at(path, "start"), circumstancesOfStart(journey, linter.types));
-    journey.steps.forEach((step, position) => {
-      const place = at(at(at(path, "steps"), position), "when");
-      linter.condition(step.when, place, circumstancesOfStep(journey, step, linter.types));
-    });
+    linter.condition(journey.start, at(path, "start"));
+    journey.steps.forEach(({ when }, position) => linter.condition(when, at(path, "steps", position, "when")));
   });
   snapshot.segments.forEach(({ when }, index) => linter.optional(when, at("segments", index)));
   snapshot.health?.components.forEach(({ score }, index) => {
-    const path = at(at(at("health.components", index), "score"), "of");
+    const path = at("health.components", index, "score", "of");
     if (score.kind !== "map" && score.of.kind !== "trait") linter.selector(score.of.of, at(path, "of"));
   });
   snapshot.rules.forEach(({ on, when }, index) => {
     const path = at("rules", index);
-    if (on.kind === "event") linter.selector(on.of, at(at(path, "on"), "of"));
+    if (on.kind === "event") linter.selector(on.of, at(path, "on", "of"));
     linter.optional(when, path);
   });
   snapshot.signals.forEach(({ when }, index) => linter.optional(when, at("signals", index)));
@@ -62,26 +55,17 @@ class ConditionLinter implements ConditionsLint {
   readonly warnings: LintWarning[] = [];
   readonly read = new Set<string>();
   readsAll = false;
-  readonly types: FieldTypes;
-
-  constructor(snapshot: Snapshot) {
-    // A sound snapshot has no reference that does not resolve.
-    this.types = {
-      trait: (name) => snapshot.traits[name],
-      property: (event, name) => snapshot.events[event]?.properties[name],
-    };
-  }
 
   optional(when: Condition | undefined, path: string): void {
     if (when) this.condition(when, at(path, "when"));
   }
 
   /** Tells the innermost part that is of no use: of what it is part of, it is told by that. */
-  condition(condition: Condition, path: string, circumstances: Circumstances = { types: this.types }): void {
+  condition(condition: Condition, path: string): void {
     const before = this.warnings.length;
-    this.parts(condition, path, circumstances);
+    this.parts(condition, path);
     if (this.warnings.length > before) return;
-    const impossible = contradiction(condition, circumstances);
+    const impossible = neverHolds(condition);
     if (impossible !== null) this.warnings.push({ path, code: "IMPOSSIBLE_CONDITION", message: impossible });
     const pointless = alwaysHolds(condition);
     if (pointless !== null) this.warnings.push({ path, code: "POINTLESS_CONDITION", message: pointless });
@@ -90,19 +74,17 @@ class ConditionLinter implements ConditionsLint {
   /** What no event fits is told here, and that the event is read is remembered. */
   selector({ event, where }: EventSelector, path: string): void {
     this.read.add(event);
-    const reason = where && contradiction(where, { types: this.types, event });
+    const reason = where && neverTogether(where);
     if (!reason) return;
     const message = `no event ${quote(event)} fits the filter: ${reason}`;
     this.warnings.push({ path: at(path, "where"), code: "IMPOSSIBLE_CONDITION", message });
   }
 
-  private parts(condition: Condition, path: string, circumstances: Circumstances): void {
+  private parts(condition: Condition, path: string): void {
     if (condition.kind === "not") {
-      this.condition(condition.condition, at(path, "condition"), circumstances);
+      this.condition(condition.condition, at(path, "condition"));
     } else if (condition.kind === "all" || condition.kind === "any") {
-      condition.conditions.forEach((part, index) =>
-        this.condition(part, at(at(path, "conditions"), index), circumstances),
-      );
+      condition.conditions.forEach((part, index) => this.condition(part, at(path, "conditions", index)));
     } else if (condition.kind === "sequence") {
       this.selector(condition.first, at(path, "first"));
       this.selector(condition.then, at(path, "then"));

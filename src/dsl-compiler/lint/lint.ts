@@ -5,9 +5,9 @@ import { lintConditions, type LintWarning } from "./conditions.js";
 
 /** Looks for what is certainly of no use. What could be meant is let pass: a warning that is wrong once is never read again. */
 export function lint(snapshot: Snapshot): LintWarning[] {
-  const { warnings, read, readsAll, types } = lintConditions(snapshot);
+  const { warnings, read, readsAll } = lintConditions(snapshot);
   const { lifecycle } = snapshot;
-  if (lifecycle) warnings.push(...lintLifecycle(lifecycle), ...lintCircles(lifecycle, types));
+  if (lifecycle) warnings.push(...lintLifecycle(lifecycle), ...lintCircles(lifecycle));
   warnings.push(...lintSegments(snapshot), ...lintSignals(snapshot));
   for (const event of Object.keys(snapshot.events)) {
     if (readsAll || read.has(event)) continue;
@@ -33,7 +33,7 @@ function lintLifecycle(lifecycle: Lifecycle): LintWarning[] {
       return [{ path, code: "UNREACHABLE_STATE" as const, message }];
     }
     return state.transitions.flatMap(({ to, when }, position) => {
-      const place = at(at(path, "transitions"), position);
+      const place = at(path, "transitions", position);
       if (to === state.name) return [impossible(place, `the state ${quote(to)} is not entered from itself`)];
       if (!excludes(when, state.name)) return [];
       return [

@@ -1,16 +1,12 @@
 /**
  * The entry of the process in which the author's modules run: loads the configuration, turns it into a snapshot and sends that to the
- * compiler. Everything that goes wrong is sent as well, so that nothing depends on what is printed.
+ * compiler. Everything that goes wrong is sent as well, so that nothing depends on what is printed. A load goes on after an exception, so
+ * that it finds the other mistakes too; check/guards.ts writes the calls of what is installed here for that.
  */
 import { recoveryValue } from "../../dsl/strict-proxy.js";
 import { ModelError, takeRecorded } from "../../dsl/model-error.js";
 import { MODEL } from "../../dsl/model.js";
 import { lower, type Lowered } from "./lower.js";
-
-/**
- * What lets a load go on after an exception, so that it finds the other mistakes too. Runs in the process of the author's modules;
- * types/guards.ts writes the calls of what is installed here.
- */
 
 /** Stands for a value that could not be computed: whatever is made of it is sound where a condition may stand. */
 const ERROR_PLACEHOLDER: unknown = recoveryValue();

@@ -1,9 +1,8 @@
-import type { CompiledScope } from "../context.js";
-import { select, type OccurrenceSelection } from "../selection.js";
+import type { CompiledScope } from "../compile-context.js";
+import type { EvaluationContext, WorkingAggregate } from "../evaluation-context.js";
+import { type OccurrenceSelection, select } from "../selection.js";
 import { isLater } from "../state/history.js";
-import type { HistoryEvent } from "../state/types.js";
-import type { EvaluationContext } from "../state/evaluation-context.js";
-import type { WorkingAggregate } from "./aggregates.js";
+import type { DistinctMemory, DistinctValue, HistoryEvent } from "../state/types.js";
 import { firstInScope } from "./scope.js";
 
 /**
@@ -56,17 +55,6 @@ function firstAfter(instants: readonly number[], instant: number, from: number):
     else low = middle + 1;
   }
   return low;
-}
-
-/** A value as it is told from others: texts, numbers and booleans never mix. */
-export type DistinctValue = string | number | boolean;
-
-/** The different values whose latest occurrence is latest, in that order. */
-export interface DistinctMemory {
-  kind: "distinct";
-  value: DistinctValue[];
-  occurredAt: number[];
-  seq: number[];
 }
 
 /** How the conditions of one scope read the values: as far as these tell them apart. */

@@ -1,20 +1,10 @@
-import type { WorkingAggregate } from "./aggregates.js";
-import { AggregateScope, type ScopeMemory } from "./scope.js";
-import { REMEMBERED_OF_WINDOW } from "./sum.js";
+import type { EvaluationContext, WorkingAggregate } from "../evaluation-context.js";
+import { type ScopedSelection, select } from "../selection.js";
 import { eachOfHistory, isLater, justBefore } from "../state/history.js";
-import { Occurrences, type OccurrencesMemory } from "./occurrences.js";
-import { select, type ScopedSelection } from "../selection.js";
-import type { HistoryEvent, Order } from "../state/types.js";
-import type { EvaluationContext } from "../state/evaluation-context.js";
-
-/** The oldest of the occurrences that are or will be the greatest of the scope: in order, with falling values. */
-export interface ExtremeMemory {
-  kind: "extreme";
-  oldest: OccurrencesMemory;
-  /** The first of those that are not remembered. */
-  othersFrom: (Order & { value: number }) | null;
-  scope: ScopeMemory;
-}
+import type { ExtremeMemory, HistoryEvent, Order } from "../state/types.js";
+import { Occurrences } from "./occurrences.js";
+import { AggregateScope } from "./scope.js";
+import { REMEMBERED_OF_WINDOW } from "./sum.js";
 
 /**
  * The greatest value of a number property. Only occurrences that no later one reaches can ever be the greatest, since what is

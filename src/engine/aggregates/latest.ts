@@ -1,16 +1,9 @@
-import type { WorkingAggregate } from "./aggregates.js";
+import type { CompiledScope } from "../compile-context.js";
+import type { EvaluationContext, WorkingAggregate } from "../evaluation-context.js";
+import { type OccurrenceSelection, select } from "../selection.js";
 import { counts } from "../state/boundary.js";
-import type { CompiledScope } from "../context.js";
 import { isLater } from "../state/history.js";
-import { select, type OccurrenceSelection } from "../selection.js";
-import type { HistoryEvent, Json } from "../state/types.js";
-import type { EvaluationContext } from "../state/evaluation-context.js";
-
-/** The latest occurrence that has a value; null without one. */
-export interface LatestMemory {
-  kind: "latest";
-  latest: { occurredAt: number; seq: number; value: Json } | null;
-}
+import type { FirstMemory, HistoryEvent, Json, LatestMemory } from "../state/types.js";
 
 /**
  * The value of a property at the latest occurrence that has one. If that one is out of scope, so are all others; so the
@@ -57,12 +50,6 @@ export class LatestAggregate implements WorkingAggregate {
   save(): LatestMemory {
     return this.#memory;
   }
-}
-
-/** The instant of the first occurrence of all; null without one. */
-export interface FirstMemory {
-  kind: "first";
-  occurredAt: number | null;
 }
 
 export class FirstAggregate implements WorkingAggregate {

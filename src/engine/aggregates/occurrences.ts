@@ -1,11 +1,4 @@
-import type { Order } from "../state/types.js";
-
-/** Occurrences with a number each, as plain JSON: three lists of one length, in order. */
-export interface OccurrencesMemory {
-  occurredAt: number[];
-  seq: number[];
-  value: number[];
-}
+import type { OccurrencesMemory, Order } from "../state/types.js";
 
 /** Occurrences with a number each, in order; the first are taken away cheaply. */
 export class Occurrences {

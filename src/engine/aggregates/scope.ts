@@ -1,9 +1,9 @@
-import type { CompiledScope } from "../context.js";
+import type { CompiledScope } from "../compile-context.js";
+import type { Boundary, EvaluationContext } from "../evaluation-context.js";
 import { type ScopedSelection, select } from "../selection.js";
-import { type Boundary, boundaryAt, counts, EVERYTHING_COUNTS } from "../state/boundary.js";
+import { boundaryAt, counts, EVERYTHING_COUNTS } from "../state/boundary.js";
 import { eachOfHistory, isLater } from "../state/history.js";
-import type { HistoryEvent, Order } from "../state/types.js";
-import type { EvaluationContext } from "../state/evaluation-context.js";
+import type { BoundaryMemory, HistoryEvent, Order, ScopeMemory } from "../state/types.js";
 
 /**
  * The position of the first occurrence that counts at the customer's clock; their number where none does. They are in order, and
@@ -28,15 +28,6 @@ export function firstInScope(
     else first = middle + 1;
   }
   return first;
-}
-
-/** The boundary that a memory stands at; null where nothing counts since it. */
-export type BoundaryMemory = { at: number | null; by: Order | null } | null;
-
-export interface ScopeMemory {
-  /** The latest occurrence of all that were ever selected. */
-  latest: Order | null;
-  since: BoundaryMemory;
 }
 
 /**

@@ -1,20 +1,12 @@
-import { select, type OccurrenceSelection } from "../selection.js";
-import { type Boundary, type BoundaryOf, counts } from "../state/boundary.js";
+import type { Boundary, BoundaryOf, EvaluationContext, WorkingAggregate } from "../evaluation-context.js";
+import { type OccurrenceSelection, select } from "../selection.js";
+import { counts } from "../state/boundary.js";
 import { eachOfHistory, isLater } from "../state/history.js";
-import type { HistoryEvent, Order } from "../state/types.js";
-import type { EvaluationContext } from "../state/evaluation-context.js";
-import type { WorkingAggregate } from "./aggregates.js";
-import { boundaryMemory, type BoundaryMemory, isSameBoundary, openBoundary } from "./scope.js";
+import type { HistoryEvent, LogMemory, Order, SequenceMemory } from "../state/types.js";
+import { boundaryMemory, isSameBoundary, openBoundary } from "./scope.js";
 
 /** How many of the latest occurrences are remembered: a late one rarely belongs before all of them. */
 export const REMEMBERED_OF_LOG = 8;
-
-/** The latest occurrences in order, and the latest of those that are not remembered. */
-export interface LogMemory {
-  occurredAt: number[];
-  seq: number[];
-  floor: Order | null;
-}
 
 /** Occurrences in order. What is later than the floor is known; before it, only what was added in this call. */
 class OccurrenceLog {
@@ -77,15 +69,6 @@ class OccurrenceLog {
       ? null
       : { occurredAt: this.#occurredAt[index]!, seq: this.#seq[index]! };
   }
-}
-
-/** Whether a sequence has happened since its boundary, and otherwise the latest occurrences of its two events. */
-export interface SequenceMemory {
-  kind: "sequence";
-  met: boolean;
-  first: LogMemory | null;
-  then: LogMemory | null;
-  since: BoundaryMemory;
 }
 
 export interface SequenceSelection {

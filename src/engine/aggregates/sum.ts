@@ -1,31 +1,13 @@
-import type { WorkingAggregate } from "./aggregates.js";
-import { AggregateScope, type ScopeMemory } from "./scope.js";
-import { DecimalSum, type DecimalMemory } from "../decimal.js";
+import { DecimalSum } from "../decimal.js";
+import type { EvaluationContext, WorkingAggregate } from "../evaluation-context.js";
+import { type ScopedSelection, select } from "../selection.js";
 import { justBefore, readHistory } from "../state/history.js";
-import { Occurrences, type OccurrencesMemory } from "./occurrences.js";
-import { select, type ScopedSelection } from "../selection.js";
-import type { HistoryEvent, Order } from "../state/types.js";
-import type { EvaluationContext } from "../state/evaluation-context.js";
+import type { HistoryEvent, Order, SumMemory } from "../state/types.js";
+import { Occurrences } from "./occurrences.js";
+import { AggregateScope } from "./scope.js";
 
 /** How many of the oldest occurrences of a window are remembered; the others are read when these have left. */
 export const REMEMBERED_OF_WINDOW = 32;
-
-/** A sum and what it is the sum of. Without a window there are no occurrences, without any scope only sum and number. */
-export interface SumMemory {
-  kind: "sum";
-  sum: DecimalMemory;
-  /** How many numbers, and how many of them are above and below zero. */
-  count: number;
-  positive: number;
-  negative: number;
-  scope: ScopeMemory | null;
-  window: {
-    oldest: OccurrencesMemory;
-    /** How many more there are, and the first of them. */
-    others: number;
-    othersFrom: Order | null;
-  } | null;
-}
 
 /** What is asked of a sum: any function of it and of how many numbers it is the sum of. */
 export type SumReading<V> = (sum: number, count: number) => V;

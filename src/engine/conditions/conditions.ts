@@ -1,6 +1,9 @@
 import type { Condition, Measure } from "../../model/snapshot/types.js";
-import type { BoundaryOf } from "../state/boundary.js";
+import type { ConditionContext, ModelContext } from "../compile-context.js";
+import type { BoundaryOf, NextChange, Reads } from "../evaluation-context.js";
+import { compileCountLeaf } from "../measures/count.js";
 import { compileLatest, compileMeasured, compileSequence } from "./events.js";
+import { type CompiledCondition, compileGroup, compileLeaf, compileNot, type Leaf } from "./leaf.js";
 import { compileActivity, compileDate, compileInState } from "./time.js";
 import {
   compileHealth,
@@ -11,12 +14,6 @@ import {
   compileSegment,
   compileTrait,
 } from "./values.js";
-import type { ConditionContext, ModelContext, Reads } from "../context.js";
-import { compileCountLeaf } from "../measures/count.js";
-import { compileGroup, compileLeaf, compileNot, type CompiledCondition, type Leaf, type NextChange } from "./leaf.js";
-
-export { HEALTH_ITEM, journeyItem, LIFECYCLE_ITEM, ruleItem, segmentItem, signalItem, type Reads } from "../context.js";
-export type { CompiledCondition, NextChange } from "./leaf.js";
 
 /** The conditions of one item of a model, compiled together: they share what they read and when it changes. */
 export class ConditionCompiler {

@@ -7,25 +7,24 @@ import type {
   OccurrenceScope,
   OrderOperator,
 } from "../../model/snapshot/types.js";
-import type { AggregateMemory } from "../aggregates/aggregates.js";
-import { LatestAggregate, type LatestMemory } from "../aggregates/latest.js";
-import { SequenceAggregate, type SequenceMemory, type SequenceSelection } from "../aggregates/sequence.js";
-import { compileComparison, compileExists, compileOrder, parseInstant, type ValueTest } from "./compare.js";
-import { compileScope, compileSince, type ConditionContext } from "../context.js";
+import { LatestAggregate } from "../aggregates/latest.js";
+import { SequenceAggregate, type SequenceSelection } from "../aggregates/sequence.js";
+import { compileScope, compileSince, type ConditionContext } from "../compile-context.js";
+import type { EvaluationContext } from "../evaluation-context.js";
 import { memberReader } from "../json.js";
-import type { Leaf } from "./leaf.js";
 import {
   addAggregate,
   addSharedAggregate,
   keyOf,
   propertyText,
-  selectionOf,
   type Reading,
+  selectionOf,
 } from "../measures/measure.js";
 import { compileMeasure } from "../measures/measures.js";
+import type { AggregateMemory, Json, LatestMemory, SequenceMemory } from "../state/types.js";
+import { compileComparison, compileExists, compileOrder, parseInstant, type ValueTest } from "./compare.js";
+import type { Leaf } from "./leaf.js";
 import { comparisonText, expectation, lacking, lackingWhole, selectorText, shown } from "./phrases.js";
-import type { Json } from "../state/types.js";
-import type { EvaluationContext } from "../state/evaluation-context.js";
 
 type Of<K extends Condition["kind"]> = Extract<Condition, { kind: K }>;
 

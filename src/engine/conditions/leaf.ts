@@ -1,5 +1,5 @@
+import type { EvaluationContext, NextChange } from "../evaluation-context.js";
 import type { Json } from "../state/types.js";
-import type { EvaluationContext } from "../state/evaluation-context.js";
 
 /** Why a condition holds or not, at the customer's clock. A tree, as the condition is one. */
 export type Explanation = {
@@ -19,8 +19,6 @@ export type Explanation = {
 };
 
 export type ConditionTest = (customer: EvaluationContext) => boolean;
-/** The earliest instant after the clock at which a condition changes by time alone, or Infinity. */
-export type NextChange = (customer: EvaluationContext) => number;
 
 export interface CompiledCondition {
   /** Whether the condition holds at the customer's clock. */
@@ -159,4 +157,15 @@ function elsewhere<T>(customer: EvaluationContext, look: () => T): T {
 
 function isoTime(instant: number): string | null {
   return Number.isFinite(instant) ? new Date(instant).toISOString() : null;
+}
+
+/** The least of some instants of change. */
+export function earliest(changes: readonly NextChange[]): NextChange {
+  if (changes.length === 0) return () => Infinity;
+  if (changes.length === 1) return changes[0]!;
+  return (customer) => {
+    let next = Infinity;
+    for (const change of changes) next = Math.min(next, change(customer));
+    return next;
+  };
 }

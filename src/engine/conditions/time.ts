@@ -1,11 +1,11 @@
 import { parseDuration } from "../../model/snapshot/duration.js";
 import type { Condition } from "../../model/snapshot/types.js";
-import { LIFECYCLE_ITEM, type ConditionContext } from "../context.js";
-import { parseInstant } from "./compare.js";
+import { type ConditionContext, LIFECYCLE_ITEM } from "../compile-context.js";
+import type { EvaluationContext } from "../evaluation-context.js";
 import { memberReader } from "../json.js";
-import type { Leaf } from "./leaf.js";
 import type { Json } from "../state/types.js";
-import type { EvaluationContext } from "../state/evaluation-context.js";
+import { parseInstant } from "./compare.js";
+import type { Leaf } from "./leaf.js";
 
 type Of<K extends Condition["kind"]> = Extract<Condition, { kind: K }>;
 

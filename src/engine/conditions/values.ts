@@ -1,11 +1,11 @@
 import type { Condition } from "../../model/snapshot/types.js";
-import { compileComparison, compileExists, compileOrder } from "./compare.js";
-import { HEALTH_ITEM, journeyItem, LIFECYCLE_ITEM, segmentItem, type ConditionContext } from "../context.js";
+import { type ConditionContext, HEALTH_ITEM, journeyItem, LIFECYCLE_ITEM, segmentItem } from "../compile-context.js";
+import type { EvaluationContext } from "../evaluation-context.js";
 import { memberReader } from "../json.js";
+import type { HealthScore, JourneyRun } from "../state/types.js";
+import { compileComparison, compileExists, compileOrder } from "./compare.js";
 import type { Leaf } from "./leaf.js";
 import { comparisonText, expectation, lacking, shown } from "./phrases.js";
-import type { HealthScore, JourneyRun } from "../state/types.js";
-import type { EvaluationContext } from "../state/evaluation-context.js";
 
 type Of<K extends Condition["kind"]> = Extract<Condition, { kind: K }>;
 

@@ -1,13 +1,12 @@
 import type { EventSelector, OccurrenceScope, OrderOperator } from "../../model/snapshot/types.js";
-import { counts, type BoundaryOf } from "../state/boundary.js";
-import { compileScope, type ConditionContext } from "../context.js";
-import type { ConditionTest, Leaf, NextChange } from "../conditions/leaf.js";
-import { addStream } from "./measure.js";
-import { comparisonText, expectation, lackingWhole, scopeText, selectorText } from "../conditions/phrases.js";
 import { firstInScope } from "../aggregates/scope.js";
-import type { Stream } from "../model/streams.js";
+import type { ConditionTest, Leaf } from "../conditions/leaf.js";
+import { comparisonText, expectation, lackingWhole, scopeText, selectorText } from "../conditions/phrases.js";
+import { compileScope, type ConditionContext } from "../compile-context.js";
+import type { BoundaryOf, EvaluationContext, NextChange, Stream } from "../evaluation-context.js";
+import { counts } from "../state/boundary.js";
 import type { Json } from "../state/types.js";
-import type { EvaluationContext } from "../state/evaluation-context.js";
+import { addStream } from "./measure.js";
 
 interface CountOptions {
   operator: OrderOperator;

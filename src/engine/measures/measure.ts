@@ -1,12 +1,9 @@
 import type { EventSelector, OccurrenceScope } from "../../model/snapshot/types.js";
-import type { Aggregate, ScopedAggregate } from "../aggregates/aggregates.js";
-import type { CompiledScope, ConditionContext } from "../context.js";
-import type { NextChange } from "../conditions/leaf.js";
 import { scopeText, selectorText } from "../conditions/phrases.js";
+import type { CompiledScope, ConditionContext } from "../compile-context.js";
+import type { Aggregate, EvaluationContext, NextChange, ScopedAggregate, Stream } from "../evaluation-context.js";
 import type { OccurrenceSelection } from "../selection.js";
-import type { Stream } from "../model/streams.js";
 import type { Json } from "../state/types.js";
-import type { EvaluationContext } from "../state/evaluation-context.js";
 
 /** What is made of a number, such as whether it reaches a limit, or a score. */
 export interface Reading<V = unknown> {

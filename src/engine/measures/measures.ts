@@ -1,11 +1,11 @@
 import type { EventSelector, Measure, OccurrenceScope } from "../../model/snapshot/types.js";
-import { compileScope, type ConditionContext } from "../context.js";
-import { countUpTo, mayBeMore } from "./count.js";
 import { nextFall } from "../aggregates/distinct.js";
+import { scopeText, selectorText } from "../conditions/phrases.js";
+import { compileScope, type ConditionContext } from "../compile-context.js";
+import { numberReader } from "../selection.js";
+import { countUpTo, mayBeMore } from "./count.js";
 import { addStream, capacityFor, type CompiledMeasure, type Reading } from "./measure.js";
 import { compileDaysSince, compileDistinct, compileExtreme, compileLatestNumber, compileSum } from "./property.js";
-import { scopeText, selectorText } from "../conditions/phrases.js";
-import { numberReader } from "../selection.js";
 
 /** A number that is computed of a customer's past, or that a trait holds, as far as a reading needs to know it. */
 export function compileMeasure<V>(measure: Measure, reading: Reading<V>, context: ConditionContext): CompiledMeasure {

@@ -1,22 +1,25 @@
 import { digest } from "../../model/snapshot/canonical.js";
 import type { EventSelector } from "../../model/snapshot/types.js";
-import {
-  DistinctAggregate,
-  type DistinctMemory,
-  type DistinctReader,
-  type DistinctValue,
-} from "../aggregates/distinct.js";
-import { ExtremeAggregate, type ExtremeMemory } from "../aggregates/extreme.js";
-import { FirstAggregate, type FirstMemory, LatestAggregate, type LatestMemory } from "../aggregates/latest.js";
-import { SumAggregate, type SumMemory, type SumReading } from "../aggregates/sum.js";
+import { DistinctAggregate, type DistinctReader } from "../aggregates/distinct.js";
+import { ExtremeAggregate } from "../aggregates/extreme.js";
+import { FirstAggregate, LatestAggregate } from "../aggregates/latest.js";
+import { SumAggregate, type SumReading } from "../aggregates/sum.js";
 import { parseInstant } from "../conditions/compare.js";
 import { selectorText } from "../conditions/phrases.js";
-import { compileScope, type ConditionContext } from "../context.js";
+import { compileScope, type ConditionContext } from "../compile-context.js";
+import type { EvaluationContext } from "../evaluation-context.js";
 import { memberReader } from "../json.js";
 import { numberReader, type OccurrenceSelection } from "../selection.js";
 import { counts } from "../state/boundary.js";
-import type { Json } from "../state/types.js";
-import type { EvaluationContext } from "../state/evaluation-context.js";
+import type {
+  DistinctMemory,
+  DistinctValue,
+  ExtremeMemory,
+  FirstMemory,
+  Json,
+  LatestMemory,
+  SumMemory,
+} from "../state/types.js";
 import {
   addAggregate,
   addSharedAggregate,

@@ -1,15 +1,8 @@
-import type { Rule, Segment, Severity, Snapshot } from "../../model/snapshot/types.js";
-import {
-  ConditionCompiler,
-  HEALTH_ITEM,
-  journeyItem,
-  LIFECYCLE_ITEM,
-  ruleItem,
-  segmentItem,
-  signalItem,
-} from "../conditions/conditions.js";
+import type { Rule, Segment, Snapshot } from "../../model/snapshot/types.js";
+import { ConditionCompiler } from "../conditions/conditions.js";
+import { HEALTH_ITEM, journeyItem, LIFECYCLE_ITEM, ruleItem, segmentItem, signalItem } from "../compile-context.js";
+import type { DerivedPart, Model } from "../evaluation-context.js";
 import { compileHealthItem } from "../parts/health.js";
-import type { DerivedPart } from "../parts/derived-part.js";
 import { compileJourneyItem } from "../parts/journey.js";
 import { compileLifecycleItem } from "../parts/lifecycle.js";
 import { compileRuleItem } from "../parts/rule.js";
@@ -81,41 +74,6 @@ function findGroups(names: readonly string[], reads: Reads): string[][] {
 
 function inDefaultOrder(some: ReadonlySet<string>, names: readonly string[]): string[] {
   return names.filter((name) => some.has(name));
-}
-
-/** A snapshot compiled to closures. Reusable for any number of customers; holds nothing of any of them. */
-export interface Model {
-  hash: string;
-  /** What the memory of conditions is kept under. */
-  memoryKey: string;
-  /** Ids in the author's order. */
-  journeys: string[];
-  /** By journey: the ids of its steps. */
-  journeySteps: string[][];
-  segments: string[];
-  rules: string[];
-  signals: { id: string; severity: Severity; message?: string }[];
-  /** What conditions remember of events. */
-  registry: AggregateRegistry;
-  /** The events whose properties it reads. */
-  propertyEvents: string[];
-  /** In order of evaluation. */
-  items: DerivedPart[];
-  /** By item: the items that read its value. */
-  readers: number[][];
-  /** By segment, by signal: the items that read it; of a signal also the one that clears it. */
-  segmentReaders: number[][];
-  signalReaders: number[][];
-  /** The items that any event concerns, and rules by the event that triggers them. */
-  activityItems: number[];
-  ruleItemsOf: Map<string, number[]>;
-  /** The rules that a change of traits triggers. */
-  traitRuleItems: number[];
-  /** The position of the lifecycle among the items, or -1, and those of the journeys. */
-  lifecycleItem: number;
-  journeyItems: number[];
-  /** The position of health that no condition reads, or -1. */
-  refreshedItem: number;
 }
 
 /**

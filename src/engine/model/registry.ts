@@ -1,16 +1,18 @@
 import { canonicalJson } from "../../model/snapshot/canonical.js";
 import type { EventSelector, Field, Snapshot } from "../../model/snapshot/types.js";
-import type { Aggregate, AggregateMemory, ScopedAggregate, WorkingAggregate } from "../aggregates/aggregates.js";
-import { journeyStart, type BoundaryOf } from "../state/boundary.js";
 import { compilePropertyCondition, type PropertyTest } from "../conditions/compare.js";
-import { addOccurrence, type Stream } from "./streams.js";
-import type { HistoryEvent, Json } from "../state/types.js";
-import type { EvaluationContext } from "../state/evaluation-context.js";
-
-interface Readers {
-  streams: Stream[];
-  aggregates: Aggregate[];
-}
+import type {
+  Aggregate,
+  BoundaryOf,
+  EvaluationContext,
+  Readers,
+  ScopedAggregate,
+  Stream,
+  WorkingAggregate,
+} from "../evaluation-context.js";
+import { journeyStart } from "../state/boundary.js";
+import type { AggregateMemory, HistoryEvent, Json } from "../state/types.js";
+import { addOccurrence } from "./streams.js";
 
 /** What tells an aggregate from others. */
 export interface AggregateKey {

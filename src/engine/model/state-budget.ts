@@ -1,15 +1,23 @@
 import { at } from "../../model/snapshot/problem.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
-import type { Aggregate, AggregateMemory } from "../aggregates/aggregates.js";
-import type { DistinctMemory } from "../aggregates/distinct.js";
-import type { OccurrencesMemory } from "../aggregates/occurrences.js";
-import type { BoundaryMemory, ScopeMemory } from "../aggregates/scope.js";
-import { type LogMemory, REMEMBERED_OF_LOG } from "../aggregates/sequence.js";
+import { REMEMBERED_OF_LOG } from "../aggregates/sequence.js";
 import { REMEMBERED_OF_WINDOW } from "../aggregates/sum.js";
 import { SHOWN_CHARACTERS } from "../conditions/phrases.js";
 import { PENDING_IDENTIFIES_MAX } from "../evaluate.js";
+import type { Aggregate } from "../evaluation-context.js";
 import { DISTINCT_TEXT_MAX } from "../measures/property.js";
-import type { CustomerState, JourneyRun, Order, StreamMemory } from "../state/types.js";
+import type {
+  AggregateMemory,
+  BoundaryMemory,
+  CustomerState,
+  DistinctMemory,
+  JourneyRun,
+  LogMemory,
+  OccurrencesMemory,
+  Order,
+  ScopeMemory,
+  StreamMemory,
+} from "../state/types.js";
 import { compileRegistry } from "./model.js";
 
 // Examples of what is remembered, each with the longest values that its parts can have as JSON.

@@ -1,21 +1,4 @@
-import type { PropertyTest } from "../conditions/compare.js";
 import type { StreamMemory } from "../state/types.js";
-
-/**
- * One stream of occurrences that the model counts: an event, with or without a property condition. Conditions that count
- * the same stream share it.
- */
-export interface Stream {
-  index: number;
-  event: string;
-  where: PropertyTest | null;
-  /** How many of the latest occurrences the conditions need to see; 0 where all only count ever. */
-  capacity: number;
-  /** The items of the model that read the stream, by position. */
-  items: number[];
-  /** The conditions and measures of the snapshot that read it. */
-  sources: object[];
-}
 
 export function newStreamMemory(): StreamMemory {
   return { count: 0, occurredAt: [], seq: [] };

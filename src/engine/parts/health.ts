@@ -1,13 +1,14 @@
 import { digest } from "../../model/snapshot/canonical.js";
 import type { Health, Score } from "../../model/snapshot/types.js";
-import { type ConditionCompiler, HEALTH_ITEM, type NextChange } from "../conditions/conditions.js";
+import type { ConditionCompiler } from "../conditions/conditions.js";
+import { earliest } from "../conditions/leaf.js";
 import { shown } from "../conditions/phrases.js";
+import { HEALTH_ITEM } from "../compile-context.js";
+import type { DerivedPart, EvaluationContext, NextChange } from "../evaluation-context.js";
 import { memberReader } from "../json.js";
 import type { Reading } from "../measures/measure.js";
 import { compileMeasure } from "../measures/measures.js";
 import type { HealthScore, Json } from "../state/types.js";
-import type { EvaluationContext } from "../state/evaluation-context.js";
-import { earliest, type DerivedPart } from "./derived-part.js";
 
 interface CompiledScore {
   /** 0 to 100, not rounded; 0 where what is measured is absent. */

@@ -1,15 +1,11 @@
 import { parseDuration } from "../../model/snapshot/duration.js";
 import type { Journey } from "../../model/snapshot/types.js";
+import type { ConditionCompiler } from "../conditions/conditions.js";
+import { type CompiledCondition, earliest } from "../conditions/leaf.js";
+import { journeyItem } from "../compile-context.js";
+import type { DerivedPart, EvaluationContext, NextChange } from "../evaluation-context.js";
 import { journeyEnd, journeyStart, previousStep } from "../state/boundary.js";
-import {
-  journeyItem,
-  type CompiledCondition,
-  type ConditionCompiler,
-  type NextChange,
-} from "../conditions/conditions.js";
-import { earliest, type DerivedPart } from "./derived-part.js";
-import type { Json, JourneyRun } from "../state/types.js";
-import type { EvaluationContext } from "../state/evaluation-context.js";
+import type { JourneyRun, Json } from "../state/types.js";
 
 interface CompiledStep {
   id: string;

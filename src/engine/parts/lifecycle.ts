@@ -1,12 +1,8 @@
 import type { Lifecycle } from "../../model/snapshot/types.js";
-import {
-  LIFECYCLE_ITEM,
-  type CompiledCondition,
-  type ConditionCompiler,
-  type NextChange,
-} from "../conditions/conditions.js";
-import { earliest, type DerivedPart } from "./derived-part.js";
-import type { EvaluationContext } from "../state/evaluation-context.js";
+import type { ConditionCompiler } from "../conditions/conditions.js";
+import { type CompiledCondition, earliest } from "../conditions/leaf.js";
+import { LIFECYCLE_ITEM } from "../compile-context.js";
+import type { DerivedPart, EvaluationContext, NextChange } from "../evaluation-context.js";
 
 interface CompiledState {
   transitions: { to: string; when: CompiledCondition }[];

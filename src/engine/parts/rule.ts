@@ -1,19 +1,14 @@
 import { parseDuration } from "../../model/snapshot/duration.js";
 import type { Action, Rule, Trigger } from "../../model/snapshot/types.js";
-import {
-  ruleItem,
-  segmentItem,
-  signalItem,
-  type CompiledCondition,
-  type ConditionCompiler,
-} from "../conditions/conditions.js";
+import type { ConditionCompiler } from "../conditions/conditions.js";
+import type { CompiledCondition } from "../conditions/leaf.js";
+import { ruleItem, segmentItem, signalItem } from "../compile-context.js";
+import type { DerivedPart, EvaluationContext } from "../evaluation-context.js";
+import type { AggregateRegistry } from "../model/registry.js";
 import { HistoryNeeded } from "../state/history.js";
-import type { DerivedPart } from "./derived-part.js";
+import type { Json, RuleResult } from "../state/types.js";
 import { changeMembership } from "./segment.js";
 import { clearSignal, raiseSignal } from "./signal.js";
-import type { AggregateRegistry } from "../model/registry.js";
-import type { Json, RuleResult } from "../state/types.js";
-import type { EvaluationContext } from "../state/evaluation-context.js";
 
 /** What a rule refers to, by position in the model. */
 export interface RuleContext {

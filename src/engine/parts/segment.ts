@@ -1,7 +1,8 @@
 import type { Segment } from "../../model/snapshot/types.js";
-import { segmentItem, type ConditionCompiler, type NextChange } from "../conditions/conditions.js";
-import { earliest, type DerivedPart } from "./derived-part.js";
-import type { EvaluationContext } from "../state/evaluation-context.js";
+import type { ConditionCompiler } from "../conditions/conditions.js";
+import { earliest } from "../conditions/leaf.js";
+import { segmentItem } from "../compile-context.js";
+import type { DerivedPart, EvaluationContext, NextChange } from "../evaluation-context.js";
 
 /** A segment with a condition: its membership is whether the condition holds. */
 export function compileSegmentItem(

@@ -1,9 +1,10 @@
 import { parseDuration } from "../../model/snapshot/duration.js";
 import type { Signal } from "../../model/snapshot/types.js";
-import { signalItem, type ConditionCompiler, type NextChange } from "../conditions/conditions.js";
-import { earliest, type DerivedPart } from "./derived-part.js";
+import type { ConditionCompiler } from "../conditions/conditions.js";
+import { earliest } from "../conditions/leaf.js";
+import { signalItem } from "../compile-context.js";
+import type { DerivedPart, EvaluationContext, NextChange } from "../evaluation-context.js";
 import type { Json } from "../state/types.js";
-import type { EvaluationContext } from "../state/evaluation-context.js";
 
 /** A signal with a condition is raised while it holds; one without, where it lasts for a while, clears itself. */
 export function compileSignalItem(signal: Signal, index: number, compiler: ConditionCompiler): DerivedPart {

@@ -1,18 +1,5 @@
+import type { Boundary, BoundaryOf, JourneyBoundaries } from "../evaluation-context.js";
 import type { JourneyRun, Order } from "./types.js";
-import type { EvaluationContext } from "./evaluation-context.js";
-
-/**
- * From when on occurrences count: from the instant `at`, and later in order than the operation that caused it, which
- * occurred at `occurredAt` and was accepted as `seq`; both are -Infinity where no operation did. Replaced, never changed,
- * when it moves, so identity tells that it moved.
- */
-export interface Boundary {
-  readonly at: number;
-  readonly occurredAt: number;
-  readonly seq: number;
-}
-
-export type BoundaryOf = (customer: EvaluationContext) => Boundary;
 
 /** Since this, nothing counts: what it would be the beginning of has not begun. */
 export const NOTHING_COUNTS: Boundary = { at: Infinity, occurredAt: -Infinity, seq: -Infinity };
@@ -21,13 +8,6 @@ export const EVERYTHING_COUNTS: Boundary = { at: -Infinity, occurredAt: -Infinit
 
 export function boundaryAt(at: number, by: Order | null): Boundary {
   return { at, occurredAt: by?.occurredAt ?? -Infinity, seq: by?.seq ?? -Infinity };
-}
-
-/** What of a journey's present or last run its conditions count from. */
-export interface JourneyBoundaries {
-  start: Boundary;
-  previousStep: Boundary;
-  end: Boundary;
 }
 
 const NEVER_STARTED: JourneyBoundaries = {

@@ -1,4 +1,4 @@
-import { member } from "./evaluation-context.js";
+import { member } from "./open-customer.js";
 import type { CustomerState, Effect, EmissionSource, Json } from "./types.js";
 
 /**

@@ -1,6 +1,6 @@
-import type { Model } from "../model/model.js";
+import type { Model } from "../evaluation-context.js";
+import { OpenCustomer } from "./open-customer.js";
 import type { CustomerState, HistoryEvent } from "./types.js";
-import { EvaluationContext } from "./evaluation-context.js";
 
 /** A customer of whom nothing is known yet. */
 export function newCustomer(customerId: string, createdAt: number): CustomerState {
@@ -32,7 +32,7 @@ export function newCustomer(customerId: string, createdAt: number): CustomerStat
  * former model survives, and so does the instant at which the customer is due next.
  */
 export class MemoryRebuild {
-  readonly #customer: EvaluationContext;
+  readonly #customer: OpenCustomer;
   readonly #nextDueAt: number;
 
   constructor(model: Model, state: CustomerState) {
@@ -40,7 +40,7 @@ export class MemoryRebuild {
     const forgotten = { model: null, awaitsEvaluation: state.firstEvaluatedAt !== null, streams: [], aggregates: [] };
     // When a component of the former version's health would have changed says nothing about this version's, nor does how often time alone
     // has moved the customer.
-    this.#customer = new EvaluationContext(model, { ...kept, healthChangesAt: null, memory: forgotten });
+    this.#customer = new OpenCustomer(model, { ...kept, healthChangesAt: null, memory: forgotten });
     this.#nextDueAt = state.nextDueAt ?? Infinity;
   }
 

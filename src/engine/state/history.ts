@@ -1,5 +1,5 @@
+import type { EvaluationContext } from "../evaluation-context.js";
 import type { HistoryPage, HistoryRequest, Order } from "./types.js";
-import type { EvaluationContext } from "./evaluation-context.js";
 
 /** Whether a place in order is later than another: by occurrence, and by acceptance where both occurred at one instant. */
 export function isLater(occurredAt: number, seq: number, than: Order): boolean {

@@ -1,6 +1,6 @@
-import { shareMemory, type AggregateMemory } from "../aggregates/aggregates.js";
-import type { Model } from "../model/model.js";
-import type { ConditionMemory, CustomerState } from "./types.js";
+import { shareMemory } from "../aggregates/aggregates.js";
+import type { Model } from "../evaluation-context.js";
+import type { AggregateMemory, ConditionMemory, CustomerState } from "./types.js";
 
 /** Whether a customer's memory is the model's: kept under its key, or as it was laid out before conditions shared any. */
 export function hasMemoryOf({ hash, memoryKey }: Model, { memory }: CustomerState): boolean {

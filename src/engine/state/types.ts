@@ -1,5 +1,4 @@
 import type { Severity } from "../../model/snapshot/types.js";
-import type { AggregateMemory } from "../aggregates/aggregates.js";
 
 /** A JSON value. Customers' data are held as they came, never converted. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -194,3 +193,93 @@ export interface HistoryPage {
 /** What of a customer's evaluated events is at hand; undefined where it has to be fetched first. Operations of the present call are
  * never part of it. */
 export type HistorySource = (request: HistoryRequest) => HistoryPage | undefined;
+
+/** A sum as plain JSON: whole units of 10^-scale, as text where a double does not hold them. Equal sums are equal JSON. */
+export interface DecimalMemory {
+  units: number | string;
+  scale: number;
+}
+
+/** Occurrences with a number each, as plain JSON: three lists of one length, in order. */
+export interface OccurrencesMemory {
+  occurredAt: number[];
+  seq: number[];
+  value: number[];
+}
+
+/** The boundary that a memory stands at; null where nothing counts since it. */
+export type BoundaryMemory = { at: number | null; by: Order | null } | null;
+
+export interface ScopeMemory {
+  /** The latest occurrence of all that were ever selected. */
+  latest: Order | null;
+  since: BoundaryMemory;
+}
+
+/** A sum and what it is the sum of. Without a window there are no occurrences, without any scope only sum and number. */
+export interface SumMemory {
+  kind: "sum";
+  sum: DecimalMemory;
+  /** How many numbers, and how many of them are above and below zero. */
+  count: number;
+  positive: number;
+  negative: number;
+  scope: ScopeMemory | null;
+  window: {
+    oldest: OccurrencesMemory;
+    /** How many more there are, and the first of them. */
+    others: number;
+    othersFrom: Order | null;
+  } | null;
+}
+
+/** The oldest of the occurrences that are or will be the greatest of the scope: in order, with falling values. */
+export interface ExtremeMemory {
+  kind: "extreme";
+  oldest: OccurrencesMemory;
+  /** The first of those that are not remembered. */
+  othersFrom: (Order & { value: number }) | null;
+  scope: ScopeMemory;
+}
+
+/** A value as it is told from others: texts, numbers and booleans never mix. */
+export type DistinctValue = string | number | boolean;
+
+/** The different values whose latest occurrence is latest, in that order. */
+export interface DistinctMemory {
+  kind: "distinct";
+  value: DistinctValue[];
+  occurredAt: number[];
+  seq: number[];
+}
+
+/** The latest occurrence that has a value; null without one. */
+export interface LatestMemory {
+  kind: "latest";
+  latest: { occurredAt: number; seq: number; value: Json } | null;
+}
+
+/** The instant of the first occurrence of all; null without one. */
+export interface FirstMemory {
+  kind: "first";
+  occurredAt: number | null;
+}
+
+/** The latest occurrences in order, and the latest of those that are not remembered. */
+export interface LogMemory {
+  occurredAt: number[];
+  seq: number[];
+  floor: Order | null;
+}
+
+/** Whether a sequence has happened since its boundary, and otherwise the latest occurrences of its two events. */
+export interface SequenceMemory {
+  kind: "sequence";
+  met: boolean;
+  first: LogMemory | null;
+  then: LogMemory | null;
+  since: BoundaryMemory;
+}
+
+/** What is remembered of one aggregate: plain JSON, bounded by the model. */
+export type AggregateMemory = SumMemory | ExtremeMemory | DistinctMemory | LatestMemory | FirstMemory | SequenceMemory;

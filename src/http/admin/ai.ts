@@ -4,11 +4,11 @@ import Type from "typebox";
 import { LanguageModelError } from "../../ai/failure.js";
 import type { AnswerPart } from "../../ai/language-model.js";
 import { instructionsFor, TASKS } from "../../ai/tasks.js";
-import { recordQuestion } from "../../db/api/access.js";
+import { call } from "../../db/api/call.js";
 import { ApiError } from "../errors.js";
 import { envelopeOf } from "../middleware/handle-errors.js";
 import { ClientGoneError } from "../request/body.js";
-import { environmentQuery, KIB, placeIn } from "./parameters.js";
+import { environmentQuery, KIB } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { jsonObject } from "./schemas-common.js";
 
@@ -137,7 +137,7 @@ const question = Type.Object(
  * Asks the language model about facts, and answers what it says as it says it: server-sent events `text` with `{text}`, then `end` with `{model,
  * finishReason, usage}`. What it is told to do is chosen by the task, never by the caller: this is no door to a provider at the operator's cost.
  */
-export const askLanguageModelRoute = adminRoute({
+const askLanguageModelRoute = adminRoute({
   operation: "ask_language_model",
   method: "POST",
   path: "/projects/:project/ai/answers",
@@ -159,14 +159,14 @@ export const askLanguageModelRoute = adminRoute({
     502: ["AI_UNAVAILABLE"],
     504: ["AI_TIMEOUT"],
   },
-  answer: async ({ deps, credentials, params, query, body: { task, facts, model }, ctx }) => {
+  answer: async ({ deps, credentials, at, body: { task, facts, model }, ctx }) => {
     const { ai, calls, sql } = deps;
     if (ai === null) throw new ApiError(409, "AI_NOT_CONFIGURED");
     const text = JSON.stringify(facts);
-    const recorded = { task, model: model ?? ai.defaultModel, factBytes: Buffer.byteLength(text) };
+    const bytes = Buffer.byteLength(text);
     const leave = await ai.places.take(credentials.organizationId);
     try {
-      await calls.run(() => recordQuestion(sql, credentials, placeIn(params, query.env), recorded));
+      await calls.run(() => call(sql, "record_question", credentials, at, task, model ?? ai.defaultModel, bytes));
       const asked = { instructions: instructionsFor(task), facts: text, model };
       const document = await openAnswer(ctx, (signal) => ai.model.ask(asked, signal), model);
       document.once("close", leave);
@@ -177,3 +177,6 @@ export const askLanguageModelRoute = adminRoute({
     }
   },
 });
+
+/** What a language model makes of facts. */
+export const aiRoutes = [askLanguageModelRoute];

@@ -1,15 +1,16 @@
+import type { AdminCredentials, EnvironmentRef } from "../../db/api/access.js";
 import { PassThrough, type Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { TransactionSql } from "postgres";
 import Type from "typebox";
-import type { AdminCredentials, EnvironmentRef } from "../../db/api/access.js";
-import * as calls from "../../db/api/customers.js";
-import { EXPORT_LISTS, type ExportList, fetchExport, openExport } from "../../db/api/customers.js";
+import { call } from "../../db/api/call.js";
+import { EXPORT_LISTS, type ExportList, fetchExport } from "../../db/api/customers.js";
+
 import { onSnapshot } from "../../db/transaction.js";
 import { ApiError } from "../errors.js";
 import { envelopeOf } from "../middleware/handle-errors.js";
 import type { CustomerWork } from "./customer-work.js";
-import { environmentQuery, placeIn } from "./parameters.js";
+import { environmentQuery } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { count, environmentName, exact, instant, jsonObject, orNull, version } from "./schemas-common.js";
 import { cause, customerId, customerState, emission, health, journeyProgress, setAside } from "./schemas-customer.js";
@@ -166,7 +167,7 @@ export async function streamExport(
   return new Promise((resolve, reject) => {
     const overdue = setTimeout(() => document.destroy(notRead()), msMax);
     void onSnapshot(sql, async (tx) => {
-      const head = await openExport(tx, by, at, customerId);
+      const head = await call(tx, "open_export", by, at, customerId);
       resolve(document);
       await pipeline(partsOf(tx, head), document);
     })
@@ -203,48 +204,47 @@ async function* partsOf(tx: TransactionSql, head: string): AsyncGenerator<string
   yield "}\n";
 }
 
-/** Everything that is held about one customer, as one document to keep. */
-export const exportCustomerRoute = adminRoute({
-  operation: "export_customer",
-  method: "GET",
-  path: "/projects/:project/customers/:customerId/export",
-  summary: "Everything that is held about one customer, as one document",
-  query: environmentQuery,
-  answers: { 200: customerExport },
-  refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
-  scarce: true,
-  answer: async ({ deps, credentials, params, query, ctx }) => {
-    const at = placeIn(params, query.env);
-    const customerId = params["customerId"]!;
-    await calls.recordExport(deps.sql, credentials, at, customerId);
-    const document = await streamExport(deps.work, credentials, at, customerId);
-    // Where it fails the answer has begun, so that nothing is left but to log it; the connection is broken off.
-    document.on("error", (error) => envelopeOf(ctx, error));
-    ctx.set("Content-Disposition", `attachment; filename="${fileNameOf(customerId)}"`);
-    return { status: 200, document, type: "application/json" };
-  },
-});
-
-/** Erases one customer: everything that is held about it, in one transaction. Later events of the id begin a new customer. */
-export const eraseCustomerRoute = adminRoute({
-  operation: "erase_customer",
-  method: "DELETE",
-  path: "/projects/:project/customers/:customerId",
-  summary: "Erase everything that is held about one customer",
-  query: environmentQuery,
-  answers: { 200: erasure },
-  refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
-  scarce: true,
-  answer: async ({ deps, credentials, params, query }) => {
-    const at = placeIn(params, query.env);
-    const { erasures, sql } = deps.work;
-    const document = await erasures.run(
-      () => calls.eraseCustomer(sql, credentials, at, params["customerId"]!),
-      credentials.organizationId,
-    );
-    return { status: 200, document };
-  },
-});
+/** Everything that is held about one customer, to keep or to erase. */
+export const customerDataRoutes = [
+  adminRoute({
+    operation: "export_customer",
+    method: "GET",
+    path: "/projects/:project/customers/:customerId/export",
+    summary: "Everything that is held about one customer, as one document",
+    query: environmentQuery,
+    answers: { 200: customerExport },
+    refusals: { 404: ["CUSTOMER_NOT_FOUND"], 429: ["QUOTA_EXCEEDED"] },
+    scarce: true,
+    answer: async ({ deps, credentials, at, params, ctx }) => {
+      const customerId = params["customerId"]!;
+      await call(deps.sql, "export_customer", credentials, at, customerId);
+      const document = await streamExport(deps.work, credentials, at, customerId);
+      // Where it fails the answer has begun, so that nothing is left but to log it; the connection is broken off.
+      document.on("error", (error) => envelopeOf(ctx, error));
+      ctx.set("Content-Disposition", `attachment; filename="${fileNameOf(customerId)}"`);
+      return { status: 200, document, type: "application/json" };
+    },
+  }),
+  // In one transaction. Later events of the id begin a new customer.
+  adminRoute({
+    operation: "erase_customer",
+    method: "DELETE",
+    path: "/projects/:project/customers/:customerId",
+    summary: "Erase everything that is held about one customer",
+    query: environmentQuery,
+    answers: { 200: erasure },
+    refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
+    scarce: true,
+    answer: async ({ deps, credentials, at, params }) => {
+      const { erasures, sql } = deps.work;
+      const document = await erasures.run(
+        () => call(sql, "erase_customer", credentials, at, params["customerId"]!),
+        credentials.organizationId,
+      );
+      return { status: 200, document };
+    },
+  }),
+];
 
 /** Of an id of any characters, a name that every file system takes and no shell or header reads anything into. */
 function fileNameOf(customerId: string): string {

@@ -1,14 +1,14 @@
 import Type from "typebox";
-import * as calls from "../../db/api/ingestion.js";
+import { call, callBytes } from "../../db/api/call.js";
 import { ApiError } from "../errors.js";
 import { openEventStream } from "../event-stream.js";
-import { environmentQuery, listQuery, nameFilter, placeIn, sinceOf } from "./parameters.js";
+import { environmentQuery, listQuery, nameFilter, sinceFilter } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { exact, instant, jsonObject, listOf } from "./schemas-common.js";
 
 const PAGE = 200;
 
-const event = exact(
+export const event = exact(
   {
     id: Type.String({
       description: "The id that ingestion answered; ids sort in order of acceptance.",
@@ -24,75 +24,72 @@ const event = exact(
   { title: "Event" },
 );
 
-/** Events as accepted. A page of rare filters may be short, even empty, and nextCursor go on all the same. */
-export const listEventsRoute = adminRoute({
-  operation: "list_events",
-  method: "GET",
-  path: "/projects/:project/events",
-  summary: "Events, newest occurrence first",
-  query: Type.Object(
-    {
-      ...listQuery.properties,
-      limit: Type.Integer({ minimum: 1, maximum: 200, default: 20 }),
-      customer: nameFilter,
-      type: nameFilter,
-      status: Type.Optional(Type.Enum(["processed", "pending"])),
-      since: nameFilter,
-    },
-    { additionalProperties: false },
-  ),
-  answers: { 200: listOf(event) },
-  answer: async ({ deps, credentials, params, query: { env, customer, type, status, since, ...page } }) => {
-    const filters = {
-      customer,
-      event: type,
-      status,
-      since: since === undefined ? undefined : sinceOf(since, "since"),
-    };
-    const place = placeIn(params, env);
-    return { status: 200, document: await calls.listEvents(deps.sql, credentials, place, filters, page) };
-  },
-});
-
-/**
- * What is accepted from now on, or after the event of the header `Last-Event-ID`, in the order of acceptance: server-sent events `event`
- * whose data are items as of the list, each once. A message without text has an id that says where the stream is: when it begins, and while
- * nothing comes.
- * Permissions are checked with every page; the stream ends with an event `error` whose data is an error envelope.
- */
-export const streamEventsRoute = adminRoute({
-  operation: "stream_events",
-  method: "GET",
-  path: "/projects/:project/events/stream",
-  summary: "Events as they are accepted, as server-sent events",
-  query: Type.Object(
-    { ...environmentQuery.properties, customer: nameFilter, type: nameFilter },
-    { additionalProperties: false },
-  ),
-  headers: {
-    "Last-Event-ID": Type.Optional(
-      Type.String({
-        description: "The id that came with the last event: goes on after it.",
-        examples: ["evt_0000000000000400"],
-      }),
-    ),
-  },
-  type: "text/event-stream",
-  scarce: true,
-  answers: { 200: Type.String({ description: "Server-sent events `event`, whose data are items as of the list." }) },
-  answer: async ({ deps, credentials, params, query: { env, customer, type }, ctx }) => {
-    const place = placeIn(params, env);
-    const document = await openEventStream(ctx, {
-      organizationId: credentials.organizationId,
-      next: async (position) => {
-        const page = await calls.streamEvents(deps.sql, credentials, place, { customer, event: type }, position, PAGE);
-        return { ...page, positionId: idAt(page.position) };
+/** Events as accepted. */
+export const eventRoutes = [
+  // A page of rare filters may be short, even empty, and nextCursor go on all the same.
+  adminRoute({
+    operation: "list_events",
+    method: "GET",
+    path: "/projects/:project/events",
+    summary: "Events, newest occurrence first",
+    query: Type.Object(
+      {
+        ...listQuery.properties,
+        limit: Type.Integer({ minimum: 1, maximum: 200, default: 20 }),
+        customer: nameFilter,
+        type: nameFilter,
+        status: Type.Optional(Type.Enum(["processed", "pending"])),
+        since: nameFilter,
       },
-      position: readPosition(ctx.get("Last-Event-ID")),
-    });
-    return { status: 200, type: "text/event-stream", document };
-  },
-});
+      { additionalProperties: false },
+    ),
+    answers: { 200: listOf(event) },
+    answer: async ({ deps, credentials, at, query }) => {
+      const { customer: customerId, type: event, status, since } = query;
+      const filters = { customerId, event, status, since: sinceFilter(since) };
+      return { status: 200, document: await callBytes(deps.sql, "list_events", credentials, at, filters, query) };
+    },
+  }),
+  /**
+   * What is accepted from now on, or after the event of the header `Last-Event-ID`, in the order of acceptance: server-sent events `event`
+   * whose data are items as of the list, each once. A message without text has an id that says where the stream is: when it begins, and while
+   * nothing comes.
+   * Permissions are checked with every page; the stream ends with an event `error` whose data is an error envelope.
+   */
+  adminRoute({
+    operation: "stream_events",
+    method: "GET",
+    path: "/projects/:project/events/stream",
+    summary: "Events as they are accepted, as server-sent events",
+    query: Type.Object(
+      { ...environmentQuery.properties, customer: nameFilter, type: nameFilter },
+      { additionalProperties: false },
+    ),
+    headers: {
+      "Last-Event-ID": Type.Optional(
+        Type.String({
+          description: "The id that came with the last event: goes on after it.",
+          examples: ["evt_0000000000000400"],
+        }),
+      ),
+    },
+    type: "text/event-stream",
+    scarce: true,
+    answers: { 200: Type.String({ description: "Server-sent events `event`, whose data are items as of the list." }) },
+    answer: async ({ deps, credentials, at, query, ctx }) => {
+      const filters = { customerId: query.customer, event: query.type };
+      const document = await openEventStream(ctx, {
+        organizationId: credentials.organizationId,
+        next: async (position) => {
+          const page = await call(deps.sql, "stream_events", credentials, at, filters, position, PAGE);
+          return { ...page, positionId: idAt(page.position) };
+        },
+        position: readPosition(ctx.get("Last-Event-ID")),
+      });
+      return { status: 200, type: "text/event-stream", document };
+    },
+  }),
+];
 
 /** The id that an event of this number has, whether there is one or not. */
 function idAt(position: string): string {

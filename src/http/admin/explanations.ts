@@ -1,13 +1,9 @@
 import Type from "typebox";
-import {
-  beginExplanation,
-  type ExplainedPart,
-  explanationHistory,
-  explanationSnapshot,
-} from "../../db/api/customers.js";
+import { call } from "../../db/api/call.js";
+import { type ExplainedPart, explanationHistory } from "../../db/api/customers.js";
 import { onSnapshot } from "../../db/transaction.js";
 import type { ExplainQuestions } from "./explain-stored.js";
-import { environmentQuery, placeIn } from "./parameters.js";
+import { environmentQuery } from "./parameters.js";
 import { type AdminCall, adminRoute, type AdminAnswer } from "./route.js";
 import { exact, instant, jsonObject, orNull, version } from "./schemas-common.js";
 import { cause, customerId, health, setAside } from "./schemas-customer.js";
@@ -30,7 +26,7 @@ const about = {
   }),
 };
 
-const score = exact(
+export const presentScore = exact(
   {
     ...health.properties,
     scoredAt: orNull(instant),
@@ -49,7 +45,7 @@ const tree = jsonObject("An explanation of conditions: a tree, as the conditions
 const healthExplanation = exact(
   {
     ...about,
-    score: orNull(score),
+    score: orNull(presentScore),
     factors: orNull(
       exact({
         overall: orNull(Type.Number()),
@@ -75,48 +71,50 @@ const customerExplanation = exact(
   { title: "CustomerExplanation" },
 );
 
-/** The factors behind the present health score: each component with what it measures, what that is now, and when it changes. */
-export const getHealthRoute = adminRoute({
-  operation: "explain_health",
-  method: "GET",
-  path: "/projects/:project/customers/:customerId/health",
-  summary: "The factors behind the health score of one customer",
-  query: environmentQuery,
-  answers: { 200: healthExplanation },
-  refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
-  scarce: true,
-  answer: (call) => explanation(call, "health"),
-});
+/** Why a customer stands where it does. */
+export const explanationRoutes = [
+  // Each component with what it measures, what that is now, and when it changes.
+  adminRoute({
+    operation: "explain_health",
+    method: "GET",
+    path: "/projects/:project/customers/:customerId/health",
+    summary: "The factors behind the health score of one customer",
+    query: environmentQuery,
+    answers: { 200: healthExplanation },
+    refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
+    scarce: true,
+    answer: (request) => explanation(request, "health"),
+  }),
+  // Every part of the model with the conditions that are consulted in its present state.
+  adminRoute({
+    operation: "explain_customer",
+    method: "GET",
+    path: "/projects/:project/customers/:customerId/explanation",
+    summary: "Why one customer stands where it does, condition by condition",
+    query: environmentQuery,
+    answers: { 200: customerExplanation },
+    refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
+    scarce: true,
+    answer: (request) => explanation(request, "customer"),
+  }),
+];
 
-/** Why a customer stands where it does: every part of the model with the conditions that are consulted in its present state. */
-export const getExplanationRoute = adminRoute({
-  operation: "explain_customer",
-  method: "GET",
-  path: "/projects/:project/customers/:customerId/explanation",
-  summary: "Why one customer stands where it does, condition by condition",
-  query: environmentQuery,
-  answers: { 200: customerExplanation },
-  refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
-  scarce: true,
-  answer: (call) => explanation(call, "customer"),
-});
-
-type ExplanationCall = Pick<AdminCall<typeof environmentQuery, never>, "deps" | "credentials" | "params" | "query">;
+type ExplanationCall = Pick<AdminCall<typeof environmentQuery, never>, "deps" | "credentials" | "at" | "params">;
 
 /** Reads on one snapshot of the database what a thread explains. */
 async function explanation(
-  { deps: { work }, credentials, params, query }: ExplanationCall,
+  { deps: { work }, credentials: by, at, params }: ExplanationCall,
   part: ExplainedPart,
 ): Promise<AdminAnswer> {
-  const of = { by: credentials, at: placeIn(params, query.env), customerId: params["customerId"]!, part };
+  const customerId = params["customerId"]!;
   const explain = () =>
     onSnapshot(work.sql, async (tx) => {
-      const stored = await beginExplanation(tx, of);
+      const stored = await call(tx, "begin_explanation", by, at, customerId, part);
       const answers: ExplainQuestions & Record<string, (input: never) => Promise<unknown>> = {
-        snapshot: (version) => explanationSnapshot(tx, of, version),
-        history: ({ requests, pageSize }) => explanationHistory(tx, of, requests, pageSize),
+        snapshot: (version) => call(tx, "explanation_snapshot", by, at, version, part),
+        history: ({ requests, pageSize }) => explanationHistory(tx, { by, at, customerId, part }, requests, pageSize),
       };
       return work.thread.run("explainStored", { part, stored }, { answers });
     });
-  return { status: 200, document: await work.explanations.run(explain, credentials.organizationId) };
+  return { status: 200, document: await work.explanations.run(explain, by.organizationId) };
 }

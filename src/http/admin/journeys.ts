@@ -1,6 +1,5 @@
 import Type from "typebox";
-import * as calls from "../../db/api/customers.js";
-import { environmentQuery, placeIn } from "./parameters.js";
+import { environmentQuery } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { exact, instant, orNull } from "./schemas-common.js";
 
@@ -36,7 +35,7 @@ const earlierRun = exact(
   { title: "JourneyRun" },
 );
 
-const journey = exact(
+export const journey = exact(
   {
     customerId: Type.String(),
     journeyId: Type.String(),
@@ -54,18 +53,17 @@ const journey = exact(
   { title: "Journey" },
 );
 
-/** A customer's progress in one journey and how long its steps took, with the latest hundred of the earlier runs. */
-export const getJourneyRoute = adminRoute({
-  operation: "get_journey",
-  method: "GET",
-  path: "/projects/:project/customers/:customerId/journeys/:journeyId",
-  summary: "A customer's progress in one journey, with the time that its steps took",
-  query: environmentQuery,
-  answers: { 200: journey },
-  refusals: { 404: ["CUSTOMER_NOT_FOUND", "JOURNEY_NOT_FOUND"] },
-  answer: async ({ deps, credentials, params, query }) => {
-    const place = placeIn(params, query.env);
-    const document = await calls.getJourney(deps.sql, credentials, place, params["customerId"]!, params["journeyId"]!);
-    return { status: 200, document };
-  },
-});
+/** A customer's progress in one journey. */
+export const journeyRoutes = [
+  // With the latest hundred of the earlier runs.
+  adminRoute({
+    operation: "get_journey",
+    method: "GET",
+    path: "/projects/:project/customers/:customerId/journeys/:journeyId",
+    summary: "A customer's progress in one journey, with the time that its steps took",
+    query: environmentQuery,
+    answers: { 200: journey },
+    refusals: { 404: ["CUSTOMER_NOT_FOUND", "JOURNEY_NOT_FOUND"] },
+    passes: ({ at, params }) => [at, params["customerId"]!, params["journeyId"]!],
+  }),
+];

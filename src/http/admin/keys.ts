@@ -1,13 +1,12 @@
 import Type from "typebox";
-import * as calls from "../../db/api/projects.js";
 import { newApiKey } from "../request/credentials.js";
-import { displayName, emptyObject, environmentQuery, graceOf, KIB, listQuery, placeIn } from "./parameters.js";
+import { displayName, emptyObject, environmentQuery, graceOf, KIB, listQuery } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { exact, instant, listOf, orNull } from "./schemas-common.js";
 
 const id = Type.String({ description: "Of the key.", examples: ["key_5d0c2b6e4f1a4c7f9b3e"] });
 
-const key = exact(
+export const key = exact(
   {
     id,
     name: Type.String(),
@@ -28,11 +27,11 @@ const secret = Type.String({
   examples: ["svc_test_…"],
 });
 
-const changedKey = exact({ key }, { title: "ChangedApiKey" });
+export const changedKey = exact({ key }, { title: "ChangedApiKey" });
 
-const createdKey = exact({ key, secret }, { title: "CreatedApiKey" });
+export const createdKey = exact({ key, secret }, { title: "CreatedApiKey" });
 
-const rotatedKey = exact(
+export const rotatedKey = exact(
   { key, secret, replaced: exact({ id, revokedAt: instant }, { description: "The key that it takes the place of." }) },
   { title: "RotatedApiKey" },
 );
@@ -45,71 +44,61 @@ const rotation = Type.Object(
   { additionalProperties: false },
 );
 
-/** The keys of an environment, without the keys themselves. */
-export const listKeysRoute = adminRoute({
-  operation: "list_keys",
-  method: "GET",
-  path: "/projects/:project/keys",
-  summary: "The keys of an environment, the newest first",
-  query: listQuery,
-  answers: { 200: keyList },
-  answer: async ({ deps, credentials, params, query: { env, ...page } }) => {
-    const place = placeIn(params, env);
-    return { status: 200, document: await calls.listKeys(deps.sql, credentials, place, page) };
-  },
-});
-
-/** Adds a key. It is in this answer and nowhere else, ever. */
-export const createKeyRoute = adminRoute({
-  operation: "create_key",
-  method: "POST",
-  path: "/projects/:project/keys",
-  summary: "Add a key to an environment",
-  query: environmentQuery,
-  body: { schema: newKey, bytesMax: 16 * KIB },
-  answers: { 201: createdKey },
-  refusals: { 429: ["QUOTA_EXCEEDED"] },
-  answer: async ({ deps, credentials, params, query: { env }, body }) => {
-    const secret = newApiKey(env);
-    const place = placeIn(params, env);
-    const key = await calls.createKey(deps.sql, credentials, place, body.name, secret);
-    return { status: 201, document: { key: JSON.parse(key) as object, secret: secret.text } };
-  },
-});
-
-/** Replaces a key by a new one of the same name; the old one works until the grace is over. */
-export const rotateKeyRoute = adminRoute({
-  operation: "rotate_key",
-  method: "POST",
-  path: "/projects/:project/keys/:keyId/rotate",
-  summary: "Replace a key by a new one; the old one works until the grace is over",
-  query: environmentQuery,
-  body: { schema: rotation, bytesMax: KIB },
-  answers: { 201: rotatedKey },
-  refusals: { 404: ["KEY_NOT_FOUND"], 409: ["KEY_REVOKED"], 429: ["QUOTA_EXCEEDED"] },
-  answer: async ({ deps, credentials, params, query: { env }, body }) => {
-    const secret = newApiKey(env);
-    const place = placeIn(params, env);
-    const grace = graceOf(body.grace ?? "24h", "30d", "0m ends the old key at once.");
-    const document = await calls.rotateKey(deps.sql, credentials, place, params["keyId"]!, grace, secret);
-    const { key, replaced } = JSON.parse(document) as { key: object; replaced: object };
-    return { status: 201, document: { key, secret: secret.text, replaced } };
-  },
-});
-
-/** Ends a key at once. */
-export const revokeKeyRoute = adminRoute({
-  operation: "revoke_key",
-  method: "POST",
-  path: "/projects/:project/keys/:keyId/revoke",
-  summary: "End a key at once",
-  query: environmentQuery,
-  body: { schema: emptyObject, bytesMax: KIB },
-  answers: { 200: changedKey },
-  refusals: { 404: ["KEY_NOT_FOUND"] },
-  answer: async ({ deps, credentials, params, query: { env } }) => {
-    const place = placeIn(params, env);
-    const key = await calls.revokeKey(deps.sql, credentials, place, params["keyId"]!);
-    return { status: 200, document: { key: JSON.parse(key) as object } };
-  },
-});
+/** The keys of an environment. */
+export const keyRoutes = [
+  adminRoute({
+    operation: "list_keys",
+    method: "GET",
+    path: "/projects/:project/keys",
+    summary: "The keys of an environment, the newest first",
+    query: listQuery,
+    answers: { 200: keyList },
+    passes: ({ at, query }) => [at, query],
+  }),
+  // The key is in this answer and nowhere else, ever.
+  adminRoute({
+    operation: "create_key",
+    method: "POST",
+    path: "/projects/:project/keys",
+    summary: "Add a key to an environment",
+    query: environmentQuery,
+    body: { schema: newKey, bytesMax: 16 * KIB },
+    answers: { 201: createdKey },
+    answer: async ({ call, at, query, body }) => {
+      const secret = newApiKey(query.env);
+      const key = await call("create_key", at, body.name, secret);
+      return { status: 201, document: { key: JSON.parse(key) as object, secret: secret.text } };
+    },
+  }),
+  adminRoute({
+    operation: "rotate_key",
+    method: "POST",
+    path: "/projects/:project/keys/:keyId/rotate",
+    summary: "Replace a key by a new one; the old one works until the grace is over",
+    query: environmentQuery,
+    body: { schema: rotation, bytesMax: KIB },
+    answers: { 201: rotatedKey },
+    refusals: { 404: ["KEY_NOT_FOUND"], 409: ["KEY_REVOKED"] },
+    answer: async ({ call, at, params, query, body }) => {
+      const secret = newApiKey(query.env);
+      const grace = graceOf(body.grace ?? "24h", "30d", "0m ends the old key at once.");
+      const document = await call("rotate_key", at, params["keyId"]!, grace, secret);
+      const { key, replaced } = JSON.parse(document) as { key: object; replaced: object };
+      return { status: 201, document: { key, secret: secret.text, replaced } };
+    },
+  }),
+  adminRoute({
+    operation: "revoke_key",
+    method: "POST",
+    path: "/projects/:project/keys/:keyId/revoke",
+    summary: "End a key at once",
+    query: environmentQuery,
+    body: { schema: emptyObject, bytesMax: KIB },
+    answers: { 200: changedKey },
+    refusals: { 404: ["KEY_NOT_FOUND"] },
+    answer: async ({ call, at, params }) => {
+      const key = await call("revoke_key", at, params["keyId"]!);
+      return { status: 200, document: { key: JSON.parse(key) as object } };
+    },
+  }),
+];

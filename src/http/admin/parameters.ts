@@ -1,6 +1,5 @@
 import type { Context } from "koa";
 import Type from "typebox";
-import type { EnvironmentRef } from "../../db/api/access.js";
 import { isDuration, isIsoDate, parseDuration } from "../../model/snapshot/duration.js";
 import type { Duration } from "../../model/snapshot/types.js";
 import { ApiError } from "../errors.js";
@@ -19,14 +18,6 @@ export const emptyObject = Type.Object({}, { additionalProperties: false });
 
 /** `?env=`, test unless given. */
 export const environmentQuery = Type.Object({ env: environment }, { additionalProperties: false });
-
-/** The environment that a path below `/projects/:project` and `?env=` name. */
-export function placeIn(
-  params: Readonly<Record<string, string>>,
-  environment: EnvironmentRef["environment"],
-): EnvironmentRef {
-  return { project: params["project"]!, environment };
-}
 
 /** `?limit=&cursor=`, for lists that concern no environment. */
 export const pageQuery = Type.Object({ limit, cursor }, { additionalProperties: false });
@@ -86,6 +77,11 @@ export function sinceOf(since: string, field: string): Date {
     value: since,
     fix: "Write for example 7d, 2026-03-01 or 2026-03-01T09:00:00Z.",
   });
+}
+
+/** As `sinceOf`, of a filter that may be missing. */
+export function sinceFilter(since: string | undefined): Date | undefined {
+  return since === undefined ? undefined : sinceOf(since, "since");
 }
 
 /** The members of a query as text, in the order in which they came. Throws VALIDATION_ERROR for one that is there twice or is no text. */

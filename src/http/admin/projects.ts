@@ -1,11 +1,10 @@
 import Type from "typebox";
-import * as calls from "../../db/api/projects.js";
 import { newApiKey } from "../request/credentials.js";
-import { displayName, environmentQuery, KIB, pageQuery, placeIn } from "./parameters.js";
+import { displayName, environmentQuery, KIB, pageQuery } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import { count, environmentName, exact, instant, listOf, orNull, version } from "./schemas-common.js";
+import { count, environmentName, exact, instant, listOf, mapOf, orNull, version } from "./schemas-common.js";
 
-const createdProject = exact(
+export const createdProject = exact(
   {
     project: exact({ slug: Type.String(), name: Type.String(), createdAt: instant }),
     keys: exact(
@@ -21,7 +20,7 @@ const activeVersion = exact({
   activatedAt: orNull(instant),
 });
 
-const project = exact(
+export const project = exact(
   {
     slug: Type.String(),
     name: Type.String(),
@@ -33,7 +32,7 @@ const project = exact(
 
 const projectList = listOf(project);
 
-const overview = exact(
+export const overview = exact(
   {
     environment: environmentName,
     configVersion: orNull(version, "The active version."),
@@ -48,7 +47,7 @@ const overview = exact(
     lifecycle: Type.Array(exact({ state: Type.String(), customers: count, everEntered: count })),
     segments: Type.Array(exact({ segment: Type.String(), members: count })),
     webhooks: exact({ delivered: count, pending: count, failed: count }, { description: "Deliveries by status." }),
-    emissions: Type.Object({}, { additionalProperties: count, description: "How many of each type." }),
+    emissions: mapOf(count, "How many of each type."),
   },
   { title: "Overview" },
 );
@@ -64,63 +63,51 @@ const newProject = Type.Object(
   { additionalProperties: false },
 );
 
-/** Creates a project. Its keys are in this answer and nowhere else, ever. */
-export const createProjectRoute = adminRoute({
-  operation: "create_project",
-  method: "POST",
-  path: "/projects",
-  summary: "Create a project with its two environments and a key for each",
-  body: { schema: newProject, bytesMax: 16 * KIB },
-  answers: { 201: createdProject },
-  refusals: { 409: ["SLUG_TAKEN"], 429: ["QUOTA_EXCEEDED"] },
-  answer: async ({ deps, credentials, body }) => {
-    const test = newApiKey("test");
-    const live = newApiKey("live");
-    const project = await calls.createProject(deps.sql, credentials, body, { test, live });
-    return {
-      status: 201,
-      document: { project: JSON.parse(project) as object, keys: { test: test.text, live: live.text } },
-    };
-  },
-});
-
-/** The projects of the organization, in the order of their slugs. */
-export const listProjectsRoute = adminRoute({
-  operation: "list_projects",
-  method: "GET",
-  path: "/projects",
-  summary: "The projects of the organization",
-  query: pageQuery,
-  answers: { 200: projectList },
-  answer: async ({ deps, credentials, query }) => ({
-    status: 200,
-    document: await calls.listProjects(deps.sql, credentials, query),
+/** Projects, and an environment in numbers. */
+export const projectRoutes = [
+  adminRoute({
+    operation: "list_projects",
+    method: "GET",
+    path: "/projects",
+    summary: "The projects of the organization",
+    query: pageQuery,
+    answers: { 200: projectList },
+    passes: ({ query }) => [query],
   }),
-});
-
-/** One project with what is active in its environments. */
-export const getProjectRoute = adminRoute({
-  operation: "get_project",
-  method: "GET",
-  path: "/projects/:project",
-  summary: "A project with what is active in its environments",
-  answers: { 200: project },
-  answer: async ({ deps, credentials, params }) => ({
-    status: 200,
-    document: await calls.getProject(deps.sql, credentials, params["project"]!),
+  // The keys are in this answer and nowhere else, ever.
+  adminRoute({
+    operation: "create_project",
+    method: "POST",
+    path: "/projects",
+    summary: "Create a project with its two environments and a key for each",
+    body: { schema: newProject, bytesMax: 16 * KIB },
+    answers: { 201: createdProject },
+    refusals: { 409: ["SLUG_TAKEN"] },
+    answer: async ({ call, body }) => {
+      const test = newApiKey("test");
+      const live = newApiKey("live");
+      const project = await call("create_project", body, { test, live });
+      return {
+        status: 201,
+        document: { project: JSON.parse(project) as object, keys: { test: test.text, live: live.text } },
+      };
+    },
   }),
-});
-
-/** An environment in numbers. */
-export const getOverviewRoute = adminRoute({
-  operation: "get_overview",
-  method: "GET",
-  path: "/projects/:project/overview",
-  summary: "An environment in numbers",
-  query: environmentQuery,
-  answers: { 200: overview },
-  answer: async ({ deps, credentials, params, query }) => ({
-    status: 200,
-    document: await calls.getOverview(deps.sql, credentials, placeIn(params, query.env)),
+  adminRoute({
+    operation: "get_project",
+    method: "GET",
+    path: "/projects/:project",
+    summary: "A project with what is active in its environments",
+    answers: { 200: project },
+    passes: ({ params }) => [params["project"]!],
   }),
-});
+  adminRoute({
+    operation: "get_overview",
+    method: "GET",
+    path: "/projects/:project/overview",
+    summary: "An environment in numbers",
+    query: environmentQuery,
+    answers: { 200: overview },
+    passes: ({ at }) => [at],
+  }),
+];

@@ -1,9 +1,18 @@
 import Type, { type Static, type TSchema } from "typebox";
-import * as calls from "../../db/api/recompute.js";
 import { ApiError } from "../errors.js";
-import { environmentQuery, KIB, listQuery, nameText, placeIn } from "./parameters.js";
+import { environmentQuery, KIB, listQuery, nameText } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import { count, environmentName, exact, instant, jsonObject, listOf, orNull, version } from "./schemas-common.js";
+import {
+  count,
+  environmentName,
+  exact,
+  instant,
+  jsonObject,
+  listOf,
+  mapOf,
+  orNull,
+  version,
+} from "./schemas-common.js";
 import { hash } from "./schemas-config.js";
 import { customerId, journeyProgress } from "./schemas-customer.js";
 
@@ -59,7 +68,7 @@ const job = {
   finishedAt: orNull(instant, "When it was completed or given up."),
 };
 
-const recompute = exact(
+export const recompute = exact(
   {
     id: Type.String({ pattern: "^rec_[0-9a-f]+$", examples: ["rec_5f0c2a9e7b1d4c3a5f0c"] }),
     status,
@@ -87,15 +96,12 @@ export const preview = exact(
 );
 
 const state = orNull(Type.String(), "Null where there is none.");
-const score = orNull(
-  exact({ overall: Type.Number(), components: Type.Object({}, { additionalProperties: Type.Number() }) }),
-  "Null where there is none.",
-);
+const score = orNull(exact({ overall: Type.Number(), components: mapOf(Type.Number()) }), "Null where there is none.");
 
 /** A pair of what was and what is, or would be. */
 const beforeAndAfter = <Schema extends TSchema>(schema: Schema) => exact({ before: schema, after: schema });
 
-const difference = exact(
+export const difference = exact(
   {
     customerId,
     lifecycle: beforeAndAfter(state),
@@ -158,94 +164,76 @@ export const customersQuery = Type.Object(
 
 const NOT_FOUND = { 404: ["RECOMPUTE_NOT_FOUND"] };
 
-/** Queues a recompute; it is done when those before it are. */
-export const createRecomputeRoute = adminRoute({
-  operation: "create_recompute",
-  method: "POST",
-  path: "/projects/:project/recomputes",
-  summary: "Queue a recompute of one customer or of all, or a dry run of it",
-  query: environmentQuery,
-  body: { schema: newRecompute, bytesMax: 16 * KIB },
-  answers: { 202: recompute },
-  refusals: { ...NOT_FOUND, 409: ["RECOMPUTE_NOT_A_DRY_RUN"], 429: ["QUOTA_EXCEEDED"] },
-  answer: async ({ deps, credentials, params, query: { env }, body, ctx }) => {
-    const place = placeIn(params, env);
-    const document = await calls.createRecompute(deps.sql, credentials, place, scopeOf(body), body.dryRun ?? false);
-    ctx.set("Location", placeOfJob(place, "recomputes", document));
-    return { status: 202, document };
-  },
-});
-
-/** The recomputes and dry runs of an environment; previews are not among them. */
-export const listRecomputesRoute = adminRoute({
-  operation: "list_recomputes",
-  method: "GET",
-  path: "/projects/:project/recomputes",
-  summary: "The recomputes and dry runs of an environment, the newest first",
-  query: Type.Object(
-    {
-      ...listQuery.properties,
-      limit: Type.Integer({ ...listQuery.properties.limit, default: 20 }),
-      status: Type.Optional(Type.Enum([...RECOMPUTE_STATUSES])),
+/** Recomputes and dry runs. */
+export const recomputeRoutes = [
+  // It is done when those before it are.
+  adminRoute({
+    operation: "create_recompute",
+    method: "POST",
+    path: "/projects/:project/recomputes",
+    summary: "Queue a recompute of one customer or of all, or a dry run of it",
+    query: environmentQuery,
+    body: { schema: newRecompute, bytesMax: 16 * KIB },
+    answers: { 202: recompute },
+    refusals: { ...NOT_FOUND, 409: ["RECOMPUTE_NOT_A_DRY_RUN"] },
+    answer: async ({ call, at, body, ctx }) => {
+      const { customerId, from } = scopeOf(body);
+      const document = await call("create_recompute", at, customerId, body.dryRun ?? false, from);
+      ctx.set("Location", placeOfJob(at, "recomputes", document));
+      return { status: 202, document };
     },
-    { additionalProperties: false },
-  ),
-  answers: { 200: recomputeList },
-  answer: async ({ deps, credentials, params, query: { env, status, ...page } }) => ({
-    status: 200,
-    document: await calls.listRecomputes(deps.sql, credentials, placeIn(params, env), status, page),
   }),
-});
-
-/** A recompute with how far it has come and what came of it so far. */
-export const getRecomputeRoute = adminRoute({
-  operation: "get_recompute",
-  method: "GET",
-  path: "/projects/:project/recomputes/:recompute",
-  summary: "A recompute, with its progress and what came of it so far",
-  query: environmentQuery,
-  answers: { 200: recompute },
-  refusals: NOT_FOUND,
-  answer: async ({ deps, credentials, params, query: { env } }) => ({
-    status: 200,
-    document: await calls.getRecompute(deps.sql, credentials, placeIn(params, env), params["recompute"]!),
+  // Previews are not among them.
+  adminRoute({
+    operation: "list_recomputes",
+    method: "GET",
+    path: "/projects/:project/recomputes",
+    summary: "The recomputes and dry runs of an environment, the newest first",
+    query: Type.Object(
+      {
+        ...listQuery.properties,
+        limit: Type.Integer({ ...listQuery.properties.limit, default: 20 }),
+        status: Type.Optional(Type.Enum([...RECOMPUTE_STATUSES])),
+      },
+      { additionalProperties: false },
+    ),
+    answers: { 200: recomputeList },
+    passes: ({ at, query }) => [at, query.status, query],
   }),
-});
-
-/** The customers that it changes, with what changes. A page of large differences is short, and nextCursor goes on all the same. */
-export const listRecomputeCustomersRoute = adminRoute({
-  operation: "list_recompute_customers",
-  method: "GET",
-  path: "/projects/:project/recomputes/:recompute/customers",
-  summary: "The customers that a recompute changes, the most telling first",
-  query: customersQuery,
-  answers: { 200: differenceList },
-  refusals: NOT_FOUND,
-  answer: async ({ deps, credentials, params, query: { env, order, ...page } }) => {
-    const place = placeIn(params, env);
-    const id = params["recompute"]!;
-    return {
-      status: 200,
-      document: await calls.listRecomputeCustomers(deps.sql, credentials, place, id, order, page),
-    };
-  },
-});
-
-/** Puts a recompute that was given up back into the queue; it goes on where it ended. */
-export const retryRecomputeRoute = adminRoute({
-  operation: "retry_recompute",
-  method: "POST",
-  path: "/projects/:project/recomputes/:recompute/retry",
-  summary: "Go on with a recompute that was given up",
-  query: environmentQuery,
-  body: { schema: nothing, bytesMax: KIB },
-  answers: { 202: recompute },
-  refusals: { ...NOT_FOUND, 409: ["RECOMPUTE_NOT_DEAD"], 429: ["QUOTA_EXCEEDED"] },
-  answer: async ({ deps, credentials, params, query: { env } }) => ({
-    status: 202,
-    document: await calls.retryRecompute(deps.sql, credentials, placeIn(params, env), params["recompute"]!),
+  adminRoute({
+    operation: "get_recompute",
+    method: "GET",
+    path: "/projects/:project/recomputes/:recompute",
+    summary: "A recompute, with its progress and what came of it so far",
+    query: environmentQuery,
+    answers: { 200: recompute },
+    refusals: NOT_FOUND,
+    passes: ({ at, params }) => [at, params["recompute"]!],
   }),
-});
+  // A page of large differences is short, and nextCursor goes on all the same.
+  adminRoute({
+    operation: "list_recompute_customers",
+    method: "GET",
+    path: "/projects/:project/recomputes/:recompute/customers",
+    summary: "The customers that a recompute changes, the most telling first",
+    query: customersQuery,
+    answers: { 200: differenceList },
+    refusals: NOT_FOUND,
+    passes: ({ at, params, query }) => [at, params["recompute"]!, query.order === "customerId", query],
+  }),
+  // It goes on where it ended.
+  adminRoute({
+    operation: "retry_recompute",
+    method: "POST",
+    path: "/projects/:project/recomputes/:recompute/retry",
+    summary: "Go on with a recompute that was given up",
+    query: environmentQuery,
+    body: { schema: nothing, bytesMax: KIB },
+    answers: { 202: recompute },
+    refusals: { ...NOT_FOUND, 409: ["RECOMPUTE_NOT_DEAD"] },
+    passes: ({ at, params }) => [at, params["recompute"]!],
+  }),
+];
 
 /** Where what was queued can be looked at. @param document the job. */
 export function placeOfJob(
@@ -258,7 +246,10 @@ export function placeOfJob(
 }
 
 /** The one scope that was chosen. Throws VALIDATION_ERROR where there is none, or more than one. */
-function scopeOf({ customerId, all, from }: Static<typeof newRecompute>): calls.RecomputeOf {
+function scopeOf({ customerId, all, from }: Static<typeof newRecompute>): {
+  customerId?: string | undefined;
+  from?: string | undefined;
+} {
   const [first, second] = Object.entries({ customerId, all, from })
     .filter(([, value]) => value !== undefined)
     .map(([name]) => name);
@@ -269,5 +260,5 @@ function scopeOf({ customerId, all, from }: Static<typeof newRecompute>): calls.
     const message = `\`${first}\` and \`${second}\` exclude each other.`;
     throw new ApiError(400, "VALIDATION_ERROR", { message, field: second, fix });
   }
-  return from === undefined ? { customerId: customerId ?? null } : { from };
+  return { customerId, from };
 }

@@ -1,9 +1,11 @@
+import type { AdminCredentials, EnvironmentRef } from "../../db/api/access.js";
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import type { Context } from "koa";
 import type { Sql } from "postgres";
 import type { Static, TObject, TSchema } from "typebox";
-import { authorizeRequest, type AdminCredentials } from "../../db/api/access.js";
+import { call, callBytes, type AnswerOf, type ArgumentsOf, type FunctionName } from "../../db/api/call.js";
+
 import type { Mailer } from "../../mail/mailer.js";
 import { readJsonBody, readJsonText } from "../request/body.js";
 import { bearerToken, hashCredential } from "../request/credentials.js";
@@ -49,6 +51,10 @@ export interface BoundDeps extends AdminDeps {
 export interface AdminCall<Query extends TSchema, Body extends TSchema> {
   deps: BoundDeps;
   credentials: AdminCredentials;
+  /** Calls a function of the database with the credentials. */
+  call: <Name extends AdminFunction>(name: Name, ...args: FurtherArguments<Name>) => Promise<AnswerOf<Name>>;
+  /** The environment that a path below `/projects/:project` and `?env=` name; of a query without `env`, none. */
+  at: Static<Query> extends { env: EnvironmentRef["environment"] } ? EnvironmentRef : undefined;
   params: Readonly<Record<string, string>>;
   query: Static<Query>;
   body: Static<Body>;
@@ -73,7 +79,20 @@ interface BodyShape<Body extends TSchema> {
   submission?: SubmissionKind;
 }
 
-interface AdminRoute<Query extends TObject, Body extends TSchema> extends Declaration {
+/** What takes the credentials first. */
+type AdminFunction = {
+  [Name in FunctionName]: ArgumentsOf<Name> extends readonly [AdminCredentials, ...infer _] ? Name : never;
+}[FunctionName];
+
+/** What such a function takes besides. */
+type FurtherArguments<Name> = Name extends AdminFunction
+  ? ArgumentsOf<Name> extends readonly [unknown, ...infer Further]
+    ? Further
+    : never
+  : never;
+
+interface AdminRoute<Query extends TObject, Body extends TSchema, Operation extends string> extends Declaration {
+  operation: Operation;
   query?: Query;
   body?: BodyShape<Body>;
   /**
@@ -81,15 +100,19 @@ interface AdminRoute<Query extends TObject, Body extends TSchema> extends Declar
    * its own, and waits for them in none of the others'.
    */
   scarce?: true;
-  answer(call: AdminCall<Query, Body>): Promise<AdminAnswer>;
+  answer?: (call: AdminCall<Query, Body>) => Promise<AdminAnswer>;
+  /** Instead: the function of the operation's name is called with these arguments, and its document answered. */
+  passes?: (call: AdminCall<Query, Body>) => FurtherArguments<Operation>;
 }
 
 const ORGANIZATION_LENGTH_MAX = 200;
 
 /** Makes a route of an endpoint: credentials, query and body are read and checked, then `answer` is called and its answer rendered. */
-export function adminRoute<const Query extends TObject = typeof emptyObject, const Body extends TSchema = TSchema>(
-  route: AdminRoute<Query, Body>,
-): (deps: BoundDeps) => Route {
+export function adminRoute<
+  const Operation extends string,
+  const Query extends TObject = typeof emptyObject,
+  const Body extends TSchema = TSchema,
+>(route: AdminRoute<Query, Body, Operation>): (deps: BoundDeps) => Route {
   const queryShape = shape((route.query ?? emptyObject) as Query);
   const bodyShape = route.body && shape(route.body.schema);
   return (deps) => ({
@@ -103,10 +126,14 @@ export function adminRoute<const Query extends TObject = typeof emptyObject, con
       const params = readPathText(ctx, route.path);
       const query = readQuery(ctx, queryShape);
       if (route.body || route.scarce) {
-        await deps.calls.run(() => authorizeRequest(deps.sql, credentials, route.operation, environmentOf(query)), who);
+        await deps.calls.run(
+          () => call(deps.sql, "authorize_request", credentials, route.operation, environmentOf(query)),
+          who,
+        );
       }
       const body = route.body && bodyShape && (await readBody(ctx, route.body, bodyShape, credentials));
-      const answer = () => route.answer({ deps, credentials, params, query, body: body as Static<Body>, ctx });
+      const request = { deps, credentials, params, query, body, ctx, ...boundTo(deps.sql, credentials, params, query) };
+      const answer = () => answerOf(route, request as unknown as AdminCall<Query, Body>);
       const { status, document, type } = await (route.scarce ? answer() : deps.calls.run(answer, who));
       ctx.status = status;
       ctx.type = type ?? "application/json";
@@ -114,6 +141,27 @@ export function adminRoute<const Query extends TObject = typeof emptyObject, con
       ctx.body = isReady ? document : JSON.stringify(document);
     },
   });
+}
+
+/** What of a request follows from the rest of it. */
+function boundTo(sql: Sql, by: AdminCredentials, params: Readonly<Record<string, string>>, query: object) {
+  const environment = environmentOf(query);
+  return {
+    call: (name: AdminFunction, ...args: unknown[]) =>
+      call(sql, name, ...([by, ...args] as ArgumentsOf<AdminFunction>)),
+    at: environment === null ? undefined : { project: params["project"], environment },
+  };
+}
+
+async function answerOf<Query extends TObject, Body extends TSchema, Operation extends string>(
+  { operation, answers, answer, passes }: AdminRoute<Query, Body, Operation>,
+  request: AdminCall<Query, Body>,
+): Promise<AdminAnswer> {
+  if (answer !== undefined) return answer(request);
+  const args = (passes?.(request) ?? []) as FurtherArguments<AdminFunction>;
+  const all = [request.credentials, ...args] as ArgumentsOf<AdminFunction>;
+  const document = await callBytes(request.deps.sql, operation as unknown as AdminFunction, ...all);
+  return { status: Number(Object.keys(answers)[0]), document };
 }
 
 function hasNoBody({ headers }: IncomingMessage): boolean {

@@ -1,83 +1,27 @@
 import type { Route } from "../route.js";
-import { askLanguageModelRoute } from "./ai.js";
-import {
-  deployConfigRoute,
-  diffConfigVersionsRoute,
-  getConfigVersionRoute,
-  listActivationsRoute,
-  listConfigVersionsRoute,
-  promoteConfigRoute,
-  rollbackConfigRoute,
-} from "./config-versions.js";
-import { eraseCustomerRoute, exportCustomerRoute } from "./customer-data.js";
-import {
-  getBacklogRoute,
-  getCustomerRoute,
-  getTimelineRoute,
-  listCustomersRoute,
-  releaseCustomerRoute,
-  releaseCustomersRoute,
-} from "./customers.js";
-import {
-  getDeliveryRoute,
-  getEmissionRoute,
-  listDeliveriesRoute,
-  resendDeliveriesRoute,
-  resendDeliveryRoute,
-} from "./deliveries.js";
-import { getDiagnosticsRoute, listSchemaViolationsRoute } from "./diagnostics.js";
-import { listEventsRoute, streamEventsRoute } from "./events.js";
-import { getExplanationRoute, getHealthRoute } from "./explanations.js";
-import { getJourneyRoute } from "./journeys.js";
-import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute } from "./keys.js";
-import { listAuditLogRoute } from "./organization/audit-log.js";
-import {
-  createInvitationRoute,
-  createPasswordResetRoute,
-  listInvitationsRoute,
-  revokeInvitationRoute,
-} from "./organization/invitations.js";
-import { listMembersRoute, removeMemberRoute, updateMemberRoute } from "./organization/members.js";
-import { listOrganizationsRoute, whoamiRoute } from "./organization/organizations.js";
-import { createTokenRoute, listTokensRoute, revokeTokenRoute } from "./organization/tokens.js";
 import { Semaphore } from "../semaphore.js";
-import { createPreviewRoute, getPreviewRoute, listPreviewCustomersRoute } from "./previews.js";
-import { createProjectRoute, getOverviewRoute, getProjectRoute, listProjectsRoute } from "./projects.js";
-import {
-  createRecomputeRoute,
-  getRecomputeRoute,
-  listRecomputeCustomersRoute,
-  listRecomputesRoute,
-  retryRecomputeRoute,
-} from "./recomputes.js";
+import { aiRoutes } from "./ai.js";
+import { configRoutes } from "./config-versions.js";
+import { customerDataRoutes } from "./customer-data.js";
+import { customerRoutes, releaseRoutes } from "./customers.js";
+import { deliveryRoutes } from "./deliveries.js";
+import { diagnosticsRoutes } from "./diagnostics.js";
+import { eventRoutes } from "./events.js";
+import { explanationRoutes } from "./explanations.js";
+import { journeyRoutes } from "./journeys.js";
+import { keyRoutes } from "./keys.js";
+import { auditLogRoutes } from "./organization/audit-log.js";
+import { invitationRoutes } from "./organization/invitations.js";
+import { memberRoutes } from "./organization/members.js";
+import { organizationRoutes } from "./organization/organizations.js";
+import { tokenRoutes } from "./organization/tokens.js";
+import { previewRoutes } from "./previews.js";
+import { projectRoutes } from "./projects.js";
+import { recomputeRoutes } from "./recomputes.js";
 import type { AdminDeps } from "./route.js";
-import { listRuleExecutionsRoute } from "./rule-executions.js";
-import { getSegmentRoute } from "./segments.js";
-import {
-  createWebhookRoute,
-  deleteWebhookRoute,
-  getWebhookRoute,
-  listWebhooksRoute,
-  rotateWebhookSecretRoute,
-  testWebhookRoute,
-  updateWebhookRoute,
-} from "./webhooks.js";
-
-/** The organization itself: people, invitations, headless tokens, audit log. */
-const organizationRoutes = [
-  listOrganizationsRoute,
-  listMembersRoute,
-  updateMemberRoute,
-  removeMemberRoute,
-  createPasswordResetRoute,
-  listInvitationsRoute,
-  createInvitationRoute,
-  revokeInvitationRoute,
-  listTokensRoute,
-  createTokenRoute,
-  revokeTokenRoute,
-  listAuditLogRoute,
-];
+import { ruleExecutionRoutes } from "./rule-executions.js";
+import { segmentRoutes } from "./segments.js";
+import { webhookRoutes } from "./webhooks.js";
 
 export type { AdminDeps } from "./route.js";
 
@@ -98,60 +42,27 @@ export function adminRoutes(deps: AdminDeps): Route[] {
   });
   const bound = { ...deps, calls };
   return [
-    whoamiRoute,
     ...organizationRoutes,
-    listProjectsRoute,
-    createProjectRoute,
-    getProjectRoute,
-    getOverviewRoute,
-    listKeysRoute,
-    createKeyRoute,
-    rotateKeyRoute,
-    revokeKeyRoute,
-    deployConfigRoute,
-    listConfigVersionsRoute,
-    getConfigVersionRoute,
-    promoteConfigRoute,
-    rollbackConfigRoute,
-    diffConfigVersionsRoute,
-    listActivationsRoute,
-    createRecomputeRoute,
-    listRecomputesRoute,
-    getRecomputeRoute,
-    listRecomputeCustomersRoute,
-    retryRecomputeRoute,
-    createPreviewRoute,
-    getPreviewRoute,
-    listPreviewCustomersRoute,
-    listCustomersRoute,
-    getCustomerRoute,
-    getTimelineRoute,
-    getBacklogRoute,
-    getHealthRoute,
-    getExplanationRoute,
-    exportCustomerRoute,
-    eraseCustomerRoute,
-    releaseCustomerRoute,
-    releaseCustomersRoute,
-    getJourneyRoute,
-    getSegmentRoute,
-    askLanguageModelRoute,
-    listEventsRoute,
-    streamEventsRoute,
-    listRuleExecutionsRoute,
-    listSchemaViolationsRoute,
-    getDiagnosticsRoute,
-    createWebhookRoute,
-    listWebhooksRoute,
-    getWebhookRoute,
-    updateWebhookRoute,
-    deleteWebhookRoute,
-    rotateWebhookSecretRoute,
-    testWebhookRoute,
-    listDeliveriesRoute,
-    getDeliveryRoute,
-    resendDeliveryRoute,
-    resendDeliveriesRoute,
-    getEmissionRoute,
+    ...memberRoutes,
+    ...invitationRoutes,
+    ...tokenRoutes,
+    ...auditLogRoutes,
+    ...projectRoutes,
+    ...keyRoutes,
+    ...configRoutes,
+    ...recomputeRoutes,
+    ...previewRoutes,
+    ...customerRoutes,
+    ...explanationRoutes,
+    ...customerDataRoutes,
+    ...releaseRoutes,
+    ...journeyRoutes,
+    ...segmentRoutes,
+    ...aiRoutes,
+    ...eventRoutes,
+    ...ruleExecutionRoutes,
+    ...diagnosticsRoutes,
+    ...webhookRoutes,
+    ...deliveryRoutes,
   ].map((bind) => bind(bound));
 }

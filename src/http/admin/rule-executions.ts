@@ -1,12 +1,11 @@
 import Type from "typebox";
-import * as calls from "../../db/api/customers.js";
-import { listQuery, nameFilter, placeIn, sinceOf } from "./parameters.js";
+import { listQuery, nameFilter, sinceFilter } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import { exact, instant, jsonObject, listOf, orNull, version } from "./schemas-common.js";
 
 const RESULTS = ["pass", "fail", "skip", "error"] as const;
 
-const ruleExecution = exact(
+export const ruleExecution = exact(
   {
     customerId: Type.String(),
     ruleId: Type.String(),
@@ -22,36 +21,36 @@ const ruleExecution = exact(
   { title: "RuleExecution" },
 );
 
-/**
- * The log of the rules in each customer's newest history. A page of rare filters may be short, even empty, and nextCursor go on all the
- * same.
- */
-export const listRuleExecutionsRoute = adminRoute({
-  operation: "list_rule_executions",
-  method: "GET",
-  path: "/projects/:project/rule-executions",
-  summary: "The log of the rules, newest first",
-  query: Type.Object(
-    {
-      ...listQuery.properties,
-      customer: nameFilter,
-      rule: nameFilter,
-      result: Type.Optional(Type.Enum([...RESULTS])),
-      since: nameFilter,
-      detail: Type.Enum(["true", "false"], { default: "false" }),
+/** The log of the rules. */
+export const ruleExecutionRoutes = [
+  // In each customer's newest history. A page of rare filters may be short, even empty, and nextCursor go on all the same.
+  adminRoute({
+    operation: "list_rule_executions",
+    method: "GET",
+    path: "/projects/:project/rule-executions",
+    summary: "The log of the rules, newest first",
+    query: Type.Object(
+      {
+        ...listQuery.properties,
+        customer: nameFilter,
+        rule: nameFilter,
+        result: Type.Optional(Type.Enum([...RESULTS])),
+        since: nameFilter,
+        detail: Type.Enum(["true", "false"], { default: "false" }),
+      },
+      { additionalProperties: false },
+    ),
+    answers: { 200: listOf(ruleExecution) },
+    passes: ({ at, query }) => {
+      const { customer, rule, result, since, detail } = query;
+      const filters = {
+        customerId: customer,
+        ruleId: rule,
+        result,
+        since: sinceFilter(since),
+        detail: detail === "true",
+      };
+      return [at, filters, query];
     },
-    { additionalProperties: false },
-  ),
-  answers: { 200: listOf(ruleExecution) },
-  answer: async ({ deps, credentials, params, query: { env, customer, rule, result, since, detail, ...page } }) => {
-    const filters = {
-      customer,
-      rule,
-      result,
-      since: since === undefined ? undefined : sinceOf(since, "since"),
-      detail: detail === "true",
-    };
-    const place = placeIn(params, env);
-    return { status: 200, document: await calls.listRuleExecutions(deps.sql, credentials, place, filters, page) };
-  },
-});
+  }),
+];

@@ -1,4 +1,4 @@
-import Type, { type TProperties, type TSchema } from "typebox";
+import Type, { type Static, type TProperties, type TSchema, type TUnsafe } from "typebox";
 import { ROLES } from "../../db/api/organization.js";
 
 /** What many answers have in common. Schemas of answers are exact: no member that is not named, and none missing. */
@@ -26,9 +26,15 @@ export const version = Type.String({
 
 export const count = Type.Integer({ minimum: 0 });
 
+/** An object that has such values by names that no schema knows. TypeBox tells nothing of them in its type. */
+export const mapOf = <Value extends TSchema>(value: Value, description?: string) =>
+  Type.Object(
+    {},
+    { additionalProperties: value, ...(description === undefined ? {} : { description }) },
+  ) as unknown as TUnsafe<Record<string, Static<Value>>>;
+
 /** Any JSON object. */
-export const jsonObject = (description: string) =>
-  Type.Object({}, { additionalProperties: Type.Unknown(), description });
+export const jsonObject = (description: string) => mapOf(Type.Unknown(), description);
 
 export const orNull = <Schema extends TSchema>(schema: Schema, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });

@@ -28,7 +28,7 @@ const warnings = Type.Array(
   { description: "Data that this strands, as it was forced; empty where it strands none." },
 );
 
-const activation = {
+const activeVersion = {
   version,
   hash,
   environment: environmentName,
@@ -39,9 +39,9 @@ const activation = {
   }),
 };
 
-export const deployed = exact({ ...activation, created: Type.Boolean(), warnings }, { title: "DeployedVersion" });
+export const deployed = exact({ ...activeVersion, created: Type.Boolean(), warnings }, { title: "DeployedVersion" });
 
-export const activated = exact({ ...activation, warnings }, { title: "ActivatedVersion" });
+export const activated = exact({ ...activeVersion, warnings }, { title: "ActivatedVersion" });
 
 const configVersion = {
   version,
@@ -52,25 +52,27 @@ const configVersion = {
   active: Type.Array(environmentName, { description: "Where it is active." }),
 };
 
-export const versionList = listOf(exact(configVersion, { title: "ConfigVersion" }));
+export const listedVersion = exact(configVersion, { title: "ConfigVersion" });
+
+export const versionList = listOf(listedVersion);
 
 export const versionWithSnapshot = exact(
   { ...configVersion, snapshot: jsonObject("The compiled model, as it was deployed.") },
   { title: "ConfigVersionWithSnapshot" },
 );
 
-export const activationList = listOf(
-  exact(
-    {
-      version,
-      previousVersion: orNull(version, "The version that was active before; null for the first."),
-      kind: Type.Enum(["deploy", "promote", "rollback"]),
-      actor: Type.String({ description: "E-mail address of who did it." }),
-      at: instant,
-    },
-    { title: "Activation" },
-  ),
+export const activation = exact(
+  {
+    version,
+    previousVersion: orNull(version, "The version that was active before; null for the first."),
+    kind: Type.Enum(["deploy", "promote", "rollback"]),
+    actor: Type.String({ description: "E-mail address of who did it." }),
+    at: instant,
+  },
+  { title: "Activation" },
 );
+
+export const activationList = listOf(activation);
 
 const value = (description: string) => Type.Unknown({ description });
 

@@ -1,5 +1,15 @@
 import Type from "typebox";
-import { count, environmentName, exact, instant, jsonObject, listOf, orNull, version } from "./schemas-common.js";
+import {
+  count,
+  environmentName,
+  exact,
+  instant,
+  jsonObject,
+  listOf,
+  mapOf,
+  orNull,
+  version,
+} from "./schemas-common.js";
 
 export const customerId = Type.String({
   description: "The customer's id in the caller's system.",
@@ -10,7 +20,7 @@ const lifecycle = orNull(Type.String(), "The present lifecycle state; null where
 export const health = exact(
   {
     overall: Type.Number({ minimum: 0, maximum: 100 }),
-    components: Type.Object({}, { additionalProperties: Type.Number({ minimum: 0, maximum: 100 }) }),
+    components: mapOf(Type.Number({ minimum: 0, maximum: 100 })),
     band: Type.String(),
   },
   { title: "HealthScore", description: "A health score, its components and the band that it lies in." },
@@ -76,7 +86,7 @@ export const customerState = exact(
   { title: "CustomerState" },
 );
 
-const listedCustomer = exact(
+export const listedCustomer = exact(
   {
     customerId,
     lifecycle,

@@ -1,5 +1,15 @@
 import Type from "typebox";
-import { count, environmentName, exact, instant, jsonObject, listOf, orNull, version } from "./schemas-common.js";
+import {
+  count,
+  environmentName,
+  exact,
+  instant,
+  jsonObject,
+  listOf,
+  mapOf,
+  orNull,
+  version,
+} from "./schemas-common.js";
 import { cause, customerId } from "./schemas-customer.js";
 
 const webhookProperties = {
@@ -139,13 +149,9 @@ export const webhookTest = exact(
     error: orNull(Type.String(), "Why there was no answer."),
     response: orNull(Type.String(), "The first KiB of the answer."),
     request: exact({
-      headers: Type.Object(
-        {},
-        {
-          additionalProperties: Type.String(),
-          description:
-            "The signature's and ours; none where the secret does not open, so that nothing could be signed.",
-        },
+      headers: mapOf(
+        Type.String(),
+        "The signature's and ours; none where the secret does not open, so that nothing could be signed.",
       ),
       body: Type.String({ description: "JSON, byte for byte as it was signed." }),
     }),

@@ -1,12 +1,11 @@
 import Type from "typebox";
-import * as calls from "../../db/api/customers.js";
-import { listQuery, placeIn } from "./parameters.js";
+import { listQuery } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import { count, exact, instant, jsonObject, listOf, orNull } from "./schemas-common.js";
+import { count, exact, instant, jsonObject, listOf, mapOf, orNull } from "./schemas-common.js";
 
-const counts = (description: string) => Type.Object({}, { additionalProperties: count, description });
+const counts = (description: string) => mapOf(count, description);
 
-const statistics = exact(
+export const statistics = exact(
   {
     lifecycle: counts("Members by lifecycle state."),
     health: exact({
@@ -20,7 +19,9 @@ const statistics = exact(
   { title: "SegmentStatistics", description: "Of all members; on the first page." },
 );
 
-const segmentMembers = listOf(exact({ customerId: Type.String(), enteredAt: instant }, { title: "SegmentMember" }), {
+export const segmentMember = exact({ customerId: Type.String(), enteredAt: instant }, { title: "SegmentMember" });
+
+const segmentMembers = listOf(segmentMember, {
   segment: Type.String(),
   members: Type.Integer({ minimum: 0, description: "How many customers are in it now." }),
   definition: Type.Optional(
@@ -32,17 +33,17 @@ const segmentMembers = listOf(exact({ customerId: Type.String(), enteredAt: inst
   statistics: Type.Optional(statistics),
 });
 
-/** A segment's size, its definition and statistics of its members on the first page, and its members in the order of their ids. */
-export const getSegmentRoute = adminRoute({
-  operation: "get_segment",
-  method: "GET",
-  path: "/projects/:project/segments/:segment",
-  summary: "A segment and a page of its members",
-  query: listQuery,
-  answers: { 200: segmentMembers },
-  refusals: { 404: ["SEGMENT_NOT_FOUND"] },
-  answer: async ({ deps, credentials, params, query: { env, ...page } }) => {
-    const place = placeIn(params, env);
-    return { status: 200, document: await calls.getSegment(deps.sql, credentials, place, params["segment"]!, page) };
-  },
-});
+/** A segment and its members. */
+export const segmentRoutes = [
+  // Members in the order of their ids; definition and statistics on the first page.
+  adminRoute({
+    operation: "get_segment",
+    method: "GET",
+    path: "/projects/:project/segments/:segment",
+    summary: "A segment and a page of its members",
+    query: listQuery,
+    answers: { 200: segmentMembers },
+    refusals: { 404: ["SEGMENT_NOT_FOUND"] },
+    passes: ({ at, params, query }) => [at, params["segment"]!, query],
+  }),
+];

@@ -1,7 +1,8 @@
+import type { AdminCredentials } from "../../db/api/access.js";
 import type { Sql } from "postgres";
 import Type from "typebox";
-import type { AdminCredentials } from "../../db/api/access.js";
-import { getStateLimit } from "../../db/api/config.js";
+import { call } from "../../db/api/call.js";
+
 import { stateBudget, type StateBudget } from "../../engine/index.js";
 import { findBadLiteral, placeOf } from "../../ingestion/literals.js";
 import { canonicalJson, digest } from "../../model/snapshot/canonical.js";
@@ -91,7 +92,7 @@ export async function storable(
   const submitted = read as ReadSnapshot;
   if ("problems" in submitted) throw invalidSnapshot(submitted.problems);
   const { budget, ...stored } = submitted;
-  const bytesMax = await getStateLimit(sql, by, at);
+  const bytesMax = await call(sql, "get_state_limit", by, at.operation, at.environment);
   if (budget.bytes > bytesMax) throw tooLarge(budget, bytesMax);
   return stored;
 }

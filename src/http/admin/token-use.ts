@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
-import { touchToken } from "../../db/api/organization.js";
+import { call } from "../../db/api/call.js";
 import { bearerToken, hashCredential } from "../request/credentials.js";
 import type { Route } from "../route.js";
 
@@ -40,7 +40,7 @@ export class TokenUse {
     this.#told.delete(name);
     this.#told.set(name, now);
     if (this.#told.size > this.rememberedMax) this.#told.delete(this.#told.keys().next().value!);
-    touchToken(this.sql, tokenHash).catch((err: unknown) => {
+    call(this.sql, "touch_token", tokenHash).catch((err: unknown) => {
       this.#told.delete(name);
       this.log.warn({ err }, "the use of an access token could not be recorded");
     });

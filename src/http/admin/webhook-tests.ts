@@ -1,6 +1,4 @@
-import type { Agent } from "undici";
-import { ATTEMPT_TIMEOUT_MS, type WebhookMessage, type AttemptOutcome } from "../../webhooks/send.js";
-import { USER_AGENT } from "../../webhooks/agent.js";
+import type { AttemptOutcome, SendOptions, WebhookMessage } from "../../webhooks/send.js";
 import { SealedSecretError, secretOpener } from "../../webhooks/secret.js";
 import { Semaphore } from "../semaphore.js";
 
@@ -38,11 +36,7 @@ const WAITING_MAX = 20;
 const WAIT_MS_MAX = 10_000;
 
 /** Dials nothing before the first test. */
-export function createWebhookTests({
-  key,
-  allowPrivate,
-  timeoutMs = ATTEMPT_TIMEOUT_MS,
-}: WebhookTestsOptions): WebhookTests {
+export function createWebhookTests({ key, allowPrivate, timeoutMs }: WebhookTestsOptions): WebhookTests {
   const places = new Semaphore({
     places: TESTS,
     each: TESTS_PER_ORGANIZATION,
@@ -53,19 +47,28 @@ export function createWebhookTests({
   });
   const openSecret = secretOpener(key);
   // Loaded with the first test: a process is ready sooner, and most test nothing.
-  let client: Promise<Agent> | undefined;
-  const load = async () => (await import("../../webhooks/agent.js")).createAgent({ allowPrivate });
+  const load = async () => {
+    const { createAgent, USER_AGENT } = await import("../../webhooks/agent.js");
+    const { ATTEMPT_TIMEOUT_MS, sendMessage, signedHeaders } = await import("../../webhooks/send.js");
+    const options: SendOptions = {
+      agent: createAgent({ allowPrivate }),
+      openSecret,
+      userAgent: USER_AGENT,
+      timeoutMs: timeoutMs ?? ATTEMPT_TIMEOUT_MS,
+    };
+    return { options, sendMessage, signedHeaders };
+  };
+  let client: ReturnType<typeof load> | undefined;
   return {
     run: (organizationId, work) => places.run(work, organizationId),
     async send(message, at) {
       client ??= load();
-      const [agent, { sendMessage, signedHeaders }] = await Promise.all([client, import("../../webhooks/send.js")]);
-      const options = { agent, openSecret, userAgent: USER_AGENT, timeoutMs };
+      const { options, sendMessage, signedHeaders } = await client;
       const outcome = await sendMessage(message, at, options);
       return { outcome, headers: headersOf(() => signedHeaders(message, at, options)) };
     },
     async close() {
-      await (await client)?.destroy();
+      await (await client)?.options.agent.destroy();
     },
   };
 }

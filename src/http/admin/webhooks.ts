@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import Type from "typebox";
-import * as calls from "../../db/api/webhooks.js";
+import { testWebhook } from "../../db/api/webhooks.js";
 import { isDuration } from "../../model/snapshot/duration.js";
 import { isAccepted } from "../../webhooks/send.js";
 import { checkUrl } from "../../webhooks/address.js";
 import { newSecret, sealSecret } from "../../webhooks/secret.js";
 import { ApiError } from "../errors.js";
-import { environmentQuery, graceOf, KIB, listQuery, placeIn } from "./parameters.js";
+import { environmentQuery, graceOf, KIB, listQuery } from "./parameters.js";
 import { adminRoute, type AdminDeps } from "./route.js";
 import { createdWebhook, rotatedWebhook, webhook, webhookDetail, webhookList, webhookTest } from "./schemas-webhook.js";
 
@@ -80,145 +80,118 @@ const test = Type.Object(
 
 const NOT_FOUND = { 404: ["WEBHOOK_NOT_FOUND"] };
 
-/** Adds a webhook. Its signing secret is in this answer and nowhere else, ever. */
-export const createWebhookRoute = adminRoute({
-  operation: "create_webhook",
-  method: "POST",
-  path: "/projects/:project/webhooks",
-  summary: "Add an endpoint that receives emissions from now on",
-  query: environmentQuery,
-  body: { schema: newWebhook, bytesMax: 64 * KIB },
-  answers: { 201: createdWebhook },
-  refusals: { 429: ["QUOTA_EXCEEDED"] },
-  answer: async ({ deps, credentials, params, query: { env }, body }) => {
-    checkSettings(body, deps);
-    const secret = newSecret();
-    const document = await calls.createWebhook(deps.sql, credentials, placeIn(params, env), {
-      url: body.url,
-      eventTypes: body.eventTypes,
-      maxEventAge: body.maxEventAge ?? null,
-      maxConcurrency: body.maxConcurrency ?? MAX_CONCURRENCY,
-      maxPerSecond: body.maxPerSecond ?? null,
-      sealedSecret: sealSecret(secret, deps.sealingKey),
-    });
-    return { status: 201, document: { ...(JSON.parse(document) as object), secret } };
-  },
-});
-
 /** The webhooks of an environment, without their secrets. */
-export const listWebhooksRoute = adminRoute({
-  operation: "list_webhooks",
-  method: "GET",
-  path: "/projects/:project/webhooks",
-  summary: "The webhooks of an environment",
-  query: listQuery,
-  answers: { 200: webhookList },
-  answer: async ({ deps, credentials, params, query: { env, ...page } }) => ({
-    status: 200,
-    document: await calls.listWebhooks(deps.sql, credentials, placeIn(params, env), page),
+export const webhookRoutes = [
+  // The signing secret is in this answer and nowhere else, ever.
+  adminRoute({
+    operation: "create_webhook",
+    method: "POST",
+    path: "/projects/:project/webhooks",
+    summary: "Add an endpoint that receives emissions from now on",
+    query: environmentQuery,
+    body: { schema: newWebhook, bytesMax: 64 * KIB },
+    answers: { 201: createdWebhook },
+    answer: async ({ deps, call, at, body }) => {
+      checkSettings(body, deps);
+      const secret = newSecret();
+      const document = await call("create_webhook", at, {
+        url: body.url,
+        eventTypes: body.eventTypes,
+        maxEventAge: body.maxEventAge ?? null,
+        maxConcurrency: body.maxConcurrency ?? MAX_CONCURRENCY,
+        maxPerSecond: body.maxPerSecond ?? null,
+        sealedSecret: sealSecret(secret, deps.sealingKey),
+      });
+      return { status: 201, document: { ...(JSON.parse(document) as object), secret } };
+    },
   }),
-});
-
-/** A webhook with what waits to be delivered there. */
-export const getWebhookRoute = adminRoute({
-  operation: "get_webhook",
-  method: "GET",
-  path: "/projects/:project/webhooks/:webhook",
-  summary: "A webhook, with what waits to be delivered there",
-  query: environmentQuery,
-  answers: { 200: webhookDetail },
-  refusals: NOT_FOUND,
-  answer: async ({ deps, credentials, params, query: { env } }) => ({
-    status: 200,
-    document: await calls.getWebhook(deps.sql, credentials, placeIn(params, env), params["webhook"]!),
+  adminRoute({
+    operation: "list_webhooks",
+    method: "GET",
+    path: "/projects/:project/webhooks",
+    summary: "The webhooks of an environment",
+    query: listQuery,
+    answers: { 200: webhookList },
+    passes: ({ at, query }) => [at, query],
   }),
-});
-
-/** Changes what a webhook is set to; members that are not there stay. Disabled, it receives nothing, and what is pending waits. */
-export const updateWebhookRoute = adminRoute({
-  operation: "update_webhook",
-  method: "PATCH",
-  path: "/projects/:project/webhooks/:webhook",
-  summary: "Change, disable or enable a webhook",
-  query: environmentQuery,
-  body: { schema: changes, bytesMax: 64 * KIB },
-  answers: { 200: webhook },
-  refusals: NOT_FOUND,
-  answer: async ({ deps, credentials, params, query: { env }, body }) => {
-    checkSettings(body, deps);
-    const place = placeIn(params, env);
-    return {
-      status: 200,
-      document: await calls.updateWebhook(deps.sql, credentials, place, params["webhook"]!, body),
-    };
-  },
-});
-
-/** Deletes a webhook; what was to be delivered there and the log of its deliveries go with it. */
-export const deleteWebhookRoute = adminRoute({
-  operation: "delete_webhook",
-  method: "DELETE",
-  path: "/projects/:project/webhooks/:webhook",
-  summary: "Delete a webhook, with all its deliveries",
-  query: environmentQuery,
-  answers: { 200: webhook },
-  refusals: NOT_FOUND,
-  answer: async ({ deps, credentials, params, query: { env } }) => ({
-    status: 200,
-    document: await calls.deleteWebhook(deps.sql, credentials, placeIn(params, env), params["webhook"]!),
+  adminRoute({
+    operation: "get_webhook",
+    method: "GET",
+    path: "/projects/:project/webhooks/:webhook",
+    summary: "A webhook, with what waits to be delivered there",
+    query: environmentQuery,
+    answers: { 200: webhookDetail },
+    refusals: NOT_FOUND,
+    passes: ({ at, params }) => [at, params["webhook"]!],
   }),
-});
-
-/** Gives a webhook a new secret, which is in this answer and nowhere else; the old one signs too until the grace is over. */
-export const rotateWebhookSecretRoute = adminRoute({
-  operation: "rotate_webhook_secret",
-  method: "POST",
-  path: "/projects/:project/webhooks/:webhook/rotate-secret",
-  summary: "Replace the signing secret; the old one signs too until the grace is over",
-  query: environmentQuery,
-  body: { schema: rotation, bytesMax: KIB },
-  answers: { 201: rotatedWebhook },
-  refusals: NOT_FOUND,
-  answer: async ({ deps, credentials, params, query: { env }, body }) => {
-    const grace = graceOf(body.grace ?? "24h", "24h", "with 0m the old secret signs no more.");
-    const secret = newSecret();
-    const document = await calls.rotateWebhookSecret(
-      deps.sql,
-      credentials,
-      placeIn(params, env),
-      params["webhook"]!,
-      grace,
-      sealSecret(secret, deps.sealingKey),
-    );
-    return { status: 201, document: { webhook: JSON.parse(document) as object, secret } };
-  },
-});
-
-/** Sends one made-up message to a webhook, now and once, and answers what came of it. */
-export const testWebhookRoute = adminRoute({
-  operation: "test_webhook",
-  method: "POST",
-  path: "/projects/:project/webhooks/:webhook/test",
-  summary: "Send a test message to a webhook, once, and tell what it answered",
-  query: environmentQuery,
-  body: { schema: test, bytesMax: KIB },
-  answers: { 200: webhookTest },
-  refusals: NOT_FOUND,
-  scarce: true,
-  answer: ({ deps, credentials, params, query: { env }, body }) =>
-    deps.webhookTests.run(credentials.organizationId, async () => {
-      const type = body.type ?? TEST_TYPE;
-      const id = `test_${randomBytes(10).toString("hex")}`;
-      const place = placeIn(params, env);
-      const { at, ...target } = await calls.testWebhook(deps.sql, credentials, place, params["webhook"]!, { id, type });
-      const message = testBody(id, type, env, at);
-      const { outcome, headers } = await deps.webhookTests.send({ ...target, id, body: message }, at);
-      const { statusCode, latencyMs, error, response } = outcome;
-      const delivered = isAccepted(statusCode);
-      const request = { headers, body: message };
-      return { status: 200, document: { id, delivered, statusCode, latencyMs, error, response, request } };
-    }),
-});
+  // Members that are not there stay. Disabled, it receives nothing, and what is pending waits.
+  adminRoute({
+    operation: "update_webhook",
+    method: "PATCH",
+    path: "/projects/:project/webhooks/:webhook",
+    summary: "Change, disable or enable a webhook",
+    query: environmentQuery,
+    body: { schema: changes, bytesMax: 64 * KIB },
+    answers: { 200: webhook },
+    refusals: NOT_FOUND,
+    passes: ({ deps, at, params, body }) => {
+      checkSettings(body, deps);
+      return [at, params["webhook"]!, body];
+    },
+  }),
+  adminRoute({
+    operation: "delete_webhook",
+    method: "DELETE",
+    path: "/projects/:project/webhooks/:webhook",
+    summary: "Delete a webhook, with all its deliveries",
+    query: environmentQuery,
+    answers: { 200: webhook },
+    refusals: NOT_FOUND,
+    passes: ({ at, params }) => [at, params["webhook"]!],
+  }),
+  // The new secret is in this answer and nowhere else.
+  adminRoute({
+    operation: "rotate_webhook_secret",
+    method: "POST",
+    path: "/projects/:project/webhooks/:webhook/rotate-secret",
+    summary: "Replace the signing secret; the old one signs too until the grace is over",
+    query: environmentQuery,
+    body: { schema: rotation, bytesMax: KIB },
+    answers: { 201: rotatedWebhook },
+    refusals: NOT_FOUND,
+    answer: async ({ deps, call, at, params, body }) => {
+      const grace = graceOf(body.grace ?? "24h", "24h", "with 0m the old secret signs no more.");
+      const secret = newSecret();
+      const sealed = sealSecret(secret, deps.sealingKey);
+      const document = await call("rotate_webhook_secret", at, params["webhook"]!, grace, sealed);
+      return { status: 201, document: { webhook: JSON.parse(document) as object, secret } };
+    },
+  }),
+  // One made-up message, now and once; answers what came of it.
+  adminRoute({
+    operation: "test_webhook",
+    method: "POST",
+    path: "/projects/:project/webhooks/:webhook/test",
+    summary: "Send a test message to a webhook, once, and tell what it answered",
+    query: environmentQuery,
+    body: { schema: test, bytesMax: KIB },
+    answers: { 200: webhookTest },
+    refusals: NOT_FOUND,
+    scarce: true,
+    answer: ({ deps, credentials, at: place, params, body }) =>
+      deps.webhookTests.run(credentials.organizationId, async () => {
+        const type = body.type ?? TEST_TYPE;
+        const id = `test_${randomBytes(10).toString("hex")}`;
+        const { at, ...target } = await testWebhook(deps.sql, credentials, place, params["webhook"]!, { id, type });
+        const message = testBody(id, type, place.environment, at);
+        const { outcome, headers } = await deps.webhookTests.send({ ...target, id, body: message }, at);
+        const { statusCode, latencyMs, error, response } = outcome;
+        const delivered = isAccepted(statusCode);
+        const request = { headers, body: message };
+        return { status: 200, document: { id, delivered, statusCode, latencyMs, error, response, request } };
+      }),
+  }),
+];
 
 /** As the body of a delivery, of an emission that never was. */
 function testBody(id: string, type: string, environment: string, at: Date): string {

@@ -8,6 +8,8 @@ export interface KeyedCallQueueOptions {
   concurrencyOfKey: number;
   /** Requests that may wait in memory; past it they are refused. */
   waitingMax: number;
+  /** Of them, requests of one key. */
+  waitingOfKeyMax: number;
   /** Requests that one call takes at most. */
   callMax: number;
   /** A request that has no answer after so long, waiting included, is refused. */
@@ -45,7 +47,7 @@ interface Call<Answer, Body> {
  * says whether anybody still waits.
  */
 export type MakeCall<Answer, Body = string> = (
-  keyHash: Buffer,
+  key: string,
   requests: readonly QueuedRequest<Answer, Body>[],
   isWanted: () => boolean,
 ) => Promise<void>;
@@ -77,14 +79,14 @@ export class KeyedCallQueue<Answer, Body = string> {
   }
 
   /** Resolves with the request's answer. Throws QueueFullError or OverdueError, and what the call throws. */
-  add(keyHash: Buffer, body: Body, held: HeldBody | undefined): Promise<Answer> {
-    const { waitingMax, concurrency, answerMsMax } = this.options;
+  add(key: string, body: Body, held: HeldBody | undefined): Promise<Answer> {
+    const { waitingMax, waitingOfKeyMax, concurrency, answerMsMax } = this.options;
     if (this.#overdueCalls === concurrency) return Promise.reject(new OverdueError());
-    if (this.#waiting >= waitingMax) return Promise.reject(new QueueFullError());
+    const waitingOfKey = this.#queues.get(key)?.length ?? 0;
+    if (this.#waiting >= waitingMax || waitingOfKey >= waitingOfKeyMax) return Promise.reject(new QueueFullError());
     return new Promise((resolve, reject) => {
       held?.keep();
       const request = { body, resolve, reject, held, dueAt: performance.now() + answerMsMax };
-      const key = keyHash.toString("hex");
       const queue = this.#queues.get(key);
       if (queue) queue.push(request);
       else this.#queues.set(key, [request]);
@@ -122,7 +124,7 @@ export class KeyedCallQueue<Answer, Body = string> {
   async #run(call: Call<Answer, Body>): Promise<void> {
     this.#calls.add(call);
     try {
-      await this.makeCall(Buffer.from(call.key, "hex"), call.requests, () => !call.overdue);
+      await this.makeCall(call.key, call.requests, () => !call.overdue);
     } catch (error) {
       for (const request of call.requests) request.reject(error);
     }

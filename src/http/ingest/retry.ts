@@ -1,11 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { IngestCall } from "../../db/api/ingestion.js";
+import { isTransient } from "../../db/sqlstate.js";
 
 const RETRY_DELAYS_MS = [50, 200, 500, 1_000];
-
-/** Lost connections, a server that restarts or is full for a moment, deadlocks: by SQLSTATE, the driver's codes and the system's. */
-const WORTH_REPEATING = /^(08|53300|57P0[123]|40P01|40001|CONNECT|ECONN|EPIPE|ETIMEDOUT|ENOENT)/;
 
 /**
  * Makes a call, and makes it again where its connection was lost and `isWanted` says that somebody still waits for the answer. The id
@@ -22,7 +20,7 @@ export async function withRetries<T>(
       return await attempt({ batchId, repeated: tries > 0 });
     } catch (error) {
       const pause = RETRY_DELAYS_MS[tries];
-      if (pause === undefined || !WORTH_REPEATING.test((error as { code?: string }).code ?? "")) throw error;
+      if (pause === undefined || !isTransient(error)) throw error;
       await delay(pause);
       if (!(await isWanted())) throw error;
     }

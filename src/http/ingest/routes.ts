@@ -17,11 +17,11 @@ import { parseJson } from "../request/parse-json.js";
 import { recordOperations } from "../middleware/request-log.js";
 import type { Route } from "../route.js";
 import { refuse } from "./batch-body.js";
-import type { SingleOutcome } from "./ingestor.js";
+import type { BatchSender, SingleOutcome } from "./ingestor.js";
 
 /** What stands behind the two routes; src/http/ingest/ingestor.ts in the service. `held` is what the body takes of the memory. */
 export interface IngestBackend {
-  batch(keyHash: Buffer, body: JsonBody, held?: HeldBody): Promise<BatchAnswer>;
+  batch(sender: BatchSender, body: JsonBody, held?: HeldBody): Promise<BatchAnswer>;
   single(keyHash: Buffer, body: string, held?: HeldBody): Promise<SingleOutcome>;
 }
 
@@ -80,7 +80,9 @@ async function acceptSingle(ctx: Context, { backend, requireKey, log, outcomes }
 async function acceptBatch(ctx: Context, { backend, requireKey, log, outcomes }: IngestDeps): Promise<void> {
   const { keyHash, allowance } = await requireApiKey(ctx, requireKey);
   const body = await readBatch(ctx, allowance);
-  const answer = await backend.batch(keyHash, body, heldBody(ctx)).catch(explainRefusal(ctx, allowance));
+  const answer = await backend
+    .batch({ keyHash, organizationId: allowance.organizationId }, body, heldBody(ctx))
+    .catch(explainRefusal(ctx, allowance));
   showAllowance(ctx, allowance, answer);
   outcomes?.accepted(answer.accepted, answer.repeated);
   logWarnings(log, ctx, answer.warnings);

@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
-import { beginDeviceAuthorization, type DeviceBegun } from "../../db/api/sign-in.js";
+import { call } from "../../db/api/call.js";
+import type { DeviceBegun } from "../../db/api/sign-in.js";
 import { clientAddress, clientNetwork } from "../request/client-address.js";
 import { newDeviceCode } from "../request/credentials.js";
 import { OAuthError } from "./oauth-error.js";
@@ -69,7 +70,7 @@ async function begin({ deps, ctx, clientId }: OAuthCall<never>, deviceCodeHash: 
   const device = { deviceCodeHash, clientId, address: clientAddress(ctx), network: clientNetwork(ctx) };
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const userCode = newUserCode();
-    const begun = await beginDeviceAuthorization(deps.sql, { ...device, userCode });
+    const begun = await call(deps.sql, "begin_device_authorization", { ...device, userCode });
     if (begun.status !== "taken") return { userCode, begun };
   }
   throw new Error(`${TRIES_MAX} random user codes in a row are taken`);

@@ -1,4 +1,5 @@
-import { type DeviceRedeemed, redeemDeviceCode, revokeSessionToken } from "../../db/api/sign-in.js";
+import { call } from "../../db/api/call.js";
+import type { DeviceRedeemed } from "../../db/api/sign-in.js";
 import { hashCredential, newAccessToken } from "../request/credentials.js";
 import { OAuthError } from "./oauth-error.js";
 import { oauthRoute } from "./oauth-route.js";
@@ -16,7 +17,7 @@ export const token = oauthRoute({
     }
     const deviceCode = hashCredential(required("device_code"));
     const accessToken = newAccessToken();
-    const redeemed = await redeemDeviceCode(deps.sql, deviceCode, clientId, accessToken.hash);
+    const redeemed = await call(deps.sql, "redeem_device_code", deviceCode, clientId, accessToken.hash);
     if (redeemed.status !== "granted") throw refusal(redeemed);
     return { access_token: accessToken.text, token_type: "Bearer", expires_in: redeemed.expiresIn };
   },
@@ -50,7 +51,8 @@ export const revoke = oauthRoute({
   path: REVOCATION_PATH,
   parameters: ["token"],
   answer: async ({ deps, clientId, required }) => {
-    if (await revokeSessionToken(deps.sql, hashCredential(required("token")), clientId)) return undefined;
+    const { revoked } = await call(deps.sql, "revoke_session_token", hashCredential(required("token")), clientId);
+    if (revoked) return undefined;
     throw new OAuthError(
       "invalid_request",
       "The token was not made by a sign-in of this client, so it stays good. An owner of its organization can revoke it.",

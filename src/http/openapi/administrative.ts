@@ -47,6 +47,9 @@ const DONE: Readonly<Record<number, string>> = {
   202: "Taken; it will be done.",
 };
 
+/** Of the changes that a plan counts by the minute; those that take away are not counted. */
+const MAY_BE_COUNTED = ["POST", "PATCH"];
+
 /** Makes the endpoints of the document. */
 export class AdministrativeEndpoints {
   readonly #operations = new Map(readOperations().map((row) => [row.operation, row]));
@@ -84,6 +87,7 @@ export class AdministrativeEndpoints {
       route.body ? ANY_WITH_BODY : ANY_SERVED,
       ANY_ADMINISTRATIVE,
       route.organization === false ? {} : ANY_OF_ORGANIZATION,
+      route.organization !== false && MAY_BE_COUNTED.includes(route.method) ? { 429: ["QUOTA_EXCEEDED"] } : {},
       entitlement === null ? {} : { 402: ["PLAN_REQUIRED"] },
       roleTest === LEAST && roleLive === LEAST ? {} : { 403: ["FORBIDDEN"] },
       route.path.includes("/:project") ? { 404: ["PROJECT_NOT_FOUND"] } : {},

@@ -1,10 +1,5 @@
-import {
-  decideDeviceAuthorization,
-  findDeviceAuthorization,
-  type DeviceDecided,
-  type DeviceFound,
-  type DevicePending,
-} from "../../db/api/sign-in.js";
+import { call } from "../../db/api/call.js";
+import type { DeviceDecided, DeviceFound, DevicePending } from "../../db/api/sign-in.js";
 import { clientName } from "../oauth/oauth-route.js";
 import { readUserCode, showUserCode } from "../oauth/device-authorization.js";
 import { html, renderPage, seeOther } from "./page.js";
@@ -54,8 +49,8 @@ export const deviceDecision = pageRoute({
       signedIn,
       code,
       form.decision === undefined
-        ? await findDeviceAuthorization(deps.sql, session.hash, code)
-        : await decideDeviceAuthorization(deps.sql, session.hash, code, isApproval(form.decision)),
+        ? await call(deps.sql, "find_device_authorization", session.hash, code)
+        : await call(deps.sql, "decide_device_authorization", session.hash, code, isApproval(form.decision)),
     );
   },
 });

@@ -1,4 +1,5 @@
-import { acceptInvitation, invitationOfLink, type InvitationOfLink } from "../../db/api/sign-in.js";
+import { call } from "../../db/api/call.js";
+import type { InvitationOfLink } from "../../db/api/sign-in.js";
 import { hashCredential, newSession } from "../request/credentials.js";
 import type { Route } from "../route.js";
 import type { PageDeps } from "./deps.js";
@@ -43,7 +44,7 @@ async function accept(visit: Visit<FieldName>, passwords: Passwords): Promise<vo
     return;
   }
   const newOne = newSession();
-  const joined = await acceptInvitation(deps.sql, {
+  const joined = await call(deps.sql, "accept_invitation", {
     linkHash: hashCredential(token),
     requestId: ctx.state["requestId"] as string,
     previousHash: session?.hash ?? null,
@@ -73,7 +74,7 @@ function renderWelcome({ ctx }: Visit<never>, { organization, role, email }: Inv
 
 /** The invitation of a link, if it can be accepted still. Throws a PageError that says why not. */
 async function openInvitation({ deps, session }: Visit<never>, token: string): Promise<InvitationOfLink> {
-  const invitation = await invitationOfLink(deps.sql, hashCredential(token));
+  const invitation = await call(deps.sql, "invitation_of_link", hashCredential(token));
   if (invitation === null) {
     throw new PageError(404, {
       title: "No such invitation",

@@ -1,31 +1,35 @@
 import { randomBytes } from "node:crypto";
 import { hash, verify } from "@node-rs/argon2";
-import { ApiError } from "../errors.js";
+import { Semaphore } from "../semaphore.js";
 
 /** argon2id with the library's parameters, those of OWASP: 19 MiB and 2 passes. */
 const AT_ONCE_MAX = 2;
 const WAITING_MAX = 50;
+/** Far longer than as many take. */
+const WAIT_MS_MAX = 60_000;
 const DUMMY_BYTES = 24;
 
 /**
  * Hashes and verifies passwords, only so many at once: each takes 19 MiB and a processor for some 20 ms, and anybody may ask for it.
  */
 export class Passwords {
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #places = new Semaphore({
+    places: AT_ONCE_MAX,
+    waitingMax: WAITING_MAX,
+    waitMsMax: WAIT_MS_MAX,
+    reason: "Too many passwords wait to be verified.",
+  });
   /** Of a password that nobody has. */
   readonly #dummy = hash(randomBytes(DUMMY_BYTES));
 
   /** Throws SERVICE_UNAVAILABLE where another one could not even wait now. */
   requireRoom(): void {
-    if (this.#waiting.length >= WAITING_MAX) {
-      throw new ApiError(503, "SERVICE_UNAVAILABLE", { reason: "Too many passwords wait to be verified." });
-    }
+    this.#places.requireRoom();
   }
 
   /** The hash to be stored, in PHC form. Throws SERVICE_UNAVAILABLE where too many wait. */
   hash(password: string): Promise<string> {
-    return this.#inTurn(() => hash(normalized(password)));
+    return this.#places.run(() => hash(normalized(password)));
   }
 
   /**
@@ -33,25 +37,10 @@ export class Passwords {
    * SERVICE_UNAVAILABLE where too many wait.
    */
   verify(passwordHash: string | null, password: string): Promise<boolean> {
-    return this.#inTurn(async () => {
+    return this.#places.run(async () => {
       const matches = await verify(passwordHash ?? (await this.#dummy), normalized(password));
       return matches && passwordHash !== null;
     });
-  }
-
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= AT_ONCE_MAX) {
-      this.requireRoom();
-      // Whoever ends hands its place on, so that nobody who comes meanwhile overtakes.
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    } else this.#running++;
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#running--;
-    }
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Context } from "koa";
-import { currentSession as readSession } from "../../db/api/sign-in.js";
+import { call } from "../../db/api/call.js";
 import { hashCredential, type NewCredential } from "../request/credentials.js";
 import { isSecure, type PageDeps } from "./deps.js";
 
@@ -50,7 +50,7 @@ export async function currentSession(deps: PageDeps, ctx: Context): Promise<Page
   const value = getCookie(deps, ctx, COOKIE);
   if (value === undefined || !FORM.test(value)) return null;
   const hash = hashCredential(value);
-  const user = await readSession(deps.sql, hash);
+  const user = await call(deps.sql, "current_session", hash);
   return user && { ...user, hash };
 }
 

@@ -1,4 +1,5 @@
-import { passwordLink, setPassword, type PasswordLink } from "../../db/api/sign-in.js";
+import { call } from "../../db/api/call.js";
+import type { PasswordLink } from "../../db/api/sign-in.js";
 import { hashCredential } from "../request/credentials.js";
 import type { Route } from "../route.js";
 import type { PageDeps } from "./deps.js";
@@ -37,7 +38,7 @@ async function set(visit: Visit<FieldName>, passwords: Passwords): Promise<void>
     renderForm(visit, { token, email, problem });
     return;
   }
-  const wasSet = await setPassword(deps.sql, hashCredential(token), await passwords.hash(form.password ?? ""));
+  const wasSet = await call(deps.sql, "set_password", hashCredential(token), await passwords.hash(form.password ?? ""));
   // The page of the link says why.
   if (!wasSet) {
     seeOther(ctx, PAGE);
@@ -56,7 +57,7 @@ async function set(visit: Visit<FieldName>, passwords: Passwords): Promise<void>
 
 /** The user of a link, if it can be used still. Throws a PageError that says why not. */
 async function openLink({ deps }: Visit<never>, token: string): Promise<PasswordLink> {
-  const link = await passwordLink(deps.sql, hashCredential(token));
+  const link = await call(deps.sql, "password_link", hashCredential(token));
   const fix = "Ask an owner of your organization, or the operator of this service, for a new link.";
   if (link === null) {
     throw new PageError(404, { title: "No such link", message: "This link sets nobody's password.", fix });

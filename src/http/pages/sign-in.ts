@@ -1,4 +1,4 @@
-import { beginSignIn, finishSignIn, signOut } from "../../db/api/sign-in.js";
+import { call } from "../../db/api/call.js";
 import { clientNetwork } from "../request/client-address.js";
 import { newSession } from "../request/credentials.js";
 import type { Route } from "../route.js";
@@ -97,17 +97,24 @@ async function verified(
   const address = clientNetwork(ctx);
   // Before an attempt is charged that would not be made.
   passwords.requireRoom();
-  const { waitSeconds, userId, passwordHash } = await beginSignIn(deps.sql, email, address);
+  const { waitSeconds, userId, passwordHash } = await call(deps.sql, "begin_sign_in", email, address);
   if (waitSeconds !== null) throw tooMany(waitSeconds);
   const isRight = await passwords.verify(passwordHash, form.password ?? "");
   if (!isRight || userId === null || passwordHash === null) return null;
   const previousHash = session?.hash ?? null;
-  const started = await finishSignIn(deps.sql, { email, address, userId, passwordHash, sessionHash, previousHash });
+  const started = await call(deps.sql, "finish_sign_in", {
+    email,
+    address,
+    userId,
+    passwordHash,
+    sessionHash,
+    previousHash,
+  });
   return started ? userId : null;
 }
 
 async function leave({ deps, ctx, session, form }: Visit<"next">): Promise<void> {
-  if (session !== null) await signOut(deps.sql, session.hash);
+  if (session !== null) await call(deps.sql, "sign_out", session.hash);
   takeSession(deps, ctx);
   const next = nextAfterSignIn(form.next);
   seeOther(ctx, next === null ? "/login" : signInTo(next));

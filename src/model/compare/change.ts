@@ -1,6 +1,5 @@
 import { canonicalJson } from "../snapshot/canonical.js";
-import type { Placed } from "../snapshot/list.js";
-import { at } from "../snapshot/problem.js";
+import { at, type Placed } from "../snapshot/problem.js";
 
 /** A difference between two snapshots, in the author's terms. */
 export interface Change {
@@ -38,96 +37,149 @@ export interface ComparedPart {
   id: string;
 }
 
+/** One of the two values that are compared and where it stands; undefined where there is none. */
+export type Side<V> = Placed<V> | undefined;
+
+/** Tells how two values that belong to a part differ. At least one side is there. */
+export type Compare<V> = (part: ComparedPart, before: Side<V>, after: Side<V>) => Change[];
+
 /** More of a message is not read. In characters. */
 const MESSAGE_LENGTH_MAX = 500;
 
-/** Collects changes in the order in which they are found. */
-export class Changes {
-  readonly found: Change[] = [];
-
-  added(part: ComparedPart, after: Placed<unknown>, message: string): void {
-    this.#add("added", part, undefined, after, message);
-  }
-
-  removed(part: ComparedPart, before: Placed<unknown>, message: string): void {
-    this.#add("removed", part, before, undefined, message);
-  }
-
-  /** Something of a part that is in both snapshots. One side may be undefined, not both. */
-  changed(
-    part: ComparedPart,
-    before: Placed<unknown> | undefined,
-    after: Placed<unknown> | undefined,
-    message: string,
-  ): void {
-    this.#add("changed", part, before, after, message);
-  }
-
-  #add(
-    kind: Change["kind"],
-    { subject, id }: ComparedPart,
-    before: Placed<unknown> | undefined,
-    after: Placed<unknown> | undefined,
-    message: string,
-  ): void {
-    const { path } = (after ?? before)!;
-    const values = { before: before?.item ?? null, after: after?.item ?? null };
-    this.found.push({ kind, subject, id, path, message: cut(message), ...values });
-  }
-}
-
-/** Tells a value that differs; a side is undefined where it has none. */
-export type Compare<V> = (before: Placed<V> | undefined, after: Placed<V> | undefined) => void;
-
-/** How each member of a part is compared; null for the one that it is found by. */
-export type Comparisons<T> = { readonly [K in keyof T]-?: Compare<NonNullable<T[K]>> | null };
-
-/** Compares two objects member by member. */
-export function compareMembers<T extends object>(
-  before: Placed<T>,
-  after: Placed<T>,
-  comparisons: Comparisons<T>,
-): void {
-  for (const key of Object.keys(comparisons) as (keyof T & string)[]) {
-    const [older, newer] = [member(before, key), member(after, key)];
-    if (!same(older?.item, newer?.item)) comparisons[key]?.(older, newer);
-  }
-}
-
-/** A comparison of a value as a whole: `expires after: 30d → none`. */
-export function asWhole<V>(
-  changes: Changes,
-  part: ComparedPart,
-  label: string,
-  text: (value: V) => string,
-): Compare<V> {
-  const shown = (side: Placed<V> | undefined): string => (side === undefined ? "none" : text(side.item));
-  return (before, after) => changes.changed(part, before, after, `${label}: ${shown(before)} → ${shown(after)}`);
-}
-
-/** A comparison of an option that is there as true or not at all: `repeat: false → true`. */
-export function asFlag(changes: Changes, part: ComparedPart, label: string): Compare<true> {
-  return (before, after) =>
-    changes.changed(part, before, after, `${label}: ${before !== undefined} → ${after !== undefined}`);
-}
-
-/** A member and where it stands; undefined where it is absent or null. */
-export function member<T extends object, K extends keyof T & string>(
-  { item, path }: Placed<T>,
-  key: K,
-): Placed<NonNullable<T[K]>> | undefined {
-  const value = Object.hasOwn(item, key) ? item[key] : undefined;
-  return value === undefined || value === null ? undefined : { item: value, path: at(path, key) };
-}
-
-/** Whether two values have the same canonical JSON; undefined is the same as undefined only. */
-export function same(before: unknown, after: unknown): boolean {
-  if (before === undefined || after === undefined) return before === after;
-  return canonicalJson(before) === canonicalJson(after);
+/** A change, which stands where its newer side does. */
+export function change(
+  kind: Change["kind"],
+  { subject, id }: ComparedPart,
+  before: Side<unknown>,
+  after: Side<unknown>,
+  message: string,
+): Change {
+  const { path } = (after ?? before)!;
+  return { kind, subject, id, path, message: cut(message), before: before?.item ?? null, after: after?.item ?? null };
 }
 
 function cut(text: string): string {
   if (text.length <= MESSAGE_LENGTH_MAX) return text;
   // Cut between characters, not within one.
   return `${[...text.slice(0, MESSAGE_LENGTH_MAX)].slice(0, -1).join("")}…`;
+}
+
+/** Compares a value as a whole: `expiresAfter: 30d → none`. */
+export function whole<V>(label: string, text: (value: V) => string): Compare<V> {
+  const shown = (side: Side<V>): string => (side === undefined ? "none" : text(side.item));
+  return (part, before, after) => [
+    change("changed", part, before, after, `${label}: ${shown(before)} → ${shown(after)}`),
+  ];
+}
+
+/** Compares an option that is there as true or not at all: `repeat: false → true`. */
+export function flag(label: string): Compare<true> {
+  return (part, before, after) => [
+    change("changed", part, before, after, `${label}: ${before !== undefined} → ${after !== undefined}`),
+  ];
+}
+
+/** Compares objects member by member, each by its own comparison; null for the member that the object is found by. */
+export function members<T extends object>(comparisons: {
+  readonly [K in keyof T]-?: Compare<NonNullable<T[K]>> | null;
+}): Compare<T> {
+  return (part, before, after) =>
+    (Object.keys(comparisons) as (keyof T & string)[]).flatMap((key) => {
+      const [older, newer] = [member(before, key), member(after, key)];
+      return same(older?.item, newer?.item) ? [] : (comparisons[key]?.(part, older, newer) ?? []);
+    });
+}
+
+/** A member and where it stands; undefined where it is absent or null. */
+export function member<T extends object, K extends keyof T & string>(side: Side<T>, key: K): Side<NonNullable<T[K]>> {
+  const value = side && Object.hasOwn(side.item, key) ? side.item[key] : undefined;
+  return value === undefined || value === null ? undefined : { item: value, path: at(side!.path, key) };
+}
+
+/** How a kind of parts is told of. */
+interface Parts<T> {
+  /** What a part is called, by what it is found by in the other snapshot and what it belongs to. */
+  part: (key: string, owner: ComparedPart) => ComparedPart;
+  /** What is said of one that was added or removed. */
+  text: (item: T) => string;
+  /** Compares two that differ. */
+  compare: Compare<T>;
+}
+
+interface ListedParts<T> extends Parts<T> {
+  key: (item: T) => string;
+  /** What is in another order, and what that is told of, where it is not what the list belongs to. */
+  order: { what: string; part?: ComparedPart };
+}
+
+interface Keyed<T> extends Placed<T> {
+  key: string;
+}
+
+/** Compares records by the names of their members. */
+export function records<T>(parts: Parts<T>): Compare<Readonly<Record<string, T>>> {
+  const keyed = (side: Side<Readonly<Record<string, T>>>): Keyed<T>[] =>
+    Object.entries(side?.item ?? {}).map(([key, item]) => ({ key, item, path: at(side!.path, key) }));
+  return (owner, before, after) => compareKeyed(owner, keyed(before), keyed(after), parts);
+}
+
+/** Compares lists of parts that are found by a key; one that is there again is numbered. */
+export function lists<T>(parts: ListedParts<T>): Compare<readonly T[]> {
+  const keyed = (side: Side<readonly T[]>): Keyed<T>[] => {
+    const seen = new Map<string, number>();
+    return (side?.item ?? []).map((item, index) => {
+      const key = parts.key(item);
+      const nth = (seen.get(key) ?? 0) + 1;
+      seen.set(key, nth);
+      return { key: nth === 1 ? key : `${key} #${nth}`, item, path: at(side!.path, index) };
+    });
+  };
+  return (owner, before, after) => {
+    const [was, is] = [keyed(before), keyed(after)];
+    const { what, part = owner } = parts.order;
+    return [...compareKeyed(owner, was, is, parts), ...compareOrder(part, was, is, after?.path ?? "", what)];
+  };
+}
+
+/** Tells what was added and changed, in the order of the newer list, and then what was removed. */
+function compareKeyed<T>(
+  owner: ComparedPart,
+  before: readonly Keyed<T>[],
+  after: readonly Keyed<T>[],
+  { part, text, compare }: Parts<T>,
+): Change[] {
+  const older = new Map(before.map((one) => [one.key, one]));
+  const found = after.flatMap((one) => {
+    const own = part(one.key, owner);
+    const former = older.get(one.key);
+    older.delete(one.key);
+    if (former === undefined) return [change("added", own, undefined, one, text(one.item))];
+    return same(former.item, one.item) ? [] : compare(own, former, one);
+  });
+  const gone = [...older.values()].map((one) =>
+    change("removed", part(one.key, owner), one, undefined, text(one.item)),
+  );
+  return [...found, ...gone];
+}
+
+/** Tells where what is in both lists is in another order. */
+function compareOrder(
+  part: ComparedPart,
+  before: readonly Keyed<unknown>[],
+  after: readonly Keyed<unknown>[],
+  path: string,
+  what: string,
+): Change[] {
+  const [older, newer] = [before, after].map((list) => new Set(list.map(({ key }) => key)));
+  const was = [...older!].filter((key) => newer!.has(key));
+  const is = [...newer!].filter((key) => older!.has(key));
+  if (same(was, is)) return [];
+  const message = `${what} in another order: ${was.join(", ")} → ${is.join(", ")}`;
+  return [change("changed", part, { item: was, path }, { item: is, path }, message)];
+}
+
+/** Whether two values have the same canonical JSON; undefined is the same as undefined only. */
+export function same(before: unknown, after: unknown): boolean {
+  if (before === undefined || after === undefined) return before === after;
+  return canonicalJson(before) === canonicalJson(after);
 }

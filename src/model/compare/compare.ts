@@ -1,70 +1,40 @@
-import type { Placed } from "../snapshot/list.js";
-import { at, list } from "../snapshot/problem.js";
-import type { EventSchema, Field, Snapshot } from "../snapshot/types.js";
-import { fieldText } from "../snapshot/words.js";
-import { asFlag, asWhole, type Change, Changes, compareMembers, member, type ComparedPart, same } from "./change.js";
-import { compareKeyed, keyedMembers } from "./lists.js";
+import { list, quote } from "../snapshot/problem.js";
+import type {
+  EventSchema,
+  Field,
+  Health,
+  HealthBand,
+  HealthComponent,
+  Journey,
+  JourneyStep,
+  Lifecycle,
+  LifecycleState,
+  Rule,
+  Score,
+  Segment,
+  Signal,
+  Snapshot,
+  Transition,
+  Trigger,
+} from "../snapshot/types.js";
+import { actionText, conditionText, fieldText, scoreText, stepsText, triggerText } from "../snapshot/words.js";
 import {
-  compareHealth,
-  compareJourneys,
-  compareLifecycles,
-  compareRules,
-  compareSegments,
-  compareSignals,
-} from "./parts.js";
+  type Change,
+  change,
+  type ComparedPart,
+  type Compare,
+  flag,
+  lists,
+  member,
+  members,
+  records,
+} from "./change.js";
+import { same, type Side, whole } from "./change.js";
+import { conditions, filters, measures } from "./conditions.js";
 
-type Fields = Readonly<Record<string, Field>>;
+export type { Change, ChangeSubject as Subject } from "./change.js";
 
-function compareEvents(
-  before: Placed<Record<string, EventSchema>>,
-  after: Placed<Record<string, EventSchema>>,
-  changes: Changes,
-): void {
-  compareKeyed(
-    keyedMembers(before),
-    keyedMembers(after),
-    {
-      part: (id) => ({ subject: "event", id }),
-      text: ({ properties }) => {
-        const names = Object.keys(properties);
-        return names.length === 0 ? "without properties" : `with ${list(names)}`;
-      },
-      compare: ({ id }, older, newer) =>
-        compareFields(propertiesOf(older), propertiesOf(newer), (name) => propertyPart(id, name), changes),
-    },
-    changes,
-  );
-}
-
-function compareTraits(before: Placed<Fields>, after: Placed<Fields>, changes: Changes): void {
-  compareFields(before, after, (id) => ({ subject: "trait", id }), changes);
-}
-
-function propertyPart(event: string, name: string): ComparedPart {
-  return { subject: "property", id: `${event}.${name}` };
-}
-
-function propertiesOf({ item, path }: Placed<EventSchema>): Placed<Fields> {
-  return { item: item.properties, path: at(path, "properties") };
-}
-
-function compareFields(
-  before: Placed<Fields>,
-  after: Placed<Fields>,
-  part: (name: string) => ComparedPart,
-  changes: Changes,
-): void {
-  const compare = (part: ComparedPart, older: Placed<Field>, newer: Placed<Field>): void =>
-    compareField(part, older, newer, changes);
-  compareKeyed(keyedMembers(before), keyedMembers(after), { part, text: fieldWithOption, compare }, changes);
-}
-
-function compareField(part: ComparedPart, before: Placed<Field>, after: Placed<Field>, changes: Changes): void {
-  if (typeOf(before.item) !== typeOf(after.item)) asWhole(changes, part, "type", fieldText)(before, after);
-  else compareChoices(part, choicesOf(before), choicesOf(after), changes);
-  const [was, is] = [member(before, "optional"), member(after, "optional")];
-  if (!same(was?.item, is?.item)) asFlag(changes, part, "optional")(was, is);
-}
+const setting = (id: string): ComparedPart => ({ subject: "setting", id });
 
 /** What the type is but for its choices: `string`, `oneOf`, `array(oneOf)`. */
 function typeOf(field: Field): string {
@@ -73,19 +43,13 @@ function typeOf(field: Field): string {
 }
 
 /** Of a text, or of the texts in an array. */
-function choicesOf(field: Placed<Field>): Placed<string[]> | undefined {
-  if (field.item.type === "string") return member({ ...field, item: field.item }, "enum");
-  if (field.item.type !== "array") return undefined;
-  return member({ item: field.item.items, path: at(field.path, "items") }, "enum");
+function choicesOf(field: Side<Field>): Side<string[]> {
+  const texts = field?.item.type === "array" ? member(field as Side<{ items: Field }>, "items") : field;
+  return member(texts as Side<{ enum?: string[] }>, "enum");
 }
 
-function compareChoices(
-  part: ComparedPart,
-  before: Placed<string[]> | undefined,
-  after: Placed<string[]> | undefined,
-  changes: Changes,
-): void {
-  if (same(before?.item, after?.item)) return;
+const choices: Compare<string[]> = (part, before, after) => {
+  if (same(before?.item, after?.item)) return [];
   const [was, is] = [new Set(before?.item), new Set(after?.item)];
   const added = [...is].filter((value) => !was.has(value));
   const removed = [...was].filter((value) => !is.has(value));
@@ -94,36 +58,190 @@ function compareChoices(
     ...(removed.length > 0 ? [`without ${list(removed)}`] : []),
   ];
   const message = said.length === 0 ? "in another order (the meaning is the same)" : said.join(", ");
-  changes.changed(part, before, after, `oneOf: ${message}`);
-}
+  return [change("changed", part, before, after, `oneOf: ${message}`)];
+};
 
-function fieldWithOption(field: Field): string {
-  return fieldText(field) + (field.optional === true ? ".optional()" : "");
-}
+const field: Compare<Field> = (part, before, after) => {
+  const [was, is] = [member(before, "optional"), member(after, "optional")];
+  return [
+    ...(typeOf(before!.item) === typeOf(after!.item)
+      ? choices(part, choicesOf(before), choicesOf(after))
+      : whole("type", fieldText)(part, before, after)),
+    ...(same(was?.item, is?.item) ? [] : flag("optional")(part, was, is)),
+  ];
+};
 
-export type { Change, ChangeSubject as Subject } from "./change.js";
+const fieldWithOption = (of: Field): string => fieldText(of) + (of.optional === true ? ".optional()" : "");
+
+const events = records<EventSchema>({
+  part: (id) => ({ subject: "event", id }),
+  text: ({ properties }) => {
+    const names = Object.keys(properties);
+    return names.length === 0 ? "without properties" : `with ${list(names)}`;
+  },
+  compare: members({
+    properties: records<Field>({
+      part: (name, { id }) => ({ subject: "property", id: `${id}.${name}` }),
+      text: fieldWithOption,
+      compare: field,
+    }),
+  }),
+});
+
+const traits = records<Field>({ part: (id) => ({ subject: "trait", id }), text: fieldWithOption, compare: field });
+
+const transitions = lists<Transition>({
+  key: ({ to }) => to,
+  part: (to, { id }) => ({ subject: "transition", id: `${id} → ${to}` }),
+  text: ({ when }) => conditionText(when),
+  compare: members({ to: null, when: conditions("when") }),
+  order: { what: "transitions are tried" },
+});
+
+const initial: Compare<string> = (_, before, after) => {
+  const part = setting("initial");
+  if (before === undefined) return [change("added", part, before, after, `initial state: ${after!.item}`)];
+  if (after === undefined) return [change("removed", part, before, after, `initial state: ${before.item}`)];
+  return whole("initial state", String)(part, before, after);
+};
+
+const lifecycle = members<Lifecycle>({
+  initial,
+  states: lists<LifecycleState>({
+    key: ({ name }) => name,
+    part: (id) => ({ subject: "state", id }),
+    text: ({ terminal, transitions: ways }) => {
+      if (ways.length === 0) return terminal === true ? "terminal" : "without transitions";
+      return `to ${ways.map(({ to }) => to).join(", ")}`;
+    },
+    compare: members<LifecycleState>({ name: null, terminal: flag("terminal"), transitions }),
+    order: { what: "states", part: setting("states") },
+  }),
+});
+
+const journeys = lists<Journey>({
+  key: ({ id }) => id,
+  part: (id) => ({ subject: "journey", id }),
+  text: ({ steps }) => `steps ${steps.map(({ id }) => id).join(", ")}`,
+  compare: members<Journey>({
+    id: null,
+    start: conditions("start"),
+    steps: lists<JourneyStep>({
+      key: ({ id }) => id,
+      part: (step, { id }) => ({ subject: "step", id: `${id}.${step}` }),
+      text: ({ when }) => conditionText(when),
+      compare: members<JourneyStep>({ id: null, when: conditions("when"), since: whole("since", String) }),
+      order: { what: "steps" },
+    }),
+    anyOrder: flag("anyOrder"),
+    expiresAfter: whole("expiresAfter", String),
+    repeat: flag("repeat"),
+  }),
+  order: { what: "journeys", part: setting("journeys") },
+});
+
+const segments = lists<Segment>({
+  key: ({ id }) => id,
+  part: (id) => ({ subject: "segment", id }),
+  text: ({ when }) => (when === undefined ? "filled by rules" : conditionText(when)),
+  compare: members<Segment>({ id: null, when: conditions("when") }),
+  order: { what: "segments", part: setting("segments") },
+});
+
+/** The scores of the values of a trait. */
+const values: Compare<Record<string, number>> = (part, before, after) => {
+  const names = new Set([before, after].reverse().flatMap((side) => Object.keys(side?.item ?? {})));
+  return [...names].flatMap((name) => {
+    const [older, newer] = [member(before, name), member(after, name)];
+    return older?.item === newer?.item ? [] : whole(`score of ${JSON.stringify(name)}`, String)(part, older, newer);
+  });
+};
+
+const SCORES: { [K in Score["kind"]]: Compare<Extract<Score, { kind: K }>> } = {
+  scale: members({ kind: null, of: measures, from: whole("scale from", String), to: whole("scale to", String) }),
+  steps: members({ kind: null, of: measures, steps: whole("steps", stepsText), otherwise: whole("otherwise", String) }),
+  map: members({ kind: null, trait: whole("trait", String), values }),
+};
+
+const score: Compare<Score> = (part, before, after) => {
+  const { kind } = after!.item;
+  const compare = before!.item.kind === kind ? (SCORES[kind] as Compare<Score>) : whole("score", scoreText);
+  return compare(part, before, after);
+};
+
+const health = members<Health>({
+  components: lists<HealthComponent>({
+    key: ({ id }) => id,
+    part: (id) => ({ subject: "health component", id }),
+    text: (component) => `weight ${component.weight}, ${scoreText(component.score)}`,
+    compare: members({ id: null, weight: whole("weight", String), score }),
+    order: { what: "health components", part: setting("components") },
+  }),
+  bands: lists<HealthBand>({
+    key: ({ id }) => id,
+    part: (id) => setting(`bands.${id}`),
+    text: ({ from }) => `from ${from}`,
+    compare: members({ id: null, from: whole("from", String) }),
+    order: { what: "bands", part: setting("bands") },
+  }),
+});
+
+const triggers: Compare<Trigger> = (part, before, after) => {
+  const [was, is] = [before!.item, after!.item];
+  if (was.kind !== "event" || is.kind !== "event" || was.of.event !== is.of.event)
+    return whole("on", triggerText)(part, before, after);
+  const [older, newer] = [before, after] as Side<typeof was>[];
+  return filters(part, member(older, "of"), member(newer, "of"));
+};
+
+const rules = lists<Rule>({
+  key: ({ id }) => id,
+  part: (id) => ({ subject: "rule", id }),
+  text: ({ on, then }) => `on ${triggerText(on)}: ${actionText(then)}`,
+  compare: members<Rule>({
+    id: null,
+    on: triggers,
+    when: conditions("when"),
+    cooldown: whole("cooldown", String),
+    once: flag("once"),
+    then: whole("then", actionText),
+  }),
+  order: { what: "rules", part: setting("rules") },
+});
+
+const signals = lists<Signal>({
+  key: ({ id }) => id,
+  part: (id) => ({ subject: "signal", id }),
+  text: ({ severity, when }) => `${severity}, ${when === undefined ? "raised by rules" : conditionText(when)}`,
+  compare: members<Signal>({
+    id: null,
+    severity: whole("severity", String),
+    message: whole("message", quote),
+    when: conditions("when"),
+    for: whole("for", String),
+  }),
+  order: { what: "signals", part: setting("signals") },
+});
+
+const snapshots = members<Snapshot>({
+  // There is one format; another would have been refused.
+  formatVersion: null,
+  strictSchema: whole("strictSchema", String),
+  events,
+  traits,
+  lifecycle,
+  journeys,
+  segments,
+  health,
+  rules,
+  signals,
+});
 
 /**
  * What is different in `to`, in the author's terms and in the order of the snapshot: none exactly where the two have the same hash.
  * What has a name is followed by it, so a part that was renamed was removed and added. Both snapshots must be sound (`parseSnapshot`).
  */
 export function compareSnapshots(from: Snapshot, to: Snapshot): Change[] {
-  const changes = new Changes();
-  const before: Placed<Snapshot> = { item: from, path: "" };
-  const after: Placed<Snapshot> = { item: to, path: "" };
-  compareMembers(before, after, {
-    // There is one format; another would have been refused.
-    formatVersion: null,
-    strictSchema: (was, is) =>
-      changes.changed({ subject: "setting", id: "strictSchema" }, was, is, `strictSchema: ${was!.item} → ${is!.item}`),
-    events: (was, is) => compareEvents(was!, is!, changes),
-    traits: (was, is) => compareTraits(was!, is!, changes),
-    lifecycle: (was, is) => compareLifecycles(was, is, changes),
-    journeys: (was, is) => compareJourneys(was!, is!, changes),
-    segments: (was, is) => compareSegments(was!, is!, changes),
-    health: (was, is) => compareHealth(was, is, changes),
-    rules: (was, is) => compareRules(was!, is!, changes),
-    signals: (was, is) => compareSignals(was!, is!, changes),
-  });
-  return changes.found;
+  // Of what stands at the top, only strictSchema is told of by itself.
+  return snapshots(setting("strictSchema"), { item: from, path: "" }, { item: to, path: "" });
 }

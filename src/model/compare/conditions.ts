@@ -1,7 +1,6 @@
 import { canonicalJson } from "../snapshot/canonical.js";
-import { asWhole, type Changes, member, type ComparedPart, same } from "./change.js";
-import type { Placed } from "../snapshot/list.js";
-import { at } from "../snapshot/problem.js";
+import { type Change, change, type Compare, type ComparedPart, member, same, type Side, whole } from "./change.js";
+import { at, type Placed } from "../snapshot/problem.js";
 import type {
   CompareOperator,
   Condition,
@@ -21,8 +20,9 @@ import {
 
 type AnyCondition = Condition | PropertyCondition;
 type Group = Extract<AnyCondition, { kind: "all" | "any" }>;
+type Negation = Extract<AnyCondition, { kind: "not" }>;
 /** A condition without others in it, or a number that is measured. */
-type Leaf = Exclude<AnyCondition, { kind: "all" | "any" | "not" }> | Measure;
+type Leaf = Exclude<AnyCondition, Group | Negation> | Measure;
 
 /**
  * Compares what a part asks for, as closely as can be told: where both ask the same of something, only the threshold, the window or
@@ -30,65 +30,39 @@ type Leaf = Exclude<AnyCondition, { kind: "all" | "any" | "not" }> | Measure;
  *
  * @param label what it is called in the part, for example `when`.
  */
-export function compareConditions(
-  part: ComparedPart,
-  label: string,
-  before: Placed<AnyCondition> | undefined,
-  after: Placed<AnyCondition> | undefined,
-  changes: Changes,
-): void {
-  if (same(before?.item, after?.item)) return;
-  if (before === undefined || after === undefined || identity(before.item) !== identity(after.item)) {
-    asWhole(changes, part, label, conditionText)(before, after);
-  } else if (isGroup(before) && isGroup(after)) {
-    compareGroups(part, label, before, after, changes);
-  } else if (before.item.kind === "not" && after.item.kind === "not") {
-    const inner = (side: Placed<AnyCondition>, condition: AnyCondition): Placed<AnyCondition> => ({
-      item: condition,
-      path: at(side.path, "condition"),
-    });
-    const [was, is] = [inner(before, before.item.condition), inner(after, after.item.condition)];
-    compareConditions(part, label, was, is, changes);
-  } else {
-    compareLeaves(part, before as Placed<Leaf>, after as Placed<Leaf>, changes);
-  }
+export function conditions(label: string): Compare<AnyCondition> {
+  return (part, before, after) => {
+    if (same(before?.item, after?.item)) return [];
+    if (before === undefined || after === undefined || identity(before.item) !== identity(after.item))
+      return whole(label, conditionText)(part, before, after);
+    switch (after.item.kind) {
+      case "all":
+      case "any":
+        return compareGroups(part, label, before as Placed<Group>, after as Placed<Group>);
+      case "not":
+        return conditions(label)(
+          part,
+          member(before as Placed<Negation>, "condition"),
+          member(after as Placed<Negation>, "condition"),
+        );
+      default:
+        return compareLeaves(part, before as Placed<Leaf>, after as Placed<Leaf>);
+    }
+  };
 }
 
 /** Compares the numbers that two scores are made of. */
-export function compareMeasures(
-  part: ComparedPart,
-  before: Placed<Measure>,
-  after: Placed<Measure>,
-  changes: Changes,
-): void {
-  if (same(before.item, after.item)) return;
-  if (identity(before.item) === identity(after.item)) compareLeaves(part, before, after, changes);
-  else asWhole(changes, part, "measure", measureText)(before, after);
-}
+export const measures: Compare<Measure> = (part, before, after) =>
+  identity(before!.item) === identity(after!.item)
+    ? compareLeaves(part, before!, after!)
+    : whole("measure", measureText)(part, before, after);
 
 /** Compares the occurrences that two parts select, which are of the same event. */
-export function compareFilters(
-  part: ComparedPart,
-  before: Placed<EventSelector>,
-  after: Placed<EventSelector>,
-  changes: Changes,
-): void {
-  const label = `filter of ${JSON.stringify(after.item.event)}`;
-  compareConditions(part, label, member(before, "where"), member(after, "where"), changes);
-}
-
-function isGroup(side: Placed<AnyCondition>): side is Placed<Group> {
-  return side.item.kind === "all" || side.item.kind === "any";
-}
+export const filters: Compare<EventSelector> = (part, before, after) =>
+  conditions(`filter of ${JSON.stringify(after!.item.event)}`)(part, member(before, "where"), member(after, "where"));
 
 /** Conditions are paired where they are equal, then where they ask the same of something; what is left came or went. */
-function compareGroups(
-  part: ComparedPart,
-  label: string,
-  before: Placed<Group>,
-  after: Placed<Group>,
-  changes: Changes,
-): void {
+function compareGroups(part: ComparedPart, label: string, before: Placed<Group>, after: Placed<Group>): Change[] {
   const [older, newer] = [partsOf(before), partsOf(after)];
   const pairs = new Map<number, number>();
   pair(older, newer, canonicalJson, pairs);
@@ -97,25 +71,28 @@ function compareGroups(
   const gone = older.filter((_, index) => !taken.has(index));
   const come = newer.filter((_, index) => !pairs.has(index));
 
-  newer.forEach((one, index) => {
+  const found = newer.flatMap((one, index) => {
     const match = pairs.get(index);
-    if (match !== undefined) compareConditions(part, "condition", older[match], one, changes);
+    return match === undefined ? [] : conditions("condition")(part, older[match], one);
   });
   if (gone.length === 1 && come.length === 1) {
-    asWhole(changes, part, "condition", conditionText)(gone[0], come[0]);
+    found.push(...whole("condition", conditionText)(part, gone[0], come[0]));
   } else {
-    for (const one of come) changes.changed(part, undefined, one, `condition added: ${conditionText(one.item)}`);
-    for (const one of gone) changes.changed(part, one, undefined, `condition removed: ${conditionText(one.item)}`);
+    for (const one of come)
+      found.push(change("changed", part, undefined, one, `condition added: ${conditionText(one.item)}`));
+    for (const one of gone)
+      found.push(change("changed", part, one, undefined, `condition removed: ${conditionText(one.item)}`));
   }
   const matches = newer.flatMap((_, index) => pairs.get(index) ?? []);
   if (matches.some((match, index) => index > 0 && match < matches[index - 1]!)) {
     const message = `${label}: conditions in another order (the meaning is the same)`;
-    changes.changed(part, member(before, "conditions"), member(after, "conditions"), message);
+    found.push(change("changed", part, member(before, "conditions"), member(after, "conditions"), message));
   }
+  return found;
 }
 
 function partsOf({ item, path }: Placed<Group>): Placed<AnyCondition>[] {
-  return item.conditions.map((condition, index) => ({ item: condition, path: at(at(path, "conditions"), index) }));
+  return item.conditions.map((condition, index) => ({ item: condition, path: at(path, "conditions", index) }));
 }
 
 /** Adds pairs of those that have the same key and no pair yet, in order. `pairs` leads from newer to older. */
@@ -181,17 +158,18 @@ function about(leaf: AnyCondition | Measure): (string | null)[] {
 }
 
 /** Compares two leaves of one identity, member by member. How something compares, and with what, is told together. */
-function compareLeaves(part: ComparedPart, before: Placed<Leaf>, after: Placed<Leaf>, changes: Changes): void {
+function compareLeaves(part: ComparedPart, before: Placed<Leaf>, after: Placed<Leaf>): Change[] {
   const names = new Set([...Object.keys(before.item), ...Object.keys(after.item)]);
   const differing = [...names].filter((name) => !same(valueOf(before, name)?.item, valueOf(after, name)?.item));
   const isCompared = differing.includes("operator") && differing.includes("value");
   const rest = isCompared ? differing.filter((name) => name !== "operator" && name !== "value") : differing;
-  if (isCompared) changes.changed(part, before, after, wholeText(before.item, after.item));
-  for (const name of rest) {
+  const compared = isCompared ? [change("changed", part, before, after, wholeText(before.item, after.item))] : [];
+  const others = rest.flatMap((name) => {
     const [older, newer] = [valueOf(before, name), valueOf(after, name)];
-    if (isSelector(older) && isSelector(newer)) compareFilters(part, older, newer, changes);
-    else changes.changed(part, older, newer, memberText(name, before.item, after.item));
-  }
+    if (isSelector(older) && isSelector(newer)) return filters(part, older, newer);
+    return [change("changed", part, older, newer, memberText(name, before.item, after.item))];
+  });
+  return [...compared, ...others];
 }
 
 function memberText(name: string, before: Leaf, after: Leaf): string {
@@ -211,11 +189,11 @@ function wholeText(before: Leaf, after: Leaf): string {
   return `${leafText(before)} → ${leafText(after)}`;
 }
 
-function valueOf({ item, path }: Placed<Leaf>, name: string): Placed<unknown> | undefined {
+function valueOf({ item, path }: Placed<Leaf>, name: string): Side<unknown> {
   return member({ item: item as unknown as Record<string, unknown>, path }, name);
 }
 
-function isSelector(side: Placed<unknown> | undefined): side is Placed<EventSelector> {
+function isSelector(side: Side<unknown>): side is Placed<EventSelector> {
   return typeof side?.item === "object" && "event" in side.item!;
 }
 

@@ -13,13 +13,12 @@ const DURATION = /^([1-9][0-9]{0,7})([mhdw])$/;
  * @throws {RangeError} if the text is no such duration, is zero, or is longer than 3,650 days.
  */
 export function parseDuration(text: Duration): number {
-  const match = DURATION.exec(text);
-  if (!match) {
+  const length = lengthOf(text);
+  if (length === null) {
     throw new RangeError(
       `${JSON.stringify(text)} is no duration; write a whole number and a unit, such as "15m", "12h", "7d" or "4w"`,
     );
   }
-  const length = Number(match[1]) * UNIT_MILLISECONDS[match[2] as keyof typeof UNIT_MILLISECONDS];
   if (length > MAX_DURATION_MILLISECONDS) {
     throw new RangeError(`the duration ${JSON.stringify(text)} is longer than the longest one allowed, "3650d"`);
   }
@@ -28,11 +27,13 @@ export function parseDuration(text: Duration): number {
 
 /** Whether a text is a duration that `parseDuration` accepts. */
 export function isDuration(text: string): boolean {
-  const match = DURATION.exec(text);
-  return (
-    match !== null &&
-    Number(match[1]) * UNIT_MILLISECONDS[match[2] as keyof typeof UNIT_MILLISECONDS] <= MAX_DURATION_MILLISECONDS
-  );
+  const length = lengthOf(text);
+  return length !== null && length <= MAX_DURATION_MILLISECONDS;
+}
+
+function lengthOf(text: string): number | null {
+  const [, count, unit] = DURATION.exec(text) ?? [];
+  return count === undefined ? null : Number(count) * UNIT_MILLISECONDS[unit as keyof typeof UNIT_MILLISECONDS];
 }
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?:Z|[+-](\d{2}):(\d{2})))?$/;

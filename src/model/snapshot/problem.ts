@@ -1,3 +1,5 @@
+import { nearest } from "./nearest.js";
+
 /** Something that makes a snapshot unacceptable. Codes are stable; messages are for people. */
 export interface Problem {
   /** Where it is, for example `segments[2].when.conditions[0].segment`; empty for the document as a whole. */
@@ -46,8 +48,16 @@ export type ProblemCode =
   | "SIGNAL_HAS_CONDITION"
   | "SEGMENT_CYCLE";
 
+/** A part of the snapshot and where it stands. */
+export interface Placed<T> {
+  item: T;
+  path: string;
+}
+
 /** No reader goes through more than this, and an answer must stay of a sensible size whatever was sent. */
 const MAX_PROBLEMS = 1_000;
+/** Beyond these, an answer has better uses for its time than to look for what was meant. */
+const MAX_SUGGESTIONS = 100;
 
 /** Collects problems in the order in which they are found. */
 export class Problems {
@@ -56,15 +66,23 @@ export class Problems {
   add(path: string, code: ProblemCode, message: string): void {
     if (this.found.length < MAX_PROBLEMS) this.found.push({ path, code, message });
   }
+
+  /** The same of a name that is none of those that are known, with the one that was probably meant. */
+  addNear(path: string, code: ProblemCode, message: string, name: string, known: Iterable<string>): void {
+    const meant = this.found.length < MAX_SUGGESTIONS ? nearest(name, known) : undefined;
+    this.add(path, code, meant === undefined ? message : `${message}; did you mean ${quote(meant)}?`);
+  }
 }
 
 const PLAIN_KEY = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 
-/** The path of a member: `path.key`, `path["a key"]` or `path[3]`. */
-export function at(path: string, key: string | number): string {
-  if (typeof key === "number") return `${path}[${key}]`;
-  if (!PLAIN_KEY.test(key)) return `${path}[${quote(key)}]`;
-  return path === "" ? key : `${path}.${key}`;
+/** The path of a member, or of a member's member: `path.key`, `path["a key"]`, `path[3]`, `path.key[3]`. */
+export function at(path: string, ...keys: (string | number)[]): string {
+  return keys.reduce<string>((whole, key) => {
+    if (typeof key === "number") return `${whole}[${key}]`;
+    if (!PLAIN_KEY.test(key)) return `${whole}[${quote(key)}]`;
+    return whole === "" ? key : `${whole}.${key}`;
+  }, path);
 }
 
 /** A text in quotation marks, cut where it is too long to be read. */

@@ -1,12 +1,10 @@
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { LIMITS } from "../snapshot/limits.js";
-import { type Placed, type ReadList, readList } from "../snapshot/list.js";
-import { at, type Problems, quote } from "../snapshot/problem.js";
-import type { Field, Health, HealthBand, HealthComponent, Measure, Score } from "../snapshot/types.js";
-import { checkOccurrenceMeasure } from "./occurrences.js";
-import { checkChoice } from "./property.js";
-import { type Scope, unknown } from "./scope.js";
+import { at, type Placed, type Problems, quote } from "../snapshot/problem.js";
+import type { Health, HealthBand, HealthComponent, Measure, Score } from "../snapshot/types.js";
+import { checkChoice, checkMeasuredOccurrences, traitOfType } from "./conditions.js";
+import { type ReadList, readList, type Scope } from "./scope.js";
 import { BAND, choose, COMPONENT, fits, HEALTH, MEASURES, SCORES } from "./shapes.js";
 
 type Of<Kind extends Score["kind"]> = Extract<Score, { kind: Kind }>;
@@ -47,7 +45,7 @@ function checkScale(score: Of<"scale">, path: string, scope: Scope): void {
 function checkSteps(score: Of<"steps">, path: string, scope: Scope): void {
   const steps = at(path, "steps");
   const sound = score.steps.map((step, index) => fits(SCORE_STEP, step, at(steps, index), scope.problems));
-  const limitPath = (index: number) => at(at(steps, index), 0);
+  const limitPath = (index: number) => at(steps, index, 0);
   if (sound.every(Boolean)) {
     score.steps.forEach(([limit], index) => {
       const before = score.steps[index - 1];
@@ -61,40 +59,18 @@ function checkSteps(score: Of<"steps">, path: string, scope: Scope): void {
   checkMeasure(score.of, at(path, "of"), scope, { value, path: limitPath(last) });
 }
 
-function checkMap(score: Of<"map">, path: string, { traits, problems }: Scope): void {
-  const field = checkTraitType(score.trait, "string", at(path, "trait"), traits, problems);
+function checkMap(score: Of<"map">, path: string, scope: Scope): void {
+  const field = traitOfType(score.trait, "string", at(path, "trait"), scope);
   if (field?.type !== "string" || !field.enum) return;
-  const values = at(path, "values");
-  for (const value of Object.keys(score.values)) checkChoice(field.enum, value, at(values, value), problems);
+  for (const value of Object.keys(score.values))
+    checkChoice(field.enum, value, at(path, "values", value), scope.problems);
 }
 
 function checkMeasure(value: unknown, path: string, scope: Scope, most: { value: number; path: string }): void {
   if (!choose(MEASURES, "kind", value, path, scope.problems)) return;
   const measure = value as Measure;
-  if (measure.kind === "trait") {
-    checkTraitType(measure.trait, "number", at(path, "trait"), scope.traits, scope.problems);
-  } else {
-    checkOccurrenceMeasure(measure, path, scope, most);
-  }
-}
-
-/** The declared type of a trait, where it is the one that is needed. */
-function checkTraitType(
-  trait: string,
-  type: Field["type"],
-  path: string,
-  traits: Scope["traits"],
-  problems: Problems,
-): Field | undefined {
-  if (!traits) return undefined;
-  if (!traits.has(trait)) {
-    unknown(problems, path, "UNKNOWN_TRAIT", `there is no trait ${quote(trait)}`, trait, traits.keys());
-    return undefined;
-  }
-  const field = traits.get(trait);
-  if (!field || field.type === type) return field;
-  problems.add(path, "TYPE_MISMATCH", `the trait ${quote(trait)} is of the type ${field.type}, not ${type}`);
-  return undefined;
+  if (measure.kind === "trait") traitOfType(measure.trait, "number", at(path, "trait"), scope);
+  else checkMeasuredOccurrences(measure, path, scope, most);
 }
 
 interface ReadHealth {

@@ -1,8 +1,8 @@
 import { isDuration } from "../snapshot/duration.js";
 import { LIMITS } from "../snapshot/limits.js";
-import { nearest } from "../snapshot/nearest.js";
-import { at, type ProblemCode, type Problems, quote } from "../snapshot/problem.js";
+import { at, type Placed, type ProblemCode, type Problems, quote } from "../snapshot/problem.js";
 import type { Field } from "../snapshot/types.js";
+import { fits, type Shape } from "./shapes.js";
 
 /** Keys that could reach the prototype of an object built from them. */
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
@@ -98,8 +98,9 @@ export function checkIdentifier(name: string, path: string, problems: Problems):
   }
 }
 
-export function checkDuration(text: string, path: string, problems: Problems): void {
-  if (!isDuration(text)) {
+/** Checks the text of a length of time, where there is one. */
+export function checkDuration(text: string | undefined, path: string, problems: Problems): void {
+  if (text !== undefined && !isDuration(text)) {
     problems.add(
       path,
       "INVALID_DURATION",
@@ -108,43 +109,92 @@ export function checkDuration(text: string, path: string, problems: Problems): v
   }
 }
 
-/** Beyond these, an answer has better uses for its time than to look for what was meant. */
-const MAX_SUGGESTIONS = 100;
+type Referred =
+  "event" | "property" | "trait" | "state" | "segment" | "journey" | "step" | "component" | "band" | "signal";
 
-/** Reports a reference that does not resolve, with the name that was probably meant. */
-export function unknown(
-  problems: Problems,
-  path: string,
-  code: Extract<ProblemCode, `UNKNOWN_${string}` | "INVALID_VALUE">,
-  message: string,
-  name: string,
-  known: Iterable<string>,
-): void {
-  const meant = problems.found.length < MAX_SUGGESTIONS ? nearest(name, known) : undefined;
-  problems.add(path, code, meant === undefined ? message : `${message}; did you mean ${quote(meant)}?`);
+/** Where names of a kind are declared, and what has them where that is not the model itself. `owner`: the event, the journey. */
+interface Declared {
+  known: (scope: Scope, owner: string) => ReadonlyMap<string, unknown> | ReadonlySet<string> | null | undefined;
+  holder?: (owner: string) => string;
+}
+
+const DECLARED: Readonly<Record<Referred, Declared>> = {
+  event: { known: ({ events }) => events },
+  property: { known: ({ events }, owner) => events.get(owner), holder: (owner) => `the event ${quote(owner)}` },
+  trait: { known: ({ traits }) => traits },
+  state: { known: ({ states }) => states, holder: () => "the lifecycle" },
+  segment: { known: ({ segments }) => segments },
+  journey: { known: ({ journeys }) => journeys },
+  step: { known: ({ journeys }, owner) => journeys?.get(owner), holder: (owner) => `the journey ${quote(owner)}` },
+  component: { known: ({ health }) => health?.components, holder: () => "the health score" },
+  band: { known: ({ health }) => health?.bands, holder: () => "the health score" },
+  signal: { known: ({ signals }) => signals },
+};
+
+/** Reports a name that nothing declared has, with the one that was probably meant. */
+export function refer(kind: Referred, name: string, path: string, scope: Scope, owner = ""): void {
+  const { known, holder } = DECLARED[kind];
+  const names = known(scope, owner);
+  if (!names || names.has(name)) return;
+  const message = `${holder ? `${holder(owner)} has` : "there is"} no ${kind} ${quote(name)}`;
+  const code = `UNKNOWN_${kind.toUpperCase() as Uppercase<Referred>}` as const;
+  scope.problems.addNear(path, code, message, name, names.keys());
 }
 
 /** Whether the model has a lifecycle; reported where it has none. */
-export function requireLifecycle(path: string, scope: Scope): boolean {
-  if (scope.states !== null) return true;
-  scope.problems.add(path, "NO_LIFECYCLE", "the model has no lifecycle to refer to");
+export function requireLifecycle(path: string, { states, problems }: Scope): boolean {
+  if (states !== null) return true;
+  problems.add(path, "NO_LIFECYCLE", "the model has no lifecycle to refer to");
   return false;
 }
 
-/** Whether a segment of this id exists; reported where it does not. */
-export function checkSegment(id: string, path: string, { segments, problems }: Scope): void {
-  if (!segments || segments.has(id)) return;
-  unknown(problems, path, "UNKNOWN_SEGMENT", `there is no segment ${quote(id)}`, id, segments.keys());
+/** Whether the model has a health score; reported where it has none. */
+export function requireHealth(path: string, { health, problems }: Scope): boolean {
+  if (health !== null) return true;
+  problems.add(path, "NO_HEALTH", "the model has no health score to refer to");
+  return false;
 }
 
-/** Whether a journey of this id exists; reported where it does not. */
-export function checkJourney(id: string, path: string, { journeys, problems }: Scope): void {
-  if (!journeys || journeys.has(id)) return;
-  unknown(problems, path, "UNKNOWN_JOURNEY", `there is no journey ${quote(id)}`, id, journeys.keys());
+/** A list of parts with ids, as far as it can be read. */
+export interface ReadList<T> {
+  /** Those whose own shape is sound. */
+  items: Placed<T>[];
+  /** Undefined where a part cannot be read: it may be the one that others name. */
+  ids: Set<string> | undefined;
 }
 
-/** Whether a signal of this id exists; reported where it does not. */
-export function checkSignal(id: string, path: string, { signals, problems }: Scope): void {
-  if (!signals || signals.has(id)) return;
-  unknown(problems, path, "UNKNOWN_SIGNAL", `there is no signal ${quote(id)}`, id, signals.keys());
+/** How a kind of parts is read and spoken of. */
+interface ListOptions {
+  shape: Shape;
+  most: number;
+  /** In the singular. */
+  noun: string;
+  duplicate: Extract<ProblemCode, `DUPLICATE_${string}`>;
+}
+
+/** Reads a list of parts with ids: their number, shapes, ids, and that no id is there twice. What is in them is checked later. */
+export function readList<T extends { id: string }>(
+  values: unknown[],
+  path: string,
+  { shape, most, noun, duplicate }: ListOptions,
+  problems: Problems,
+): ReadList<T> {
+  limit(values.length, most, path, problems);
+  const ids = new Set<string>();
+  const items = values
+    .map((value, index) => ({ item: value as T, path: at(path, index) }))
+    .filter((read) => {
+      if (!fits(shape, read.item, read.path, problems)) return false;
+      const place = at(read.path, "id");
+      checkIdentifier(read.item.id, place, problems);
+      if (ids.has(read.item.id)) problems.add(place, duplicate, `there is another ${noun} ${quote(read.item.id)}`);
+      ids.add(read.item.id);
+      return true;
+    });
+  return { items, ids: items.length === values.length ? ids : undefined };
+}
+
+/** Reports where there are more of a kind than a model may have. */
+export function limit(count: number, most: number, path: string, problems: Problems): void {
+  if (count > most) problems.add(path, "TOO_MANY", `there are ${count} of at most ${most}`);
 }

@@ -1,22 +1,20 @@
 import { canonicalJson } from "../snapshot/canonical.js";
 import { LIMITS } from "../snapshot/limits.js";
-import { type Placed, type ReadList, readList } from "../snapshot/list.js";
-import { at, type Problem, Problems, quote } from "../snapshot/problem.js";
+import { at, type Placed, type Problem, Problems, quote } from "../snapshot/problem.js";
 import {
   type Condition,
+  type Rule,
   type Segment,
   type Signal,
   type Snapshot,
   SNAPSHOT_FORMAT_VERSION,
 } from "../snapshot/types.js";
-import { checkCondition } from "./condition.js";
-import { readEvents, readFields } from "./fields.js";
+import { checkCondition } from "./conditions.js";
 import { checkHealth, readHealth } from "./health.js";
-import { checkJourneys, readJourneys } from "./journeys.js";
-import { checkLifecycle, readLifecycle } from "./lifecycle.js";
-import { checkRules, readRules } from "./rules.js";
-import { checkDuration, type Scope, screen } from "./scope.js";
-import { fits, SEGMENT, SIGNAL, SNAPSHOT } from "./shapes.js";
+import { checkJourneys, checkLifecycle, checkRules } from "./parts.js";
+import { readEvents, readFields, readJourneys, readLifecycle } from "./parts.js";
+import { checkDuration, type ReadList, readList, type Scope, screen } from "./scope.js";
+import { fits, RULE, SEGMENT, SIGNAL, SNAPSHOT } from "./shapes.js";
 
 interface Reference {
   segment: string;
@@ -54,7 +52,7 @@ function referencesOf(condition: Condition | undefined, path: string): Reference
   switch (condition?.kind) {
     case "all":
     case "any":
-      return condition.conditions.flatMap((part, index) => referencesOf(part, at(at(path, "conditions"), index)));
+      return condition.conditions.flatMap((part, index) => referencesOf(part, at(path, "conditions", index)));
     case "not":
       return referencesOf(condition.condition, at(path, "condition"));
     case "segment":
@@ -124,7 +122,12 @@ function checkContent(snapshot: Snapshot, problems: Problems): void {
     problems,
   );
   const health = readHealth(snapshot.health, problems);
-  const rules = readRules(snapshot.rules, problems);
+  const rules = readList<Rule>(
+    snapshot.rules,
+    "rules",
+    { shape: RULE, most: LIMITS.rules, noun: "rule", duplicate: "DUPLICATE_RULE" },
+    problems,
+  );
   const signals = readList<Signal>(
     snapshot.signals,
     "signals",
@@ -167,9 +170,8 @@ function checkSegments({ items }: ReadList<Segment>, scope: Scope): void {
 function checkSignals({ items }: ReadList<Signal>, scope: Scope): void {
   for (const { item: signal, path } of items) {
     if (signal.when !== undefined) checkCondition(signal.when, at(path, "when"), scope);
-    if (signal.for === undefined) continue;
     checkDuration(signal.for, at(path, "for"), scope.problems);
-    if (signal.when === undefined) continue;
+    if (signal.when === undefined || signal.for === undefined) continue;
     const message = "a signal with a condition is cleared when the condition ceases to hold";
     scope.problems.add(at(path, "for"), "INVALID_SHAPE", message);
   }

@@ -4,9 +4,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { ListenMeta, Sql } from "postgres";
 import type { Agent } from "undici";
+import { call } from "../../db/api/call.js";
 import {
   claimDeliveries,
-  releaseWebhooks,
   type AttemptResult,
   type ClaimedDelivery,
   type HeldDelivery,
@@ -243,7 +243,7 @@ class WebhookDeliverer implements Deliverer {
 
   /** Only saves the others the time until the leases run out. */
   async #release(): Promise<void> {
-    await releaseWebhooks(this.#options.sql, this.#workerId).catch((error: unknown) => {
+    await call(this.#options.sql, "release_webhooks", this.#workerId).catch((error: unknown) => {
       this.#options.logger.warn(
         { err: error },
         "the leases of webhooks could not be ended; they run out by themselves",

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
 import { recordAttempts, type AttemptResult } from "../../db/api/webhooks.js";
+import { isDataFault } from "../../db/sqlstate.js";
 
 const BATCH_MAX = 500;
 /** How long results gather after a call: one costs as much as dozens of results. */
@@ -11,8 +12,6 @@ const GATHERED = 100;
 const RETRY_MS = 100;
 const RETRY_MS_MAX = 5_000;
 
-/** SQLSTATE classes that say the data is at fault, so that trying again is no use. */
-const DATA_FAULT = /^(22|23|54)/;
 /** What is said of an attempt whose texts the database refuses. */
 const UNRECORDED = "the answer could not be recorded";
 
@@ -68,7 +67,7 @@ export class AttemptRecorder {
         for (const webhook of disabled) this.#logger.warn(webhook, "a webhook was disabled");
         return;
       } catch (error) {
-        if (DATA_FAULT.test((error as { code?: string }).code ?? "")) return this.#writeApart(results, error);
+        if (isDataFault(error)) return this.#writeApart(results, error);
         this.#logger.warn({ err: error, attempts: results.length }, "attempts to deliver could not be recorded yet");
         await delay(wait, undefined, { signal: this.#abandoned.signal }).catch(() => undefined);
       }

@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Sql, TransactionSql } from "postgres";
+import { call } from "../../db/api/call.js";
 import {
   applyEvaluation,
   beginEvaluation,
-  loadSnapshot,
-  setAsideCustomer,
   type ChunkLimits,
   type CustomerInput,
   type EvaluationInput,
@@ -112,7 +111,9 @@ export class Chunk {
 
   async #evaluate(tx: TransactionSql, input: EvaluationInput): Promise<void> {
     const readAt = performance.now();
-    const model = await this.dependencies.models.get(input, (version) => loadSnapshot(tx, input.projectId, version));
+    const model = await this.dependencies.models.get(input, (version) =>
+      call(tx, "load_snapshot", input.projectId, version),
+    );
     await this.options.onTaken?.(this.customerIds);
     this.isBegun = true;
     const builder = new EvaluationBuilder(model, input);
@@ -199,5 +200,5 @@ export async function setAside(
   logger: Logger,
 ): Promise<void> {
   logger.error({ err: error, environmentId }, "a customer was set aside, because its evaluation failed");
-  await setAsideCustomer(sql, environmentId, customerId, String(error));
+  await call(sql, "set_aside_customer", environmentId, customerId, String(error));
 }

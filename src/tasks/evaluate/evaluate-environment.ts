@@ -1,4 +1,5 @@
 import type { ChunkLimits } from "../../db/api/evaluation.js";
+import { isDataFault } from "../../db/sqlstate.js";
 import { Chunk, CHUNK_LIMITS, setAside, type ChunkDependencies } from "./chunk.js";
 
 export interface EvaluateDependencies extends ChunkDependencies {
@@ -60,9 +61,4 @@ function smaller(a: ChunkLimits, b: ChunkLimits): ChunkLimits {
 
 function half(limit: number): number {
   return Math.max(1, Math.floor(limit / 2));
-}
-
-/** SQLSTATE classes that the data of one customer can cause: data exceptions, violated constraints, program limits. */
-function isDataFault(error: unknown): boolean {
-  return /^(22|23|54)...$/.test((error as { code?: string }).code ?? "");
 }

@@ -1,4 +1,6 @@
-import { beginTrial, endTrial, leaveTrial, nameTrial } from "../../db/api/evaluation.js";
+import { call } from "../../db/api/call.js";
+import { nameTrial } from "../../db/api/evaluation.js";
+import { isOfCircumstances } from "../../db/sqlstate.js";
 import { Chunk, CHUNK_LIMITS, type ChunkDependencies } from "./chunk.js";
 
 /**
@@ -14,7 +16,7 @@ export async function tryEvaluation(
 ): Promise<boolean> {
   const { sql, logger } = dependencies;
   const trial = { environmentId, workerId };
-  const begun = await beginTrial(sql, trial, CHUNK_LIMITS);
+  const begun = await call(sql, "begin_trial", trial, CHUNK_LIMITS);
   if (begun === null) return false;
   if (begun.suspended !== null) {
     logger.error({ environmentId }, "a customer was set aside, because its evaluation has no end");
@@ -28,22 +30,21 @@ export async function tryEvaluation(
     outcome = await chunk.run();
   } catch (error) {
     if (isOfWhatWasTried(error, chunk)) await nameTrial(sql, trial, { reason: String(error) });
-    else await leaveTrial(sql, trial);
+    else await call(sql, "leave_trial", trial);
     throw error;
   }
   if (outcome !== "done") {
-    await leaveTrial(sql, trial);
+    await call(sql, "leave_trial", trial);
     return false;
   }
-  await endTrial(sql, trial, CHUNK_LIMITS);
+  await call(sql, "end_trial", trial, CHUNK_LIMITS);
   return true;
 }
 
 /**
- * Whether an error may be for what was tried, rather than for the database as a whole: a lack of room or of connections, transactions that
- * conflict, a model that cannot be read. A connection that is lost may be: a server ends where one of its processes dies.
+ * Whether an error may be for what was tried, rather than for the database as a whole or a model that cannot be read. A connection that is
+ * lost may be: a server ends where one of its processes dies.
  */
 function isOfWhatWasTried(error: unknown, { isBegun }: Chunk): boolean {
-  const { code = "" } = error as { code?: string };
-  return isBegun && !/^(25|40|53[134]|55|58|SV)/.test(code);
+  return isBegun && !isOfCircumstances(error);
 }

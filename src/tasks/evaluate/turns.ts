@@ -1,5 +1,5 @@
 import type { AddJobFunction } from "graphile-worker";
-import { postponeEvaluation, suspectEnvironment } from "../../db/api/evaluation.js";
+import { call } from "../../db/api/call.js";
 import { CHUNK_LIMITS, type ChunkDependencies } from "./chunk.js";
 import { evaluateEnvironment, type EnvironmentOutcome } from "./evaluate-environment.js";
 import { tryEvaluation } from "./trial.js";
@@ -40,7 +40,12 @@ export class EvaluationTurns {
 
   async take({ environmentId, isRetry, addJob }: Job): Promise<void> {
     if (isRetry) {
-      await suspectEnvironment(this.dependencies.sql, environmentId, "An evaluation of this environment failed.");
+      await call(
+        this.dependencies.sql,
+        "suspect_environment",
+        environmentId,
+        "An evaluation of this environment failed.",
+      );
     }
     const underWay = this.#underWay.get(environmentId) ?? 0;
     if (underWay >= (this.#underWay.size === 1 ? 2 : 1)) {
@@ -57,7 +62,7 @@ export class EvaluationTurns {
     if (outcome === "stopped") await addJob("evaluate", { environmentId }, { priority: BACKLOG_PRIORITY });
     if (outcome === "paused") await addJob("evaluate", { environmentId });
     // Who is at it may have looked before the last of what is there came.
-    if (outcome === "busy") await postponeEvaluation(this.dependencies.sql, environmentId);
+    if (outcome === "busy") await call(this.dependencies.sql, "postpone_evaluation", environmentId);
   }
 
   async #turn(environmentId: number): Promise<EnvironmentOutcome> {

@@ -1,3 +1,5 @@
+import { isOfServer, isShutdown, isTakenOver } from "../../db/sqlstate.js";
+
 /** Somebody else has the job by now. */
 export class TakenOver extends Error {
   override readonly name = "TakenOver";
@@ -19,9 +21,7 @@ export function textOf(error: unknown): string {
 
 /** Whether the server refused what was made of a customer: not that it ended, or that another worker has the job. */
 export function isOfCustomer(error: unknown): boolean {
-  // SQLSTATEs have a digit, and other codes of errors are longer or have none.
-  const { code = "" } = error as { code?: string };
-  return /^(?=.*\d)[0-9A-Z]{5}$/.test(code) && !/^(SV011|57P..)$/.test(code);
+  return isOfServer(error) && !isTakenOver(error) && !isShutdown(error);
 }
 
 /** Whether an error says already what it is of. */

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
+import { isTakenOver } from "../../db/sqlstate.js";
 import { claimRecompute, failRecompute, leaveRecompute, type RecomputeJob } from "../../db/api/recompute.js";
 import { Models } from "../../evaluation/models.js";
 import { Wakeup } from "../wakeup.js";
@@ -82,7 +83,7 @@ class Slot {
       const isDone = await runJob({ session: this.#session, sql, models: this.models }, job, this.goesOn);
       logger.info(said, isDone ? "a recompute is completed" : "a recompute waits for another worker");
     } catch (error) {
-      if (error instanceof TakenOver || (error as { code?: string }).code === "SV011") {
+      if (error instanceof TakenOver || isTakenOver(error)) {
         logger.warn(said, "a recompute was taken over by another worker");
       } else {
         await this.#fail(job, error);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Sql } from "postgres";
-import { loadSnapshot } from "../../db/api/evaluation.js";
+import { call } from "../../db/api/call.js";
 import { finishRecompute, touchRecompute, type RecomputeJob } from "../../db/api/recompute.js";
 import type { Models } from "../../evaluation/models.js";
 import type { JobModels } from "./customer-run.js";
@@ -106,7 +106,7 @@ class Lease {
 }
 
 async function modelsOf({ sql, models }: RunDependencies, job: RecomputeJob): Promise<JobModels> {
-  const pinned = await models.get(job, (version) => loadSnapshot(sql, job.projectId, version));
+  const pinned = await models.get(job, (version) => call(sql, "load_snapshot", job.projectId, version));
   if (job.kind !== "preview") return { replayed: pinned, active: null };
   return {
     replayed: await models.of(job.snapshotHash!, "the snapshot of the preview", () => Promise.resolve(job.snapshot)),

@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { beforeAll, describe, expect, it, test } from "vitest";
 
-import { compileDraft } from "../../../src/cli/commands/ai/draft.js";
 import { eventUses, traitUses } from "../../../src/cli/commands/ai/event-uses.js";
 import { type Condition, EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
+import { compiled } from "../../dsl-compiler/project.js";
 
 const of = { event: "order", where: { kind: "compare", property: "kind", operator: "eq", value: "a" } } as const;
 const measured = { of, property: "amount", operator: "gte", value: 1 } as const;
@@ -79,7 +79,7 @@ describe("in the model of the guide", () => {
   let snapshot: Snapshot;
   beforeAll(async () => {
     const guide = await readFile(path.resolve(import.meta.dirname, "../../../docs/model.md"), "utf8");
-    const result = await compileDraft(/```ts\n(import \{[\s\S]*?)```/.exec(guide)![1]!);
+    const result = await compiled(/```ts\n(import \{[\s\S]*?)```/.exec(guide)![1]!);
     if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
     ({ snapshot } = result);
   });

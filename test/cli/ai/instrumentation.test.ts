@@ -5,11 +5,10 @@ import { promisify } from "node:util";
 import { marked } from "marked";
 import { describe, expect, it } from "vitest";
 
-import { compileDraft } from "../../../src/cli/commands/ai/draft.js";
 import { detectFramework, FRAMEWORKS, instrumentationPlan } from "../../../src/cli/commands/ai/instrumentation.js";
 import { typesOf } from "../../../src/cli/commands/types/source.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
-import { project } from "../../dsl-compiler/project.js";
+import { compiled, project } from "../../dsl-compiler/project.js";
 import { blocksOf, HARD, partsOf } from "./plan.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../../..");
@@ -18,7 +17,7 @@ const PYTHON = ["python", "django", "flask", "fastapi"] as const;
 
 const guide = async (): Promise<Snapshot> => {
   const source = /```ts\n(import \{[\s\S]*?)```/.exec(await readFile(path.join(ROOT, "docs/model.md"), "utf8"))![1]!;
-  const result = await compileDraft(source);
+  const result = await compiled(source);
   if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
   return result.snapshot;
 };

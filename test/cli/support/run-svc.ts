@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { PassThrough } from "node:stream";
+import { expect } from "vitest";
 
 import type { Io } from "../../../src/cli/output/out.js";
 import { run } from "../../../src/cli/core/run.js";
@@ -30,6 +31,25 @@ export interface Result {
   code: number;
   stdout: string;
   stderr: string;
+}
+
+// Snapshots show a result as a terminal does: `exit 1` unless it is 0, standard error behind exclamation marks, then standard output.
+expect.addSnapshotSerializer({
+  test: (value: unknown) =>
+    typeof value === "object" &&
+    value !== null &&
+    ["code", "stdout"].every((name) => name in value) &&
+    Object.keys(value).every((name) => ["code", "stdout", "stderr"].includes(name)),
+  serialize: ({ code, stdout, stderr = "" }: Omit<Result, "stderr"> & Partial<Result>) => {
+    const lines = [...(code === 0 ? [] : [`exit ${code}`]), ...marked(stderr, "!"), ...marked(stdout, "")];
+    return lines.join("\n") || "exit 0";
+  },
+});
+
+function marked(text: string, mark: string): string[] {
+  if (text === "") return [];
+  const lines = text.endsWith("\n") ? text.slice(0, -1) : `${text} (no line end)`;
+  return lines.split("\n").map((line) => [mark, line].filter((part) => part !== "").join(" "));
 }
 
 /** The instant at which tests run commands. */

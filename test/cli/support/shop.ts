@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { vi } from "vitest";
 
-import { bootstrap } from "../../../src/db/api/operator.js";
+import { call } from "../../../src/db/api/call.js";
 import { newAccessToken } from "../../../src/http/request/credentials.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
 import { temporaryDirectory } from "../../support/server.js";
@@ -115,7 +115,7 @@ export async function startShop(variables: Readonly<Record<string, string>> = {}
   const service = await startServiceProcess(db.url, { ...needed, ...variables });
   const { url } = service;
   const token = newAccessToken();
-  const document = await bootstrap(db.sql, "acme", "owner@acme.example", token.hash);
+  const document = await call(db.sql, "bootstrap", "acme", "owner@acme.example", token.hash);
   const { organizationId } = JSON.parse(document) as { organizationId: string };
   const directory = await temporaryDirectory();
   await mkdir(path.join(directory, ".kite"));

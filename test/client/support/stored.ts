@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import { bootstrap } from "../../../src/db/api/operator.js";
+import { call } from "../../../src/db/api/call.js";
 import { newAccessToken } from "../../../src/http/request/credentials.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
 
@@ -22,7 +22,7 @@ export async function insertedOf(
 /** An organization with a project and a deployed model; its test key. */
 export async function createProject(sql: Sql, url: string, model: Partial<Snapshot>): Promise<string> {
   const token = newAccessToken();
-  const document = await bootstrap(sql, "acme", "ada@example.com", token.hash);
+  const document = await call(sql, "bootstrap", "acme", "ada@example.com", token.hash);
   const { organizationId } = JSON.parse(document) as { organizationId: string };
   const post = async (path: string, body: unknown): Promise<unknown> => {
     const response = await fetch(url + path, {

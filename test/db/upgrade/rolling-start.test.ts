@@ -10,7 +10,7 @@ import { startServiceProcess, type ServiceProcess } from "../../support/service-
 import { snapshot } from "../../support/service.js";
 import { Load } from "./load.js";
 import { makeNextVersion } from "./next-version.js";
-import { bootstrap } from "../../../src/db/api/operator.js";
+import { call } from "../../../src/db/api/call.js";
 import { newAccessToken } from "../../../src/http/request/credentials.js";
 
 // The next version starts beside the present one, on a database that is at work.
@@ -110,7 +110,7 @@ it("a version that is older than the database says so in one line, and ends", as
 /** A project with a small model; answers its ingestion key. */
 async function makeProject(url: string): Promise<string> {
   const token = newAccessToken();
-  const { organizationId } = JSON.parse(await bootstrap(db.sql, "acme", "ada@example.com", token.hash)) as {
+  const { organizationId } = JSON.parse(await call(db.sql, "bootstrap", "acme", "ada@example.com", token.hash)) as {
     organizationId: string;
   };
   const post = async (address: string, body: object): Promise<unknown> => {

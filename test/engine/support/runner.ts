@@ -16,9 +16,10 @@ import {
   type Operation,
   type TrackOperation,
 } from "../../../src/engine/index.js";
+import { propertyRuns } from "../../support/property-runs.js";
 
-/** Random runs for each property; more on demand. */
-export const runs = Number(process.env["SVC_PROPERTY_RUNS"] ?? 1000);
+/** Random runs for each property. */
+export const runs = propertyRuns(250);
 
 /** Milliseconds that a property may take: the default runs need a fraction of it, and some rounds more where one missed something rare. */
 export const timeout = 60_000 + 180 * runs;

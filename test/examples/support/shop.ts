@@ -1,6 +1,6 @@
 import path from "node:path";
 import { expect } from "vitest";
-import { bootstrap } from "../../../src/db/api/operator.js";
+import { call } from "../../../src/db/api/call.js";
 import { compileProject } from "../../../src/dsl-compiler/index.js";
 import { newAccessToken } from "../../../src/http/request/credentials.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
@@ -21,7 +21,7 @@ export async function openShop(): Promise<Shop> {
   const service = await startServiceProcess(db.url, { SVC_SETTLE_SECONDS: "1" });
   const owner = async (slug: string) => {
     const token = newAccessToken();
-    const document = await bootstrap(db.sql, slug, `owner@${slug}.example`, token.hash);
+    const document = await call(db.sql, "bootstrap", slug, `owner@${slug}.example`, token.hash);
     const { organizationId } = JSON.parse(document) as { organizationId: string };
     return { SVC_ACCESS_TOKEN: token.text, SVC_ORGANIZATION: organizationId };
   };

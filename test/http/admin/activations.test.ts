@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { hashSnapshot } from "../../../src/model/snapshot/canonical.js";
 import { envelope, snapshot, startService, type Actor, type Service } from "../../support/service.js";
 import { createProject, named, TIMESTAMP, type TestProject } from "./support/project.js";
+import { cursorOf } from "./support/cursors.js";
 
 let service: Service;
 let owner: Actor;
@@ -386,7 +387,7 @@ describe("GET /projects/:project/activations", () => {
   });
 
   it.each(["", "x", "1.5", "-1", "9999999999999999999"])("refuses a cursor that was forged as %j", async (position) => {
-    const cursor = Buffer.from(JSON.stringify(["activations", position])).toString("base64url");
+    const cursor = await cursorOf(service.db.sql, "activations", position);
     expect(await project.get(`/activations?cursor=${cursor}`)).toMatchObject({
       status: 400,
       body: { error: { code: "VALIDATION_ERROR", field: "cursor" } },

@@ -141,6 +141,13 @@ function verdict({ status, body }: Reply, role: Role, least: Role): string {
   return "-";
 }
 
+async function auditEntries(): Promise<number> {
+  const [row] = await world.service.db.sql<
+    [{ entries: number }]
+  >`select count(*)::integer as entries from iam.audit_log`;
+  return row.entries;
+}
+
 /** The least role that may do it. */
 function leastOf(row: Row, env: Environment): Role {
   return ROLES[row[env].split(" ").indexOf("y")]!;
@@ -151,7 +158,11 @@ async function verdicts(row: Row, env: Environment, actors: Readonly<Record<Role
   const found: string[] = [];
   for (const role of ROLES) {
     const asked = await REQUESTS[row.route]!(world, env);
-    found.push(verdict(await ask(row.route, asked, actors[role]), role, leastOf(row, env)));
+    const logged = await auditEntries();
+    const answer = verdict(await ask(row.route, asked, actors[role]), role, leastOf(row, env));
+    // What was refused was not done, so it is not written down.
+    if (answer === "-") expect(await auditEntries()).toBe(logged);
+    found.push(answer);
   }
   return found.join(" ");
 }
@@ -180,7 +191,6 @@ describe("the matrix", () => {
   it("names every route of the administrative API, and no other", () => {
     const routes = declarationsOf(world).map(({ method, path }) => `${method} ${path}`);
     expect(rows.map(({ route }) => route).sort()).toEqual(routes.sort());
-    expect(Object.keys(REQUESTS).sort()).toEqual(routes.sort());
   });
 
   it("has a column for live wherever a route has an environment", () => {

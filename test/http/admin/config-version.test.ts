@@ -78,18 +78,6 @@ describe("GET /projects/:project/config-versions/:version", () => {
       body: { error: { code: "VERSION_NOT_FOUND" } },
     });
   });
-
-  it("finds no version of another organization", async () => {
-    const stranger = await service.owner("stranger");
-    expect(await project.get("/config-versions/v1", stranger)).toMatchObject({
-      status: 404,
-      body: { error: { code: "PROJECT_NOT_FOUND" } },
-    });
-  });
-
-  it("takes no parameters", async () => {
-    expect(await project.get("/config-versions/v1?env=test")).toMatchObject({ status: 400 });
-  });
 });
 
 describe("GET /projects/:project/config-diff", () => {

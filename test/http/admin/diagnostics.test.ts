@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { hashCredential } from "../../../src/http/request/credentials.js";
 import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";
-import { environmentId, envelope, snapshot } from "../../support/service.js";
+import { environmentId, snapshot } from "../../support/service.js";
 
 interface Finding {
   code: string;
@@ -442,13 +442,6 @@ it("reads no table that grows from end to end", async () => {
   await session.end();
   const small = ["api_keys", "config_versions", "environments", "key_usage", "projects", "webhooks", "workers"];
   expect(read.map(({ name }) => name).filter((name) => !small.includes(name))).toEqual([]);
-});
-
-it("knows no project of another organization", async () => {
-  const by = await fixture.service.owner("other");
-  const reply = await fixture.service.request("GET", "/projects/app/diagnostics", { by });
-  expect(reply.status).toBe(404);
-  expect(reply.body).toEqual(envelope("PROJECT_NOT_FOUND", 'There is no project "app" in this organization.'));
 });
 
 it("tells which conditions look further back than the plan keeps events", async () => {

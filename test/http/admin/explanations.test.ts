@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Health } from "../../../src/model/snapshot/types.js";
 import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";
-import { environmentId, envelope, snapshot } from "../../support/service.js";
+import { environmentId, snapshot } from "../../support/service.js";
 
 const HEALTH: Health = {
   components: [
@@ -192,16 +192,6 @@ it("is clear about a customer that was set aside, with a state or without", asyn
     setAside: null,
     unavailable: { code: "not_evaluated", message: "The customer was not evaluated yet." },
   });
-});
-
-it.each(["health", "explanation"] as const)("knows no %s of a customer that is not there", async (what) => {
-  const reply = await get("nobody", what);
-  expect(reply.status).toBe(404);
-  expect(reply.body).toEqual(
-    envelope("CUSTOMER_NOT_FOUND", 'There is no customer "nobody" in this environment.', {
-      reason: "A customer exists from the evaluation of its first operation on.",
-    }),
-  );
 });
 
 it("reads history where the state alone does not tell, and says where that would be too much", async () => {

@@ -172,11 +172,4 @@ describe("GET /projects/:project/customers/:customerId/journeys/:journeyId", () 
       );
     }
   });
-
-  it("answers CUSTOMER_NOT_FOUND for a customer that does not exist", async () => {
-    expect(await get("dan/journeys/onboarding")).toMatchObject({
-      status: 404,
-      body: { error: { code: "CUSTOMER_NOT_FOUND" } },
-    });
-  });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { envelope, startService, type Actor, type Service } from "../../support/service.js";
+import { cursorOf } from "./support/cursors.js";
 
 let service: Service;
 let owner: Actor;
@@ -18,8 +19,8 @@ const LISTS = [
   { list: "/customers", filters: ["lifecycle", "segment"], dates: false },
 ];
 
-/** What `svc.encode_cursor` makes. */
-const cursorOf = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString("base64url");
+/** A cursor as `svc.encode_cursor` makes it, but not sealed. */
+const unsealed = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString("base64url");
 
 describe.each(LISTS)("GET /projects/:project$list", ({ list, filters, dates }) => {
   it.each(["0", "201", "-1", "abc", "1.5", "1e2", "", "99999999999999999999"])(
@@ -30,7 +31,7 @@ describe.each(LISTS)("GET /projects/:project$list", ({ list, filters, dates }) =
     },
   );
 
-  it.each(["nonsense", cursorOf("webhooks", "1 1"), cursorOf("events"), cursorOf(), "W10", "x".repeat(8192)])(
+  it.each(["nonsense", unsealed("events", "1 1"), unsealed("events"), unsealed(), "W10", "x".repeat(8192)])(
     "refuses the cursor %s",
     async (cursor) => {
       const reply = await get(`${list}?cursor=${cursor}`);
@@ -120,34 +121,55 @@ describe.each(LISTS)("GET /projects/:project$list", ({ list, filters, dates }) =
   });
 });
 
+describe("a cursor", () => {
+  it("does not tell its position, and cannot be changed to another one", async () => {
+    const position = "1700000000000000 1234567";
+    const cursor = await cursorOf(service.db.sql, "events", position);
+    const bytes = Buffer.from(cursor, "base64url");
+    expect(bytes.toString("latin1")).not.toMatch(/events|1234567/);
+    expect((await get(`/events?cursor=${cursor}`)).status).toBe(200);
+    const answers = new Set<number>();
+    for (const index of bytes.keys()) {
+      const changed = Buffer.from(bytes);
+      changed[index]! ^= 1;
+      answers.add((await get(`/events?cursor=${changed.toString("base64url")}`)).status);
+    }
+    expect([...answers]).toEqual([400]);
+  });
+});
+
 describe("a position that no list gave", () => {
+  const getAfter = async (list: string, name: string, position: string) => {
+    const cursor = await cursorOf(service.db.sql, name, position);
+    return get(`${list}${list.includes("?") ? "&" : "?"}cursor=${cursor}`);
+  };
+
   it.each([
-    ["/events", cursorOf("events", "x 1")],
-    ["/events", cursorOf("events", "1")],
-    ["/events", cursorOf("events", "1 1 1")],
-    ["/events", cursorOf("events", "9999999999999999999 1")],
-    ["/events", cursorOf("events", "1 -1")],
-    ["/events", cursorOf("events", "-999999999999999999 1")],
-    ["/rule-executions", cursorOf("rule-executions", "1; 1")],
-    ["/rule-executions", cursorOf("rule-executions", "")],
-    ["/rule-executions", cursorOf("rule-executions", null)],
-    ["/customers?inactive=1d", cursorOf("customers-inactive", "a")],
-    ["/customers?inactive=1d", cursorOf("customers", "a")],
-    ["/customers", cursorOf("customers-inactive", "1 a")],
-  ])("is refused by %s: %s", async (list, cursor) => {
-    expect(await get(`${list}${list.includes("?") ? "&" : "?"}cursor=${cursor}`)).toMatchObject({
+    ["/events", "events", "x 1"],
+    ["/events", "events", "1"],
+    ["/events", "events", "1 1 1"],
+    ["/events", "events", "9999999999999999999 1"],
+    ["/events", "events", "1 -1"],
+    ["/events", "events", "-999999999999999999 1"],
+    ["/rule-executions", "rule-executions", "1; 1"],
+    ["/rule-executions", "rule-executions", ""],
+    ["/customers?inactive=1d", "customers-inactive", "a"],
+    ["/customers?inactive=1d", "customers", "a"],
+    ["/customers", "customers-inactive", "1 a"],
+  ])("is refused by %s: %s %s", async (list, name, position) => {
+    expect(await getAfter(list, name, position)).toMatchObject({
       status: 400,
       body: { error: { code: "VALIDATION_ERROR", field: "cursor" } },
     });
   });
 
   it.each([
-    ["/events", cursorOf("events", "999999999999999999 999999999999999999")],
-    ["/events", cursorOf("events", "-99999999999999999 0")],
-    ["/rule-executions", cursorOf("rule-executions", "-62135596800000000 1")],
-    ["/customers?inactive=1d", cursorOf("customers-inactive", "-99999999999999999 ")],
-  ])("but could have is one like any other: %s %s", async (list, cursor) => {
-    expect(await get(`${list}${list.includes("?") ? "&" : "?"}cursor=${cursor}`)).toMatchObject({ status: 200 });
+    ["/events", "events", "999999999999999999 999999999999999999"],
+    ["/events", "events", "-99999999999999999 0"],
+    ["/rule-executions", "rule-executions", "-62135596800000000 1"],
+    ["/customers?inactive=1d", "customers-inactive", "-99999999999999999 "],
+  ])("but could have is one like any other: %s %s %s", async (list, name, position) => {
+    expect(await getAfter(list, name, position)).toMatchObject({ status: 200 });
   });
 
   it("of a journey or a segment's page is refused alike", async () => {

@@ -73,12 +73,15 @@ describe("every answer", () => {
     expect(headers.has("Access-Control-Allow-Origin")).toBe(false);
   });
 
-  it.each(["two words", "", "x".repeat(201), "ä"])("gets a new id where the request's is not valid: %j", async (id) => {
-    const reply = await service.request("GET", "/nowhere", { headers: { "X-Request-ID": id } });
-    const answered = reply.headers.get("X-Request-ID");
-    expect(answered).toMatch(/^req_[0-9a-f]{32}$/);
-    expect(reply.body).toMatchObject({ error: { requestId: answered } });
-  });
+  it.each(["two words", "a\tb", "one, two", "", "x".repeat(201), "ä"])(
+    "gets a new id where the request's is not valid: %j",
+    async (id) => {
+      const reply = await service.request("GET", "/nowhere", { headers: { "X-Request-ID": id } });
+      const answered = reply.headers.get("X-Request-ID");
+      expect(answered).toMatch(/^req_[0-9a-f]{32}$/);
+      expect(reply.body).toMatchObject({ error: { requestId: answered } });
+    },
+  );
 });
 
 describe("addresses and methods", () => {
@@ -112,21 +115,6 @@ describe("addresses and methods", () => {
 });
 
 describe("bodies", () => {
-  const malformed = (reason: unknown) => envelope("MALFORMED_JSON", "The body is not valid JSON.", { reason });
-
-  it.each([
-    ["nothing", "", "The body is empty."],
-    ["spaces", "  \n", "The body is empty."],
-    ["half an object", '{"name":', "Expected a value, but the body ends at line 1, column 9."],
-    ["two values", "{} {}", 'Expected the end of the document, but found "{" at line 1, column 4.'],
-    ["bytes that are no UTF-8", new Uint8Array([0x22, 0xff, 0x22]), "The body is not valid UTF-8."],
-    ["a truncated character", new Uint8Array([0x22, 0xc3]), "The body is not valid UTF-8."],
-  ])("of %s are MALFORMED_JSON", async (_what, body, reason) => {
-    const reply = await post(body);
-    expect(reply.status).toBe(400);
-    expect(reply.body).toEqual(malformed(reason));
-  });
-
   it("survive deep nesting and hostile keys", async () => {
     const deep = `{"name":${"[".repeat(7_000)}${"]".repeat(7_000)},"slug":"deep"}`;
     expect(await post(deep)).toMatchObject({
@@ -142,24 +130,6 @@ describe("bodies", () => {
     expect(paths.sort()).toEqual(["__proto__", "constructor", "name"]);
   });
 
-  it.each(["text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", "nonsense"])(
-    "of the type %s are UNSUPPORTED_MEDIA_TYPE",
-    async (type) => {
-      const reply = await post("{}", { "Content-Type": type });
-      expect(reply.status).toBe(415);
-      expect(reply.body).toEqual(
-        envelope("UNSUPPORTED_MEDIA_TYPE", "The body must be JSON with the header Content-Type: application/json."),
-      );
-    },
-  );
-
-  it.each(["application/json; charset=UTF-8", "Application/JSON", 'application/json;charset="utf-8"'])(
-    "of the type %s are read",
-    async (type) => {
-      expect((await post({ slug: "x" }, { "Content-Type": type })).status).toBe(400);
-    },
-  );
-
   it("may be compressed with gzip, and with nothing else", async () => {
     const body = gzipSync(JSON.stringify({ name: "Zipped", slug: "zipped" }));
     expect((await post(body, { "Content-Encoding": "gzip" })).status).toBe(201);
@@ -173,15 +143,6 @@ describe("bodies", () => {
     );
   });
 
-  it("of broken gzip are MALFORMED_JSON", async () => {
-    const whole = gzipSync(JSON.stringify({ name: "Broken", slug: "broken" }));
-    for (const body of [Buffer.from("not gzip at all"), whole.subarray(0, whole.length - 9), Buffer.alloc(0)]) {
-      const reply = await post(body, { "Content-Encoding": "gzip" });
-      expect(reply.status).toBe(400);
-      expect(reply.body).toMatchObject({ error: { code: "MALFORMED_JSON" } });
-    }
-  });
-
   it("that are refused half-way leave the connection fit for the next request", async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const chunks = Array.from({ length: 64 }, () => Buffer.alloc(64 * 1024, 0x41));
@@ -193,18 +154,6 @@ describe("bodies", () => {
     }
     agent.destroy();
     expect(statuses).toEqual([413, 400, 413, 400, 413, 400]);
-  });
-
-  it("that explode when decompressed are PAYLOAD_TOO_LARGE", async () => {
-    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, 0x20));
-    const reply = await post(bomb, { "Content-Encoding": "gzip" });
-    expect(reply.status).toBe(413);
-    expect(reply.body).toEqual(
-      envelope("PAYLOAD_TOO_LARGE", "The body is too large.", {
-        reason: "At most 16384 bytes are read after decompression.",
-        fix: "Send less, in several requests if need be.",
-      }),
-    );
   });
 
   it("of unknown length are counted while they come", async () => {

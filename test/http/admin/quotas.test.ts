@@ -13,7 +13,8 @@ afterAll(() => service.stop());
 let made = 0;
 let project = "";
 beforeEach(async () => {
-  await service.db.sql`update iam.plans set projects = default, members = default, tokens = default`;
+  await service.db
+    .sql`update iam.plans set projects = default, members = default, tokens = default, keys = default, version_bytes = default, changes = default`;
   project = `p${made++}`;
   await service.request("POST", "/projects", { by: owner, body: { name: "App", slug: project } });
 });
@@ -184,4 +185,38 @@ it("a preview that has ended keeps no model", async () => {
   await sql`select svc_api.finish_recompute(${job.environment_id}, ${id}, 1)`;
   const [row] = await sql`select status, snapshot::text from svc.recomputes where recompute_id = ${id}`;
   expect(row).toEqual({ status: "completed", snapshot: "{}" });
+});
+
+describe("what nothing ever removes is bounded too", () => {
+  it("changes by a member: beyond those of a minute nothing is done, and other members go on", async () => {
+    const aMinuteLater = () => service.db.sql`update iam.audit_log set at = at - interval '1 minute'`;
+    await aMinuteLater();
+    await setPlan("changes", 2);
+    const addKey = (n: number) => inProject("keys", { name: `k${n}` });
+    expect([await addKey(1), await addKey(2)]).toMatchObject([{ status: 201 }, { status: 201 }]);
+    expect(await addKey(3)).toMatchObject(refused("2 changes by a member in a minute", `Wait a minute, or ${LARGER}`));
+    const { body } = await service.request("GET", `/projects/${project}/keys`, { by: owner });
+    expect((body as { data: { name: string }[] }).data.map(({ name }) => name)).not.toContain("k3");
+    // What takes away is done all the same.
+    const { body: made } = await service.request("GET", `/projects/${project}/keys`, { by: owner });
+    const [key] = (made as { data: { id: string }[] }).data;
+    expect((await inProject(`keys/${key!.id}/revoke`)).status).toBe(200);
+    const other = await service.member(owner, "administrator");
+    const theirs = await service.request("POST", `/projects/${project}/keys`, { by: other, body: { name: "k" } });
+    expect(theirs.status).toBe(201);
+    await aMinuteLater();
+    expect((await addKey(3)).status).toBe(201);
+  });
+
+  it("bytes of a project's versions, as they are stored", async () => {
+    await setPlan("version_bytes", 1);
+    const deploy = (segment: string) =>
+      inProject("config-versions", { snapshot: snapshot({ segments: [{ id: segment }] }) });
+    expect((await deploy("a")).status).toBe(201);
+    expect(await deploy("b")).toMatchObject(
+      refused("1 byte of configuration versions in a project", "Ask the operator of this service for a larger plan."),
+    );
+    await setPlan("version_bytes", 1_000_000);
+    expect((await deploy("b")).status).toBe(201);
+  });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { envelope, snapshot, startService, type Actor, type Service } from "../../support/service.js";
 import { addDifferences, difference, giveUp } from "./support/recomputes.js";
+import { cursorOf } from "./support/cursors.js";
 
 let service: Service;
 let owner: Actor;
@@ -316,7 +317,7 @@ describe("GET /projects/:project/recomputes/:recompute/customers", () => {
     "refuses a cursor that was forged as %j",
     async (position) => {
       const { id } = await withCustomers(1);
-      const cursor = Buffer.from(JSON.stringify(["recompute_customers_by_weight", position])).toString("base64url");
+      const cursor = await cursorOf(service.db.sql, "recompute_customers_by_weight", position);
       expect(await get(`recomputes/${id}/customers?cursor=${cursor}`)).toMatchObject({
         status: 400,
         body: { error: { code: "VALIDATION_ERROR" } },

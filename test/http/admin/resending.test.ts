@@ -129,13 +129,6 @@ describe("POST …/deliveries/:delivery/resend", () => {
       .toMatchObject({ action: "webhook.resent", target: id, details: { id: emission, queued: 1 }, request_id: "req" });
   });
 
-  it("takes no member", async () => {
-    const { id } = await fixture.create();
-    const [emission] = await fixture.emit([{}]);
-    const reply = await resend(id, emission!, { force: true });
-    expect(reply).toMatchObject({ status: 400, body: { error: { code: "VALIDATION_ERROR", field: "force" } } });
-  });
-
   describe("while a worker delivers", () => {
     const outcome = { latencyMs: 5, error: null, response: "", retryAfterSeconds: null };
     const claim = async (webhookId: string) =>

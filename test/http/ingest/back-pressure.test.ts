@@ -82,6 +82,7 @@ const names = async (prefix: string): Promise<string[]> =>
       select event from svc.events where starts_with(event, ${prefix}) order by xmin::text::bigint, event_seq`
   ).map(({ event }) => event);
 
+const sender = (organizationId = "own") => ({ keyHash, organizationId });
 const event = (name: string) => ({ customerId: "c", event: name });
 const batchBody = (name: string) => JSON.stringify({ events: [event(name)] });
 const singleBody = (name: string) => JSON.stringify(event(name));
@@ -91,12 +92,12 @@ const outcomeOf = (result: PromiseSettledResult<unknown>) =>
 describe("batches", () => {
   it("go to the database in order, a few at once, and are refused where too many wait", async () => {
     const unblock = await blockIngestion();
-    const target = ingestor({ batchConcurrency: 2, batchesWaitingMax: 3 });
+    const target = ingestor({ batchConcurrency: 2, batchesWaitingMax: 6 });
     const sent = Promise.allSettled(
-      Array.from({ length: 8 }, (_, n) => target.batch(keyHash, batchBody(`bounded ${n}`))),
+      Array.from({ length: 8 }, (_, n) => target.batch(sender(), batchBody(`bounded ${n}`))),
     );
     await expect.poll(callsInDatabase).toBe(2);
-    await expect(target.batch(keyHash, batchBody("bounded more"))).rejects.toBeInstanceOf(QueueFullError);
+    await expect(target.batch(sender(), batchBody("bounded more"))).rejects.toBeInstanceOf(QueueFullError);
     await unblock();
     expect((await sent).map(outcomeOf)).toEqual([...Array(5).fill("taken"), ...Array(3).fill(QueueFullError)]);
     const stored = await names("bounded");
@@ -108,24 +109,41 @@ describe("batches", () => {
   it("do not wait for single events, nor single events for them", async () => {
     const unblock = await blockIngestion();
     const target = ingestor({ concurrency: 1, batchConcurrency: 1 });
-    const sent = [target.batch(keyHash, batchBody("apart 1")), target.single(keyHash, singleBody("apart 2"))];
+    const sent = [target.batch(sender(), batchBody("apart 1")), target.single(keyHash, singleBody("apart 2"))];
     await expect.poll(callsInDatabase).toBe(2);
     await unblock();
     await Promise.all(sent);
   });
 
-  it("of several keys take turns", async () => {
+  it("of several organizations take turns", async () => {
     const unblock = await blockIngestion();
     const target = ingestor({ batchConcurrency: 1 });
-    const other = hashCredential(fixture.keys.live);
     const sent = [
-      ...Array.from({ length: 5 }, (_, n) => target.batch(keyHash, batchBody(`turn ${n}`))),
-      target.batch(other, batchBody("turn other")),
+      ...Array.from({ length: 5 }, (_, n) => target.batch(sender(), batchBody(`turn ${n}`))),
+      target.batch(sender("other"), batchBody("turn other")),
     ];
     await expect.poll(callsInDatabase).toBe(1);
     await unblock();
     await Promise.all(sent);
     expect(await names("turn")).toEqual(["turn 0", "turn 1", "turn other", "turn 2", "turn 3", "turn 4"]);
+  });
+});
+
+describe("batches of one organization", () => {
+  it("leave places to others, however many keys they come with", async () => {
+    const unblock = await blockIngestion();
+    const target = ingestor({ batchConcurrency: 4, batchesWaitingMax: 6 });
+    const keys = [keyHash, hashCredential(fixture.keys.live)];
+    const sent = Array.from({ length: 6 }, (_, n) =>
+      target.batch({ ...sender(), keyHash: keys[n % 2]! }, batchBody(`share ${n}`)),
+    );
+    await expect.poll(callsInDatabase).toBe(3);
+    // Three wait, and these are half of what may.
+    await expect(target.batch(sender(), batchBody("share more"))).rejects.toBeInstanceOf(QueueFullError);
+    sent.push(target.batch(sender("other"), batchBody("share other")));
+    await expect.poll(callsInDatabase).toBe(4);
+    await unblock();
+    await Promise.all(sent);
   });
 });
 
@@ -137,7 +155,8 @@ describe("where the database takes too long", () => {
   ] as const)("a %s is refused, and its call keeps its place until it ends", async (form, places) => {
     const unblock = await blockIngestion();
     const target = ingestor({ concurrency: places, batchConcurrency: places, answerMsMax: 300 });
-    const send = (name: string) => target[form](keyHash, form === "single" ? singleBody(name) : batchBody(name));
+    const send = (name: string) =>
+      form === "single" ? target.single(keyHash, singleBody(name)) : target.batch(sender(), batchBody(name));
     // All places taken, and one or two in the line.
     const results = await Promise.allSettled([send(`late ${form} 1`), send(`late ${form} 2`), send(`late ${form} 3`)]);
     expect(results.map(outcomeOf)).toEqual([OverdueError, OverdueError, OverdueError]);

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { LARGE_CALLS } from "../../../src/http/ingest/ingestor.js";
+import { LARGE_CALLS_OF_ORGANIZATION } from "../../../src/http/ingest/ingestor.js";
 import { READ_AT_ONCE } from "../../../src/http/request/large-bodies.js";
 import { LARGE_APPLICATION, type Reply } from "../../support/service.js";
 import { startIngest, type IngestFixture } from "./fixture.js";
@@ -78,12 +78,12 @@ it("a large batch whose connection is lost is sent again, and stored once", asyn
 it("large batches wait for one another, and other batches for none of them", async () => {
   let replies: Promise<Reply>[] = [];
   await whileBlocked(async () => {
-    replies = Array.from({ length: LARGE_CALLS + 2 }, () => send(large(event("large"))));
-    await expectWaiting(LARGE_APPLICATION, LARGE_CALLS);
+    replies = Array.from({ length: LARGE_CALLS_OF_ORGANIZATION + 2 }, () => send(large(event("large"))));
+    await expectWaiting(LARGE_APPLICATION, LARGE_CALLS_OF_ORGANIZATION);
     replies.push(fixture.batch([event("small")]));
     await expectWaiting("svc test http", 1);
-    expect(await waitingCalls(LARGE_APPLICATION)).toBe(LARGE_CALLS);
+    expect(await waitingCalls(LARGE_APPLICATION)).toBe(LARGE_CALLS_OF_ORGANIZATION);
   });
   expect((await Promise.all(replies)).map(({ status }) => status)).toEqual(replies.map(() => 202));
-  expect(await stored("large")).toBe(LARGE_CALLS + 2);
+  expect(await stored("large")).toBe(LARGE_CALLS_OF_ORGANIZATION + 2);
 });

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { envelope } from "../../support/service.js";
-import { expectRefusal, startIngest, taken, type IngestFixture } from "./fixture.js";
+import { expectRefusal, startIngest, type IngestFixture } from "./fixture.js";
 import { openConnection } from "./raw-connection.js";
 
 let fixture: IngestFixture;
@@ -38,23 +38,6 @@ describe.each(PATHS)("POST %s", (path) => {
       expect(reply.headers.get("WWW-Authenticate")).toBe("Bearer");
       expect(reply.headers.get("RateLimit-Limit")).toBeNull();
     }
-  });
-
-  it("stops a revoked key at once, also one that was good a moment ago", async () => {
-    const { service, owner } = fixture;
-    const slug = path === "/v1/events" ? "revoked-a" : "revoked-b";
-    const project = await service.request("POST", "/projects", { by: owner, body: { name: "Revoked", slug } });
-    const { test } = (project.body as { keys: { test: string } }).keys;
-    const headers = { Authorization: `Bearer ${test}` };
-    expect((await fixture.post(path, bodyFor(path), headers)).status).toBe(202);
-    await service.db.sql`update svc.api_keys set revoked_at = now() where hint = ${test.slice(0, 13)}`;
-    await expectRefusal(
-      fixture,
-      () => fixture.post(path, bodyFor(path), headers),
-      401,
-      "INVALID_API_KEY",
-      "The API key is missing, malformed, unknown or revoked.",
-    );
   });
 
   it("takes a key until the end of its grace period", async () => {
@@ -213,37 +196,6 @@ describe.each(PATHS)("POST %s", (path) => {
       expect(reply.headers.get("Retry-After")).toBeNull();
     }
   });
-
-  it("has no CORS headers, and answers OPTIONS like any other method", async () => {
-    const headers = { Origin: "https://app.example.com", "Access-Control-Request-Method": "POST" };
-    const replies = [await fixture.post(path, bodyFor(path), headers)];
-    replies.push(await fixture.service.request("OPTIONS", path, { headers }));
-    for (const reply of replies) {
-      expect([...reply.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
-    }
-  });
-});
-
-it.each(["/events", "/events/batch", "/v1/events/", "/V1/events", "/v1/event", "/v2/events"])(
-  "the path %s does not exist",
-  async (path) => {
-    await expectRefusal(
-      fixture,
-      () => fixture.post(path, event),
-      404,
-      "NOT_FOUND",
-      "There is nothing at this address.",
-    );
-  },
-);
-
-it("the key selects the environment, whatever else the request says", async () => {
-  const headers = { Authorization: `Bearer ${fixture.keys.live}`, "X-Environment": "test" };
-  const reply = await fixture.post("/v1/events?env=test", event, headers);
-  expect({ status: reply.status, body: reply.body }).toEqual({ status: 202, body: taken() });
-  const { eventId } = reply.body as { eventId: string };
-  const rows = await fixture.service.db.sql`select environment from svc_inspect.events where event_id = ${eventId}`;
-  expect(rows.map((row) => ({ ...row }))).toEqual([{ environment: "live" }]);
 });
 
 it.each([
@@ -258,37 +210,4 @@ it.each([
   expect(answers).toMatchObject([{ status, headers: { connection: "close" }, body: { error: { code } } }]);
   expect(connection.socket.bytesWritten).toBeGreaterThan(20_000_000);
   expect(connection.socket.errored).toBeNull();
-});
-
-describe("X-Request-ID", () => {
-  const LONGEST = `${"a".repeat(199)}~`;
-  it.each(["r", "!~", "4bf92f35-77b3-4da6-a3ce-929d0e0e4736", LONGEST, 'Root=1;Parent=%7B"x"%7D'])(
-    "comes back byte for byte in answers and in errors: %s",
-    async (id) => {
-      const accepted = await fixture.single(event, { "X-Request-ID": id });
-      expect(accepted.status).toBe(202);
-      expect(accepted.headers.get("X-Request-ID")).toBe(id);
-      for (const refused of [
-        await fixture.single({}, { "X-Request-ID": id }),
-        await fixture.post("/x", {}, { "X-Request-ID": id }),
-      ]) {
-        expect(refused.headers.get("X-Request-ID")).toBe(id);
-        expect(refused.body).toMatchObject({ error: { requestId: id } });
-      }
-    },
-  );
-
-  it.each([
-    ["empty", ""],
-    ["sent twice", "one, two"],
-    ["too long", `${LONGEST}a`],
-    ["with a space", "a b"],
-    ["with a tab", "a\tb"],
-    ["not ASCII", "\u00fc"],
-  ])("is replaced where it is %s, by the same one in header and error", async (_, id) => {
-    const reply = await fixture.single({}, { "X-Request-ID": id });
-    const chosen = reply.headers.get("X-Request-ID");
-    expect(chosen).toMatch(/^req_[0-9a-f]{32}$/);
-    expect(reply.body).toMatchObject({ error: { requestId: chosen } });
-  });
 });

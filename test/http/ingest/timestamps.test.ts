@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PUNCTUAL_MILLISECONDS } from "../../../src/engine/settle.js";
+import { PUNCTUAL_MILLISECONDS } from "../../../src/engine/timers.js";
 import { parseTimestamp } from "../../../src/ingestion/timestamp.js";
 import { eventIds } from "./answers.js";
 import { expectRefusal, startIngest, type IngestFixture } from "./fixture.js";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { acceptInvitation } from "../../../src/db/api/sign-in.js";
+import { call } from "../../../src/db/api/call.js";
 import { hashCredential, newSession } from "../../../src/http/request/credentials.js";
 import { Browser, formOf, textOf } from "../../support/browser.js";
 import { startService, type Service } from "../../support/service.js";
@@ -221,7 +221,7 @@ describe("who is a user", () => {
     let joined: Promise<boolean> | undefined;
     await sql.begin(async (tx) => {
       await tx`insert into iam.users (user_id, email) values (svc.random_id('usr_'), ${email})`;
-      joined = acceptInvitation(sql, {
+      joined = call(sql, "accept_invitation", {
         linkHash: hashCredential(token),
         requestId: "req",
         previousHash: null,

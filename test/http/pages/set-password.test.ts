@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { beginSignIn, finishSignIn, setPassword } from "../../../src/db/api/sign-in.js";
+import { call } from "../../../src/db/api/call.js";
 import { hashCredential, newSession } from "../../../src/http/request/credentials.js";
 import { Browser, formOf, textOf } from "../../support/browser.js";
 import { startService, type Service } from "../../support/service.js";
@@ -126,9 +126,9 @@ describe("setting a password ends", () => {
   it("a sign-in with the old one that was under way", async () => {
     const { email, userId } = await newUser();
     const { sql } = service.db;
-    const { passwordHash } = await beginSignIn(sql, email, "192.0.2.1");
+    const { passwordHash } = await call(sql, "begin_sign_in", email, "192.0.2.1");
     const finish = () =>
-      finishSignIn(sql, {
+      call(sql, "finish_sign_in", {
         email,
         address: "192.0.2.1",
         userId,
@@ -138,7 +138,7 @@ describe("setting a password ends", () => {
       });
     const token = await passwordLink(sql, userId);
     // Whichever of the two comes first, no session of the old password is left.
-    const [wasSet] = await Promise.all([setPassword(sql, hashCredential(token), "$argon2id$new"), finish()]);
+    const [wasSet] = await Promise.all([call(sql, "set_password", hashCredential(token), "$argon2id$new"), finish()]);
     expect(wasSet).toBe(true);
     expect(await sql`select from iam.sessions where user_id = ${userId}`).toHaveLength(0);
     expect(await finish()).toBe(false);
@@ -149,7 +149,9 @@ describe("setting a password ends", () => {
     const { userId } = await newUser();
     const { sql } = service.db;
     const links = await Promise.all(Array.from({ length: 6 }, () => passwordLink(sql, userId)));
-    const answers = await Promise.all(links.map((link, i) => setPassword(sql, hashCredential(link), `$argon2id$${i}`)));
+    const answers = await Promise.all(
+      links.map((link, i) => call(sql, "set_password", hashCredential(link), `$argon2id$${i}`)),
+    );
     expect(answers.filter((wasSet) => wasSet)).toHaveLength(1);
     const [row] = await sql`select password_hash from iam.identities where user_id = ${userId}`;
     expect(row).toEqual({ password_hash: `$argon2id$${answers.indexOf(true)}` });

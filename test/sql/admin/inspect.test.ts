@@ -1,8 +1,8 @@
+import type { AdminCredentials } from "../../../src/db/api/access.js";
 import type { Sql } from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type AdminCredentials } from "../../../src/db/api/access.js";
-import { createProject } from "../../../src/db/api/projects.js";
-import { bootstrap } from "../../../src/db/api/operator.js";
+import { call } from "../../../src/db/api/call.js";
+
 import { connect } from "../../../src/db/connect.js";
 import { newAccessToken, newApiKey } from "../../../src/http/request/credentials.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
@@ -14,12 +14,12 @@ beforeAll(async () => {
   db = await createDatabase();
   reader = connect(db.url, { max: 1, applicationName: "svc test reader", role: "svc_reader" });
   const token = newAccessToken();
-  const { organizationId } = JSON.parse(await bootstrap(db.sql, "acme", "ann@acme.example", token.hash)) as {
+  const { organizationId } = JSON.parse(await call(db.sql, "bootstrap", "acme", "ann@acme.example", token.hash)) as {
     organizationId: string;
   };
   by = { tokenHash: token.hash, organizationId, requestId: "test" };
   const keys = { test: newApiKey("test"), live: newApiKey("live") };
-  await createProject(db.sql, by, { name: "App", slug: "app" }, keys);
+  await call(db.sql, "create_project", by, { name: "App", slug: "app" }, keys);
 });
 afterAll(async () => {
   await reader.end();
@@ -192,7 +192,9 @@ describe("svc_inspect", () => {
 
 describe("svc_api.bootstrap", () => {
   it("adds a token and changes nothing else when it runs again, however many run at once", async () => {
-    const runs = Array.from({ length: 6 }, () => bootstrap(db.sql, "many", " Bob@Many.example", newAccessToken().hash));
+    const runs = Array.from({ length: 6 }, () =>
+      call(db.sql, "bootstrap", "many", " Bob@Many.example", newAccessToken().hash),
+    );
     const documents = new Set(await Promise.all(runs));
     expect(documents.size).toBe(1);
     const [row] = await db.sql`
@@ -207,9 +209,9 @@ describe("svc_api.bootstrap", () => {
   });
 
   it("keeps a role that was changed meanwhile", async () => {
-    await bootstrap(db.sql, "kept", "eve@kept.example", newAccessToken().hash);
+    await call(db.sql, "bootstrap", "kept", "eve@kept.example", newAccessToken().hash);
     await db.sql`update iam.memberships set role = 'viewer' where user_id = (select user_id from iam.users where email = 'eve@kept.example')`;
-    await bootstrap(db.sql, "kept", "eve@kept.example", newAccessToken().hash);
+    await call(db.sql, "bootstrap", "kept", "eve@kept.example", newAccessToken().hash);
     const [row] =
       await db.sql`select role from iam.memberships join iam.users using (user_id) where email = 'eve@kept.example'`;
     expect(row).toEqual({ role: "viewer" });
@@ -218,7 +220,9 @@ describe("svc_api.bootstrap", () => {
   it("is not for the service's role", async () => {
     const http = connect(db.url, { max: 1, applicationName: "svc test", role: "svc_http" });
     try {
-      await expect(bootstrap(http, "acme", "x@y.example", Buffer.alloc(32))).rejects.toMatchObject({ code: "42501" });
+      await expect(call(http, "bootstrap", "acme", "x@y.example", Buffer.alloc(32))).rejects.toMatchObject({
+        code: "42501",
+      });
     } finally {
       await http.end();
     }
@@ -228,7 +232,7 @@ describe("svc_api.bootstrap", () => {
     ["No Slug", "a@b.example", "organizations_slug_form"],
     ["slug", "nobody", "users_email_lower_case"],
   ])("refuses %s and %s by a named constraint", async (slug, email, constraint) => {
-    const attempt = bootstrap(db.sql, slug, email, newAccessToken().hash);
+    const attempt = call(db.sql, "bootstrap", slug, email, newAccessToken().hash);
     await expect(attempt).rejects.toMatchObject({ code: "23514", constraint_name: constraint });
   });
 });

@@ -1,8 +1,7 @@
+import type { AdminCredentials } from "../../../src/db/api/access.js";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type AdminCredentials } from "../../../src/db/api/access.js";
-import { deployConfig } from "../../../src/db/api/config.js";
-import { createProject } from "../../../src/db/api/projects.js";
-import { bootstrap } from "../../../src/db/api/operator.js";
+import { call } from "../../../src/db/api/call.js";
+
 import { newAccessToken, newApiKey } from "../../../src/http/request/credentials.js";
 import { canonicalJson, hashSnapshot } from "../../../src/model/snapshot/canonical.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
@@ -36,14 +35,20 @@ let environment: number;
 beforeAll(async () => {
   db = await createDatabase();
   const token = newAccessToken();
-  const { organizationId } = JSON.parse(await bootstrap(db.sql, "acme", "ann@acme.example", token.hash)) as {
+  const { organizationId } = JSON.parse(await call(db.sql, "bootstrap", "acme", "ann@acme.example", token.hash)) as {
     organizationId: string;
   };
   const by: AdminCredentials = { tokenHash: token.hash, organizationId, requestId: "test" };
   const keys = { test: newApiKey("test"), live: newApiKey("live") };
-  await createProject(db.sql, by, { name: "App", slug: "app" }, keys);
-  const version = { snapshot: canonicalJson(active), hash: hashSnapshot(active), provenance: null };
-  await deployConfig(db.sql, by, { project: "app", environment: "test" }, version);
+  await call(db.sql, "create_project", by, { name: "App", slug: "app" }, keys);
+  const version = {
+    snapshot: canonicalJson(active),
+    hash: hashSnapshot(active),
+    provenance: null,
+    expected: null,
+    force: false,
+  };
+  await call(db.sql, "deploy_config", by, { project: "app", environment: "test" }, version);
   environment = await environmentId(db.sql, "app", "test");
   await populate(db.sql, environment, { customers: CUSTOMERS, events: EVENTS });
 }, 120_000);

@@ -1,11 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import {
-  deleteWebhook,
-  recordAttempts,
-  resendDeliveries,
-  sweepWebhooks,
-  updateWebhook,
-} from "../../../src/db/api/webhooks.js";
+import { call } from "../../../src/db/api/call.js";
+import { recordAttempts } from "../../../src/db/api/webhooks.js";
 import { sweepRetention } from "../../../src/tasks/retention.js";
 import { createDatabase, type TestDatabase } from "../../support/database.js";
 import { violations } from "../../support/invariants.js";
@@ -111,7 +106,7 @@ const STEPS: [step: string, act: () => Promise<unknown>][] = [
   ["and enabled", () => change("segment.*", { disabled: false })],
   ["and wants something else", () => change("segment.*", { eventTypes: ["customer.*"] })],
   ["a webhook is deleted", () => deleteOne()],
-  ["its deliveries are removed in part", () => age().then(() => sweepWebhooks(db.sql, 30, 3))],
+  ["its deliveries are removed in part", () => age().then(() => call(db.sql, "sweep_webhooks", 30, 3))],
   ["old operations are removed", () => retain(30)],
   ["some more were sent", () => environment.send([keyed("k1", "c000"), keyed("k5", "c005")]).then(() => evaluate())],
   ["all old ones are removed", () => retain(1)],
@@ -170,17 +165,17 @@ async function webhookOf(type: string): Promise<string> {
   return row.id;
 }
 async function change(type: string, changes: object): Promise<void> {
-  await updateWebhook(db.sql, environment.by, environment.place, await webhookOf(type), changes);
+  await call(db.sql, "update_webhook", environment.by, environment.place, await webhookOf(type), changes);
 }
 async function resend(): Promise<void> {
-  await resendDeliveries(db.sql, environment.by, environment.place, await webhookOf("*"), {
+  await call(db.sql, "resend_deliveries", environment.by, environment.place, await webhookOf("*"), {
     since: new Date(ago(2)),
     until: null,
     statuses: ["failed", "missing", "delivered"],
   });
 }
 async function deleteOne(): Promise<void> {
-  await deleteWebhook(db.sql, environment.by, environment.place, await webhookOf("*"));
+  await call(db.sql, "delete_webhook", environment.by, environment.place, await webhookOf("*"));
 }
 const age = () => db.sql`update svc.webhooks set deleted_at = now() - interval '2 hours' where deleted_at is not null`;
 async function retain(days: number): Promise<void> {

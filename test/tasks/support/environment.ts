@@ -1,10 +1,8 @@
+import type { AdminCredentials, EnvironmentRef } from "../../../src/db/api/access.js";
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { Sql } from "postgres";
-import { type AdminCredentials, type EnvironmentRef } from "../../../src/db/api/access.js";
-import { eraseCustomer, releaseCustomers } from "../../../src/db/api/customers.js";
-import { deployConfig } from "../../../src/db/api/config.js";
-import { createProject } from "../../../src/db/api/projects.js";
-import { bootstrap } from "../../../src/db/api/operator.js";
+import { call } from "../../../src/db/api/call.js";
+
 import type { ChunkLimits } from "../../../src/db/api/evaluation.js";
 import { ingestBatch } from "../../../src/db/api/ingestion.js";
 import type { StateDocument } from "../../../src/engine/index.js";
@@ -70,14 +68,15 @@ export class TestEnvironment {
   static async create(sql: Sql, snapshot?: Snapshot): Promise<TestEnvironment> {
     const slug = `o${randomBytes(6).toString("hex")}`;
     const tokenHash = randomBytes(32);
-    const { organizationId } = JSON.parse(await bootstrap(sql, slug, "owner@example.com", tokenHash)) as {
+    const { organizationId } = JSON.parse(await call(sql, "bootstrap", slug, "owner@example.com", tokenHash)) as {
       organizationId: string;
     };
     const by: AdminCredentials = { tokenHash, organizationId, requestId: "test" };
     await sql`update iam.plans set rate_per_second = 1e9, rate_burst = 1000000000 where rate_burst <> 1000000000`;
     const keyHash = sha256(slug);
-    await createProject(
+    await call(
       sql,
+      "create_project",
       by,
       { name: "App", slug },
       {
@@ -95,14 +94,16 @@ export class TestEnvironment {
   /** Deploys `declared(given)`. */
   async deploy(given: Snapshot): Promise<void> {
     const snapshot = declared(given);
-    await deployConfig(
+    await call(
       this.sql,
+      "deploy_config",
       this.by,
       { project: this.project, environment: "test" },
       {
         snapshot: canonicalJson(snapshot),
         hash: hashSnapshot(snapshot),
         provenance: null,
+        expected: null,
         force: true,
       },
     );
@@ -180,13 +181,13 @@ export class TestEnvironment {
 
   /** Releases a customer that was set aside, or all of them; answers how many there were. */
   async release(customer: string | null): Promise<number> {
-    const document = await releaseCustomers(this.sql, this.by, this.place, customer);
+    const document = await call(this.sql, "release_customers", this.by, this.place, customer);
     return (JSON.parse(document) as { released: number }).released;
   }
 
   /** Erases a customer; answers how many rows of each kind there were. */
   async erase(customer: string): Promise<Record<string, number>> {
-    const document = await eraseCustomer(this.sql, this.by, this.place, customer);
+    const document = await call(this.sql, "erase_customer", this.by, this.place, customer);
     return (JSON.parse(document) as { erased: Record<string, number> }).erased;
   }
 

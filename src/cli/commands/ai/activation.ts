@@ -1,6 +1,6 @@
 import type { Lifecycle, Snapshot } from "../../../model/snapshot/types.js";
 import { conditionText } from "../../../model/snapshot/words.js";
-import type { Context } from "../../core/context.js";
+import type { Context } from "../../core/command.js";
 import { type LocalCode, UserError } from "../../core/errors.js";
 import type { Out } from "../../output/out.js";
 import { localTime, printable } from "../../output/text.js";

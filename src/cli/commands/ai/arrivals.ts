@@ -1,7 +1,7 @@
+import type { Finding, SchemaViolation } from "../../client/answers.js";
 import type { Snapshot } from "../../../model/snapshot/types.js";
-import type { Context } from "../../core/context.js";
+import type { Context } from "../../core/command.js";
 import { type LocalCode, UserError } from "../../core/errors.js";
-import type { Finding } from "../diagnose.js";
 import { readList } from "../../output/list.js";
 
 /** What of a model's events has come to an environment, and what else has. */
@@ -12,15 +12,7 @@ export interface Arrivals {
   /** Names that came in the last 30 days and the model does not declare. */
   undeclared: string[];
   /** How what came violated the active version's schema. */
-  violations: SchemaViolation[];
-}
-
-export interface SchemaViolation {
-  configVersion: string;
-  event: string | null;
-  code: string;
-  path: string;
-  operations: number;
+  violations: Pick<SchemaViolation, "configVersion" | "event" | "code" | "path" | "operations">[];
 }
 
 const ASKED_AT_ONCE = 8;
@@ -45,14 +37,8 @@ export async function readArrivals(context: Context, snapshot: Snapshot): Promis
 }
 
 async function arrivals({ api, settings }: Context, snapshot: Snapshot): Promise<Arrivals> {
-  const env = settings.environment;
-  const diagnostics = await api.get<{ data: Finding[] }>(api.projectPath("diagnostics"), ["data"], { env });
-  const violations = await readList<SchemaViolation>(
-    api,
-    api.projectPath("schema-violations"),
-    { env },
-    { limit: VIOLATIONS_MAX, cursor: undefined },
-  );
+  const diagnostics = await api.get<{ data: Finding[] }>(["diagnostics"], ["data"]);
+  const violations = await readList<SchemaViolation>(api, ["schema-violations"], { limit: VIOLATIONS_MAX });
   const names = Object.keys(snapshot.events);
   const lastAt: [string, string | null][] = [];
   for (let from = 0; from < names.length; from += ASKED_AT_ONCE) {
@@ -62,15 +48,14 @@ async function arrivals({ api, settings }: Context, snapshot: Snapshot): Promise
     );
   }
   return {
-    environment: env,
+    environment: settings.environment,
     lastAt: Object.fromEntries(lastAt),
     undeclared: undeclaredIn(diagnostics.data.data).filter((name) => !Object.hasOwn(snapshot.events, name)),
     violations: violations.data.data,
   };
 
   async function lastOf(type: string): Promise<string | null> {
-    const newest = { limit: 1, cursor: undefined };
-    const { data } = await readList<{ occurredAt: string }>(api, api.projectPath("events"), { env, type }, newest);
+    const { data } = await readList<{ occurredAt: string }>(api, ["events"], { type, limit: 1 });
     return data.data[0]?.occurredAt ?? null;
   }
 }

@@ -1,4 +1,4 @@
-import type { Context } from "../../core/context.js";
+import type { Context } from "../../core/command.js";
 import { refusal, unexpected, unreachable } from "../../client/api.js";
 import { type LocalCode, UserError } from "../../core/errors.js";
 import { messagesOf } from "../../client/server-sent.js";
@@ -39,13 +39,12 @@ export async function* ask(
   question: AiQuestion,
   stop: AbortSignal,
 ): AsyncGenerator<string, Ending> {
-  const { apiUrl, environment } = settings;
+  const { apiUrl } = settings;
   const silence = new AbortController();
   const signal = AbortSignal.any([stop, silence.signal]);
-  const query = { env: environment };
   const request = { type: "text/event-stream", signal, body: fitting(bodyOf(question)) };
   try {
-    const chunks = await api.stream(api.projectPath("ai", "answers"), query, request);
+    const chunks = await api.stream(["ai", "answers"], {}, request);
     const silent = () => silence.abort(new Error(`nothing came for ${SILENT_MS_MAX / 1000} seconds`));
     for await (const { event, data } of messagesOf(chunks, SILENT_MS_MAX, silent)) {
       const document = JSON.parse(data) as unknown;

@@ -1,6 +1,7 @@
+import type { Event } from "../../client/answers.js";
 import type { Snapshot } from "../../../model/snapshot/types.js";
 import { plural } from "../../output/text.js";
-import type { AcceptedEvent, CustomerRecord } from "./customer.js";
+import type { CustomerRecord } from "./customer.js";
 
 const LATE_MS = 86_400_000;
 
@@ -50,6 +51,6 @@ function isUndeclared(snapshot: Snapshot | null, event: string): boolean {
   return snapshot !== null && !Object.hasOwn(snapshot.events, event);
 }
 
-function isLate({ occurredAt, acceptedAt }: AcceptedEvent): boolean {
+function isLate({ occurredAt, acceptedAt }: Event): boolean {
   return Date.parse(acceptedAt) - Date.parse(occurredAt) > LATE_MS;
 }

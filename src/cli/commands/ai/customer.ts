@@ -1,35 +1,24 @@
 import type { Snapshot } from "../../../model/snapshot/types.js";
+import type { Backlog, CustomerState, Emission, Event, RuleExecution } from "../../client/answers.js";
 import type { ApiAnswer } from "../../client/api.js";
-import type { Context } from "../../core/context.js";
-import type { Backlog, InspectedCustomer, Emission } from "../customers/customer-state.js";
+import type { Context } from "../../core/command.js";
 import { type ExplainedCustomer, explanationOf } from "../customers/explained.js";
 import { readList } from "../../output/list.js";
-import type { RuleRun } from "../rules/rule-runs.js";
 import { activeVersion, getVersion } from "../config/stored-versions.js";
 import { Sanitizer, textsIn } from "./sanitizer.js";
 
-/** An event as it was accepted. */
-export interface AcceptedEvent {
-  id: string;
-  event: string;
-  properties: Record<string, unknown>;
-  occurredAt: string;
-  acceptedAt: string;
-  status: string;
-}
-
 /** All that is read of a customer; the lists are the latest, the newest last. */
 export interface CustomerRecord {
-  state: InspectedCustomer;
+  state: CustomerState;
   /** The same as it came, which alone has all digits of the traits. */
-  answer: ApiAnswer<InspectedCustomer>;
+  answer: ApiAnswer<CustomerState>;
   backlog: Backlog;
   explanation: ExplainedCustomer;
   /** The active model; null where none was deployed. */
   snapshot: Snapshot | null;
   timeline: Emission[];
-  events: AcceptedEvent[];
-  ruleRuns: RuleRun[];
+  events: Event[];
+  ruleRuns: RuleExecution[];
 }
 
 /** How many entries of each list are told: what led to the present state, and no more than a person reads. */
@@ -39,19 +28,18 @@ const TIMELINE_MAX = 2_000;
 
 /** Reads what there is to know of a customer. */
 export async function readCustomer(context: Context, customerId: string): Promise<CustomerRecord> {
-  const { api, settings } = context;
-  const env = settings.environment;
-  const path = api.projectPath("customers", customerId);
+  const { api } = context;
+  const path = ["customers", customerId];
   // First, because it says where there is no such customer.
-  const state = await api.get<InspectedCustomer>(path, ["customerId", "lifecycle", "segments", "traits"], { env });
-  const newest = { limit: LATEST, cursor: undefined };
+  const state = await api.get<CustomerState>(path, ["customerId", "lifecycle", "segments", "traits"]);
+  const newest = { customer: customerId, limit: LATEST };
   const [backlog, explanation, snapshot, timeline, events, ruleRuns] = await Promise.all([
-    api.get<Backlog>(`${path}/backlog`, ["pending", "ahead", "setAside"], { env }),
+    api.get<Backlog>([...path, "backlog"], ["pending", "ahead", "setAside"]),
     explanationOf(context, customerId),
     activeSnapshot(context),
-    readList<Emission>(api, `${path}/timeline`, { env }, { limit: TIMELINE_MAX, cursor: undefined }),
-    readList<AcceptedEvent>(api, api.projectPath("events"), { env, customer: customerId }, newest),
-    readList<RuleRun>(api, api.projectPath("rule-executions"), { env, customer: customerId }, newest),
+    readList<Emission>(api, [...path, "timeline"], { limit: TIMELINE_MAX }),
+    readList<Event>(api, ["events"], newest),
+    readList<RuleExecution>(api, ["rule-executions"], newest),
   ]);
   return {
     state: state.data,

@@ -1,5 +1,4 @@
-import { defineCommand } from "../../core/command.js";
-import { customerAiOptions } from "../../core/options.js";
+import { customerAiOptions, defineCommand } from "../../core/command.js";
 
 export default defineCommand({
   args: { customerId: "The customer's id" },
@@ -15,10 +14,10 @@ export default defineCommand({
   async handler(context, { customerId, allow, ...values }) {
     const { readCustomer, sanitizerFor } = await import("./customer.js");
     const { customerFacts } = await import("./customer-facts.js");
-    const { refuseOutput } = await import("./conclude.js");
     const { tell } = await import("./tell.js");
-    await refuseOutput(context, values.output);
-    const record = await readCustomer(context, customerId);
-    await tell(context, values, customerFacts(record, sanitizerFor(context, record.snapshot, allow)));
+    await tell(context, values, async () => {
+      const record = await readCustomer(context, customerId);
+      return customerFacts(record, sanitizerFor(context, record.snapshot, allow));
+    });
   },
 });

@@ -1,17 +1,17 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
-import type typescript from "typescript";
 
-import { compileProject, type CompileResult, type Diagnostic } from "../../../dsl-compiler/index.js";
-import type { Found } from "./draft-language.js";
-import { DraftSyntax } from "./draft-syntax.js";
-import { tokenMistakes, tooDeep } from "./draft-tokens.js";
+import { checkTypes, type Diagnostic } from "../../../dsl-compiler/index.js";
+import type { Context } from "../../core/command.js";
+import { type LocalCode, UserError } from "../../core/errors.js";
+import { countDiagnostics } from "../../output/diagnostics.js";
+import { UNPRINTABLE } from "../../output/text.js";
+import { ask, type Ending } from "./ask.js";
 
 /**
  * Models that a language model wrote. Such a text is nobody's intention: it may hold anything, by mistake or because somebody else's words
- * got into what was asked. So it is never run unless it is made of the model language alone, which can do nothing but describe a model.
+ * got into what was asked. So nothing of it is run here: its types are checked, a person reads it, and runs it or does not.
  */
 
 const CONFIG = "svc.config.ts";
@@ -19,6 +19,8 @@ const CONFIG = "svc.config.ts";
 const BYTES_MAX = 65_536;
 /** What is told of one draft: nobody reads more. */
 const MISTAKES_MAX = 20;
+/** One that is not sound after so many is not going to be. */
+const TRIES_MAX = 3;
 
 /** A draft as it stands in an answer. */
 export interface DraftInAnswer {
@@ -28,7 +30,16 @@ export interface DraftInAnswer {
   notes: string;
 }
 
-/** The first block of TypeScript (```ts) in an answer; null where there is none, where it does not end, or where it is larger than 64 KiB. */
+/** A model that a language model wrote, and whose types are right. */
+export interface Draft extends Ending, DraftInAnswer {
+  /** How often was asked for it. */
+  tries: number;
+}
+
+/**
+ * The first block of TypeScript (```ts) in an answer; null where there is none, where it does not end, where it exports no model, or where it is
+ * larger than 64 KiB.
+ */
 export function draftIn(text: string): DraftInAnswer | null {
   const lines = text.split(/\r?\n/);
   const first = lines.findIndex((line) => /^ {0,3}`{3,}(ts|typescript)\b/i.test(line));
@@ -38,96 +49,108 @@ export function draftIn(text: string): DraftInAnswer | null {
   if (length < 0) return null;
   const end = first + 1 + length;
   const source = `${lines.slice(first + 1, end).join("\n")}\n`;
-  if (Buffer.byteLength(source) > BYTES_MAX) return null;
+  if (Buffer.byteLength(source) > BYTES_MAX || !/^ *export default defineModel\(/m.test(source)) return null;
   return { source, notes: [...lines.slice(0, first), "", ...lines.slice(end + 1)].join("\n").trim() };
 }
 
-/**
- * What keeps a draft from being compiled, in the order of the text, at most twenty of it; nothing is run to find it. Empty where the draft
- * is made of the model language alone. The diagnostics have the form of the compiler's, with codes `DRAFT_NOT_ALLOWED`,
- * `DRAFT_TOO_LARGE`, `DRAFT_TOO_DEEP` and `SYNTAX_ERROR`.
- */
-export function draftMistakes(source: string): Diagnostic[] {
-  const bytes = Buffer.byteLength(source);
-  if (bytes > BYTES_MAX) {
-    const message = `the draft has ${bytes} bytes; at most ${BYTES_MAX} are read`;
-    return [
-      { code: "DRAFT_TOO_LARGE", severity: "error", message, file: CONFIG, line: 1, column: 1, fix: "shorten it" },
-    ];
-  }
-  const found = foundIn(source).sort((a, b) => a.start - b.start || a.end - b.end);
-  const lines = source.split(/\r?\n/);
-  return found.slice(0, MISTAKES_MAX).map(({ start, end, code, message, fix }) => {
-    const [line, column] = placeIn(source, start);
-    const [endLine, endColumn] = placeIn(source, end);
-    const shown = lines.slice(line - 1, Math.min(endLine, line + 3));
-    const place = { file: CONFIG, line, column, endLine, endColumn, source: shown };
-    return { code, severity: "error", message, ...place, fix };
-  });
-}
+/** What would keep a reader or the type checker from seeing a draft as it is. */
+const HIDING: readonly (readonly [pattern: RegExp, message: string])[] = [
+  [new RegExp(`(?!\\t|\\r?\\n)${UNPRINTABLE.source}`, "g"), "a character here cannot be seen"],
+  [/@ts-(ignore|nocheck|expect-error)/g, "a comment keeps types from being checked"],
+];
 
 /**
- * Compiles a draft as a project of that one file, with types, in a directory of its own that is removed afterwards. A draft with mistakes
- * of `draftMistakes` is not run: those are the diagnostics then.
+ * What is wrong with a draft, at most twenty of it; empty where nothing is. Only its types are checked, in a folder of its own from where no other file
+ * is read, and nothing is run. The diagnostics are the compiler's, and `DRAFT_NOT_ALLOWED`.
  *
- * @param signal ends what takes longest, the check of types
+ * @param signal ends the check
  */
-export async function compileDraft(source: string, signal?: AbortSignal): Promise<CompileResult> {
-  const diagnostics = draftMistakes(source);
-  if (diagnostics.length > 0) return { ok: false, diagnostics };
+export async function draftMistakes(source: string, signal?: AbortSignal): Promise<Diagnostic[]> {
+  const hidden = HIDING.flatMap(([pattern, message]) =>
+    [...source.matchAll(pattern)].map(({ index }) => notAllowed(source, index, message)),
+  );
+  const found = hidden.length > 0 ? hidden : await typeMistakes(source, signal);
+  return found.slice(0, MISTAKES_MAX);
+}
+
+async function typeMistakes(source: string, signal: AbortSignal | undefined): Promise<Diagnostic[]> {
   const directory = await mkdtemp(path.join(os.tmpdir(), "svc-draft-"));
   try {
     await writeFile(path.join(directory, CONFIG), source, { mode: 0o600 });
-    // A model that is described alone prints nothing.
-    return await compileProject(directory, { types: true, onOutput: () => undefined, ...(signal && { signal }) });
+    return await checkTypes(directory, { sealed: true, ...(signal && { signal }) });
+  } catch (error) {
+    // What is nested ever deeper goes deeper than the parser's calls.
+    if (error instanceof RangeError) return [notAllowed(source, 0, "its parts are nested too deeply")];
+    throw error;
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-function foundIn(source: string): Found[] {
-  // Importing it would read its nine megabytes twice more.
-  const ts = createRequire(import.meta.url)("typescript") as typeof typescript;
-  const words = tokenMistakes(ts, source);
-  if (words.length > 0) return words;
-  try {
-    const file = ts.createSourceFile(CONFIG, source, ts.ScriptTarget.Latest, false, ts.ScriptKind.TS);
-    const program = ts.createProgram([CONFIG], { noResolve: true, noLib: true, types: [] }, hostOf(file));
-    const errors = program.getSyntacticDiagnostics(file).map(({ start, length, messageText }): Found => ({
-      start,
-      end: start + length,
-      code: "SYNTAX_ERROR",
-      message: ts.flattenDiagnosticMessageText(messageText, " "),
-      fix: "correct what stands there or just before it",
-    }));
-    if (errors.length > 0) return errors;
-    const syntax = new DraftSyntax(ts, file);
-    syntax.read();
-    return syntax.found;
-  } catch (error) {
-    // What is nested without brackets, as `a => a => a …`, may go deeper than the parser's calls.
-    if (error instanceof RangeError) return [tooDeep(0, 0)];
-    throw error;
+function notAllowed(source: string, offset: number, message: string): Diagnostic {
+  const before = source.slice(0, offset);
+  const line = before.split("\n").length;
+  const place = { file: CONFIG, line, column: offset - before.lastIndexOf("\n") };
+  return { code: "DRAFT_NOT_ALLOWED", severity: "error", message, ...place, fix: "leave it out" };
+}
+
+/** What is wrong with an answer without a model in it. */
+const NO_DRAFT: Diagnostic = {
+  severity: "error",
+  code: "DRAFT_MISSING",
+  message: "the answer has no block of TypeScript that is a whole model",
+  fix: "answer with one ```ts block that is the whole file, with export default defineModel(…)",
+};
+
+/**
+ * Asks for a draft until there is one whose types are right, each time with what was wrong with the one before.
+ *
+ * @param sent what the draft is to rest on
+ * @throws {UserError} DRAFT_REFUSED after the third, with its diagnostics; what asking throws
+ */
+export async function draftFor(
+  context: Context,
+  sent: Readonly<Record<string, unknown>>,
+  model: string | undefined,
+  stop: AbortSignal,
+): Promise<Draft> {
+  let facts = sent;
+  for (let tries = 1; ; tries++) {
+    const { text, ending } = await answerTo(context, facts, model, stop);
+    const draft = draftIn(text);
+    const diagnostics = draft === null ? [NO_DRAFT] : await draftMistakes(draft.source, stop);
+    stop.throwIfAborted();
+    if (draft !== null && diagnostics.length === 0) return { ...ending, ...draft, tries };
+    const errors = countDiagnostics(diagnostics);
+    if (tries === TRIES_MAX) throw refused(diagnostics, errors);
+    context.out.note(`The language model's draft has ${errors}; asking it to correct them …`);
+    facts = { ...sent, draft: draft?.source ?? "", diagnostics: diagnostics.map(toldOf) };
   }
 }
 
-/** A program of one file that is in memory, and of nothing else. */
-function hostOf(file: typescript.SourceFile): typescript.CompilerHost {
-  return {
-    getSourceFile: (name) => (name === CONFIG ? file : undefined),
-    fileExists: (name) => name === CONFIG,
-    readFile: () => undefined,
-    getDefaultLibFileName: () => "",
-    getCurrentDirectory: () => "",
-    getCanonicalFileName: (name) => name,
-    useCaseSensitiveFileNames: () => true,
-    getNewLine: () => "\n",
-    writeFile: () => undefined,
-  };
+async function answerTo(
+  context: Context,
+  facts: Readonly<Record<string, unknown>>,
+  model: string | undefined,
+  stop: AbortSignal,
+): Promise<{ text: string; ending: Ending }> {
+  const parts = ask(context, { task: "model-success", facts, model }, stop);
+  let text = "";
+  for (let next = await parts.next(); ; next = await parts.next()) {
+    if (next.done === true) return { text, ending: next.value };
+    text += next.value;
+  }
 }
 
-/** The line and the column, from 1, of an offset. */
-function placeIn(source: string, offset: number): [line: number, column: number] {
-  const before = source.slice(0, offset);
-  return [before.split("\n").length, offset - before.lastIndexOf("\n")];
+function toldOf({ code, message, line, column, fix }: Diagnostic): object {
+  return { code, message, line, column, fix };
+}
+
+function refused(diagnostics: readonly Diagnostic[], errors: string): UserError {
+  return new UserError(
+    "DRAFT_REFUSED" satisfies LocalCode,
+    `the language model's draft is no sound model: after ${TRIES_MAX} tries it has ${errors}`,
+    "go on from the model above, or ask again",
+    { diagnostics },
+  );
 }

@@ -1,11 +1,4 @@
-import type {
-  Condition,
-  EventSelector,
-  Measure,
-  PropertyCondition,
-  Score,
-  Snapshot,
-} from "../../../model/snapshot/types.js";
+import type { Snapshot } from "../../../model/snapshot/types.js";
 
 /** The parts of a model that read something. */
 export type ReadingPart = "lifecycle" | "journey" | "segment" | "health" | "rule" | "signal";
@@ -56,123 +49,54 @@ interface ReadingPlace {
   reads: Reads;
 }
 
-function places(snapshot: Snapshot): ReadingPlace[] {
-  const { lifecycle, journeys, segments, health, rules, signals } = snapshot;
+interface Reads {
+  /** The events, with the properties of theirs that are asked for. */
+  events: Map<string, Set<string>>;
+  traits: Set<string>;
+  allTraits: boolean;
+}
+
+function places({ lifecycle, journeys, segments, health, rules, signals }: Snapshot): ReadingPlace[] {
   const found: ReadingPlace[] = [];
-  const add = (part: ReadingPart, id: string, collect: (reads: Reads) => void) => {
-    const reads = new Reads();
-    collect(reads);
+  const add = (part: ReadingPart, id: string, ...read: unknown[]) => {
+    const reads: Reads = { events: new Map(), traits: new Set(), allTraits: false };
+    collect(read, reads);
     found.push({ part, id, reads });
+    return reads;
   };
   for (const { name, transitions } of lifecycle?.states ?? []) {
-    for (const { to, when } of transitions) add("lifecycle", `${name} → ${to}`, (reads) => reads.condition(when));
+    for (const { to, when } of transitions) add("lifecycle", `${name} → ${to}`, when);
   }
   for (const { id, start, steps } of journeys) {
-    add("journey", `${id}, start`, (reads) => reads.condition(start));
-    for (const step of steps) add("journey", `${id}, ${step.id}`, (reads) => reads.condition(step.when));
+    add("journey", `${id}, start`, start);
+    for (const step of steps) add("journey", `${id}, ${step.id}`, step.when);
   }
-  for (const { id, when } of segments) add("segment", id, (reads) => reads.optional(when));
-  for (const { id, score } of health?.components ?? []) add("health", id, (reads) => reads.score(score));
-  for (const { id, on, when } of rules) {
-    add("rule", id, (reads) => {
-      if (on.kind === "event") reads.selector(on.of);
-      if (on.kind === "traitsChanged") reads.allTraits = true;
-      reads.optional(when);
-    });
-  }
-  for (const { id, when } of signals) add("signal", id, (reads) => reads.optional(when));
+  for (const { id, when } of segments) add("segment", id, when);
+  for (const { id, score } of health?.components ?? []) add("health", id, score);
+  for (const { id, on, when } of rules) add("rule", id, on, when).allTraits = on.kind === "traitsChanged";
+  for (const { id, when } of signals) add("signal", id, when);
   return found;
 }
 
-/** Collects what one place reads. */
-class Reads {
-  /** The events, with the properties of theirs that are asked for. */
-  readonly events = new Map<string, Set<string>>();
-  readonly traits = new Set<string>();
-  allTraits = false;
-
-  optional(when: Condition | undefined): void {
-    if (when !== undefined) this.condition(when);
-  }
-
-  condition(condition: Condition): void {
-    switch (condition.kind) {
-      case "all":
-      case "any":
-        for (const part of condition.conditions) this.condition(part);
-        return;
-      case "not":
-        return this.condition(condition.condition);
-      case "count":
-      case "daysSince":
-        return this.selector(condition.of);
-      case "aggregate":
-      case "distinct":
-      case "latest":
-      case "latestExists":
-        return this.selector(condition.of, condition.property);
-      case "sequence":
-        this.selector(condition.first);
-        return this.selector(condition.then);
-      case "trait":
-      case "traitExists":
-      case "traitDateWithin":
-      case "traitDatePassed":
-        this.traits.add(condition.trait);
-        return;
-      case "inactiveFor":
-      case "activeWithin":
-      case "lifecycle":
-      case "inState":
-      case "segment":
-      case "journey":
-      case "journeyStep":
-      case "health":
-      case "healthBand":
-        return;
-    }
-  }
-
-  selector({ event, where }: EventSelector, property?: string): void {
-    const properties = this.events.get(event) ?? new Set();
-    this.events.set(event, properties);
-    if (property !== undefined) properties.add(property);
-    if (where !== undefined) filtered(where, properties);
-  }
-
-  score(score: Score): void {
-    if (score.kind === "map") this.traits.add(score.trait);
-    else this.measure(score.of);
-  }
-
-  measure(measure: Measure): void {
-    switch (measure.kind) {
-      case "trait":
-        this.traits.add(measure.trait);
-        return;
-      case "count":
-      case "daysSince":
-        return this.selector(measure.of);
-      case "aggregate":
-      case "distinct":
-      case "latest":
-        return this.selector(measure.of, measure.property);
-    }
-  }
+/**
+ * Collects what conditions, scores and filters read, whatever their kinds: what has an `event` selects occurrences of it, a `trait` is one
+ * of the customer's, and a `property` is one of the event that is selected beside it (`of`) or around it.
+ */
+function collect(node: unknown, reads: Reads, around?: Set<string>): void {
+  if (typeof node !== "object" || node === null) return;
+  const { event, trait, property, of } = node as Record<string, unknown>;
+  const properties = typeof event === "string" ? propertiesOf(event, reads) : around;
+  if (typeof trait === "string") reads.traits.add(trait);
+  if (typeof property === "string") (eventOf(of, reads) ?? properties)?.add(property);
+  for (const part of Object.values(node)) collect(part, reads, properties);
 }
 
-/** Adds the properties that a filter asks for. */
-function filtered(where: PropertyCondition, properties: Set<string>): void {
-  switch (where.kind) {
-    case "all":
-    case "any":
-      for (const part of where.conditions) filtered(part, properties);
-      return;
-    case "not":
-      return filtered(where.condition, properties);
-    case "compare":
-    case "exists":
-      properties.add(where.property);
-      return;
-  }
+function eventOf(selector: unknown, reads: Reads): Set<string> | undefined {
+  return typeof selector === "object" ? propertiesOf((selector as { event: string }).event, reads) : undefined;
+}
+
+function propertiesOf(event: string, { events }: Reads): Set<string> {
+  const properties = events.get(event) ?? new Set();
+  events.set(event, properties);
+  return properties;
 }

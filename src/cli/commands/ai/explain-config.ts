@@ -1,5 +1,4 @@
-import { defineCommand } from "../../core/command.js";
-import { aiOptions } from "../../core/options.js";
+import { aiOptions, defineCommand } from "../../core/command.js";
 
 export default defineCommand({
   options: aiOptions,
@@ -11,17 +10,12 @@ export default defineCommand({
     // Not above: the help of these commands must not wait for what they load.
     const { compile } = await import("../../core/compile.js");
     const { modelFacts, modelInWords } = await import("./model-facts.js");
-    const { refuseOutput } = await import("./conclude.js");
     const { tell } = await import("./tell.js");
-    await refuseOutput(context, values.output);
-    const { snapshot, warnings } = await compile(context);
-    const document = { ...modelFacts(snapshot, warnings) };
-    // A model says nothing of customers: what its author wrote may be sent.
-    await tell(context, values, {
-      task: "explain-config",
-      document,
-      text: (out) => modelInWords(out, document),
-      sent: document,
+    await tell(context, values, async () => {
+      const { snapshot, warnings } = await compile(context);
+      const document = { ...modelFacts(snapshot, warnings) };
+      // A model says nothing of customers: what its author wrote may be sent.
+      return { task: "explain-config", document, text: (out) => modelInWords(out, document), sent: document };
     });
   },
 });

@@ -1,6 +1,5 @@
 import type { Framework } from "./instrumentation.js";
-import { defineCommand } from "../../core/command.js";
-import { aiOptions } from "../../core/options.js";
+import { aiOptions, defineCommand } from "../../core/command.js";
 
 /** As `FRAMEWORKS` of the plan, which is not loaded to know them. */
 const FRAMEWORKS = [
@@ -33,18 +32,18 @@ export default defineCommand({
     const { detectFramework, instrumentationPlan } = await import("./instrumentation.js");
     const { modelFacts } = await import("./model-facts.js");
     const { shown } = await import("./live-text.js");
-    const { refuseOutput } = await import("./conclude.js");
     const { tell } = await import("./tell.js");
-    await refuseOutput(context, values.output);
-    const { snapshot, warnings } = await compile(context);
-    const framework = named ?? (await detectFramework(context.settings.directory));
-    const plan = instrumentationPlan(snapshot, framework);
-    await tell(context, values, {
-      task: "generate-instrumentation-plan",
-      document: { framework, plan },
-      text: () => shown(plan),
-      markdown: plan,
-      sent: { framework, plan, model: modelFacts(snapshot, warnings) },
+    await tell(context, values, async () => {
+      const { snapshot, warnings } = await compile(context);
+      const framework = named ?? (await detectFramework(context.settings.directory));
+      const plan = instrumentationPlan(snapshot, framework);
+      return {
+        task: "generate-instrumentation-plan",
+        document: { framework, plan },
+        text: () => shown(plan),
+        markdown: plan,
+        sent: { framework, plan, model: modelFacts(snapshot, warnings) },
+      };
     });
   },
 });

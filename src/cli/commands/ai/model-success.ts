@@ -1,5 +1,4 @@
-import { defineCommand } from "../../core/command.js";
-import { aiOptions, yesOption } from "../../core/options.js";
+import { aiOptions, defineCommand, yesOption } from "../../core/command.js";
 
 export default defineCommand({
   options: {
@@ -28,7 +27,7 @@ export default defineCommand({
     const { settleAnswers } = await import("./success-questions.js");
     const { successModel } = await import("./success-model.js");
     const { tellModel } = await import("./tell-model.js");
-    const { refuseOutput } = await import("./conclude.js");
+    const { refuseOutput } = await import("./tell.js");
     await refuseOutput(context, values.output);
     const answers = await settleAnswers(context, values, { yes });
     await tellModel(context, values, { answers: { ...answers }, baseline: successModel(answers) });

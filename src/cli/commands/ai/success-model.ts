@@ -1,4 +1,4 @@
-import { FORBIDDEN, IMPORTED } from "./draft-language.js";
+import * as dsl from "../../../dsl/index.js";
 import type { SuccessAnswers } from "./success-questions.js";
 
 /** Of a line, in characters. */
@@ -6,31 +6,15 @@ const WIDTH = 120;
 /** Of an event's constant, before it is told apart from others. */
 const NAME_LENGTH_MAX = 20;
 
-/** Names that no event's constant has: what a draft may import, the model's own, and words of JavaScript. */
+/** Names that no event's constant has: the language's, the model's own, and words of JavaScript. */
 const TAKEN = new Set([
-  ...IMPORTED,
-  ...FORBIDDEN,
+  ...Object.keys(dsl),
   ...["activation", "inRegularUse", "backInUse", "stages", "onboarding", "score"],
   ...["stuckInTrial", "champions", "goingQuiet", "rescued"],
-  ...["await", "break", "case", "catch", "class", "const", "continue", "debugger", "default", "delete", "do", "else"],
-  ...["enum", "eval", "export", "extends", "false", "finally", "for", "function", "if", "implements", "import", "in"],
-  ...["instanceof", "interface", "let", "new", "null", "package", "private", "protected", "public", "return", "static"],
-  ...[
-    "super",
-    "switch",
-    "this",
-    "throw",
-    "true",
-    "try",
-    "typeof",
-    "undefined",
-    "using",
-    "var",
-    "void",
-    "while",
-    "with",
-  ],
-  ...["yield"],
+  ..."arguments await break case catch class const continue debugger default delete do else enum eval".split(" "),
+  ..."export extends false finally for function if implements import in instanceof interface let new".split(" "),
+  ..."null package private protected public return static super switch this throw true try typeof".split(" "),
+  ..."undefined using var void while with yield".split(" "),
 ]);
 
 /**

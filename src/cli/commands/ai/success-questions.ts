@@ -1,5 +1,5 @@
-import { ask, asks } from "../../output/confirm.js";
-import type { Context } from "../../core/context.js";
+import { asks, askUntil } from "../../output/change.js";
+import type { Context } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
 import { optionName } from "../../core/values.js";
 import { UNPRINTABLE } from "../../output/text.js";
@@ -77,23 +77,14 @@ export async function settleAnswers(
   const isAsked = asks(context, yes);
   const answers: Partial<Record<SuccessOption, string | number>> = {};
   for (const question of QUESTIONS) {
-    const given = said[question.option] ?? (isAsked ? await answer(context, question) : question.default);
+    const { label, default: otherwise, check: mistakeIn } = question;
+    const asked = () => askUntil(context, label, { otherwise: String(otherwise), ending: "", mistakeIn });
+    const given = said[question.option] ?? (isAsked ? await asked() : otherwise);
     const settled = String(given).trim();
-    answers[question.option] = typeof question.default === "number" ? Number(settled) : settled;
+    answers[question.option] = typeof otherwise === "number" ? Number(settled) : settled;
   }
   // Each option has its question, and each question its answer.
   return answers as SuccessAnswers;
-}
-
-/** Asks until there is an answer that can be; an empty one stands for the default. */
-async function answer({ io, out }: Context, { label, default: otherwise, check }: Question): Promise<string> {
-  while (true) {
-    const said = (await ask(io, `${label} ${out.errorStyle.dim(`(${otherwise})`)} `)).trim();
-    const value = said === "" ? String(otherwise) : said;
-    const mistake = check(value);
-    if (mistake === undefined) return value;
-    out.note(mistake);
-  }
 }
 
 function text(option: "product", label: string, otherwise: string): Question {

@@ -1,5 +1,4 @@
-import { defineCommand } from "../../core/command.js";
-import { aiOptions } from "../../core/options.js";
+import { aiOptions, defineCommand } from "../../core/command.js";
 
 export default defineCommand({
   options: aiOptions,
@@ -12,13 +11,13 @@ export default defineCommand({
     const { readArrivals } = await import("./arrivals.js");
     const { coverageFacts } = await import("./coverage.js");
     const { Sanitizer, textsIn } = await import("./sanitizer.js");
-    const { refuseOutput } = await import("./conclude.js");
     const { tell } = await import("./tell.js");
-    await refuseOutput(context, values.output);
-    const { snapshot } = await compile(context);
-    const arrivals = await readArrivals(context, snapshot);
-    // No customer's values are among the facts, only names: of those that are no names, nothing is sent.
-    const sanitizer = new Sanitizer({ key: "", known: textsIn(snapshot), allowed: new Set() });
-    await tell(context, values, coverageFacts(snapshot, arrivals, sanitizer));
+    await tell(context, values, async () => {
+      const { snapshot } = await compile(context);
+      const arrivals = await readArrivals(context, snapshot);
+      // No customer's values are among the facts, only names: of those that are no names, nothing is sent.
+      const sanitizer = new Sanitizer({ key: "", known: textsIn(snapshot), allowed: new Set() });
+      return coverageFacts(snapshot, arrivals, sanitizer);
+    });
   },
 });

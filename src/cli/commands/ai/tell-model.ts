@@ -1,11 +1,9 @@
-import type { Context } from "../../core/context.js";
-import { showDiagnostics } from "../../output/diagnostics.js";
+import type { Context } from "../../core/command.js";
 import type { UserError } from "../../core/errors.js";
 import { cancellable } from "../../output/interruption.js";
-import { conclude } from "./conclude.js";
-import { type Draft, draftFor } from "./drafting.js";
+import { type Draft, draftFor } from "./draft.js";
 import { shown } from "./live-text.js";
-import { type AiValues, isForbidden, noAnswer, noteEnding, showsContext } from "./tell.js";
+import { type AiValues, conclude, isForbidden, noAnswer, noteEnding, showsContext } from "./tell.js";
 
 /** What a draft rests on. */
 interface Basis {
@@ -14,7 +12,7 @@ interface Basis {
   baseline: string;
 }
 
-/** Shows the model that answers make by themselves, then a language model's draft where there is one that compiles. The file gets the last of them. */
+/** Shows the model that answers make by themselves, then a language model's draft where there is one whose types are right. The file gets the last of them. */
 export async function tellModel(context: Context, values: AiValues, basis: Basis): Promise<void> {
   const { out } = context;
   const { answers, baseline } = basis;
@@ -50,11 +48,10 @@ async function draftIfAny(
   }
 }
 
-function draftInWords({ out }: Context, { source, notes, warnings }: Draft): string {
+function draftInWords({ out }: Context, { source, notes }: Draft): string {
   return [
-    out.style.bold("A language model's draft; it compiles, and whether it is right is yours to say:"),
+    out.style.bold("A language model's draft. Its types are right; it was not run, so read it before you run it:"),
     shown(source).trimEnd(),
-    ...(warnings.length === 0 ? [] : [showDiagnostics(warnings, out.style).trimEnd()]),
     ...(notes === "" ? [] : [shown(notes)]),
   ]
     .map((part, index) => (index === 0 ? `\n${part}` : part))

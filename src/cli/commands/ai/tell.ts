@@ -1,9 +1,12 @@
-import type { Context } from "../../core/context.js";
-import { UserError } from "../../core/errors.js";
+import path from "node:path";
+
+import type { Context } from "../../core/command.js";
+import { type LocalCode, UserError } from "../../core/errors.js";
 import { cancellable } from "../../output/interruption.js";
+import { shellWord } from "../../output/text.js";
+import { createFile, refuseExisting } from "../../output/write-file.js";
 import { ask, bodyOf, type Ending } from "./ask.js";
-import { conclude } from "./conclude.js";
-import type { Facts } from "./facts.js";
+import type { AiTask, Facts } from "./facts.js";
 import { LiveText } from "./live-text.js";
 
 /** A text as code within a line, whatever it holds. */
@@ -38,9 +41,13 @@ export interface ModelAnswer extends Ending {
 /**
  * Tells facts, then what a language model says of them. The facts are there first and whatever happens: a language model that fails is a
  * failure of the command, but takes none of them away.
+ *
+ * @param find finds them, once it is known that the file can be written
  */
-export async function tell(context: Context, values: AiValues, facts: Facts): Promise<void> {
+export async function tell(context: Context, values: AiValues, find: () => Promise<Facts>): Promise<void> {
   const { out } = context;
+  await refuseOutput(context, values.output);
+  const facts = await find();
   if (showsContext(context, values, facts)) return;
   const { task, document } = facts;
   if (!out.json) out.print(facts.text(out));
@@ -123,4 +130,58 @@ function page({ out }: Context, { task, text, markdown }: Facts, answer: ModelAn
     markdown?.trimEnd() ?? `# svc ai ${task}\n\n## Facts\n\n${block("text", `${text(out.forFile()).trimEnd()}\n`)}`;
   const said = answer === null ? [] : [`## What ${answer.model} makes of it`, answer.text];
   return `${[facts, ...said].join("\n\n")}\n`;
+}
+
+/** What a command of `svc ai` came to. */
+export interface AiOutcome {
+  task: AiTask;
+  /** As programs read them. */
+  facts: Readonly<Record<string, unknown>>;
+  answer: object | null;
+  /** Why there is no answer, where one was asked for. */
+  failure: UserError | null;
+  /** What the file gets. */
+  page: () => string;
+  /** What that is, in words. */
+  written: string;
+}
+
+/** Refuses a file that is there already, before any work is done. */
+export async function refuseOutput({ io }: Context, output: string | undefined): Promise<void> {
+  if (output !== undefined) await refuseExisting(path.resolve(io.cwd, output));
+}
+
+/**
+ * Writes the file, unless the command was cancelled, and prints the one document that programs read. A file that cannot be written takes nothing
+ * of it away.
+ *
+ * @throws {UserError} why there is no answer, or no file
+ */
+export async function conclude(context: Context, output: string | undefined, outcome: AiOutcome): Promise<void> {
+  const { io, out } = context;
+  const { task, facts, answer, page, written } = outcome;
+  let { failure } = outcome;
+  let file: string | null = null;
+  if (output !== undefined && failure?.code !== ("CANCELLED" satisfies LocalCode)) {
+    const wanted = path.resolve(io.cwd, output);
+    try {
+      await createFile(wanted, partsOf(page()));
+      file = wanted;
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      failure ??= error;
+    }
+  }
+  if (out.json) {
+    out.result({ document: { task, facts, answer, problem: failure && problemOf(failure), output: file } }, () => "");
+  } else if (file !== null) out.note(`Wrote ${written} to ${shellWord(output!)}.`);
+  if (failure !== null) throw failure;
+}
+
+function problemOf({ code, message, fix, details: { reason } }: UserError): object {
+  return { code, message, reason, fix };
+}
+
+async function* partsOf(text: string): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(Buffer.from(text));
 }

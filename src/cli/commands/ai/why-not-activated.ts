@@ -1,5 +1,4 @@
-import { defineCommand } from "../../core/command.js";
-import { customerAiOptions } from "../../core/options.js";
+import { customerAiOptions, defineCommand } from "../../core/command.js";
 
 export default defineCommand({
   args: { customerId: "The customer's id" },
@@ -14,11 +13,11 @@ export default defineCommand({
   async handler(context, { customerId, allow, state, ...values }) {
     const { readCustomer, sanitizerFor } = await import("./customer.js");
     const { activationFacts, targetState } = await import("./activation.js");
-    const { refuseOutput } = await import("./conclude.js");
     const { tell } = await import("./tell.js");
-    await refuseOutput(context, values.output);
-    const record = await readCustomer(context, customerId);
-    const target = targetState(context, record.snapshot, state);
-    await tell(context, values, activationFacts(record, target, sanitizerFor(context, record.snapshot, allow)));
+    await tell(context, values, async () => {
+      const record = await readCustomer(context, customerId);
+      const target = targetState(context, record.snapshot, state);
+      return activationFacts(record, target, sanitizerFor(context, record.snapshot, allow));
+    });
   },
 });

@@ -1,7 +1,6 @@
-import type { AnyCommand, Option, Options, Positional } from "../../core/command.js";
+import type { CommandRegistry } from "../../core/command.js";
+import { type AnyCommand, type Option, type Options, type Positional, sharedOptions } from "../../core/command.js";
 import { optionName } from "../../core/values.js";
-import { sharedOptions } from "../../core/options.js";
-import type { CommandRegistry } from "../../core/registry.js";
 
 /** A word with what it means. */
 export interface Word {

@@ -1,21 +1,13 @@
-import type { Context } from "../../core/context.js";
+import type { ActivatedVersion } from "../../client/answers.js";
+import type { Context } from "../../core/command.js";
 import { UserError } from "../../core/errors.js";
 import type { Environment } from "../../core/settings.js";
-import { confirmation } from "../../output/confirm.js";
-import { asWarnings, showDiagnostics } from "../../output/diagnostics.js";
-import { outcomeOf } from "../../output/outcome.js";
-import { summary } from "../../output/summary.js";
+import { confirmation, outcomeOf } from "../../output/change.js";
+import { showDiagnostics } from "../../output/diagnostics.js";
+import { asWarnings } from "../../client/api.js";
+import { customersKeepTheirState, summary } from "../../output/summary.js";
 import { changesInWords, countChanges } from "./difference.js";
 import { activeVersion, getDiff, getVersion } from "./stored-versions.js";
-
-/** What is said once another model is active in an environment that has customers. */
-export function customersKeepTheirState(environment: Environment): string {
-  return [
-    "Customers keep the state that they have until something happens to them, or they are recomputed:",
-    `  svc recompute --all --dry-run --env ${environment}   what that would change`,
-    `  svc recompute --all --env ${environment}             do it`,
-  ].join("\n");
-}
 
 interface Activation {
   verb: "promote" | "rollback";
@@ -23,17 +15,6 @@ interface Activation {
   environment: Environment;
   yes: boolean;
   force: boolean;
-}
-
-interface Activated {
-  version: string;
-  hash: string;
-  environment: string;
-  /** False where it was the active one already. */
-  activated: boolean;
-  hasCustomers: boolean;
-  /** Data that was stranded, as it was forced. */
-  warnings: unknown[];
 }
 
 /** Makes a version that is there already the active one: shows what that changes, asks, and does it. */
@@ -61,13 +42,13 @@ export async function activate(context: Context, activation: Activation): Promis
     );
   }
   const answer = await outcomeOf(`svc config activations --env ${environment}`, (signal) =>
-    api.post<Activated>(
-      api.projectPath("config-versions", version, verb),
+    api.post<ActivatedVersion>(
+      ["config-versions", version, verb],
       // What was shown is what is replaced, or nothing is.
       { expected: active, ...(force ? { force } : {}) },
       ["version", "activated", "warnings"],
-      isPromotion ? {} : { env: environment },
       signal,
+      isPromotion ? { env: undefined } : {},
     ),
   ).catch((error: unknown) => {
     throw withFix(error, activation);

@@ -1,23 +1,14 @@
-import { defineCommand } from "../../core/command.js";
+import type { Activation } from "../../client/answers.js";
+import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
 import { page, readList } from "../../output/list.js";
-import { pageOptions, projectOptions } from "../../core/options.js";
 import { localTime } from "../../output/text.js";
-
-interface Activation {
-  version: string;
-  previousVersion: string | null;
-  kind: "deploy" | "promote" | "rollback";
-  actor: string;
-  at: string;
-}
 
 export default defineCommand({
   options: { ...projectOptions, ...pageOptions },
   examples: [["svc config activations --env live", "What was active in live, to choose what to roll back to"]],
   async handler({ api, out, settings }, { limit, cursor }) {
     const { environment } = settings;
-    const path = api.projectPath("activations");
-    const answer = await readList<Activation>(api, path, { env: environment }, { limit, cursor });
+    const answer = await readList<Activation>(api, ["activations"], { limit, cursor });
     page(out, answer, {
       none: `Nothing was active in ${environment} yet.`,
       columns: [

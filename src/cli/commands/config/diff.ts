@@ -1,9 +1,8 @@
 import type { Change } from "../../../model/compare/change.js";
-import { defineCommand } from "../../core/command.js";
+import { EMPTY_SNAPSHOT } from "../../../model/snapshot/types.js";
+import { type Context, defineCommand, projectOptions } from "../../core/command.js";
 import { changesInWords, countChanges } from "./difference.js";
-import type { Context } from "../../core/context.js";
 import { UserError } from "../../core/errors.js";
-import { projectOptions } from "../../core/options.js";
 import type { Out } from "../../output/out.js";
 import { checkVersion, getDiff, getVersion, type Version } from "./stored-versions.js";
 
@@ -39,7 +38,6 @@ async function diffLocal(context: Context): Promise<void> {
   const { snapshot } = await compile(context);
   const latest = await latestVersion(context);
   const { compareSnapshots } = await import("../../../model/compare/compare.js");
-  const { EMPTY_SNAPSHOT } = await import("../../../model/snapshot/types.js");
   const changes = compareSnapshots(latest?.snapshot ?? EMPTY_SNAPSHOT, snapshot);
   const active = latest && latest.active.length > 0 ? `, active in ${latest.active.join(" and ")}` : "";
   const older =

@@ -1,6 +1,5 @@
 import { activate } from "./activate.js";
-import { defineCommand } from "../../core/command.js";
-import { forceOption, projectOptions, yesOption } from "../../core/options.js";
+import { defineCommand, forceOption, projectOptions, yesOption } from "../../core/command.js";
 import { checkVersion, versionOption } from "./stored-versions.js";
 
 export default defineCommand({

@@ -1,7 +1,6 @@
 import path from "node:path";
 
-import { defineCommand } from "../../core/command.js";
-import { projectOptions } from "../../core/options.js";
+import { defineCommand, projectOptions } from "../../core/command.js";
 import { summary } from "../../output/summary.js";
 import { checkVersion, getVersion } from "./stored-versions.js";
 import { replaceFile } from "../../output/write-file.js";

@@ -1,24 +1,12 @@
-import type { Change } from "../../../model/compare/change.js";
 import type { Snapshot } from "../../../model/snapshot/types.js";
 import { parseSnapshot } from "../../../model/validate/validate.js";
+import type { Activation, ConfigDiff, ConfigVersionWithSnapshot } from "../../client/answers.js";
 import type { ApiAnswer, ListPage } from "../../client/api.js";
-import type { Context } from "../../core/context.js";
+import type { Context } from "../../core/command.js";
 import { type LocalCode, UsageError, UserError } from "../../core/errors.js";
 
 /** A version with its snapshot. */
-export interface Version {
-  version: string;
-  hash: string;
-  active: string[];
-  snapshot: Snapshot;
-}
-
-/** What is different between two versions. */
-export interface Diff {
-  from: string | null;
-  to: string;
-  changes: Change[];
-}
+export type Version = Omit<ConfigVersionWithSnapshot, "snapshot"> & { snapshot: Snapshot };
 
 /** The option that names a version where one has to be named. */
 export const versionOption = {
@@ -35,10 +23,16 @@ export function checkVersion(name: string, { given, latest = false }: { given: s
   );
 }
 
+/** Versions are the project's, whatever the environment. */
+const ALL = { env: undefined };
+
 /** A version with its snapshot, in canonical order. @throws {UserError} where this version of svc cannot read it */
 export async function getVersion({ api, settings }: Context, name: string): Promise<Version> {
-  const path = api.projectPath("config-versions", name);
-  const { data } = await api.get<Version>(path, ["version", "hash", "active", "snapshot"]);
+  const { data } = await api.get<ConfigVersionWithSnapshot>(
+    ["config-versions", name],
+    ["version", "hash", "active", "snapshot"],
+    ALL,
+  );
   const parsed = parseSnapshot(data.snapshot);
   if (parsed.ok) return { ...data, snapshot: parsed.snapshot };
   const { path: place, message } = parsed.problems[0]!;
@@ -50,14 +44,15 @@ export async function getVersion({ api, settings }: Context, name: string): Prom
 }
 
 /** Compares two versions of the service. */
-export function getDiff({ api }: Context, from: string, to: string): Promise<ApiAnswer<Diff>> {
-  return api.get<Diff>(api.projectPath("config-diff"), ["from", "to", "changes"], { from, to });
+export function getDiff({ api }: Context, from: string, to: string): Promise<ApiAnswer<ConfigDiff>> {
+  return api.get<ConfigDiff>(["config-diff"], ["from", "to", "changes"], { ...ALL, from, to });
 }
 
 /** The version that is active in an environment; null where none is. */
 export async function activeVersion({ api }: Context, environment: string): Promise<string | null> {
-  const path = api.projectPath("activations");
-  const query = { env: environment, limit: 1 };
-  const { data } = await api.get<ListPage<{ version: string }>>(path, ["data", "nextCursor"], query);
+  const { data } = await api.get<ListPage<Activation>>(["activations"], ["data", "nextCursor"], {
+    env: environment,
+    limit: 1,
+  });
   return data.data[0]?.version ?? null;
 }

@@ -1,24 +1,13 @@
-import { defineCommand } from "../../core/command.js";
+import type { ConfigVersion } from "../../client/answers.js";
+import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
 import { page, readList } from "../../output/list.js";
-import { pageOptions, projectOptions } from "../../core/options.js";
 import { localTime } from "../../output/text.js";
-
-interface Version {
-  version: string;
-  hash: string;
-  author: string;
-  createdAt: string;
-  active: string[];
-  /** Where it was deployed from, as far as that was told. */
-  provenance: { ref?: string | null; commit?: string | null } | null;
-}
 
 export default defineCommand({
   options: { ...projectOptions, ...pageOptions },
   examples: [["svc config versions", "Every version, the newest first"]],
-  async handler({ api, out, settings }, { limit, cursor }) {
-    const query = { env: settings.environment };
-    const answer = await readList<Version>(api, api.projectPath("config-versions"), query, { limit, cursor });
+  async handler({ api, out }, { limit, cursor }) {
+    const answer = await readList<ConfigVersion>(api, ["config-versions"], { limit, cursor });
     page(out, answer, {
       none: "Nothing was deployed yet.",
       columns: [
@@ -35,7 +24,7 @@ export default defineCommand({
   },
 });
 
-function originOf({ provenance }: Version): string {
+function originOf({ provenance }: ConfigVersion): string {
   const { ref, commit } = provenance ?? {};
-  return [ref, commit?.slice(0, 12)].filter((part) => part !== undefined && part !== null).join(" ");
+  return [ref, commit?.slice(0, 12)].filter((part) => part !== undefined).join(" ");
 }

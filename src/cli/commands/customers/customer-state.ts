@@ -1,45 +1,12 @@
+import type { CustomerState } from "../../client/answers.js";
 import type { ApiAnswer } from "../../client/api.js";
 import { memberTexts } from "../../output/json-text.js";
 import type { Out } from "../../output/out.js";
 import { fields } from "../../output/fields.js";
 import { distance, localTime, printable } from "../../output/text.js";
 
-/** A customer's state document, as far as it is shown. */
-export interface InspectedCustomer {
-  customerId: string;
-  environment: string;
-  createdAt: string;
-  lastEventAt: string | null;
-  evaluatedThrough: string | null;
-  configVersion: string | null;
-  traits: Record<string, unknown>;
-  lifecycle: string | null;
-  lifecycleEnteredAt: string | null;
-  segments: string[];
-  health: { overall: number; components: Record<string, number>; band: string } | null;
-  journeys: { journeyId: string; status: string; currentStep: string }[];
-  signals: { signalId: string; severity: string; message: string | null }[];
-  nextDueAt: string | null;
-}
-
-/** What happened to a customer's state. */
-export interface Emission {
-  at: string;
-  type: string;
-  source: string;
-  metadata: Record<string, unknown>;
-  cause: { type: string; id: string | null };
-}
-
-/** What waits for a customer's evaluation, and why the customer was set aside. */
-export interface Backlog {
-  pending: number;
-  ahead: number;
-  setAside: { at: string; error: string } | null;
-}
-
 /** A customer's state for people: one fact a line, instants in the local zone and as a distance from now; traits as they were written, with all digits. */
-export function stateInWords(out: Out, { data: state, text }: ApiAnswer<InspectedCustomer>): string {
+export function stateInWords(out: Out, { data: state, text }: ApiAnswer<CustomerState>): string {
   const { bold, dim, cyan } = out.style;
   const when = (iso: string | null, otherwise: string) =>
     iso === null ? otherwise : `${localTime(iso, out.timeZone)} ${dim(`(${distance(iso, out.now)})`)}`;
@@ -73,18 +40,18 @@ function list(entries: string[]): string {
   return entries.length === 0 ? "none" : entries.join(", ");
 }
 
-function journey({ journeyId, status, currentStep }: InspectedCustomer["journeys"][number]): string {
+function journey({ journeyId, status, currentStep }: CustomerState["journeys"][number]): string {
   return status === "complete"
     ? `${printable(journeyId)} complete`
     : `${printable(journeyId)} ${printable(status)} at ${printable(currentStep)}`;
 }
 
-function healthInWords({ overall, band, components }: NonNullable<InspectedCustomer["health"]>): string {
+function healthInWords({ overall, band, components }: NonNullable<CustomerState["health"]>): string {
   const parts = Object.entries(components).map(([id, score]) => `${printable(id)} ${score}`);
   return `${overall} ${printable(band)} (${parts.join(", ")})`;
 }
 
-function signal({ signalId, severity }: InspectedCustomer["signals"][number]): string {
+function signal({ signalId, severity }: CustomerState["signals"][number]): string {
   return `${printable(signalId)} (${printable(severity)})`;
 }
 

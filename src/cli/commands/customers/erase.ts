@@ -1,8 +1,6 @@
-import { defineCommand } from "../../core/command.js";
-import { confirmation } from "../../output/confirm.js";
+import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
+import { confirmation, outcomeOf } from "../../output/change.js";
 import { fields } from "../../output/fields.js";
-import { projectOptions, yesOption } from "../../core/options.js";
-import { outcomeOf } from "../../output/outcome.js";
 import { number, printable, shellWord } from "../../output/text.js";
 
 /** What the service counts, in words; whatever else it counts is shown by its name. */
@@ -36,7 +34,6 @@ export default defineCommand({
     const { api, out, settings } = context;
     const { environment, project, apiUrl } = settings;
     settings.credentials();
-    const path = api.projectPath("customers", customerId);
     const confirm = await confirmation(context, {
       action: "erasing a customer",
       yes,
@@ -52,7 +49,7 @@ export default defineCommand({
     );
     const seen = `svc customers inspect ${shellWord(customerId)} --env ${environment}`;
     const answer = await outcomeOf(seen, (signal) =>
-      api.delete<{ erased: Record<string, number> }>(path, ["erased"], { env: environment }, signal),
+      api.delete<{ erased: Record<string, number> }>(["customers", customerId], ["erased"], signal),
     );
     const rows = Object.entries(answer.data.erased).filter(([, count]) => count > 0);
     out.result(answer, () =>

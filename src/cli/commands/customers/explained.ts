@@ -1,4 +1,4 @@
-import type { Context } from "../../core/context.js";
+import type { Context } from "../../core/command.js";
 import type { ExplanationDocument } from "./explanation.js";
 import { isTransient } from "../../client/retry-transient.js";
 import { printable } from "../../output/text.js";
@@ -45,10 +45,9 @@ export interface ExplainedComponent {
 }
 
 /** Asks why a customer stands where it does. */
-export function explanationOf({ api, settings }: Context, customerId: string) {
-  const path = api.projectPath("customers", customerId, "explanation");
+export function explanationOf({ api }: Context, customerId: string) {
   const members = ["lifecycle", "journeys", "segments", "health", "signals", "unavailable"] as const;
-  return api.get<ExplainedCustomer>(path, members, { env: settings.environment });
+  return api.get<ExplainedCustomer>(["customers", customerId, "explanation"], members);
 }
 
 /** The same, or null where the service cannot tell for the moment, which is said beside the result. */

@@ -1,11 +1,9 @@
 import path from "node:path";
 
-import type { Context } from "../../core/context.js";
+import { type Context, defineCommand, projectOptions } from "../../core/command.js";
 import { unexpected } from "../../client/api.js";
-import { defineCommand } from "../../core/command.js";
 import { type LocalCode, UserError } from "../../core/errors.js";
 import { cancellable } from "../../output/interruption.js";
-import { projectOptions } from "../../core/options.js";
 import { number, printable } from "../../output/text.js";
 import { createFile, refuseExisting } from "../../output/write-file.js";
 
@@ -53,9 +51,8 @@ async function exportOf(
   customerId: string,
   signal?: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const path = api.projectPath("customers", customerId, "export");
-  const query = { env: settings.environment };
-  const parts = await api.stream(path, query, { type: "application/json", ...(signal && { signal }) });
+  const path = ["customers", customerId, "export"];
+  const parts = await api.stream(path, {}, { type: "application/json", ...(signal && { signal }) });
   return checked(told(parts, settings.apiUrl), customerId, settings.apiUrl);
 }
 

@@ -1,8 +1,8 @@
-import { defineCommand } from "../../core/command.js";
-import { type Backlog, type InspectedCustomer, stateInWords } from "./customer-state.js";
+import type { Backlog, CustomerState } from "../../client/answers.js";
+import { defineCommand, projectOptions } from "../../core/command.js";
+import { stateInWords } from "./customer-state.js";
 import { explanationIfAny, explanationOf } from "./explained.js";
 import { objectText } from "../../output/json-text.js";
-import { projectOptions } from "../../core/options.js";
 import type { Out } from "../../output/out.js";
 import { localTime, number, printable } from "../../output/text.js";
 
@@ -20,10 +20,9 @@ export default defineCommand({
     ["svc customers inspect cus_42 --json", "The state document, as the API gives it"],
   ],
   async handler(context, { customerId, explain }) {
-    const { api, out, settings } = context;
-    const query = { env: settings.environment };
-    const path = api.projectPath("customers", customerId);
-    const answer = await api.get<InspectedCustomer>(path, ["customerId", "lifecycle", "segments", "traits"], query);
+    const { api, out } = context;
+    const path = ["customers", customerId];
+    const answer = await api.get<CustomerState>(path, ["customerId", "lifecycle", "segments", "traits"]);
     if (out.json) {
       const parts = explain
         ? ([
@@ -34,7 +33,7 @@ export default defineCommand({
       out.result(parts === null ? answer : { text: objectText(parts) }, () => "");
       return;
     }
-    const backlog = await api.get<Backlog>(`${path}/backlog`, ["pending", "ahead", "setAside"], query);
+    const backlog = await api.get<Backlog>([...path, "backlog"], ["pending", "ahead", "setAside"]);
     const explanation = await explanationIfAny(context, customerId);
     const { whyInWords } = await import("./why.js");
     const why = explanation === null ? "" : whyInWords(out, explanation);
@@ -50,7 +49,7 @@ function waiting(out: Out, customerId: string, { pending, ahead, setAside }: Bac
   if (setAside !== null) {
     return [
       `${out.style.red("Set aside")} since ${localTime(setAside.at, out.timeZone)}, ${operations(pending)} waiting:\n` +
-        `  ${printable(setAside.error)}\n` +
+        `  ${printable(setAside.error ?? "unknown")}\n` +
         `Once the cause is mended, release it: svc customers release --customer ${printable(customerId)}`,
     ];
   }

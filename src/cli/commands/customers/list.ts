@@ -1,18 +1,8 @@
-import { defineCommand } from "../../core/command.js";
+import type { ListedCustomer } from "../../client/answers.js";
+import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
 import { durationOf } from "../../output/duration.js";
 import { page, readList } from "../../output/list.js";
-import { pageOptions, projectOptions } from "../../core/options.js";
 import { distance } from "../../output/text.js";
-
-interface Customer {
-  customerId: string;
-  lifecycle: string | null;
-  lifecycleEnteredAt: string | null;
-  segments: string[];
-  health: { overall: number; band: string } | null;
-  lastEventAt: string | null;
-  setAside: { at: string; error: string } | null;
-}
 
 export default defineCommand({
   options: {
@@ -24,17 +14,18 @@ export default defineCommand({
     ...pageOptions,
   },
   examples: [["svc customers list --lifecycle trial --inactive 7d", "Trials that went quiet a week ago"]],
-  async handler({ api, out, settings }, { lifecycle, segment, inactive, setAside, limit, cursor }) {
+  async handler({ api, out }, { lifecycle, segment, inactive, setAside, limit, cursor }) {
     // First of all: what is wrong with the command line is told before anything else.
     const quietFor = durationOf("--inactive", inactive);
     const query = {
-      env: settings.environment,
       lifecycle,
       segment,
       inactive: quietFor,
       setAside: setAside ? "true" : undefined,
+      limit,
+      cursor,
     };
-    const answer = await readList<Customer>(api, api.projectPath("customers"), query, { limit, cursor });
+    const answer = await readList<ListedCustomer>(api, ["customers"], query);
     const ago = (iso: string | null) => (iso === null ? "" : distance(iso, out.now));
     page(out, answer, {
       none: "There is no such customer.",
@@ -50,7 +41,7 @@ export default defineCommand({
         },
         { title: "Segments", value: ({ segments }) => segments.join(", ") },
         { title: "Last event", value: (row) => ago(row.lastEventAt), kept: true },
-        ...(setAside ? [{ title: "Set aside", value: (row: Customer) => row.setAside?.error ?? "" }] : []),
+        ...(setAside ? [{ title: "Set aside", value: (row: ListedCustomer) => row.setAside?.error ?? "" }] : []),
       ],
     });
   },

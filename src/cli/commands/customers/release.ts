@@ -1,8 +1,6 @@
-import { defineCommand } from "../../core/command.js";
-import { confirmation } from "../../output/confirm.js";
+import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
+import { confirmation, outcomeOf } from "../../output/change.js";
 import { UsageError } from "../../core/errors.js";
-import { projectOptions, yesOption } from "../../core/options.js";
-import { outcomeOf } from "../../output/outcome.js";
 import { number, printable, shellWord } from "../../output/text.js";
 
 export default defineCommand({
@@ -31,7 +29,7 @@ export default defineCommand({
     await confirm(`Release ${whom} in project ${project}, ${environment}, to be evaluated again?`);
     const seen = customer === undefined ? "list --set-aside" : `inspect ${shellWord(customer)}`;
     const answer = await outcomeOf(`svc customers ${seen} --env ${environment}`, (signal) =>
-      api.post<{ released: number }>(api.projectPath(...path), {}, ["released"], { env: environment }, signal),
+      api.post<{ released: number }>(path, {}, ["released"], signal),
     );
     const { released } = answer.data;
     out.result(answer, () => {

@@ -1,19 +1,14 @@
-import { defineCommand } from "../../core/command.js";
-import type { Emission } from "./customer-state.js";
+import type { Emission } from "../../client/answers.js";
+import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
 import { page, readList } from "../../output/list.js";
-import { pageOptions, projectOptions } from "../../core/options.js";
 import { localTime } from "../../output/text.js";
 
 export default defineCommand({
   args: { customerId: "The customer's id" },
   options: { ...projectOptions, ...pageOptions },
   examples: [["svc customers timeline cus_42", "Every change and its cause, the oldest first"]],
-  async handler({ api, out, settings }, { customerId, limit, cursor }) {
-    const query = { env: settings.environment };
-    const answer = await readList<Emission>(api, api.projectPath("customers", customerId, "timeline"), query, {
-      limit,
-      cursor,
-    });
+  async handler({ api, out }, { customerId, limit, cursor }) {
+    const answer = await readList<Emission>(api, ["customers", customerId, "timeline"], { limit, cursor });
     page(out, answer, {
       none: "Nothing happened to this customer's state yet.",
       columns: [

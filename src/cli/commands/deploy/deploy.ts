@@ -1,14 +1,12 @@
-import { defineCommand } from "../../core/command.js";
+import type { DeployedVersion } from "../../client/answers.js";
+import { type Context, defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { compile, warningsBlock } from "../../core/compile.js";
-import type { Context } from "../../core/context.js";
 import { UsageError } from "../../core/errors.js";
-import { projectOptions, yesOption } from "../../core/options.js";
-import { confirmation } from "../../output/confirm.js";
-import { asWarnings, showDiagnostics } from "../../output/diagnostics.js";
+import { confirmation, outcomeOf } from "../../output/change.js";
+import { showDiagnostics } from "../../output/diagnostics.js";
+import { asWarnings } from "../../client/api.js";
 import { cancellable } from "../../output/interruption.js";
-import { outcomeOf } from "../../output/outcome.js";
-import { summary } from "../../output/summary.js";
-import { customersKeepTheirState } from "../config/activate.js";
+import { customersKeepTheirState, summary } from "../../output/summary.js";
 import { provenance } from "./provenance.js";
 
 /** What is over sooner needs no word. */
@@ -29,17 +27,6 @@ async function withSpinner<T>({ io, out }: Context, what: string, work: Promise<
     // To the line's beginning, and away with what stands there.
     if (line.isShown) io.stderr.write("\r\u001b[K");
   }
-}
-
-interface Deployed {
-  version: string;
-  hash: string;
-  environment: string;
-  activated: boolean;
-  created: boolean;
-  hasCustomers: boolean;
-  /** Data that was stranded, as it was forced. */
-  warnings: unknown[];
 }
 
 export default defineCommand({
@@ -79,7 +66,6 @@ export default defineCommand({
     const { api, out, settings } = context;
     const { environment, project } = settings;
     // What would fail in the end anyway is better known before somebody confirms.
-    const path = api.projectPath("config-versions");
     settings.credentials();
     const live = environment === "live" ? { word: "live" } : {};
     const confirm = await confirmation(context, { action: `deploying to ${environment}`, yes, ...live });
@@ -98,7 +84,7 @@ export default defineCommand({
       withSpinner(
         context,
         "Deploying",
-        api.post<Deployed>(path, body, ["version", "created", "warnings"], { env: environment }, signal),
+        api.post<DeployedVersion>(["config-versions"], body, ["version", "created", "warnings"], signal),
       ),
     );
     const { version, hash, created, hasCustomers, warnings: stranded } = answer.data;

@@ -1,7 +1,7 @@
+import type { RecomputeJob } from "../../client/answers.js";
 import type { ImpactGroup, ImpactDocument } from "./impact.js";
 import { healthCounts, healthMove, lookedAt, omittedInWords, runsInWords } from "./impact-report.js";
 import { totalsOf } from "../recompute/job-report.js";
-import type { RecomputeJob } from "../recompute/jobs.js";
 import { number, printable } from "../../output/text.js";
 
 /** A comment has 65,536 characters at most, so long lists are cut, and long names. */

@@ -1,7 +1,7 @@
+import type { RecomputeJob } from "../../client/answers.js";
 import { fields } from "../../output/fields.js";
 import type { ImpactGroup, HealthExample, HealthImpact, ImpactDocument } from "./impact.js";
 import { statusOf, totalsOf } from "../recompute/job-report.js";
-import type { RecomputeJob } from "../recompute/jobs.js";
 import type { Out } from "../../output/out.js";
 import { type Column, table } from "../../output/table.js";
 import { localTime, number, plural, printable } from "../../output/text.js";

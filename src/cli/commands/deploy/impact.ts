@@ -1,4 +1,4 @@
-import type { JobDifference } from "../recompute/jobs.js";
+import type { JobDifference } from "../../client/answers.js";
 
 /** How many customers are named of each thing that changes; the most telling ones, as they come first. */
 const EXAMPLES = 5;

@@ -1,12 +1,13 @@
+import type { RecomputeJob } from "../../client/answers.js";
 import { compile } from "../../core/compile.js";
-import type { Context } from "../../core/context.js";
+import type { Context } from "../../core/command.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
 import { impactMarkdown } from "./impact-markdown.js";
 import { impactInWords } from "./impact-report.js";
 import { Impact } from "./impact.js";
 import { cancellable } from "../../output/interruption.js";
 import { untilCompleted } from "../recompute/job-wait.js";
-import { type DifferencePage, differencesOf, documentOf, type RecomputeJob, JOB_MEMBERS } from "../recompute/jobs.js";
+import { type DifferencePage, differencesOf, documentOf, JOB_MEMBERS } from "../recompute/jobs.js";
 
 export interface PreviewOptions {
   /** About how many customers to look at; all unless given. */
@@ -18,7 +19,7 @@ export interface PreviewOptions {
 /** Compiles the local model and prints what it would change, without deploying it. */
 export async function preview(context: Context, { sample, markdown }: PreviewOptions): Promise<void> {
   const { api, out, settings } = context;
-  const { environment, project } = settings;
+  const { project } = settings;
   settings.credentials();
   const { snapshot, warnings } = await cancellable((stop) => compile(context, stop));
   if (warnings.length > 0) out.note(showDiagnostics(warnings, out.errorStyle));
@@ -26,10 +27,8 @@ export async function preview(context: Context, { sample, markdown }: PreviewOpt
   const ofAll = sample === undefined || (!out.json && (await takesInAll(context, sample)));
   const body = { snapshot, ...(sample === undefined ? {} : { sample }) };
   // A preview changes nothing, so there is no outcome to be known.
-  const { data } = await cancellable((stop) =>
-    api.post<RecomputeJob>(api.projectPath("previews"), body, JOB_MEMBERS, { env: environment }, stop),
-  );
-  const path = api.projectPath("previews", data.id);
+  const { data } = await cancellable((stop) => api.post<RecomputeJob>(["previews"], body, JOB_MEMBERS, stop));
+  const path = ["previews", data.id];
   const job = await untilCompleted(context, data, {
     path,
     untouched: "; it changes nothing",
@@ -48,9 +47,8 @@ export async function preview(context: Context, { sample, markdown }: PreviewOpt
 }
 
 /** Whether a sample of that size takes in everybody. */
-async function takesInAll({ api, settings }: Context, sample: number): Promise<boolean> {
-  const env = settings.environment;
-  const { data } = await api.get<{ customers: number }>(api.projectPath("overview"), ["customers"], { env });
+async function takesInAll({ api }: Context, sample: number): Promise<boolean> {
+  const { data } = await api.get<{ customers: number }>(["overview"], ["customers"]);
   return sample >= data.customers;
 }
 

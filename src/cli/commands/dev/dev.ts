@@ -1,5 +1,4 @@
-import { defineCommand } from "../../core/command.js";
-import type { Context } from "../../core/context.js";
+import { type Context, defineCommand } from "../../core/command.js";
 import { type LocalCode, UsageError, UserError } from "../../core/errors.js";
 
 const PORT = 4401;

@@ -1,33 +1,11 @@
 import { setTimeout } from "node:timers/promises";
 import type { EventSourceMessage } from "eventsource-parser";
-import { type ApiAnswer, type ListPage, type Query, refusal } from "../../client/api.js";
+import { type Query, refusal } from "../../client/api.js";
 import { isTransient } from "../../client/retry-transient.js";
 import { messagesOf } from "../../client/server-sent.js";
-import type { Context } from "../../core/context.js";
+import type { Context } from "../../core/command.js";
 import { UserError } from "../../core/errors.js";
-import { elementTexts, memberTexts } from "../../output/json-text.js";
 import { printable } from "../../output/text.js";
-
-/** An event as the service lists it, as far as it is shown. */
-export interface Event {
-  id: string;
-  customerId: string;
-  event: string;
-  occurredAt: string;
-  status: "processed" | "pending";
-}
-
-/** The properties of each event of a list as they are written, so that long numbers keep all their digits. */
-export function propertiesOf({ text, data }: ApiAnswer<ListPage<Event>>): ReadonlyMap<Event, string> {
-  const items = elementTexts(memberTexts(text).get("data") ?? "[]");
-  return new Map(data.data.map((event, index) => [event, propertiesIn(items[index] ?? "{}")]));
-}
-
-/** The properties of an event, of which this is the JSON text; empty where it has none. */
-export function propertiesIn(item: string): string {
-  const text = memberTexts(item).get("properties") ?? "";
-  return text === "{}" ? "" : text;
-}
 
 /** The service sends something at least every 15 seconds; a connection that is silent for longer is dead. */
 const SILENT_MS_MAX = 45_000;
@@ -82,8 +60,7 @@ async function* connection(
   const silence = new AbortController();
   const signal = AbortSignal.any([stop, silence.signal]);
   const headers = lastId === undefined ? {} : { "last-event-id": lastId };
-  const path = api.projectPath("events", "stream");
-  const chunks = await api.stream(path, query, { type: "text/event-stream", headers, signal });
+  const chunks = await api.stream(["events", "stream"], query, { type: "text/event-stream", headers, signal });
   yield* messagesOf(chunks, SILENT_MS_MAX, () => silence.abort());
 }
 

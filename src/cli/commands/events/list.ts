@@ -1,8 +1,8 @@
-import { defineCommand } from "../../core/command.js";
+import type { Event } from "../../client/answers.js";
+import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
 import { sinceOf } from "../../output/duration.js";
-import { type Event, propertiesOf } from "./event-tail.js";
+import { propertiesOf } from "./events.js";
 import { page, readList } from "../../output/list.js";
-import { pageOptions, projectOptions } from "../../core/options.js";
 import { localTime } from "../../output/text.js";
 
 export default defineCommand({
@@ -23,9 +23,9 @@ export default defineCommand({
     ["svc events list --customer cus_42 --since 7d", "What a customer did in the last week, the newest first"],
     ["svc events list --status pending --limit 200", "What was accepted and not evaluated yet"],
   ],
-  async handler({ api, out, settings }, { customer, type, status, since, limit, cursor }) {
-    const query = { env: settings.environment, customer, type, status, since: sinceOf("--since", since) };
-    const answer = await readList<Event>(api, api.projectPath("events"), query, { limit, cursor });
+  async handler({ api, out }, { customer, type, status, since, limit, cursor }) {
+    const query = { customer, type, status, since: sinceOf("--since", since), limit, cursor };
+    const answer = await readList<Event>(api, ["events"], query);
     const properties = propertiesOf(answer);
     page(out, answer, {
       none: "There is no such event.",

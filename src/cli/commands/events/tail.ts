@@ -1,7 +1,7 @@
-import { defineCommand } from "../../core/command.js";
-import { type Event, propertiesIn } from "./event-tail.js";
+import type { Event } from "../../client/answers.js";
+import { defineCommand, projectOptions } from "../../core/command.js";
+import { propertiesIn } from "./events.js";
 import { interruptible } from "../../output/interruption.js";
-import { projectOptions } from "../../core/options.js";
 import type { Out } from "../../output/out.js";
 import { localTime, printable } from "../../output/text.js";
 
@@ -16,11 +16,11 @@ export default defineCommand({
     ["svc events tail --json | jq .customerId", "With --json one document a line, for other programs"],
   ],
   async handler(context, { customer, type }) {
-    const { out, settings } = context;
-    const query = { env: settings.environment, customer, type };
+    const { out } = context;
     const { tail } = await import("./event-tail.js");
     await interruptible(async (stop) => {
-      for await (const item of tail(context, query, stop)) await out.line(out.json ? item : inWords(out, item), stop);
+      for await (const item of tail(context, { customer, type }, stop))
+        await out.line(out.json ? item : inWords(out, item), stop);
     });
   },
 });

@@ -1,20 +1,14 @@
-import { defineCommand } from "../../core/command.js";
+import type { HealthScore } from "../../client/answers.js";
+import { defineCommand, projectOptions } from "../../core/command.js";
 import type { AboutState, ExplainedComponent } from "../customers/explained.js";
 import { valueInWords } from "../customers/explanation.js";
 import { fields } from "../../output/fields.js";
-import { projectOptions } from "../../core/options.js";
 import type { Out } from "../../output/out.js";
 import { distance, localTime, number, printable } from "../../output/text.js";
 import { remarks } from "../customers/why.js";
 
 interface Health extends AboutState {
-  score: {
-    overall: number;
-    band: string;
-    scoredAt: string | null;
-    configVersion: string | null;
-    cause: { type: string; id: string | null } | null;
-  } | null;
+  score: HealthScore | null;
   factors: { overall: number | null; band: string | null; components: ExplainedComponent[] } | null;
 }
 
@@ -23,8 +17,7 @@ export default defineCommand({
   options: projectOptions,
   examples: [["svc health explain cus_42", "Each component: what it measures, how much that is, and what it is worth"]],
   async handler({ api, out, settings }, { customerId }) {
-    const path = api.projectPath("customers", customerId, "health");
-    const answer = await api.get<Health>(path, ["score", "factors", "unavailable"], { env: settings.environment });
+    const answer = await api.get<Health>(["customers", customerId, "health"], ["score", "factors", "unavailable"]);
     const { table } = await import("../../output/table.js");
     const { data } = answer;
     out.result(answer, () =>

@@ -150,3 +150,22 @@ function attempt<T>(directory: string, work: () => T): T {
 function notEmpty(message: string, fix: string): UserError {
   return new UserError("DIRECTORY_NOT_EMPTY" satisfies LocalCode, message, fix);
 }
+
+const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** What ends a process from outside, such as Ctrl+C, until it is released. */
+export class SignalTrap {
+  readonly #onSignal = (name: NodeJS.Signals): void => this.handle(name);
+  /** What is done about them. */
+  handle: (name: NodeJS.Signals) => void;
+
+  constructor(handle: (name: NodeJS.Signals) => void) {
+    this.handle = handle;
+    for (const name of ENDINGS) process.on(name, this.#onSignal);
+  }
+
+  /** From now on they do again what they did before. */
+  release(): void {
+    for (const name of ENDINGS) process.off(name, this.#onSignal);
+  }
+}

@@ -1,11 +1,11 @@
 import path from "node:path";
 
-import { defineCommand } from "../../core/command.js";
-import { confirmation } from "../../output/confirm.js";
-import type { Context } from "../../core/context.js";
+import { type Context, defineCommand } from "../../core/command.js";
+import { confirmation } from "../../output/change.js";
 import { createdInWords, createProject, keysLost } from "../projects/created-project.js";
 import { UsageError } from "../../core/errors.js";
 import { ENVIRONMENTS } from "../../core/settings.js";
+import { version } from "../../core/version.js";
 import type { Stack } from "./files.js";
 import { printable, shellWord } from "../../output/text.js";
 import type { Whoami } from "../whoami.js";
@@ -36,11 +36,9 @@ export default defineCommand({
   ],
   async handler(context, { env = "test", existing, yes, ...said }) {
     const { api, out, settings } = context;
-    const { StarterFolder } = await import("./folder.js");
-    const { SignalTrap } = await import("./signals.js");
+    const { SignalTrap, StarterFolder } = await import("./folder.js");
     const { checkWanted, settle } = await import("./questions.js");
     const { EXAMPLES, starterFiles } = await import("./files.js");
-    const { version } = await import("../../core/version.js");
 
     checkWanted(said);
     if (existing && said.slug === undefined) throw new UsageError("--existing needs --slug", "say which project it is");

@@ -1,5 +1,5 @@
-import { asks, ask } from "../../output/confirm.js";
-import type { Context } from "../../core/context.js";
+import { asks, askUntil } from "../../output/change.js";
+import type { Context } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
 import { type Stack, STACKS } from "./files.js";
 import { nameMistake, nameOf, slugMistake, slugOf } from "./names.js";
@@ -29,9 +29,14 @@ export async function settle(
   { directory, yes }: { directory: string; yes: boolean },
 ): Promise<Required<{ [Member in keyof Wanted]: NonNullable<Wanted[Member]> }>> {
   const isAsked = asks(context, yes);
-  const settled = async (label: string, given: string | undefined, otherwise: string | undefined, mistakeIn: Check) => {
+  const settled = async (
+    label: string,
+    given: string | undefined,
+    otherwise: string | undefined,
+    mistakeIn: (value: string) => string | undefined,
+  ) => {
     if (given !== undefined) return given;
-    if (isAsked) return answer(context, label, otherwise, mistakeIn);
+    if (isAsked) return askUntil(context, label, { otherwise, ending: ":", mistakeIn });
     if (otherwise !== undefined) return otherwise;
     throw new UsageError(`no ${label.toLowerCase()} can be made for this project`, `add --${label.toLowerCase()}`);
   };
@@ -41,23 +46,4 @@ export async function settle(
     STACKS.includes(value as Stack) ? undefined : `give one of: ${STACKS.join(", ")}`,
   );
   return { name, slug, stack: stack as Stack };
-}
-
-type Check = (value: string) => string | undefined;
-
-/** Asks until there is an answer that can be. */
-async function answer(
-  { io, out }: Context,
-  label: string,
-  otherwise: string | undefined,
-  mistakeIn: Check,
-): Promise<string> {
-  const shown = otherwise === undefined ? "" : ` ${out.errorStyle.dim(`(${otherwise})`)}`;
-  while (true) {
-    const said = (await ask(io, `${label}${shown}: `)).trim();
-    const value = said === "" ? otherwise : said;
-    const mistake = mistakeIn(value ?? "");
-    if (value !== undefined && mistake === undefined) return value;
-    out.note(mistake ?? "");
-  }
 }

@@ -1,35 +1,9 @@
-import { defineCommand } from "../../core/command.js";
+import type { Journey } from "../../client/answers.js";
+import { defineCommand, projectOptions } from "../../core/command.js";
 import { explanationIfAny } from "../customers/explained.js";
 import { fields } from "../../output/fields.js";
-import { projectOptions } from "../../core/options.js";
 import type { Out } from "../../output/out.js";
 import { distance, localTime, printable, span } from "../../output/text.js";
-
-interface Run {
-  run: number | null;
-  status: "not_started" | "active" | "complete" | "expired";
-  currentStep: string | null;
-  startedAt: string | null;
-  completedAt: string | null;
-  expiredAt: string | null;
-  steps: Step[];
-}
-
-interface Step {
-  stepId: string;
-  completedAt: string | null;
-  triggeredBy: string | null;
-  secondsFromStart: number | null;
-  secondsFromPrevious: number | null;
-}
-
-interface Journey extends Run {
-  customerId: string;
-  journeyId: string;
-  currentStepSince: string | null;
-  secondsOnCurrentStep: number | null;
-  earlierRuns: Run[];
-}
 
 export default defineCommand({
   args: { customerId: "The customer's id", journeyId: "The journey's id" },
@@ -39,9 +13,8 @@ export default defineCommand({
   ],
   async handler(context, { customerId, journeyId }) {
     const { api, out, settings } = context;
-    const path = api.projectPath("customers", customerId, "journeys", journeyId);
     const members = ["journeyId", "status", "steps", "earlierRuns"] as const;
-    const answer = await api.get<Journey>(path, members, { env: settings.environment });
+    const answer = await api.get<Journey>(["customers", customerId, "journeys", journeyId], members);
     if (out.json) {
       out.result(answer, () => "");
       return;
@@ -73,7 +46,7 @@ export default defineCommand({
       ].join("\n\n"),
     );
 
-    function steps(rows: readonly Step[]): string {
+    function steps(rows: Journey["steps"]): string {
       return table(
         out,
         [
@@ -91,18 +64,15 @@ export default defineCommand({
       );
     }
 
-    function earlier(rows: readonly Run[]): string {
+    function earlier(rows: Journey["earlierRuns"]): string {
       return table(
         out,
         [
-          { title: "Run", value: ({ run }) => String(run ?? ""), align: "right", fixed: true },
+          { title: "Run", value: ({ run }) => String(run), align: "right", fixed: true },
           { title: "Status", value: ({ status }) => status, fixed: true },
-          {
-            title: "Started",
-            value: ({ startedAt }) => (startedAt === null ? "" : localTime(startedAt, out.timeZone)),
-          },
+          { title: "Started", value: ({ startedAt }) => localTime(startedAt, out.timeZone) },
           { title: "Lasted", value: (run) => lasted(secondsOf(run)), align: "right" },
-          { title: "Last step", value: ({ currentStep }) => currentStep ?? "" },
+          { title: "Last step", value: ({ currentStep }) => currentStep },
         ],
         rows,
       );
@@ -137,7 +107,11 @@ function progress(out: Out, journey: Journey): string {
 }
 
 /** How long a run took that has ended. */
-function secondsOf({ startedAt, completedAt, expiredAt }: Run): number | null {
+function secondsOf({
+  startedAt,
+  completedAt,
+  expiredAt,
+}: Pick<Journey, "startedAt" | "completedAt" | "expiredAt">): number | null {
   const end = completedAt ?? expiredAt;
   return startedAt === null || end === null ? null : (Date.parse(end) - Date.parse(startedAt)) / 1000;
 }

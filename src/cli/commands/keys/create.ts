@@ -1,9 +1,7 @@
-import { defineCommand } from "../../core/command.js";
-import { confirmation } from "../../output/confirm.js";
+import type { CreatedKey } from "../../client/answers.js";
+import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
+import { confirmation, outcomeOf } from "../../output/change.js";
 import { fields } from "../../output/fields.js";
-import type { Key } from "./keys.js";
-import { projectOptions, yesOption } from "../../core/options.js";
-import { outcomeOf } from "../../output/outcome.js";
 import { printable, shellWord } from "../../output/text.js";
 
 export default defineCommand({
@@ -20,13 +18,7 @@ export default defineCommand({
     const confirm = await confirmation(context, { action: "creating a key", yes });
     await confirm(`Create the key ${printable(name)} in ${environment} of project ${project} at ${apiUrl}?`);
     const answer = await outcomeOf(`svc keys list --env ${environment}`, (signal) =>
-      api.post<{ key: Key; secret: string }>(
-        api.projectPath("keys"),
-        { name },
-        ["key", "secret"],
-        { env: environment },
-        signal,
-      ),
+      api.post<CreatedKey>(["keys"], { name }, ["key", "secret"], signal),
     );
     const { key, secret } = answer.data;
     out.secret(

@@ -1,15 +1,13 @@
-import { defineCommand } from "../../core/command.js";
-import type { Key } from "./keys.js";
+import type { Key } from "../../client/answers.js";
+import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
 import { page, readList } from "../../output/list.js";
-import { pageOptions, projectOptions } from "../../core/options.js";
 import { distance, localTime } from "../../output/text.js";
 
 export default defineCommand({
   options: { ...projectOptions, ...pageOptions },
   examples: [["svc keys list --env live", "The keys of live, and when each was used last"]],
-  async handler({ api, out, settings }, { limit, cursor }) {
-    const query = { env: settings.environment };
-    const answer = await readList<Key>(api, api.projectPath("keys"), query, { limit, cursor });
+  async handler({ api, out }, { limit, cursor }) {
+    const answer = await readList<Key>(api, ["keys"], { limit, cursor });
     const paint = { active: out.style.green, expiring: out.style.yellow, revoked: out.style.dim };
     page(out, answer, {
       none: "There is no key.",

@@ -1,8 +1,7 @@
-import { defineCommand } from "../../core/command.js";
-import { confirmation } from "../../output/confirm.js";
-import { describeKey, type Key } from "./keys.js";
-import { projectOptions, yesOption } from "../../core/options.js";
-import { outcomeOf } from "../../output/outcome.js";
+import type { ChangedKey } from "../../client/answers.js";
+import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
+import { confirmation, outcomeOf } from "../../output/change.js";
+import { describeKey } from "./keys.js";
 import { printable } from "../../output/text.js";
 
 export default defineCommand({
@@ -13,7 +12,6 @@ export default defineCommand({
     const { api, out, settings } = context;
     const { environment, project, apiUrl } = settings;
     settings.credentials();
-    const path = api.projectPath("keys", keyId, "revoke");
     const confirm = await confirmation(context, { action: "revoking a key", yes });
     if (!yes) {
       const key = await describeKey(context, keyId);
@@ -22,7 +20,7 @@ export default defineCommand({
       );
     }
     const answer = await outcomeOf(`svc keys list --env ${environment}`, (signal) =>
-      api.post<{ key: Key }>(path, {}, ["key"], { env: environment }, signal),
+      api.post<ChangedKey>(["keys", keyId, "revoke"], {}, ["key"], signal),
     );
     const { key } = answer.data;
     out.result(answer, () => `Revoked the key ${printable(key.name)} (${printable(key.hint)}…) in ${environment}.`);

@@ -1,17 +1,10 @@
+import type { RotatedKey } from "../../client/answers.js";
 import { checkDuration } from "../../core/values.js";
-import { defineCommand } from "../../core/command.js";
-import { confirmation } from "../../output/confirm.js";
+import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
+import { confirmation, outcomeOf } from "../../output/change.js";
 import { fields } from "../../output/fields.js";
-import { describeKey, type Key } from "./keys.js";
-import { projectOptions, yesOption } from "../../core/options.js";
-import { outcomeOf } from "../../output/outcome.js";
+import { describeKey } from "./keys.js";
 import { distance, localTime, printable, shellWord } from "../../output/text.js";
-
-interface Rotated {
-  key: Key;
-  secret: string;
-  replaced: { id: string; revokedAt: string };
-}
 
 export default defineCommand({
   args: { keyId: "The id of the key that is replaced" },
@@ -29,7 +22,6 @@ export default defineCommand({
     const { environment, project, apiUrl } = settings;
     checkDuration("--grace", grace);
     settings.credentials();
-    const path = api.projectPath("keys", keyId, "rotate");
     const confirm = await confirmation(context, { action: "rotating a key", yes });
     if (!yes) {
       const key = await describeKey(context, keyId);
@@ -37,11 +29,10 @@ export default defineCommand({
       await confirm(`Replace the key ${key} in ${environment} of project ${project} at ${apiUrl}? The old one ${end}.`);
     }
     const answer = await outcomeOf(`svc keys list --env ${environment}`, (signal) =>
-      api.post<Rotated>(
-        path,
+      api.post<RotatedKey>(
+        ["keys", keyId, "rotate"],
         grace === undefined ? {} : { grace },
         ["key", "secret", "replaced"],
-        { env: environment },
         signal,
       ),
     );

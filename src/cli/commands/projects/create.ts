@@ -1,7 +1,6 @@
-import { defineCommand } from "../../core/command.js";
-import { confirmation } from "../../output/confirm.js";
+import { defineCommand, yesOption } from "../../core/command.js";
+import { confirmation } from "../../output/change.js";
 import { createdInWords, createProject, keysLost } from "./created-project.js";
-import { yesOption } from "../../core/options.js";
 import { printable } from "../../output/text.js";
 import type { Whoami } from "../whoami.js";
 

@@ -1,14 +1,9 @@
+import type { CreatedProject } from "../../client/answers.js";
 import type { ApiAnswer, Api } from "../../client/api.js";
 import { fields } from "../../output/fields.js";
 import type { Out, ShownOnce } from "../../output/out.js";
-import { outcomeOf } from "../../output/outcome.js";
+import { outcomeOf } from "../../output/change.js";
 import { printable, shellWord } from "../../output/text.js";
-
-/** A new project with its keys, which are in this answer and nowhere else. */
-export interface CreatedProject {
-  project: { slug: string; name: string; createdAt: string };
-  keys: { test: string; live: string };
-}
 
 /**
  * Creates a project.
@@ -20,9 +15,7 @@ export function createProject(
   project: { name: string; slug: string },
   seen: string,
 ): Promise<ApiAnswer<CreatedProject>> {
-  return outcomeOf(seen, (signal) =>
-    api.post<CreatedProject>("/projects", project, ["project", "keys"], undefined, signal),
-  );
+  return outcomeOf(seen, (signal) => api.post<CreatedProject>("/projects", project, ["project", "keys"], signal));
 }
 
 /** The project and its keys, for people. */

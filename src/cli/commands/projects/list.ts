@@ -1,19 +1,13 @@
-import { defineCommand } from "../../core/command.js";
+import type { Project } from "../../client/answers.js";
+import { defineCommand, pageOptions } from "../../core/command.js";
 import { page, readList } from "../../output/list.js";
-import { pageOptions } from "../../core/options.js";
 import { localTime } from "../../output/text.js";
-
-interface Project {
-  slug: string;
-  name: string;
-  createdAt: string;
-}
 
 export default defineCommand({
   options: pageOptions,
   examples: [["svc projects list", "The projects of the organization"]],
   async handler({ api, out }, { limit, cursor }) {
-    const answer = await readList<Project>(api, "/projects", {}, { limit, cursor });
+    const answer = await readList<Project>(api, "/projects", { limit, cursor });
     page(out, answer, {
       none: "The organization has no project.",
       columns: [

@@ -1,7 +1,7 @@
+import type { RecomputeJob } from "../../client/answers.js";
 import { Presets, SingleBar } from "cli-progress";
 
 import type { Io, Out } from "../../output/out.js";
-import type { RecomputeJob } from "./jobs.js";
 import { localTime, number, printable } from "../../output/text.js";
 
 /** Shows how far a job is: a bar where standard error is a terminal; elsewhere only what somebody must know who reads it later. */

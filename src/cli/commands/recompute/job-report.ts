@@ -1,6 +1,7 @@
+import type { JobDifference, RecomputeJob } from "../../client/answers.js";
 import { fields } from "../../output/fields.js";
 import { entered, exited, healthChanged, journeysChanged } from "../deploy/impact.js";
-import { type JobDifference, type RecomputeJob, reasonOf } from "./jobs.js";
+import { reasonOf } from "./jobs.js";
 import type { Out } from "../../output/out.js";
 import { type Column, table } from "../../output/table.js";
 import { localTime, number, plural, printable, span } from "../../output/text.js";

@@ -1,16 +1,17 @@
+import type { RecomputeJob } from "../../client/answers.js";
 import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
 
-import type { Context } from "../../core/context.js";
+import type { Context } from "../../core/command.js";
 import { type LocalCode, UserError } from "../../core/errors.js";
 import { interruption } from "../../output/interruption.js";
 import { JobProgress } from "./job-progress.js";
-import { type RecomputeJob, JOB_MEMBERS, reasonOf } from "./jobs.js";
+import { JOB_MEMBERS, reasonOf } from "./jobs.js";
 import { isTransient, pauseAfter, TRIES } from "../../client/retry-transient.js";
 
 export interface JobWait {
   /** Of the job. */
-  path: string;
+  path: readonly string[];
   /** What Ctrl+C does not do. */
   untouched: string;
   /** What to do about a job that was given up. */
@@ -25,7 +26,7 @@ export interface JobWait {
  * @throws {UserError} DEAD_LETTER where it was given up, STOPPED_WAITING.
  */
 export async function untilCompleted(context: Context, first: RecomputeJob, waiting: JobWait): Promise<RecomputeJob> {
-  const { api, io, out, settings } = context;
+  const { api, io, out } = context;
   const progress = new JobProgress(io, out);
   const { signal, release } = interruption();
   const stopped = once(signal, "abort");
@@ -34,7 +35,7 @@ export async function untilCompleted(context: Context, first: RecomputeJob, wait
   let job = first;
   const look = async (looks: number): Promise<void> => {
     await setTimeout(pauseAfter(looks), undefined, { signal });
-    job = (await api.get<RecomputeJob>(waiting.path, JOB_MEMBERS, { env: settings.environment }, signal)).data;
+    job = (await api.get<RecomputeJob>(waiting.path, JOB_MEMBERS, {}, signal)).data;
   };
   try {
     let failures = 0;

@@ -1,67 +1,7 @@
-import type { Context } from "../../core/context.js";
+import type { Context } from "../../core/command.js";
 import { memberTexts } from "../../output/json-text.js";
+import type { JobDifference, RecomputeJob } from "../../client/answers.js";
 import { readAll } from "../../client/pages.js";
-
-/** A recompute, a dry run or a preview as the service tells of it. */
-export interface RecomputeJob {
-  id: string;
-  status: "queued" | "running" | "retrying" | "completed" | "dead_letter";
-  dry_run: boolean;
-  environment: string;
-  /** Of a recompute: the one customer; null for all. */
-  customerId?: string | null;
-  /** Of a preview: about how many customers it looks at; null for all. */
-  sample?: number | null;
-  /** Of a preview: the snapshot's. */
-  hash?: string;
-  pins: { configVersion: string | null; evaluatedAt: string; customersCreatedThrough: string };
-  attempt: number;
-  nextAttemptAt: string | null;
-  error: string | null;
-  progress: { customersTotal: number | null; customersDone: number };
-  result: Totals;
-  requestedBy: string;
-  requestedAt: string;
-  startedAt: string | null;
-  finishedAt: string | null;
-}
-
-export interface Totals {
-  lifecycleChanged: number;
-  healthChanged: number;
-  segmentsEntered: number;
-  segmentsExited: number;
-  customersChanged: number;
-  rules: number;
-  rulesRemoved: number;
-  emissions: number;
-}
-
-interface Score {
-  overall: number;
-  components: Record<string, number>;
-}
-
-interface BeforeAndAfter<Value> {
-  before: Value;
-  after: Value;
-}
-
-/** What changes about one customer. */
-export interface JobDifference {
-  customerId: string;
-  lifecycle: BeforeAndAfter<string | null>;
-  health: BeforeAndAfter<Score | null>;
-  segments: BeforeAndAfter<string[]>;
-  journeys: BeforeAndAfter<{ journeyId: string; status: string; currentStep: string }[]>;
-  rules: { ruleId: string; result: string }[];
-  /** How many more there are than `rules` holds. */
-  rulesOmitted?: number;
-  /** How many runs the log loses. */
-  rulesRemoved?: number;
-  emissions: { eventType: string }[];
-  emissionsOmitted?: number;
-}
 
 /** Why a job was given up or failed, without the service's advice to retry it: the command line gives that itself, with `--env`. */
 export function reasonOf({ error }: RecomputeJob): string | null {
@@ -79,19 +19,18 @@ export interface DifferencePage {
 
 /** The customers that a job changes, the most telling first, page by page. @param path of the job */
 export async function* differencesOf(
-  { api, settings }: Context,
-  path: string,
+  { api }: Context,
+  path: readonly string[],
   pageLength?: number,
 ): AsyncGenerator<DifferencePage> {
-  const query = { env: settings.environment };
   const reading = { patient: true, pageLength };
-  for await (const { data, text } of readAll<JobDifference>(api, `${path}/customers`, query, reading)) {
+  for await (const { data, text } of readAll<JobDifference>(api, [...path, "customers"], {}, reading)) {
     yield { items: data.data, text: memberTexts(text).get("data")?.slice(1, -1).trim() ?? "" };
   }
 }
 
 /** The most telling differences, so many at most. */
-export async function mostTelling(context: Context, path: string, count: number): Promise<JobDifference[]> {
+export async function mostTelling(context: Context, path: readonly string[], count: number): Promise<JobDifference[]> {
   const found: JobDifference[] = [];
   for await (const { items } of differencesOf(context, path, count)) {
     found.push(...items);

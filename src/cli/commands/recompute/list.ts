@@ -1,8 +1,7 @@
-import { defineCommand } from "../../core/command.js";
+import type { RecomputeJob } from "../../client/answers.js";
+import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
 import { paintStatus } from "./job-report.js";
-import type { RecomputeJob } from "./jobs.js";
 import { page, readList } from "../../output/list.js";
-import { pageOptions, projectOptions } from "../../core/options.js";
 import { distance, number } from "../../output/text.js";
 
 export default defineCommand({
@@ -17,9 +16,8 @@ export default defineCommand({
     limit: { ...pageOptions.limit, default: 20 },
   },
   examples: [["svc recompute list --status dead_letter", "Those that were given up"]],
-  async handler({ api, out, settings }, { status, limit, cursor }) {
-    const query = { env: settings.environment, status };
-    const answer = await readList<RecomputeJob>(api, api.projectPath("recomputes"), query, { limit, cursor });
+  async handler({ api, out }, { status, limit, cursor }) {
+    const answer = await readList<RecomputeJob>(api, ["recomputes"], { status, limit, cursor });
     page(out, answer, {
       none: "There is no such recompute.",
       columns: [

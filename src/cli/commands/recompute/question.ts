@@ -1,7 +1,7 @@
-import type { ListPage } from "../../client/api.js";
-import { asks, confirmation } from "../../output/confirm.js";
-import type { Context } from "../../core/context.js";
-import type { RecomputeJob } from "./jobs.js";
+import type { RecomputeJob } from "../../client/answers.js";
+import { asks, confirmation } from "../../output/change.js";
+import type { Context } from "../../core/command.js";
+import { activeVersion } from "../config/stored-versions.js";
 import { localTime, number, printable, shellWord } from "../../output/text.js";
 
 const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and what differs is emitted";
@@ -66,14 +66,10 @@ function pinsOf({ out }: Context, { pins }: RecomputeJob): string {
 }
 
 /** Warns where another version is active than the one that was pinned. */
-async function warnOfOtherVersion({ api, out, settings }: Context, job: RecomputeJob, dryRun: boolean): Promise<void> {
-  const { environment } = settings;
-  const { data } = await api.get<ListPage<{ version: string | null }>>(
-    api.projectPath("activations"),
-    ["data", "nextCursor"],
-    { env: environment, limit: 1 },
-  );
-  const active = data.data[0]?.version ?? null;
+async function warnOfOtherVersion(context: Context, job: RecomputeJob, dryRun: boolean): Promise<void> {
+  const { out } = context;
+  const { environment } = context.settings;
+  const active = await activeVersion(context, environment);
   const pinned = job.pins.configVersion;
   if (active === pinned) return;
   const [was, is] = [pinned ?? "no model", active ?? "no model"];

@@ -1,8 +1,7 @@
-import { defineCommand } from "../../core/command.js";
+import type { RecomputeJob } from "../../client/answers.js";
+import { defineCommand, noWaitOption, projectOptions, yesOption } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
-import type { RecomputeJob } from "./jobs.js";
-import { noWaitOption, projectOptions, yesOption } from "../../core/options.js";
-import { outcomeOf } from "../../output/outcome.js";
+import { outcomeOf } from "../../output/change.js";
 
 export default defineCommand({
   options: {
@@ -34,16 +33,13 @@ export default defineCommand({
     const { JOB_MEMBERS } = await import("./jobs.js");
     const { confirmFrom, confirmNew } = await import("./question.js");
     if (from !== undefined) {
-      const { data } = await api.get<RecomputeJob>(api.projectPath("recomputes", from), JOB_MEMBERS, {
-        env: environment,
-      });
+      const { data } = await api.get<RecomputeJob>(["recomputes", from], JOB_MEMBERS);
       await confirmFrom(context, data, { again: dryRun, yes });
     } else if (!dryRun) await confirmNew(context, customer ?? null, yes);
 
     const body = { ...scopeBody(), ...(dryRun ? { dryRun } : {}) };
-    const path = api.projectPath("recomputes");
     const answer = await outcomeOf(`svc recompute list --env ${environment}`, (signal) =>
-      api.post<RecomputeJob>(path, body, JOB_MEMBERS, { env: environment }, signal),
+      api.post<RecomputeJob>(["recomputes"], body, JOB_MEMBERS, signal),
     );
     // Not above: the help of this command must not wait for what draws bars and tables.
     const { printQueued, printResult } = await import("./result.js");

@@ -1,15 +1,15 @@
+import type { RecomputeJob } from "../../client/answers.js";
 import type { ApiAnswer } from "../../client/api.js";
-import type { Context } from "../../core/context.js";
+import type { Context } from "../../core/command.js";
 import { jobInWords, SHOWN } from "./job-report.js";
 import { untilCompleted } from "./job-wait.js";
-import { differencesOf, documentOf, type RecomputeJob, mostTelling } from "./jobs.js";
+import { differencesOf, documentOf, mostTelling } from "./jobs.js";
 import { shellWord } from "../../output/text.js";
 
 /** Waits for the end of a recompute that was queued, and prints what came of it. */
 export async function printResult(context: Context, job: RecomputeJob): Promise<void> {
-  const { api } = context;
   const completed = await untilCompleted(context, job, {
-    path: api.projectPath("recomputes", job.id),
+    path: ["recomputes", job.id],
     untouched: ", and nothing else",
     onDeadLetter: `mend the cause, then go on where it ended: ${commandFor("retry", job)}`,
     onStop: `see how far it is: ${commandFor("status", job)}`,
@@ -23,8 +23,8 @@ export async function printJob(
   job: RecomputeJob,
   { customers }: { customers: boolean },
 ): Promise<void> {
-  const { api, out } = context;
-  const path = api.projectPath("recomputes", job.id);
+  const { out } = context;
+  const path = ["recomputes", job.id];
   if (out.json && customers) return out.stream(documentOf(job, differencesOf(context, path)));
   const top = out.json || job.result.customersChanged === 0 ? [] : await mostTelling(context, path, SHOWN);
   out.result({ document: job }, () => [jobInWords(out, job, top), ...nextStep(job)].join("\n\n"));

@@ -1,7 +1,7 @@
-import { defineCommand } from "../../core/command.js";
-import { type RecomputeJob, JOB_MEMBERS } from "./jobs.js";
-import { noWaitOption, projectOptions, yesOption } from "../../core/options.js";
-import { outcomeOf } from "../../output/outcome.js";
+import type { RecomputeJob } from "../../client/answers.js";
+import { defineCommand, noWaitOption, projectOptions, yesOption } from "../../core/command.js";
+import { JOB_MEMBERS } from "./jobs.js";
+import { outcomeOf } from "../../output/change.js";
 import { confirmRetry } from "./question.js";
 import { printQueued, printResult } from "./result.js";
 import { shellWord } from "../../output/text.js";
@@ -13,11 +13,10 @@ export default defineCommand({
   async handler(context, { recomputeId, noWait, yes }) {
     const { api, settings } = context;
     const env = settings.environment;
-    const { data } = await api.get<RecomputeJob>(api.projectPath("recomputes", recomputeId), JOB_MEMBERS, { env });
+    const { data } = await api.get<RecomputeJob>(["recomputes", recomputeId], JOB_MEMBERS);
     await confirmRetry(context, data, yes);
-    const path = api.projectPath("recomputes", recomputeId, "retry");
     const answer = await outcomeOf(`svc recompute status ${shellWord(recomputeId)} --env ${env}`, (signal) =>
-      api.post<RecomputeJob>(path, {}, JOB_MEMBERS, { env }, signal),
+      api.post<RecomputeJob>(["recomputes", recomputeId, "retry"], {}, JOB_MEMBERS, signal),
     );
     if (noWait) printQueued(context, answer);
     else await printResult(context, answer.data);

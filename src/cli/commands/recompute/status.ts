@@ -1,6 +1,6 @@
-import { defineCommand } from "../../core/command.js";
-import { type RecomputeJob, JOB_MEMBERS } from "./jobs.js";
-import { projectOptions } from "../../core/options.js";
+import type { RecomputeJob } from "../../client/answers.js";
+import { defineCommand, projectOptions } from "../../core/command.js";
+import { JOB_MEMBERS } from "./jobs.js";
 import { printJob } from "./result.js";
 
 export default defineCommand({
@@ -14,9 +14,8 @@ export default defineCommand({
     ["svc recompute status rec_0123456789abcdef0123 --json --customers", "All that came of it"],
   ],
   async handler(context, { recomputeId, customers }) {
-    const { api, settings } = context;
-    const path = api.projectPath("recomputes", recomputeId);
-    const { data } = await api.get<RecomputeJob>(path, JOB_MEMBERS, { env: settings.environment });
+    const { api } = context;
+    const { data } = await api.get<RecomputeJob>(["recomputes", recomputeId], JOB_MEMBERS);
     await printJob(context, data, { customers });
   },
 });

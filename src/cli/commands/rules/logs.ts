@@ -1,8 +1,7 @@
-import { defineCommand } from "../../core/command.js";
+import type { RuleExecution } from "../../client/answers.js";
+import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
 import { sinceOf } from "../../output/duration.js";
 import { noteMore, page, readList } from "../../output/list.js";
-import { pageOptions, projectOptions } from "../../core/options.js";
-import type { RuleRun } from "./rule-runs.js";
 import { localTime } from "../../output/text.js";
 
 export default defineCommand({
@@ -23,16 +22,17 @@ export default defineCommand({
     ["svc rules logs --rule upsell --result fail --detail", "Why a rule did not act"],
     ["svc rules logs --customer cus_42 --since 7d", "What rules did for a customer in the last week"],
   ],
-  async handler({ api, out, settings }, { customer, rule, result, since, detail, limit, cursor }) {
+  async handler({ api, out }, { customer, rule, result, since, detail, limit, cursor }) {
     const query = {
-      env: settings.environment,
       customer,
       rule,
       result,
       since: sinceOf("--since", since),
       detail: detail ? "true" : undefined,
+      limit,
+      cursor,
     };
-    const answer = await readList<RuleRun>(api, api.projectPath("rule-executions"), query, { limit, cursor });
+    const answer = await readList<RuleExecution>(api, ["rule-executions"], query);
     const none = "There is no such run of a rule.";
     const { outcomeIn, runInWords } = await import("./rule-runs.js");
     if (detail) {
@@ -56,7 +56,7 @@ export default defineCommand({
         { title: "Triggered by", value: ({ triggeredBy }) => triggeredBy },
         { title: "Model", value: ({ configVersion }) => configVersion ?? "", optional: true },
         ...(answer.data.data.some(({ error }) => error !== null)
-          ? [{ title: "Error", value: ({ error }: RuleRun) => error ?? "" }]
+          ? [{ title: "Error", value: ({ error }: RuleExecution) => error ?? "" }]
           : []),
       ],
     });

@@ -1,32 +1,17 @@
+import type { RuleExecution } from "../../client/answers.js";
 import type { Action } from "../../../model/snapshot/types.js";
 import { actionText } from "../../../model/snapshot/words.js";
 import { type ExplanationDocument, explanationInWords } from "../customers/explanation.js";
 import type { Out } from "../../output/out.js";
 import { localTime, printable } from "../../output/text.js";
 
-/** A run of a rule as the log tells of it. */
-export interface RuleRun {
-  customerId: string;
-  ruleId: string;
-  result: "pass" | "fail" | "skip" | "error";
-  triggeredBy: string;
-  executedAt: string;
-  cause: { type: string; id: string | null };
-  configVersion: string | null;
-  error: string | null;
-  /** With detail; empty where the rule has no condition. */
-  conditions?: ExplanationDocument | Record<string, never>;
-  /** With detail. */
-  action?: { type: Action["kind"]; segment?: string; signal?: string; eventType?: string };
-}
-
 /** Colours what a run ended as. */
-export function outcomeIn({ style }: Out, { result }: RuleRun, text: string): string {
+export function outcomeIn({ style }: Out, { result }: RuleExecution, text: string): string {
   return { pass: style.green, fail: style.yellow, skip: style.dim, error: style.red }[result](text);
 }
 
 /** A run with what triggered it, how its condition came out, and what the rule does when it passes. */
-export function runInWords(out: Out, run: RuleRun): string {
+export function runInWords(out: Out, run: RuleExecution): string {
   const { bold, dim } = out.style;
   const { customerId, ruleId, result, triggeredBy, executedAt, cause, configVersion, error, conditions, action } = run;
   const because = [cause.type, cause.id].filter((part) => part !== null).join(" ");
@@ -41,7 +26,7 @@ export function runInWords(out: Out, run: RuleRun): string {
   ].join("\n");
 }
 
-function outcomeInWords({ result }: RuleRun): string {
+function outcomeInWords({ result }: RuleExecution): string {
   return {
     pass: "it acted",
     fail: "its condition was unmet",
@@ -54,6 +39,6 @@ function isExplanation(conditions: object): conditions is ExplanationDocument {
   return "kind" in conditions;
 }
 
-function actionInWords({ type, eventType, ...rest }: NonNullable<RuleRun["action"]>): string {
+function actionInWords({ type, eventType, ...rest }: NonNullable<RuleExecution["action"]>): string {
   return actionText({ ...rest, kind: type, ...(eventType === undefined ? {} : { type: eventType }) } as Action);
 }

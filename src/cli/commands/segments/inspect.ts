@@ -1,12 +1,11 @@
 import type { Condition } from "../../../model/snapshot/types.js";
+import type { SegmentMember, SegmentStatistics } from "../../client/answers.js";
 import type { ListPage } from "../../client/api.js";
-import { defineCommand } from "../../core/command.js";
-import type { Context } from "../../core/context.js";
+import { type Context, defineCommand, pageOptions, projectOptions } from "../../core/command.js";
 import { type ExplainedSegment, explanationOf } from "../customers/explained.js";
 import { fields } from "../../output/fields.js";
 import { elementTexts, memberTexts, objectText } from "../../output/json-text.js";
 import { page, readList } from "../../output/list.js";
-import { pageOptions, projectOptions } from "../../core/options.js";
 import type { Out } from "../../output/out.js";
 import { distance, localTime, number, plural, printable } from "../../output/text.js";
 
@@ -16,19 +15,7 @@ interface Segment {
   /** On the first page; null where the active version does not define it. */
   definition?: { when?: Condition } | null;
   /** On the first page. */
-  statistics?: Statistics;
-}
-
-interface Statistics {
-  lifecycle: Record<string, number>;
-  health: { scored: number; average: number | null; bands: Record<string, number> };
-  lastEvent: { within1d: number; within7d: number; within30d: number; older: number; never: number };
-  enteredWithin7d: number;
-}
-
-interface Member {
-  customerId: string;
-  enteredAt: string;
+  statistics?: SegmentStatistics;
 }
 
 export default defineCommand({
@@ -44,16 +31,14 @@ export default defineCommand({
   ],
   async handler(context, { segmentId, customer, limit, cursor }) {
     const { api, out, settings } = context;
-    const path = api.projectPath("segments", segmentId);
-    const query = { env: settings.environment };
+    const path = ["segments", segmentId];
     if (customer !== undefined) {
       // It has to be there, also where the customer's explanation says nothing of it.
-      const { data } = await api.get<Segment & ListPage<Member>>(path, ["segment", "members"], { ...query, limit: 1 });
+      const { data } = await api.get<Segment & ListPage<SegmentMember>>(path, ["segment", "members"], { limit: 1 });
       await explainMembership(context, data, customer);
       return;
     }
-    const part = { limit, cursor };
-    const answer = await readList<Member, Segment>(api, path, query, part, ["segment", "members"]);
+    const answer = await readList<SegmentMember, Segment>(api, path, { limit, cursor }, ["segment", "members"]);
     const { segment, members, definition, statistics } = answer.data;
     const { conditionInWords } = await import("./condition-text.js");
     const { bold, dim } = out.style;
@@ -78,7 +63,7 @@ export default defineCommand({
   },
 });
 
-function statisticsInWords(out: Out, { lifecycle, health, lastEvent, enteredWithin7d }: Statistics): string {
+function statisticsInWords(out: Out, { lifecycle, health, lastEvent, enteredWithin7d }: SegmentStatistics): string {
   const scored =
     health.average === null
       ? "nobody has a score"
@@ -125,8 +110,7 @@ async function explainMembership(
 
   /** Of what no condition decides, only the state knows. */
   async function unexplained(): Promise<ExplainedSegment> {
-    const path = api.projectPath("customers", customerId);
-    const { data } = await api.get<{ segments: string[] }>(path, ["segments"], { env: settings.environment });
+    const { data } = await api.get<{ segments: string[] }>(["customers", customerId], ["segments"]);
     return { segment, member: data.segments.includes(segment), condition: null };
   }
 

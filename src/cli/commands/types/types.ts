@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
-import { defineCommand } from "../../core/command.js";
+import { defineCommand, projectOptions } from "../../core/command.js";
 import { type LocalCode, UserError } from "../../core/errors.js";
-import { projectOptions } from "../../core/options.js";
 import { printable, shellWord } from "../../output/text.js";
 
 export default defineCommand({

@@ -1,15 +1,10 @@
-import { defineCommand } from "../../core/command.js";
-import { confirmation } from "../../output/confirm.js";
+import type { CreatedWebhook } from "../../client/answers.js";
+import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
+import { confirmation, outcomeOf } from "../../output/change.js";
 import { noteUnknownTypes } from "./emission-types.js";
 import { fields } from "../../output/fields.js";
-import { projectOptions, yesOption } from "../../core/options.js";
-import { outcomeOf } from "../../output/outcome.js";
 import { printable, shellWord } from "../../output/text.js";
-import { limitOptions, readLimits, settingsInWords, type Webhook, WEBHOOK_MEMBERS } from "./webhooks.js";
-
-interface Created extends Webhook {
-  secret: string;
-}
+import { limitOptions, readLimits, settingsInWords, WEBHOOK_MEMBERS } from "./webhooks.js";
 
 export default defineCommand({
   options: {
@@ -38,13 +33,7 @@ export default defineCommand({
       `Send ${types} in ${environment} of project ${project} at ${apiUrl} to ${printable(url)} from now on?`,
     );
     const answer = await outcomeOf(`svc webhooks list --env ${environment}`, (signal) =>
-      api.post<Created>(
-        api.projectPath("webhooks"),
-        body,
-        [...WEBHOOK_MEMBERS, "secret"],
-        { env: environment },
-        signal,
-      ),
+      api.post<CreatedWebhook>(["webhooks"], body, [...WEBHOOK_MEMBERS, "secret"], signal),
     );
     const { id, secret } = answer.data;
     out.secret(

@@ -1,9 +1,8 @@
-import { defineCommand } from "../../core/command.js";
-import { confirmation } from "../../output/confirm.js";
-import { projectOptions, yesOption } from "../../core/options.js";
-import { outcomeOf } from "../../output/outcome.js";
+import type { Webhook } from "../../client/answers.js";
+import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
+import { confirmation, outcomeOf } from "../../output/change.js";
 import { number, printable } from "../../output/text.js";
-import { getWebhook, type Webhook } from "./webhooks.js";
+import { getWebhook } from "./webhooks.js";
 
 /** The service counts no further. */
 const PENDING_MAX = 10_000;
@@ -18,7 +17,6 @@ export default defineCommand({
     const { api, out, settings } = context;
     const { environment, project, apiUrl } = settings;
     settings.credentials();
-    const path = api.projectPath("webhooks", webhookId);
     const confirm = await confirmation(context, { action: "deleting a webhook", yes });
     if (!yes) {
       const { url, pending } = await getWebhook(context, webhookId);
@@ -29,7 +27,7 @@ export default defineCommand({
       );
     }
     const answer = await outcomeOf(`svc webhooks list --env ${environment}`, (signal) =>
-      api.delete<Webhook>(path, ["id", "url"], { env: environment }, signal),
+      api.delete<Webhook>(["webhooks", webhookId], ["id", "url"], signal),
     );
     const { id, url } = answer.data;
     out.result(answer, () => `Deleted the webhook ${printable(id)} to ${printable(url)} in ${environment}.`);

@@ -1,18 +1,7 @@
-import { defineCommand } from "../../core/command.js";
+import type { Delivery } from "../../client/answers.js";
+import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
 import { page, readList } from "../../output/list.js";
-import { pageOptions, projectOptions } from "../../core/options.js";
 import { localTime } from "../../output/text.js";
-
-interface Delivery {
-  id: string;
-  type: string;
-  customerId: string;
-  status: "pending" | "delivered" | "failed";
-  attempts: number;
-  nextAttemptAt: string | null;
-  finishedAt: string | null;
-  lastAttempt: { at: string; latencyMs: number; statusCode: number | null; error: string | null } | null;
-}
 
 export default defineCommand({
   args: { webhookId: "The webhook's id" },
@@ -27,13 +16,14 @@ export default defineCommand({
     ["svc webhooks deliveries whk_0123456789abcdef0123", "Every delivery, the newest first"],
     ["svc webhooks deliveries whk_0123456789abcdef0123 --status failed", "What was given up"],
   ],
-  async handler({ api, out, settings }, { webhookId, status: only, type, customer, limit, cursor }) {
-    const answer = await readList<Delivery>(
-      api,
-      api.projectPath("webhooks", webhookId, "deliveries"),
-      { env: settings.environment, status: only, type, customer },
-      { limit, cursor },
-    );
+  async handler({ api, out }, { webhookId, status: only, type, customer, limit, cursor }) {
+    const answer = await readList<Delivery>(api, ["webhooks", webhookId, "deliveries"], {
+      status: only,
+      type,
+      customer,
+      limit,
+      cursor,
+    });
     const paint = { pending: out.style.yellow, delivered: out.style.green, failed: out.style.red };
     page(out, answer, {
       none:

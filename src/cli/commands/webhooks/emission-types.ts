@@ -1,6 +1,6 @@
 import { nearest } from "../../../model/snapshot/nearest.js";
 import type { Snapshot } from "../../../model/snapshot/types.js";
-import type { Context } from "../../core/context.js";
+import type { Context } from "../../core/command.js";
 import { type LocalCode, UserError } from "../../core/errors.js";
 import { printable } from "../../output/text.js";
 import { activeVersion, getVersion, type Version } from "../config/stored-versions.js";

@@ -1,15 +1,14 @@
-import { defineCommand } from "../../core/command.js";
+import type { Webhook } from "../../client/answers.js";
+import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
 import { page, readList } from "../../output/list.js";
-import { pageOptions, projectOptions } from "../../core/options.js";
 import { localTime } from "../../output/text.js";
-import { limitsInWords, statusInWords, type Webhook } from "./webhooks.js";
+import { limitsInWords, statusInWords } from "./webhooks.js";
 
 export default defineCommand({
   options: { ...projectOptions, ...pageOptions },
   examples: [["svc webhooks list", "What is delivered, and where to"]],
-  async handler({ api, out, settings }, { limit, cursor }) {
-    const query = { env: settings.environment };
-    const answer = await readList<Webhook>(api, api.projectPath("webhooks"), query, { limit, cursor });
+  async handler({ api, out }, { limit, cursor }) {
+    const answer = await readList<Webhook>(api, ["webhooks"], { limit, cursor });
     page<Webhook>(out, answer, {
       none: "There is no webhook.",
       columns: [

@@ -1,12 +1,10 @@
+import type { ResentDeliveries } from "../../client/answers.js";
 import { isDuration } from "../../../model/snapshot/duration.js";
 import { checkWords } from "../../core/values.js";
-import { defineCommand } from "../../core/command.js";
-import { confirmation } from "../../output/confirm.js";
-import type { Context } from "../../core/context.js";
+import { type Context, defineCommand, projectOptions, yesOption } from "../../core/command.js";
+import { confirmation, outcomeOf } from "../../output/change.js";
 import { sinceOf } from "../../output/duration.js";
 import { UsageError } from "../../core/errors.js";
-import { projectOptions, yesOption } from "../../core/options.js";
-import { outcomeOf } from "../../output/outcome.js";
 import { plural, printable, shellWord } from "../../output/text.js";
 import { getWebhook } from "./webhooks.js";
 
@@ -83,9 +81,13 @@ function inWords(since: string, until: string | undefined, status: readonly stri
 
 async function resendOne({ api, out, settings }: Context, webhookId: string, deliveryId: string): Promise<void> {
   const { environment } = settings;
-  const path = api.projectPath("webhooks", webhookId, "deliveries", deliveryId, "resend");
   const answer = await outcomeOf(deliveriesOf(webhookId, environment), (signal) =>
-    api.post<{ id: string; type: string }>(path, {}, ["id", "type"], { env: environment }, signal),
+    api.post<{ id: string; type: string }>(
+      ["webhooks", webhookId, "deliveries", deliveryId, "resend"],
+      {},
+      ["id", "type"],
+      signal,
+    ),
   );
   const { id, type } = answer.data;
   out.result(answer, () => `Queued ${printable(id)} (${printable(type)}). ${lookAt(webhookId, environment)}`);
@@ -99,20 +101,13 @@ async function resendSpan(
   from: string | undefined,
 ): Promise<void> {
   const { environment } = settings;
-  const path = api.projectPath("webhooks", webhookId, "resend");
   let queued = 0;
   let cursor = from;
   try {
     do {
       const body = { ...span, ...(cursor === undefined ? {} : { cursor }) };
       const { data } = await outcomeOf(deliveriesOf(webhookId, environment), (signal) =>
-        api.post<{ queued: number; nextCursor: string | null }>(
-          path,
-          body,
-          ["queued", "nextCursor"],
-          { env: environment },
-          signal,
-        ),
+        api.post<ResentDeliveries>(["webhooks", webhookId, "resend"], body, ["queued", "nextCursor"], signal),
       );
       queued += data.queued;
       cursor = data.nextCursor ?? undefined;

@@ -1,11 +1,10 @@
+import type { RotatedWebhook } from "../../client/answers.js";
 import { checkDuration } from "../../core/values.js";
-import { defineCommand } from "../../core/command.js";
-import { confirmation } from "../../output/confirm.js";
+import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
+import { confirmation, outcomeOf } from "../../output/change.js";
 import { fields } from "../../output/fields.js";
-import { projectOptions, yesOption } from "../../core/options.js";
-import { outcomeOf } from "../../output/outcome.js";
 import { distance, localTime, printable, shellWord } from "../../output/text.js";
-import { getWebhook, type Webhook } from "./webhooks.js";
+import { getWebhook } from "./webhooks.js";
 
 export default defineCommand({
   args: { webhookId: "The webhook's id" },
@@ -20,7 +19,6 @@ export default defineCommand({
     const { environment, project, apiUrl } = settings;
     checkDuration("--grace", grace);
     settings.credentials();
-    const path = api.projectPath("webhooks", webhookId, "rotate-secret");
     const confirm = await confirmation(context, { action: "rotating a webhook's secret", yes });
     if (!yes) {
       const { url } = await getWebhook(context, webhookId);
@@ -30,11 +28,10 @@ export default defineCommand({
       );
     }
     const answer = await outcomeOf(`svc webhooks list --env ${environment}, or rotate it once more`, (signal) =>
-      api.post<{ webhook: Webhook; secret: string }>(
-        path,
+      api.post<RotatedWebhook>(
+        ["webhooks", webhookId, "rotate-secret"],
         grace === undefined ? {} : { grace },
         ["webhook", "secret"],
-        { env: environment },
         signal,
       ),
     );

@@ -1,19 +1,8 @@
-import { defineCommand } from "../../core/command.js";
+import type { WebhookTest } from "../../client/answers.js";
+import { defineCommand, projectOptions } from "../../core/command.js";
 import { type LocalCode, UserError } from "../../core/errors.js";
 import { fields } from "../../output/fields.js";
-import { projectOptions } from "../../core/options.js";
 import { printable } from "../../output/text.js";
-
-interface Tested {
-  id: string;
-  delivered: boolean;
-  statusCode: number | null;
-  latencyMs: number;
-  error: string | null;
-  /** The beginning of the answer. */
-  response: string | null;
-  request: { headers: Record<string, string>; body: string };
-}
 
 export default defineCommand({
   args: { webhookId: "The webhook's id" },
@@ -25,13 +14,13 @@ export default defineCommand({
     ["svc webhooks test whk_0123456789abcdef0123", "Send one message and see what is answered; nothing is stored"],
     ["svc webhooks test whk_0123456789abcdef0123 --json", "With the request, to check a signature against"],
   ],
-  async handler({ api, out, settings }, { webhookId, type }) {
-    const answer = await api.post<Tested>(
-      api.projectPath("webhooks", webhookId, "test"),
-      type === undefined ? {} : { type },
-      ["id", "delivered", "latencyMs", "request"],
-      { env: settings.environment },
-    );
+  async handler({ api, out }, { webhookId, type }) {
+    const answer = await api.post<WebhookTest>(["webhooks", webhookId, "test"], type === undefined ? {} : { type }, [
+      "id",
+      "delivered",
+      "latencyMs",
+      "request",
+    ]);
     const { id, delivered, statusCode, latencyMs, error, response } = answer.data;
     const outcome = statusCode === null ? printable(error ?? "no answer") : String(statusCode);
     if (!delivered) {

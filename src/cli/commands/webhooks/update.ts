@@ -1,20 +1,11 @@
-import { defineCommand } from "../../core/command.js";
-import { confirmation } from "../../output/confirm.js";
+import type { Webhook } from "../../client/answers.js";
+import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
+import { confirmation, outcomeOf } from "../../output/change.js";
 import { noteUnknownTypes } from "./emission-types.js";
 import { UsageError } from "../../core/errors.js";
 import { fields } from "../../output/fields.js";
-import { projectOptions, yesOption } from "../../core/options.js";
-import { outcomeOf } from "../../output/outcome.js";
 import { printable } from "../../output/text.js";
-import {
-  getWebhook,
-  limitOptions,
-  readLimits,
-  settingsInWords,
-  statusInWords,
-  type Webhook,
-  WEBHOOK_MEMBERS,
-} from "./webhooks.js";
+import { getWebhook, limitOptions, readLimits, settingsInWords, statusInWords, WEBHOOK_MEMBERS } from "./webhooks.js";
 
 export default defineCommand({
   args: { webhookId: "The webhook's id" },
@@ -49,7 +40,6 @@ export default defineCommand({
       throw new UsageError("it is not said what to change", "see `svc webhooks update --help`");
     }
     settings.credentials();
-    const path = api.projectPath("webhooks", webhookId);
     const confirm = await confirmation(context, { action: "changing a webhook", yes });
     await noteUnknownTypes(context, eventType);
     if (!yes) {
@@ -73,7 +63,7 @@ export default defineCommand({
       );
     }
     const answer = await outcomeOf(`svc webhooks list --env ${environment}`, (signal) =>
-      api.patch<Webhook>(path, changes, WEBHOOK_MEMBERS, { env: environment }, signal),
+      api.patch<Webhook>(["webhooks", webhookId], changes, WEBHOOK_MEMBERS, signal),
     );
     const webhook = answer.data;
     out.result(answer, () =>

@@ -1,29 +1,13 @@
+import type { Webhook, WebhookDetail } from "../../client/answers.js";
 import { checkDuration } from "../../core/values.js";
-import type { Options } from "../../core/command.js";
-import type { Context } from "../../core/context.js";
+import type { Context, Options } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
 import { localTime, number, printable } from "../../output/text.js";
 
-/** What a webhook is set to. */
-export interface WebhookSettings {
-  url: string;
-  eventTypes: string[];
-  maxEventAge: string | null;
-  maxConcurrency: number;
-  maxPerSecond: number | null;
-}
-
-export interface Webhook extends WebhookSettings {
-  id: string;
-  createdAt: string;
-  previousSecretExpiresAt: string | null;
-  failingSince: string | null;
-  disabledAt: string | null;
-  disabledReason: string | null;
-}
-
 /** Members that every answer with a webhook must have. */
 export const WEBHOOK_MEMBERS = ["id", "url", "eventTypes", "maxEventAge", "maxConcurrency", "maxPerSecond"] as const;
+
+type WebhookSettings = Omit<Pick<Webhook, (typeof WEBHOOK_MEMBERS)[number]>, "id">;
 
 const NONE = "none";
 
@@ -90,13 +74,6 @@ export function statusInWords({ disabledAt, disabledReason, failingSince }: Webh
   return failingSince === null ? "enabled" : `failing since ${localTime(failingSince, timeZone)}`;
 }
 
-/** A webhook with what waits there. */
-export interface WebhookDetail extends Webhook {
-  pending: number;
-}
-
-export async function getWebhook({ api, settings }: Context, webhookId: string): Promise<WebhookDetail> {
-  const path = api.projectPath("webhooks", webhookId);
-  const query = { env: settings.environment };
-  return (await api.get<WebhookDetail>(path, [...WEBHOOK_MEMBERS, "pending"], query)).data;
+export async function getWebhook({ api }: Context, webhookId: string): Promise<WebhookDetail> {
+  return (await api.get<WebhookDetail>(["webhooks", webhookId], [...WEBHOOK_MEMBERS, "pending"])).data;
 }

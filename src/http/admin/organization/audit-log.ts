@@ -1,6 +1,5 @@
 import Type from "typebox";
-import * as calls from "../../../db/api/organization.js";
-import { pageQuery, sinceOf } from "../parameters.js";
+import { pageQuery, sinceFilter } from "../parameters.js";
 import { adminRoute } from "../route.js";
 import { instant, listOf, orNull } from "../schemas-common.js";
 
@@ -25,19 +24,19 @@ const entry = Type.Object(
   { additionalProperties: false, title: "AuditEntry", description: "A change" },
 );
 
-/** What was changed in the organization. `action=member.removed`, `actor=ada@example.com`, `since=7d` or a date. */
-export const listAuditLogRoute = adminRoute({
-  operation: "list_audit_log",
-  method: "GET",
-  path: "/organization/audit-log",
-  summary: "What was changed in the organization, newest first",
-  query: Type.Object(
-    { ...pageQuery.properties, action: filter, actor: filter, since: filter },
-    { additionalProperties: false },
-  ),
-  answers: { 200: listOf(entry) },
-  answer: async ({ deps, credentials, query: { action, actor, since, ...page } }) => {
-    const filters = { action, actor, since: since === undefined ? undefined : sinceOf(since, "since") };
-    return { status: 200, document: await calls.listAuditLog(deps.sql, credentials, filters, page) };
-  },
-});
+/** What was changed in the organization. */
+export const auditLogRoutes = [
+  // `action=member.removed`, `actor=ada@example.com`, `since=7d` or a date.
+  adminRoute({
+    operation: "list_audit_log",
+    method: "GET",
+    path: "/organization/audit-log",
+    summary: "What was changed in the organization, newest first",
+    query: Type.Object(
+      { ...pageQuery.properties, action: filter, actor: filter, since: filter },
+      { additionalProperties: false },
+    ),
+    answers: { 200: listOf(entry) },
+    passes: ({ query }) => [query.action, query.actor, sinceFilter(query.since), query],
+  }),
+];

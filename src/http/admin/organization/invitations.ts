@@ -1,6 +1,5 @@
 import Type, { type Static } from "typebox";
-import * as calls from "../../../db/api/organization.js";
-import { mailLink } from "../../../db/api/organization.js";
+import { call } from "../../../db/api/call.js";
 import type { Mail } from "../../../mail/mailer.js";
 import { invitationMail, passwordMail } from "../../../mail/messages.js";
 import { invitationLink, passwordLink } from "../../links.js";
@@ -25,7 +24,7 @@ async function sendLink(
 ): Promise<boolean> {
   if (deps.mailer === null) return false;
   const mailed = newLinkSecret();
-  await mailLink(deps.sql, secret.hash, mailed.hash);
+  await call(deps.sql, "mail_link", secret.hash, mailed.hash);
   return deps.mailer.send(mailOf(mailed), requestId);
 }
 
@@ -45,83 +44,76 @@ const invitation = Type.Object(members, {
 
 const newInvitation = Type.Object({ email: emailAddress, role }, { additionalProperties: false });
 
-/** The invitations that were neither accepted nor revoked, by address. */
-export const listInvitationsRoute = adminRoute({
-  operation: "list_invitations",
-  method: "GET",
-  path: "/organization/invitations",
-  summary: "The open invitations of the organization by address",
-  query: pageQuery,
-  answers: { 200: listOf(invitation) },
-  answer: async ({ deps, credentials, query }) => ({
-    status: 200,
-    document: await calls.listInvitations(deps.sql, credentials, query),
+/** Links by which people come in, and members set passwords. */
+export const invitationRoutes = [
+  // The link is in this answer, and another one in the mail where mail is set up, and nowhere else, ever.
+  adminRoute({
+    operation: "create_password_reset",
+    method: "POST",
+    path: "/organization/members/:userId/password-reset",
+    summary: "Make a link by which a member sets a password, good for 24 hours; stops the one before",
+    body: { schema: emptyObject, bytesMax: KIB },
+    answers: {
+      201: Type.Object(
+        { link: Type.String(), expiresAt: instant, mailed },
+        { additionalProperties: false, title: "PasswordReset" },
+      ),
+    },
+    refusals: { 404: ["MEMBER_NOT_FOUND"] },
+    answer: async ({ deps, credentials, call, params }) => {
+      const secret = newLinkSecret();
+      const document = await call("create_password_reset", params["userId"]!, secret.hash);
+      const { email: to, expiresAt } = JSON.parse(document) as { email: string; expiresAt: string };
+      const isMailed = await sendLink(deps, credentials.requestId, secret, (mailed) =>
+        passwordMail({ to, link: passwordLink(deps.publicUrl(), mailed), expiresAt }),
+      );
+      return { status: 201, document: { link: passwordLink(deps.publicUrl(), secret), expiresAt, mailed: isMailed } };
+    },
   }),
-});
-
-/** Invites an address. The link is in this answer, and another to the same invitation in the mail where mail is set up, and nowhere else, ever. */
-export const createInvitationRoute = adminRoute({
-  operation: "create_invitation",
-  method: "POST",
-  path: "/organization/invitations",
-  summary: "Invite an address by a link that is good for 7 days; replaces its open invitation",
-  body: { schema: newInvitation, bytesMax: 4 * KIB },
-  answers: {
-    201: Type.Object(
-      { ...members, link: Type.String(), mailed },
-      { additionalProperties: false, title: "CreatedInvitation" },
-    ),
-  },
-  refusals: { 409: ["ALREADY_MEMBER"], 429: ["QUOTA_EXCEEDED"] },
-  answer: async ({ deps, credentials, body }) => {
-    const secret = newLinkSecret();
-    const document = await calls.createInvitation(deps.sql, credentials, { ...body, linkHash: secret.hash });
-    const made = JSON.parse(document) as { invitation: Static<typeof invitation>; organization: string };
-    const { email: to, role, createdBy: by, expiresAt } = made.invitation;
-    const isMailed = await sendLink(deps, credentials.requestId, secret, (mailed) => {
-      const link = invitationLink(deps.publicUrl(), mailed);
-      return invitationMail({ to, organization: made.organization, role, by, link, expiresAt });
-    });
-    const link = invitationLink(deps.publicUrl(), secret);
-    return { status: 201, document: { ...made.invitation, link, mailed: isMailed } };
-  },
-});
-
-/** Revokes an open invitation: its link stops at once. Answers the invitation as it was. */
-export const revokeInvitationRoute = adminRoute({
-  operation: "revoke_invitation",
-  method: "DELETE",
-  path: "/organization/invitations/:invitationId",
-  summary: "Revoke an open invitation; its link stops at once",
-  answers: { 200: invitation },
-  refusals: { 404: ["INVITATION_NOT_FOUND"] },
-  answer: async ({ deps, credentials, params }) => ({
-    status: 200,
-    document: await calls.revokeInvitation(deps.sql, credentials, params["invitationId"]!),
+  adminRoute({
+    operation: "list_invitations",
+    method: "GET",
+    path: "/organization/invitations",
+    summary: "The open invitations of the organization by address",
+    query: pageQuery,
+    answers: { 200: listOf(invitation) },
+    passes: ({ query }) => [query],
   }),
-});
-
-/** Makes a link by which a member sets a password. It is in this answer, and another one in the mail where mail is set up, and nowhere else, ever. */
-export const createPasswordResetRoute = adminRoute({
-  operation: "create_password_reset",
-  method: "POST",
-  path: "/organization/members/:userId/password-reset",
-  summary: "Make a link by which a member sets a password, good for 24 hours; stops the one before",
-  body: { schema: emptyObject, bytesMax: KIB },
-  answers: {
-    201: Type.Object(
-      { link: Type.String(), expiresAt: instant, mailed },
-      { additionalProperties: false, title: "PasswordReset" },
-    ),
-  },
-  refusals: { 404: ["MEMBER_NOT_FOUND"] },
-  answer: async ({ deps, credentials, params }) => {
-    const secret = newLinkSecret();
-    const document = await calls.createPasswordReset(deps.sql, credentials, params["userId"]!, secret.hash);
-    const { email: to, expiresAt } = JSON.parse(document) as { email: string; expiresAt: string };
-    const isMailed = await sendLink(deps, credentials.requestId, secret, (mailed) =>
-      passwordMail({ to, link: passwordLink(deps.publicUrl(), mailed), expiresAt }),
-    );
-    return { status: 201, document: { link: passwordLink(deps.publicUrl(), secret), expiresAt, mailed: isMailed } };
-  },
-});
+  // The link is in this answer, and another to the same invitation in the mail where mail is set up, and nowhere else, ever.
+  adminRoute({
+    operation: "create_invitation",
+    method: "POST",
+    path: "/organization/invitations",
+    summary: "Invite an address by a link that is good for 7 days; replaces its open invitation",
+    body: { schema: newInvitation, bytesMax: 4 * KIB },
+    answers: {
+      201: Type.Object(
+        { ...members, link: Type.String(), mailed },
+        { additionalProperties: false, title: "CreatedInvitation" },
+      ),
+    },
+    refusals: { 409: ["ALREADY_MEMBER"] },
+    answer: async ({ deps, credentials, call, body }) => {
+      const secret = newLinkSecret();
+      const document = await call("create_invitation", body.email, body.role, secret.hash);
+      const made = JSON.parse(document) as { invitation: Static<typeof invitation>; organization: string };
+      const { email: to, role, createdBy: by, expiresAt } = made.invitation;
+      const isMailed = await sendLink(deps, credentials.requestId, secret, (mailed) => {
+        const link = invitationLink(deps.publicUrl(), mailed);
+        return invitationMail({ to, organization: made.organization, role, by, link, expiresAt });
+      });
+      const link = invitationLink(deps.publicUrl(), secret);
+      return { status: 201, document: { ...made.invitation, link, mailed: isMailed } };
+    },
+  }),
+  // Answers the invitation as it was.
+  adminRoute({
+    operation: "revoke_invitation",
+    method: "DELETE",
+    path: "/organization/invitations/:invitationId",
+    summary: "Revoke an open invitation; its link stops at once",
+    answers: { 200: invitation },
+    refusals: { 404: ["INVITATION_NOT_FOUND"] },
+    passes: ({ params }) => [params["invitationId"]!],
+  }),
+];

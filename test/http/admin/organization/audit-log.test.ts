@@ -156,13 +156,6 @@ describe("GET /organization/audit-log", () => {
     },
   );
 
-  it.each(["action", "actor"])("refuses an empty and a very long %s, and one with NUL", async (name) => {
-    for (const value of ["", "x".repeat(257), "a%00"]) {
-      const reply = await service.request("GET", `/organization/audit-log?${name}=${value}`, { by: owner });
-      expect(reply).toMatchObject({ status: 400, body: { error: { code: "VALIDATION_ERROR" } } });
-    }
-  });
-
   it.each(["1", "x y", "1 ", "1 99999999999999999999", "99999999999999999 1", "-1 1"])(
     "refuses a forged cursor: %s",
     async (position) => {

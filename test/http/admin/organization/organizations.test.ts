@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { envelope, startService, type Actor, type Service } from "../../../support/service.js";
+import { startService, type Actor, type Service } from "../../../support/service.js";
 import { join, sessionOf } from "./support.js";
 
 let service: Service;
@@ -61,25 +61,5 @@ describe("GET /organizations", () => {
   it("does not care which organization the header names", async () => {
     const reply = await service.request("GET", "/organizations", { by: { ...acme, organizationId: "x".repeat(300) } });
     expect(reply.status).toBe(200);
-  });
-
-  it.each([
-    ["expired", "expires_at = now()"],
-    ["revoked", "revoked_at = now()"],
-  ])("refuses a token that is %s", async (what, change) => {
-    const by = await service.owner(`stopped-${what}`);
-    await service.db.sql.unsafe(
-      `update iam.access_tokens set ${change} where organization_id = '${by.organizationId}'`,
-    );
-    const reply = await list(by.token);
-    expect([reply.status, reply.body]).toEqual([
-      401,
-      envelope("INVALID_SESSION", "The access token is missing, unknown, expired or revoked."),
-    ]);
-  });
-
-  it("refuses a request without a token, and unknown parameters", async () => {
-    expect((await service.request("GET", "/organizations")).status).toBe(401);
-    expect((await list(acme.token, "?env=live")).status).toBe(400);
   });
 });

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { hashCredential, newAccessToken } from "../../../../src/http/request/credentials.js";
+import { adminRoutes, type AdminDeps } from "../../../../src/http/admin/routes.js";
 import type { Declaration } from "../../../../src/http/openapi/administrative.js";
 import { startProvider } from "../../../support/language-model.js";
 import { startSpec } from "../../../spec/support/fixture.js";
@@ -206,172 +207,96 @@ export interface Asked {
 
 let made = 0;
 const newInvitation = () => ({ email: `invited-${++made}@example.com`, role: "viewer" });
+const idOf = ({ body }: Reply) => (body as { id: string }).id;
+
+type Value = (world: World, env: Environment) => string | Promise<string>;
+
+/** What stands for a parameter of a path; what a request may use up is made for it alone. */
+const PARAMETERS: Readonly<Record<string, Value>> = {
+  project: () => "app",
+  customerId: () => "globex",
+  journeyId: () => "onboarding",
+  segment: () => "paying",
+  version: ({ versions }, env) => versions[env],
+  recompute: ({ recomputes }, env) => recomputes[env],
+  preview: ({ previews }, env) => previews[env],
+  webhook: ({ webhooks }, env) => webhooks[env],
+  delivery: ({ deliveries }, env) => deliveries[env],
+  emission: ({ deliveries }, env) => deliveries[env],
+  keyId: ({ newKey }, env) => newKey(env),
+  userId: ({ newMember }) => newMember(),
+  invitationId: async ({ make }) => idOf(await make("POST", "/organization/invitations", newInvitation())),
+  tokenId: async ({ make }) => idOf(await make("POST", "/organization/tokens", { label: "CI" })),
+};
+
+/** The same of the last parameter of single routes. */
+const PARAMETERS_OF: Readonly<Record<string, Value>> = {
+  "DELETE /projects/:project/customers/:customerId": ({ newCustomer }, env) => newCustomer(env),
+  "DELETE /projects/:project/webhooks/:webhook": ({ newWebhook }, env) => newWebhook(env),
+  // A promotion is of a version that was active in test, always into live.
+  "POST /projects/:project/config-versions/:version/promote": ({ versions }) => versions.test,
+  "POST /projects/:project/recomputes/:recompute/retry": ({ newDeadRecompute }, env) => newDeadRecompute(env),
+};
+
+/** Bodies that say something. */
+const BODIES: Readonly<Record<string, () => object>> = {
+  "PATCH /organization/members/:userId": () => ({ role: "developer" }),
+  "POST /organization/invitations": newInvitation,
+  "POST /organization/tokens": () => ({ label: "CI", expiresInDays: 1 }),
+  "POST /projects": () => ({ name: "New", slug: `new-${++made}` }),
+  "POST /projects/:project/keys": () => ({ name: "CI" }),
+  "POST /projects/:project/keys/:keyId/rotate": () => ({ grace: "1h" }),
+  "POST /projects/:project/config-versions": () => ({
+    snapshot: snapshot({ segments: [{ id: `segment_${++made}` }] }),
+    force: true,
+  }),
+  "POST /projects/:project/config-versions/:version/promote": () => ({ force: true }),
+  "POST /projects/:project/config-versions/:version/rollback": () => ({ force: true }),
+  "POST /projects/:project/recomputes": () => ({ customerId: "globex", dryRun: true }),
+  "POST /projects/:project/previews": () => ({ snapshot: snapshot(), sample: 10 }),
+  "POST /projects/:project/ai/answers": () => ({ task: "explain-config", facts: {} }),
+  "POST /projects/:project/webhooks": () => WEBHOOK,
+  "PATCH /projects/:project/webhooks/:webhook": () => ({
+    eventTypes: ["*"],
+    maxEventAge: "52w",
+    maxConcurrency: 5,
+    maxPerSecond: null,
+    disabled: false,
+  }),
+  "POST /projects/:project/webhooks/:webhook/rotate-secret": () => ({ grace: "1h" }),
+  "POST /projects/:project/webhooks/:webhook/test": () => ({ type: "customer.activated" }),
+  "POST /projects/:project/webhooks/:webhook/resend": () => ({
+    since: "1h",
+    until: "2100-01-01",
+    statuses: ["failed", "missing", "delivered"],
+  }),
+};
+
+async function requestOf({ method, path, query, body }: Declaration, world: World, env: Environment): Promise<Asked> {
+  const route = `${method} ${path}`;
+  const parts = path.split("/");
+  const last = parts.findLastIndex((part) => part.startsWith(":"));
+  const filled = await Promise.all(
+    parts.map(async (part, index) => {
+      if (!part.startsWith(":")) return part;
+      const ofRoute = index === last ? PARAMETERS_OF[route] : undefined;
+      return (ofRoute ?? PARAMETERS[part.slice(1)]!)(world, env);
+    }),
+  );
+  const address = filled.join("/") + (Object.hasOwn(query?.properties ?? {}, "env") ? `?env=${env}` : "");
+  return body === undefined ? { path: address } : { path: address, body: BODIES[route]?.() ?? {} };
+}
 
 /**
  * Of every administrative route a request that succeeds for whoever may make it, as often as it is made: what it removes was made for
  * it alone.
  */
-export const REQUESTS: Readonly<Record<string, (world: World, env: Environment) => Asked | Promise<Asked>>> = {
-  "GET /whoami": () => ({ path: "/whoami" }),
-  "GET /organizations": () => ({ path: "/organizations" }),
-  "GET /organization/members": () => ({ path: "/organization/members" }),
-  "PATCH /organization/members/:userId": async ({ newMember }) => ({
-    path: `/organization/members/${await newMember()}`,
-    body: { role: "developer" },
-  }),
-  "DELETE /organization/members/:userId": async ({ newMember }) => ({
-    path: `/organization/members/${await newMember()}`,
-  }),
-  "POST /organization/members/:userId/password-reset": async ({ newMember }) => ({
-    path: `/organization/members/${await newMember()}/password-reset`,
-    body: {},
-  }),
-  "GET /organization/invitations": () => ({ path: "/organization/invitations" }),
-  "POST /organization/invitations": () => ({ path: "/organization/invitations", body: newInvitation() }),
-  "DELETE /organization/invitations/:invitationId": async ({ make }) => {
-    const { body } = await make("POST", "/organization/invitations", newInvitation());
-    return { path: `/organization/invitations/${(body as { id: string }).id}` };
-  },
-  "GET /organization/tokens": () => ({ path: "/organization/tokens" }),
-  "POST /organization/tokens": () => ({ path: "/organization/tokens", body: { label: "CI", expiresInDays: 1 } }),
-  "DELETE /organization/tokens/:tokenId": async ({ make }) => {
-    const { body } = await make("POST", "/organization/tokens", { label: "CI" });
-    return { path: `/organization/tokens/${(body as { id: string }).id}` };
-  },
-  "GET /organization/audit-log": () => ({ path: "/organization/audit-log" }),
-  "POST /projects": () => ({ path: "/projects", body: { name: "New", slug: `new-${++made}` } }),
-  "GET /projects": () => ({ path: "/projects" }),
-  "GET /projects/:project": () => ({ path: "/projects/app" }),
-  "GET /projects/:project/keys": (_, env) => ({ path: `/projects/app/keys?env=${env}` }),
-  "POST /projects/:project/keys": (_, env) => ({ path: `/projects/app/keys?env=${env}`, body: { name: "CI" } }),
-  "POST /projects/:project/keys/:keyId/rotate": async ({ newKey }, env) => ({
-    path: `/projects/app/keys/${await newKey(env)}/rotate?env=${env}`,
-    body: { grace: "1h" },
-  }),
-  "POST /projects/:project/keys/:keyId/revoke": async ({ newKey }, env) => ({
-    path: `/projects/app/keys/${await newKey(env)}/revoke?env=${env}`,
-    body: {},
-  }),
-  "GET /projects/:project/config-versions/:version": ({ versions }) => ({
-    path: `/projects/app/config-versions/${versions.test}`,
-  }),
-  "POST /projects/:project/config-versions/:version/promote": ({ versions }) => ({
-    path: `/projects/app/config-versions/${versions.test}/promote`,
-    body: { force: true },
-  }),
-  "POST /projects/:project/config-versions/:version/rollback": ({ versions }, env) => ({
-    path: `/projects/app/config-versions/${versions[env]}/rollback?env=${env}`,
-    body: { force: true },
-  }),
-  "GET /projects/:project/config-diff": () => ({ path: "/projects/app/config-diff" }),
-  "GET /projects/:project/activations": (_, env) => ({ path: `/projects/app/activations?env=${env}` }),
-  "GET /projects/:project/diagnostics": (_, env) => ({ path: `/projects/app/diagnostics?env=${env}` }),
-  "GET /projects/:project/customers/:customerId/health": (_, env) => ({
-    path: `/projects/app/customers/globex/health?env=${env}`,
-  }),
-  "GET /projects/:project/customers/:customerId/explanation": (_, env) => ({
-    path: `/projects/app/customers/globex/explanation?env=${env}`,
-  }),
-  "GET /projects/:project/customers/:customerId/export": (_, env) => ({
-    path: `/projects/app/customers/globex/export?env=${env}`,
-  }),
-  "DELETE /projects/:project/customers/:customerId": async ({ newCustomer }, env) => ({
-    path: `/projects/app/customers/${await newCustomer(env)}?env=${env}`,
-  }),
-  "GET /projects/:project/events": (_, env) => ({ path: `/projects/app/events?env=${env}` }),
-  "GET /projects/:project/events/stream": (_, env) => ({ path: `/projects/app/events/stream?env=${env}` }),
-  "POST /projects/:project/ai/answers": (_, env) => ({
-    path: `/projects/app/ai/answers?env=${env}`,
-    body: { task: "explain-config", facts: {} },
-  }),
-  "GET /projects/:project/rule-executions": (_, env) => ({ path: `/projects/app/rule-executions?env=${env}` }),
-  "GET /projects/:project/customers/:customerId/journeys/:journeyId": (_, env) => ({
-    path: `/projects/app/customers/globex/journeys/onboarding?env=${env}`,
-  }),
-  "GET /projects/:project/overview": (_, env) => ({ path: `/projects/app/overview?env=${env}` }),
-  "POST /projects/:project/config-versions": (_, env) => ({
-    path: `/projects/app/config-versions?env=${env}`,
-    body: { snapshot: snapshot({ segments: [{ id: `segment_${++made}` }] }), force: true },
-  }),
-  "GET /projects/:project/config-versions": (_, env) => ({ path: `/projects/app/config-versions?env=${env}` }),
-  "GET /projects/:project/customers": (_, env) => ({ path: `/projects/app/customers?env=${env}` }),
-  "GET /projects/:project/customers/:customerId": (_, env) => ({ path: `/projects/app/customers/globex?env=${env}` }),
-  "GET /projects/:project/customers/:customerId/timeline": (_, env) => ({
-    path: `/projects/app/customers/globex/timeline?env=${env}`,
-  }),
-  "GET /projects/:project/customers/:customerId/backlog": (_, env) => ({
-    path: `/projects/app/customers/globex/backlog?env=${env}`,
-  }),
-  "POST /projects/:project/customers/:customerId/release": (_, env) => ({
-    path: `/projects/app/customers/globex/release?env=${env}`,
-    body: {},
-  }),
-  "POST /projects/:project/customers/release": (_, env) => ({
-    path: `/projects/app/customers/release?env=${env}`,
-    body: {},
-  }),
-  "POST /projects/:project/recomputes": (_, env) => ({
-    path: `/projects/app/recomputes?env=${env}`,
-    body: { customerId: "globex", dryRun: true },
-  }),
-  "GET /projects/:project/recomputes": (_, env) => ({ path: `/projects/app/recomputes?env=${env}` }),
-  "GET /projects/:project/recomputes/:recompute": ({ recomputes }, env) => ({
-    path: `/projects/app/recomputes/${recomputes[env]}?env=${env}`,
-  }),
-  "GET /projects/:project/recomputes/:recompute/customers": ({ recomputes }, env) => ({
-    path: `/projects/app/recomputes/${recomputes[env]}/customers?env=${env}`,
-  }),
-  "POST /projects/:project/recomputes/:recompute/retry": async ({ newDeadRecompute }, env) => ({
-    path: `/projects/app/recomputes/${await newDeadRecompute(env)}/retry?env=${env}`,
-    body: {},
-  }),
-  "POST /projects/:project/previews": (_, env) => ({
-    path: `/projects/app/previews?env=${env}`,
-    body: { snapshot: snapshot(), sample: 10 },
-  }),
-  "GET /projects/:project/previews/:preview": ({ previews }, env) => ({
-    path: `/projects/app/previews/${previews[env]}?env=${env}`,
-  }),
-  "GET /projects/:project/previews/:preview/customers": ({ previews }, env) => ({
-    path: `/projects/app/previews/${previews[env]}/customers?env=${env}`,
-  }),
-  "GET /projects/:project/segments/:segment": (_, env) => ({ path: `/projects/app/segments/paying?env=${env}` }),
-  "GET /projects/:project/schema-violations": (_, env) => ({ path: `/projects/app/schema-violations?env=${env}` }),
-  "POST /projects/:project/webhooks": (_, env) => ({ path: `/projects/app/webhooks?env=${env}`, body: WEBHOOK }),
-  "GET /projects/:project/webhooks": (_, env) => ({ path: `/projects/app/webhooks?env=${env}` }),
-  "GET /projects/:project/webhooks/:webhook": ({ webhooks }, env) => ({
-    path: `/projects/app/webhooks/${webhooks[env]}?env=${env}`,
-  }),
-  "PATCH /projects/:project/webhooks/:webhook": ({ webhooks }, env) => ({
-    path: `/projects/app/webhooks/${webhooks[env]}?env=${env}`,
-    body: { eventTypes: ["*"], maxEventAge: "52w", maxConcurrency: 5, maxPerSecond: null, disabled: false },
-  }),
-  "DELETE /projects/:project/webhooks/:webhook": async ({ newWebhook }, env) => ({
-    path: `/projects/app/webhooks/${await newWebhook(env)}?env=${env}`,
-  }),
-  "POST /projects/:project/webhooks/:webhook/rotate-secret": ({ webhooks }, env) => ({
-    path: `/projects/app/webhooks/${webhooks[env]}/rotate-secret?env=${env}`,
-    body: { grace: "1h" },
-  }),
-  "POST /projects/:project/webhooks/:webhook/test": ({ webhooks }, env) => ({
-    path: `/projects/app/webhooks/${webhooks[env]}/test?env=${env}`,
-    body: { type: "customer.activated" },
-  }),
-  "GET /projects/:project/webhooks/:webhook/deliveries": ({ webhooks }, env) => ({
-    path: `/projects/app/webhooks/${webhooks[env]}/deliveries?env=${env}`,
-  }),
-  "GET /projects/:project/webhooks/:webhook/deliveries/:delivery": ({ webhooks, deliveries }, env) => ({
-    path: `/projects/app/webhooks/${webhooks[env]}/deliveries/${deliveries[env]}?env=${env}`,
-  }),
-  "POST /projects/:project/webhooks/:webhook/deliveries/:delivery/resend": ({ webhooks, deliveries }, env) => ({
-    path: `/projects/app/webhooks/${webhooks[env]}/deliveries/${deliveries[env]}/resend?env=${env}`,
-    body: {},
-  }),
-  "POST /projects/:project/webhooks/:webhook/resend": ({ webhooks }, env) => ({
-    path: `/projects/app/webhooks/${webhooks[env]}/resend?env=${env}`,
-    body: { since: "1h", until: "2100-01-01", statuses: ["failed", "missing", "delivered"] },
-  }),
-  "GET /projects/:project/emissions/:emission": ({ deliveries }, env) => ({
-    path: `/projects/app/emissions/${deliveries[env]}?env=${env}`,
-  }),
-};
+export const REQUESTS: Readonly<Record<string, (world: World, env: Environment) => Promise<Asked>>> =
+  Object.fromEntries(
+    adminRoutes({} as AdminDeps)
+      .flatMap(({ declaration }) => declaration ?? [])
+      .map((declaration) => [
+        `${declaration.method} ${declaration.path}`,
+        (world: World, env: Environment) => requestOf(declaration, world, env),
+      ]),
+  );

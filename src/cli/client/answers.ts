@@ -1,0 +1,62 @@
+// What the service answers, by the schemas that it publishes. These are types alone: nothing of the server is loaded for them.
+import type { Static } from "typebox";
+
+import type { finding, violation } from "../../http/admin/diagnostics.js";
+import type { event } from "../../http/admin/events.js";
+import type { presentScore } from "../../http/admin/explanations.js";
+import type { journey } from "../../http/admin/journeys.js";
+import type { changedKey, createdKey, key, rotatedKey } from "../../http/admin/keys.js";
+import type { organization } from "../../http/admin/organization/organizations.js";
+import type { createdProject, overview, project } from "../../http/admin/projects.js";
+import type { difference, preview, recompute } from "../../http/admin/recomputes.js";
+import type { ruleExecution } from "../../http/admin/rule-executions.js";
+import type * as config from "../../http/admin/schemas-config.js";
+import type * as customers from "../../http/admin/schemas-customer.js";
+import type * as webhooks from "../../http/admin/schemas-webhook.js";
+import type { segmentMember, statistics } from "../../http/admin/segments.js";
+
+export type CustomerState = Static<typeof customers.customerState>;
+export type ListedCustomer = Static<typeof customers.listedCustomer>;
+export type Backlog = Static<typeof customers.backlog>;
+export type Emission = Static<typeof customers.emission>;
+export type HealthScore = Static<typeof presentScore>;
+export type Journey = Static<typeof journey>;
+export type SegmentMember = Static<typeof segmentMember>;
+export type SegmentStatistics = Static<typeof statistics>;
+export type Event = Static<typeof event>;
+export type RuleExecution = Static<typeof ruleExecution>;
+
+export type Organization = Static<typeof organization>;
+export type Project = Static<typeof project>;
+export type CreatedProject = Static<typeof createdProject>;
+export type Overview = Static<typeof overview>;
+export type Finding = Static<typeof finding>;
+export type SchemaViolation = Static<typeof violation>;
+export type Key = Static<typeof key>;
+export type ChangedKey = Static<typeof changedKey>;
+export type CreatedKey = Static<typeof createdKey>;
+export type RotatedKey = Static<typeof rotatedKey>;
+
+export type ConfigVersion = Static<typeof config.listedVersion>;
+export type ConfigVersionWithSnapshot = Static<typeof config.versionWithSnapshot>;
+export type ConfigDiff = Static<typeof config.versionDiff>;
+export type Activation = Static<typeof config.activation>;
+export type DeployedVersion = Static<typeof config.deployed>;
+export type ActivatedVersion = Static<typeof config.activated>;
+
+type Recompute = Static<typeof recompute>;
+type Preview = Static<typeof preview>;
+/** A recompute, a dry run or a preview, with what only one of them has. */
+export type RecomputeJob = Omit<Recompute, "customerId"> &
+  Partial<Pick<Recompute, "customerId">> &
+  Partial<Pick<Preview, "sample" | "hash">>;
+/** What changes about one customer. */
+export type JobDifference = Static<typeof difference>;
+
+export type Webhook = Static<typeof webhooks.webhook>;
+export type WebhookDetail = Static<typeof webhooks.webhookDetail>;
+export type CreatedWebhook = Static<typeof webhooks.createdWebhook>;
+export type RotatedWebhook = Static<typeof webhooks.rotatedWebhook>;
+export type WebhookTest = Static<typeof webhooks.webhookTest>;
+export type Delivery = Static<typeof webhooks.delivery>;
+export type ResentDeliveries = Static<typeof webhooks.resent>;

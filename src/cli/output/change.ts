@@ -1,0 +1,167 @@
+// Questions are asked with `node:readline`: there are two kinds, "yes or no" and "type this word", and both must also work on a
+// terminal without cursor movement and leave standard output clean. A library of prompts would add widgets that nothing here uses.
+import { createInterface } from "node:readline/promises";
+
+import { mayBeDone } from "../client/api.js";
+import type { Context } from "../core/command.js";
+import { cancelled, type LocalCode, UserError } from "../core/errors.js";
+import { beforeEnd, interruption } from "./interruption.js";
+import type { Io } from "./out.js";
+import { printable, shellWord } from "./text.js";
+
+/** How long to wait for a word on standard input that is no terminal: long enough for `echo live |`, and no hanging on an idle pipe. */
+const PIPED_WORD_MS_MAX = 2_000;
+const PIPED_WORD_LENGTH_MAX = 1_000;
+
+export interface ConfirmationOptions {
+  /** What is to be confirmed, such as `deploying to live`. */
+  action: string;
+  /** Whether `--yes` was given. */
+  yes: boolean;
+  /** A word that has to be typed or piped even so. */
+  word?: string;
+  /** Whether `--yes` does instead of the word. */
+  yesSuffices?: true;
+}
+
+/** Whether a question is shown before something is done, unless `--yes` was given. */
+export function asks({ io }: Context, yes: boolean): boolean {
+  return !yes && canAsk(io);
+}
+
+/** The question is shown on standard error, so that has to be a terminal too. */
+export function canAsk({ stdin, stderr }: Io): boolean {
+  return stdin.isTTY === true && stderr.isTTY === true;
+}
+
+/**
+ * Makes sure, before any work is done, that the user can be asked, or has answered already; returns the function that asks.
+ * Where there is no terminal, it refuses at once what was not confirmed.
+ *
+ * @throws {UserError} CONFIRMATION_REQUIRED here, CANCELLED when the answer is no.
+ */
+export async function confirmation(
+  { io, out }: Context,
+  { action, yes, word, yesSuffices }: ConfirmationOptions,
+): Promise<(question: string) => Promise<void>> {
+  const answered = () => Promise.resolve();
+
+  if (yes && (word === undefined || yesSuffices)) return answered;
+  if (word === undefined) {
+    if (!canAsk(io)) throw required(`${action} needs a confirmation, and there is no terminal to ask on`, "add --yes");
+    return async (question) => {
+      const answer = await ask(io, `${question} ${out.errorStyle.dim("(y/N)")} `);
+      if (!/^y(es)?$/i.test(answer.trim())) throw cancelled();
+    };
+  }
+
+  if (canAsk(io)) {
+    return async (question) => {
+      const answer = await ask(io, `${question}\nType ${out.errorStyle.bold(printable(word))} to go on: `);
+      if (answer.trim() !== word.trim()) throw cancelled();
+    };
+  }
+  if ((await pipedLine(io)).trim() !== word.trim()) {
+    const [instead, fix] = yesSuffices ? ["", ", or add --yes"] : [", also with --yes", ""];
+    throw required(
+      `${action} needs the word "${printable(word)}" on standard input${instead}`,
+      `pipe it: echo ${shellWord(word)} | svc …${fix}`,
+    );
+  }
+  return answered;
+}
+
+/**
+ * What is typed in answer to a question, as one line.
+ *
+ * @param signal ends the question, as Ctrl+C does.
+ * @throws {UserError} CANCELLED.
+ */
+export async function ask(io: Io, question: string, signal?: AbortSignal): Promise<string> {
+  const terminal = createInterface({ input: io.stdin, output: io.stderr, terminal: true });
+  const given = new Promise<never>((_resolve, reject) => {
+    // Ctrl+C and Ctrl+D; without this the question would stay open and the process end with a warning.
+    terminal.once("SIGINT", () => {
+      io.stderr.write("\n");
+      reject(cancelled());
+    });
+    terminal.once("close", () => reject(cancelled()));
+    signal?.addEventListener("abort", () => reject(cancelled()), { once: true });
+  });
+  // A terminal that a process leaves while it asks stays as it was for that: without echo. Who gives a signal closes the question.
+  const release = signal === undefined ? beforeEnd(() => terminal.close()) : undefined;
+  try {
+    return await Promise.race([terminal.question(question), given]);
+  } finally {
+    terminal.close();
+    release?.();
+  }
+}
+
+/** Asks until there is an answer that can be; an empty one stands for the default, if there is one. @param mistakeIn what is wrong with an answer */
+export async function askUntil(
+  { io, out }: Context,
+  label: string,
+  {
+    otherwise,
+    ending,
+    mistakeIn,
+  }: { otherwise: string | undefined; ending: string; mistakeIn: (answer: string) => string | undefined },
+): Promise<string> {
+  const shown = otherwise === undefined ? "" : ` ${out.errorStyle.dim(`(${otherwise})`)}`;
+  while (true) {
+    const said = (await ask(io, `${label}${shown}${ending} `)).trim();
+    const value = said === "" ? otherwise : said;
+    const mistake = mistakeIn(value ?? "");
+    if (value !== undefined && mistake === undefined) return value;
+    out.note(mistake ?? "");
+  }
+}
+
+/** The first line of standard input; what there is of it when it ends, grows too long, or nothing more comes in time. */
+function pipedLine({ stdin }: Io): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const finish = () => {
+      clearTimeout(timer);
+      stdin.off("data", onData).off("end", finish).off("error", reject);
+      stdin.pause();
+      resolve(text.split("\n", 1)[0] ?? "");
+    };
+    const onData = (chunk: Buffer | string) => {
+      text += chunk.toString();
+      if (text.includes("\n") || text.length > PIPED_WORD_LENGTH_MAX) finish();
+    };
+    const timer = setTimeout(finish, PIPED_WORD_MS_MAX);
+    stdin.on("data", onData).once("end", finish).once("error", reject);
+  });
+}
+
+function required(message: string, fix: string): UserError {
+  return new UserError("CONFIRMATION_REQUIRED" satisfies LocalCode, message, fix);
+}
+
+/**
+ * Sends a request that changes something. Where Ctrl+C, a broken connection or the answer of something that stands before the service
+ * comes instead of its answer, nobody knows here whether it was carried out: the failure says so, and how to see.
+ *
+ * @param seen the command that shows whether it was carried out
+ * @throws {UserError} OUTCOME_UNKNOWN
+ */
+export async function outcomeOf<T>(seen: string, request: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { signal, caused, release } = interruption();
+  try {
+    return await request(signal);
+  } catch (error) {
+    if (await caused()) throw unknown("stopped before the service answered", seen, error);
+    if (error instanceof UserError && mayBeDone(error)) throw unknown(error.message, seen, error);
+    throw error;
+  } finally {
+    release();
+  }
+}
+
+function unknown(why: string, seen: string, cause: unknown): UserError {
+  const message = `${why}; it is not known whether this was carried out`;
+  return new UserError("OUTCOME_UNKNOWN" satisfies LocalCode, message, `see for yourself: ${seen}`, {}, cause);
+}

@@ -1,0 +1,60 @@
+import type { PendingQuery, Sql, TransactionSql } from "postgres";
+import { FUNCTIONS, type Parameter, type Signature } from "./functions.js";
+
+export type FunctionName = keyof typeof FUNCTIONS;
+
+type ValuesOf<Parameters> = {
+  -readonly [Index in keyof Parameters]: Parameters[Index] extends Parameter<infer Value> ? Value : never;
+};
+
+/** What a function is called with. */
+export type ArgumentsOf<Name extends FunctionName> = ValuesOf<(typeof FUNCTIONS)[Name]["parameters"]>;
+
+/** What it answers: unless its signature says something else, a document as JSON text. */
+export type AnswerOf<Name extends FunctionName> =
+  (typeof FUNCTIONS)[Name] extends Signature<infer _, infer Answer> ? Answer : never;
+
+/** Calls a function of svc_api in one round trip. Throws the errors that the function names. */
+export async function call<Name extends FunctionName>(
+  sql: Sql | TransactionSql,
+  name: Name,
+  ...args: ArgumentsOf<Name>
+): Promise<AnswerOf<Name>> {
+  const [row] = await queryOf(sql, name, args);
+  if (row === undefined) throw new Error("the database answered no row");
+  return row.answer as AnswerOf<Name>;
+}
+
+/** As `call`, with the answer in UTF-8: what may be many megabytes is passed on, not decoded and encoded again. */
+export async function callBytes<Name extends FunctionName>(
+  sql: Sql,
+  name: Name,
+  ...args: ArgumentsOf<Name>
+): Promise<Buffer> {
+  const [row] = await queryOf(sql, name, args).raw();
+  const [bytes] = row ?? [];
+  if (bytes === undefined) throw new Error("the database answered no row");
+  return bytes;
+}
+
+/** The text of each function's call: the driver keeps each text that it is given for ever, by its identity. */
+const templates = new Map<FunctionName, TemplateStringsArray>();
+
+/** A template as the driver takes it, with any values. */
+type Tag = (template: TemplateStringsArray, ...values: unknown[]) => PendingQuery<{ answer: unknown }[]>;
+
+function queryOf(sql: Sql | TransactionSql, name: FunctionName, args: readonly unknown[]) {
+  const { parameters }: Signature = FUNCTIONS[name];
+  const values = parameters.flatMap((parameter, index) => parameter.values(args[index] as never));
+  let template = templates.get(name);
+  if (template === undefined) templates.set(name, (template = templateOf(name)));
+  return (sql as Tag)(template, ...values);
+}
+
+function templateOf(name: FunctionName): TemplateStringsArray {
+  const { parameters, isText }: Signature = FUNCTIONS[name];
+  const count = parameters.flatMap(({ names }) => names).length;
+  const [begin, end] = [`select svc_api.${name}(`, `)${isText ? "::text" : ""} as answer`];
+  const strings = count === 0 ? [begin + end] : [begin, ...Array<string>(count - 1).fill(", "), end];
+  return Object.assign(strings, { raw: strings });
+}

@@ -1,0 +1,275 @@
+import type { AdminCredentials, EnvironmentRef, Page } from "./access.js";
+import type { CustomerFilters, ExplainedPart, RuleExecutionFilters, StoredForExplanation } from "./customers.js";
+import type { ActivationOptions, NewVersion } from "./config.js";
+import type { ChunkLimits, Trial } from "./evaluation.js";
+import type { EventFilters, StreamPage } from "./ingestion.js";
+import type { Installation } from "./monitoring.js";
+import type { Examination, PlanLimits } from "./operator.js";
+import type { Role } from "./organization.js";
+import type { SweptOperations } from "./retention.js";
+import type * as signIn from "./sign-in.js";
+import type { DeliveryFilters, NewWebhook, Resending, WebhookChanges } from "./webhooks.js";
+
+/** What a caller gives as one value: one argument of the function in the database, or several. */
+export interface Parameter<Value> {
+  /** As the function in the database calls them, in its order. */
+  readonly names: readonly string[];
+  readonly values: (value: Value) => readonly unknown[];
+}
+
+type Parameters = readonly Parameter<never>[];
+
+/** What a function takes and answers. */
+export interface Signature<Taken extends Parameters = Parameters, Answer = unknown> {
+  readonly parameters: Taken;
+  /** Its answer is JSON that is passed on as text: its members keep their order, and its numbers may exceed a double. */
+  readonly isText: boolean;
+  /** Of types only. */
+  readonly answer?: Answer;
+}
+
+/** Of a function that returns void. */
+type Nothing = "";
+type Maybe<Value> = Value | null | undefined;
+
+const arg = <Value>(name: string): Parameter<Value> => ({ names: [name], values: (value) => [value ?? null] });
+const text = (name: string) => arg<string>(name);
+const maybeText = (name: string) => arg<Maybe<string>>(name);
+const number = (name: string) => arg<number>(name);
+const bytes = (name: string) => arg<Buffer>(name);
+
+/** Members of an object, each the argument of its name. */
+const members = <Value extends object>(...keys: readonly (keyof Value & string)[]): Parameter<Value> => ({
+  names: keys.map((key) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
+  values: (value) => keys.map((key) => value[key] ?? null),
+});
+
+const takes = <const Taken extends Parameters>(...parameters: Taken) => ({
+  ...({ parameters, isText: true } as Signature<Taken, string>),
+  /** Of a function that answers something else than a document to pass on. */
+  answers: <Answer>(): Signature<Taken, Answer> => ({ parameters, isText: false }),
+});
+
+const by = members<AdminCredentials>("tokenHash", "organizationId");
+/** As `by`, where the audit log is written. */
+const actor = members<AdminCredentials>("tokenHash", "organizationId", "requestId");
+const at: Parameter<EnvironmentRef> = {
+  names: ["project_slug", "environment_name"],
+  values: ({ project, environment }) => [project, environment],
+};
+const page: Parameter<Page> = {
+  names: ["row_limit", "cursor"],
+  values: ({ limit, cursor }) => [limit, cursor ?? null],
+};
+/** A key without the key. */
+interface KeyDigest {
+  hash: Buffer;
+  hint: string;
+}
+
+const keyDigest = (...names: [hash: string, hint: string]): Parameter<KeyDigest> => ({
+  names,
+  values: ({ hash, hint }) => [hash, hint],
+});
+const newKeys: Parameter<{ test: KeyDigest; live: KeyDigest }> = {
+  names: ["test_key_hash", "test_key_hint", "live_key_hash", "live_key_hint"],
+  values: ({ test, live }) => [test.hash, test.hint, live.hash, live.hint],
+};
+const project = text("project_slug");
+const customer = text("customer_id");
+const webhook = text("webhook_id");
+const environmentId = number("environment_id");
+const workerId = text("worker_id");
+const rowLimit = number("row_limit");
+const linkHash = bytes("link_hash");
+const sessionHash = bytes("session_hash");
+const explained = arg<ExplainedPart>("explained");
+const byId = arg<boolean>("by_id");
+const activation = members<ActivationOptions>("expected", "force");
+const trial = members<Trial>("environmentId", "workerId");
+const trialSize: Parameter<ChunkLimits> = {
+  names: ["customer_limit", "operation_limit"],
+  values: ({ customers, operations }) => [customers, operations],
+};
+
+/**
+ * The functions of svc_api that are called with what they are given, and whose answer is passed on: what each takes, in its order. Each raises
+ * the errors that its SQL function names. Functions whose rows are mapped have a function of their own beside this file.
+ */
+export const FUNCTIONS = {
+  // Access. Authorizing raises unless the token may do an operation of iam.operations(); the operation itself checks again.
+  authorize_request: takes(by, text("operation"), maybeText("environment")).answers<Nothing>(),
+  whoami: takes(by),
+  record_question: takes(actor, at, text("task"), text("model"), number("fact_bytes")).answers<Nothing>(),
+  touch_token: takes(bytes("token_hash")).answers<Nothing>(),
+
+  // The organization. Who or what is removed or revoked is answered as it was.
+  list_organizations: takes(bytes("token_hash"), page),
+  list_members: takes(by, page),
+  update_member: takes(actor, text("user_id"), arg<Role>("role")),
+  remove_member: takes(actor, text("user_id")),
+  list_invitations: takes(by, page),
+  create_invitation: takes(actor, text("email"), arg<Role>("role"), linkHash),
+  revoke_invitation: takes(actor, text("invitation_id")),
+  create_password_reset: takes(actor, text("user_id"), linkHash),
+  mail_link: takes(linkHash, bytes("mailed_hash")).answers<Nothing>(),
+  list_tokens: takes(by, page),
+  create_token: takes(
+    actor,
+    text("label"),
+    arg<Maybe<Role>>("role"),
+    number("expires_in_days"),
+    bytes("new_token_hash"),
+  ),
+  revoke_token: takes(actor, text("token_id")),
+  list_audit_log: takes(by, maybeText("action"), maybeText("actor"), arg<Maybe<Date>>("since"), page),
+
+  // Projects and their keys.
+  list_projects: takes(by, page),
+  get_project: takes(by, project),
+  create_project: takes(actor, members<{ name: string; slug: string }>("name", "slug"), newKeys),
+  get_overview: takes(by, at),
+  list_keys: takes(by, at, page),
+  create_key: takes(actor, at, text("name"), keyDigest("key_hash", "hint")),
+  rotate_key: takes(actor, at, text("key_id"), number("grace_seconds"), keyDigest("new_key_hash", "new_hint")),
+  revoke_key: takes(actor, at, text("key_id")),
+
+  // Configuration. A version is named `v3`, or `latest`; a comparison is with the newest and the one before it unless named.
+  deploy_config: takes(actor, at, members<NewVersion>("snapshot", "hash", "provenance", "expected", "force")),
+  list_config_versions: takes(by, at, page),
+  get_config_version: takes(by, project, text("version_name")),
+  diff_config_versions: takes(by, project, maybeText("from_version"), maybeText("to_version")),
+  promote_config: takes(actor, project, text("version_name"), activation),
+  rollback_config: takes(actor, at, text("version_name"), activation),
+  list_activations: takes(by, at, page),
+  get_state_limit: takes(by, text("operation"), text("environment_name")).answers<number>(),
+
+  // Customers. To release none is to release all that were set aside.
+  list_customers: takes(by, at, members<CustomerFilters>("lifecycle", "segment", "inactiveSeconds", "setAside"), page),
+  get_customer: takes(by, at, customer),
+  customer_timeline: takes(by, at, customer, page),
+  customer_backlog: takes(by, at, customer),
+  release_customers: takes(actor, at, maybeText("customer_id")),
+  erase_customer: takes(actor, at, customer),
+  export_customer: takes(actor, at, customer).answers<Nothing>(),
+  open_export: takes(by, at, customer),
+  get_journey: takes(by, at, customer, text("journey_id")),
+  get_segment: takes(by, at, text("segment_id"), page),
+  list_rule_executions: takes(
+    by,
+    at,
+    members<RuleExecutionFilters>("customerId", "ruleId", "result", "since", "detail"),
+    page,
+  ),
+  begin_explanation: takes(by, at, customer, explained).answers<StoredForExplanation>(),
+  explanation_snapshot: takes(by, at, number("version"), explained).answers<unknown>(),
+
+  // Events and what is wrong with them: `list_events` may answer 13 MB of JSON. A stream without a position begins at the present.
+  list_events: takes(by, at, members<EventFilters>("customerId", "event", "status", "since"), page),
+  stream_events: takes(
+    by,
+    at,
+    members<Pick<EventFilters, "customerId" | "event">>("customerId", "event"),
+    maybeText("after"),
+    rowLimit,
+  ).answers<StreamPage>(),
+  get_diagnostics: takes(by, at),
+  list_schema_violations: takes(by, at, arg<Maybe<number>>("version"), page),
+
+  // Recomputes and previews: of one customer or of all, or what a dry run was of.
+  create_recompute: takes(actor, at, maybeText("customer_id"), arg<boolean>("dry_run"), maybeText("from_id")),
+  list_recomputes: takes(by, at, maybeText("status"), page),
+  get_recompute: takes(by, at, text("recompute_id")),
+  list_recompute_customers: takes(by, at, text("recompute_id"), byId, page),
+  retry_recompute: takes(actor, at, text("recompute_id")),
+  create_preview: takes(actor, at, text("snapshot"), text("hash"), arg<Maybe<number>>("sample")),
+  get_preview: takes(by, at, text("preview_id")),
+  list_preview_customers: takes(by, at, text("preview_id"), byId, page),
+
+  // Webhooks, deliveries and emissions. A deleted webhook is answered as it was.
+  create_webhook: takes(
+    actor,
+    at,
+    members<NewWebhook>("url", "eventTypes", "maxEventAge", "maxConcurrency", "maxPerSecond", "sealedSecret"),
+  ),
+  list_webhooks: takes(by, at, page),
+  get_webhook: takes(by, at, webhook),
+  update_webhook: takes(actor, at, webhook, arg<WebhookChanges>("changes")),
+  delete_webhook: takes(actor, at, webhook),
+  rotate_webhook_secret: takes(actor, at, webhook, number("grace_seconds"), bytes("sealed_secret")),
+  list_deliveries: takes(by, at, webhook, members<DeliveryFilters>("status", "eventType", "customerId"), page),
+  get_delivery: takes(by, at, webhook, text("delivery_id")),
+  resend_delivery: takes(actor, at, webhook, text("delivery_id")),
+  resend_deliveries: takes(actor, at, webhook, members<Resending>("since", "until", "statuses", "cursor")),
+  get_emission: takes(by, at, text("emission_id")),
+
+  // Pages and sign-in.
+  current_session: takes(sessionHash).answers<signIn.SessionUser | null>(),
+  begin_sign_in: takes(text("email"), text("address")).answers<signIn.BegunSignIn>(),
+  finish_sign_in: takes(
+    members<signIn.VerifiedSignIn>("email", "address", "userId", "passwordHash", "sessionHash", "previousHash"),
+  ).answers<boolean>(),
+  sign_out: takes(sessionHash).answers<Nothing>(),
+  invitation_of_link: takes(linkHash).answers<signIn.InvitationOfLink | null>(),
+  accept_invitation: takes(
+    members<signIn.Acceptance>("linkHash", "requestId", "previousHash", "sessionHash", "passwordHash"),
+  ).answers<boolean>(),
+  password_link: takes(linkHash).answers<signIn.PasswordLink | null>(),
+  set_password: takes(linkHash, text("password_hash")).answers<boolean>(),
+  begin_device_authorization: takes(
+    members<signIn.NewDevice>("deviceCodeHash", "userCode", "clientId", "address", "network"),
+  ).answers<signIn.DeviceBegun>(),
+  redeem_device_code: takes(
+    bytes("device_code_hash"),
+    text("client_id"),
+    bytes("token_hash"),
+  ).answers<signIn.DeviceRedeemed>(),
+  find_device_authorization: takes(sessionHash, text("user_code")).answers<signIn.DeviceFound>(),
+  decide_device_authorization: takes(
+    sessionHash,
+    text("user_code"),
+    arg<boolean>("approve"),
+  ).answers<signIn.DeviceDecided>(),
+  revoke_session_token: takes(bytes("token_hash"), text("client_id")).answers<{ revoked: boolean }>(),
+
+  // The operator, who has the database itself: these need the migrating user, not one of the service's roles.
+  bootstrap: takes(text("organization_slug"), text("email"), bytes("token_hash")),
+  operator_list_users: takes(),
+  operator_create_password_link: takes(text("email"), linkHash),
+  operator_reset_user: takes(text("email")).answers<Nothing>(),
+  operator_list_tokens: takes(text("organization_slug")),
+  operator_create_token: takes(
+    text("organization_slug"),
+    maybeText("email"),
+    text("label"),
+    arg<Maybe<Role>>("role"),
+    number("expires_in_days"),
+    bytes("token_hash"),
+  ),
+  operator_revoke_token: takes(text("token_id")),
+  operator_list_plans: takes(),
+  operator_get_plan: takes(text("plan_id")),
+  operator_set_plan: takes(text("plan_id"), arg<Partial<PlanLimits>>("changes")),
+  operator_assign_plan: takes(text("organization_slug"), text("plan_id")),
+  operator_remove_plan: takes(text("plan_id")),
+  operator_examine: takes().answers<Examination>(),
+
+  // Workers. What a sweep answers is how many rows it removed; of sign-ins a bigint, which is a text here.
+  metrics: takes().answers<Installation>(),
+  load_snapshot: takes(number("project_id"), number("version")).answers<unknown>(),
+  set_aside_customer: takes(environmentId, customer, text("error")).answers<Nothing>(),
+  postpone_evaluation: takes(environmentId).answers<Nothing>(),
+  suspect_environment: takes(environmentId, text("reason")).answers<Nothing>(),
+  begin_trial: takes(trial, trialSize).answers<(ChunkLimits & { suspended: string | null }) | null>(),
+  end_trial: takes(trial, trialSize).answers<Nothing>(),
+  leave_trial: takes(trial).answers<Nothing>(),
+  bury_worker: takes(workerId).answers<Nothing>(),
+  sign_off: takes(workerId).answers<Nothing>(),
+  release_webhooks: takes(workerId).answers<Nothing>(),
+  sweep_iam: takes().answers<string>(),
+  sweep_webhooks: takes(number("attempt_days"), rowLimit).answers<number>(),
+  sweep_recomputes: takes(rowLimit).answers<number>(),
+  sweep_operations: takes(environmentId, arg<number | null>("after_batch"), rowLimit).answers<SweptOperations>(),
+  sweep_keys: takes(environmentId, rowLimit).answers<number>(),
+  sweep_logs: takes(environmentId, rowLimit).answers<number>(),
+} satisfies Record<string, Signature>;

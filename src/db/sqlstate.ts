@@ -1,0 +1,49 @@
+/** What the codes of errors say: the server's SQLSTATEs, and the codes of the driver and of the system where there is no server to ask. */
+
+/** Of an error without one, and of what is no error, the empty text. */
+export function codeOf(error: unknown): string {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === "string" ? code : "";
+}
+
+const is = (codes: RegExp) => (error: unknown) => codes.test(codeOf(error));
+
+/** The way to the server is gone: CONNECTION_CLOSED, CONNECT_TIMEOUT, … of postgres.js, and ENOENT of the socket of a server that is down. */
+const AWAY = "08|CONNECT|ECONN|EPIPE|ETIMEDOUT|ENOENT";
+/** serialization_failure, deadlock_detected: others were at the same rows. */
+const CONFLICT = "40001|40P01";
+
+/** The same statement may succeed in a moment, on another connection: lost ones, a server that restarts or is full, a deadlock. */
+export const isTransient = is(new RegExp(`^(${AWAY}|${CONFLICT}|53300|57P0[123])`));
+
+/**
+ * The server cannot do it for now, or did not in time, whatever was asked: insufficient resources, a lock that was not free (55P03), recovery
+ * under way (55000), a timeout of the statement (57014), a shutdown or a crash (57P), a failover that left it read-only (25006).
+ */
+export const isUnavailable = is(new RegExp(`^(${AWAY}|${CONFLICT}|53|55P03|55000|57014|57P|25006)`));
+
+/** The fault is not in what was tried: a lack of room or of connections, conflicts, the state of the server, a refusal of ours. */
+export const isOfCircumstances = is(/^(25|40|53[134]|55|58|SV)/);
+
+/** Another holds a lock that was not to be waited for, or waits for one of ours: nothing was changed. */
+export const isLockConflict = is(/^(55P03|40P01)$/);
+
+/** The server refused a statement: SQLSTATEs have a digit, and other codes are longer or have none. */
+export const isOfServer = is(/^(?=.*\d)[0-9A-Z]{5}$/);
+
+/** The server ends, or has just begun, and ends what was under way. */
+export const isShutdown = is(/^57P..$/);
+
+/** The data is at fault, so that trying again is no use: data exceptions, violated constraints, program limits. */
+export const isDataFault = is(/^(22|23|54)...$/);
+
+/** A value cannot be stored: data exceptions, program limits. */
+export const isBadValue = is(/^(22|54)...$/);
+
+export const isDiskFull = is(/^53100$/);
+
+/** A function, table or schema is not there. */
+export const isUndefined = is(/^(42883|42P01|3F000)$/);
+
+/** Of svc_api: another worker has the recompute. */
+export const isTakenOver = is(/^SV011$/);

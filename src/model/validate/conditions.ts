@@ -1,0 +1,313 @@
+import { isIsoDate } from "../snapshot/duration.js";
+import { LIMITS } from "../snapshot/limits.js";
+import { at, list, type Problems, quote } from "../snapshot/problem.js";
+import type {
+  CompareOperator,
+  Condition,
+  EventSelector,
+  Field,
+  Measure,
+  OccurrenceScope,
+  PropertyCondition,
+  Scalar,
+  ScalarType,
+} from "../snapshot/types.js";
+import { checkDuration, type Place, refer, requireHealth, requireLifecycle, type Scope } from "./scope.js";
+import { choose, CONDITIONS, fits, PROPERTY_CONDITIONS, SELECTOR, SINCE_JOURNEY } from "./shapes.js";
+
+type Of<Kind extends Condition["kind"]> = Extract<Condition, { kind: Kind }>;
+type Check<Node> = (node: Node, path: string, scope: Scope, place: Place) => void;
+
+const TOP: Place = { depth: 1, inJourney: false };
+
+/** Checks a condition of any kind with all that is in it: shape, depth, references, types of values. */
+export function checkCondition(value: unknown, path: string, scope: Scope, place: Place = TOP): void {
+  if (tooDeep(path, scope, place.depth)) return;
+  if (!choose(CONDITIONS, "kind", value, path, scope.problems)) return;
+  const node = value as Condition;
+  (CHECKS[node.kind] as Check<Condition>)(node, path, scope, place);
+}
+
+const checkParts: Check<Of<"all" | "any">> = ({ conditions }, path, scope, place) =>
+  conditions.forEach((part, index) =>
+    checkCondition(part, at(path, "conditions", index), scope, { ...place, depth: place.depth + 1 }),
+  );
+
+const checkNumber: Check<Of<"count" | "distinct">> = (node, path, scope, { depth, inJourney }) => {
+  checkReading(node, path, scope, depth);
+  checkRemembered(node, node.value, at(path, "value"), scope, inJourney);
+};
+
+const checkActivity: Check<Of<"inactiveFor" | "activeWithin">> = ({ duration }, path, { problems }) =>
+  checkDuration(duration, at(path, "duration"), problems);
+
+/** What is checked of each kind of condition besides its shape. */
+const CHECKS: { readonly [Kind in Condition["kind"]]: Check<Of<Kind>> } = {
+  all: checkParts,
+  any: checkParts,
+  not: ({ condition }, path, scope, place) =>
+    checkCondition(condition, at(path, "condition"), scope, { ...place, depth: place.depth + 1 }),
+  count: checkNumber,
+  distinct: checkNumber,
+  aggregate: (node, path, scope, { depth }) => void checkReading(node, path, scope, depth),
+  latest: (node, path, scope, { depth }) => {
+    const field = checkReading(node, path, scope, depth);
+    if (field) checkComparison(field, node, path, scope.problems);
+  },
+  latestExists: (node, path, scope, { depth }) => void checkReading(node, path, scope, depth),
+  daysSince: (node, path, scope, { depth }) => void checkReading(node, path, scope, depth),
+  sequence: ({ first, then, within, since }, path, scope, { depth }) => {
+    checkDuration(within, at(path, "within"), scope.problems);
+    checkSince(since, at(path, "since"), scope);
+    checkSelector(first, at(path, "first"), scope, depth);
+    checkSelector(then, at(path, "then"), scope, depth);
+  },
+  trait: (node, path, scope) => {
+    const field = traitOf(node.trait, at(path, "trait"), scope);
+    if (field) checkComparison(field, node, path, scope.problems);
+  },
+  traitExists: ({ trait }, path, scope) => void traitOf(trait, at(path, "trait"), scope),
+  traitDateWithin: ({ trait, within }, path, scope) => {
+    checkDuration(within, at(path, "within"), scope.problems);
+    traitOfType(trait, "date", at(path, "trait"), scope);
+  },
+  traitDatePassed: ({ trait, by }, path, scope) => {
+    checkDuration(by, at(path, "by"), scope.problems);
+    traitOfType(trait, "date", at(path, "trait"), scope);
+  },
+  inactiveFor: checkActivity,
+  activeWithin: checkActivity,
+  inState: ({ atLeast }, path, scope) => {
+    checkDuration(atLeast, at(path, "atLeast"), scope.problems);
+    requireLifecycle(path, scope);
+  },
+  lifecycle: ({ states }, path, scope) => {
+    if (!requireLifecycle(path, scope)) return;
+    states.forEach((state, index) => refer("state", state, at(path, "states", index), scope));
+  },
+  segment: ({ segment }, path, scope) => refer("segment", segment, at(path, "segment"), scope),
+  journey: ({ journey }, path, scope) => refer("journey", journey, at(path, "journey"), scope),
+  journeyStep: ({ journey, step }, path, scope) => {
+    refer("journey", journey, at(path, "journey"), scope);
+    refer("step", step, at(path, "step"), scope, journey);
+  },
+  health: ({ component }, path, scope) => {
+    if (requireHealth(path, scope) && component !== undefined)
+      refer("component", component, at(path, "component"), scope);
+  },
+  healthBand: ({ bands }, path, scope) => {
+    if (requireHealth(path, scope))
+      bands.forEach((band, index) => refer("band", band, at(path, "bands", index), scope));
+  },
+};
+
+/** Checks a number that a score is made of, other than a trait. Its own shape is sound. */
+export function checkMeasuredOccurrences(
+  node: Exclude<Measure, { kind: "trait" }>,
+  path: string,
+  scope: Scope,
+  most: { value: number; path: string },
+): void {
+  const field = checkReading(node, path, scope, 0);
+  if (node.kind === "count" || node.kind === "distinct") checkRemembered(node, most.value, most.path, scope, false);
+  if (node.kind === "latest") requireType(field, node.property, ["number"], "a score is made of", path, scope);
+}
+
+/** The declared type of a trait, where it can be told; reported where there is no such trait. */
+function traitOf(trait: string, path: string, scope: Scope): Field | undefined {
+  refer("trait", trait, path, scope);
+  return scope.traits?.get(trait);
+}
+
+/** The declared type of a trait, where it is the one that is needed. */
+export function traitOfType(trait: string, type: Field["type"], path: string, scope: Scope): Field | undefined {
+  const field = traitOf(trait, path, scope);
+  if (!field || field.type === type) return field;
+  scope.problems.add(path, "TYPE_MISMATCH", `the trait ${quote(trait)} is of the type ${field.type}, not ${type}`);
+  return undefined;
+}
+
+/** What reads the occurrences of one event. */
+type Reading =
+  | Of<"count" | "distinct" | "aggregate" | "latest" | "latestExists" | "daysSince">
+  | Exclude<Measure, { kind: "trait" }>;
+
+/** Checks which occurrences are read, and that the property can be computed with. The declared type of the property, where it can be told. */
+function checkReading(node: Reading, path: string, scope: Scope, depth: number): Field | undefined {
+  if (node.kind !== "daysSince") checkScope(node, path, scope);
+  checkSelector(node.of, at(path, "of"), scope, depth);
+  if (!("property" in node)) return undefined;
+  // What is wrong with the selector itself was told.
+  const event: unknown = (node.of as Partial<EventSelector> | null | undefined)?.event;
+  if (typeof event !== "string") return undefined;
+  const field = propertyOf(event, node.property, at(path, "property"), scope);
+  if (node.kind === "aggregate") {
+    requireType(field, node.property, ["number"], `"${node.function}" is computed of`, path, scope);
+  } else if (node.kind === "distinct") {
+    const scalars: ScalarType[] = ["string", "number", "boolean", "date"];
+    requireType(field, node.property, scalars, "different values are counted of", path, scope);
+  }
+  return field;
+}
+
+function requireType(
+  field: Field | undefined,
+  property: string,
+  types: Field["type"][],
+  purpose: string,
+  path: string,
+  { problems }: Scope,
+): void {
+  if (!field || types.includes(field.type)) return;
+  const asked = types.length === 1 ? `the type ${types[0]!}` : `the types ${types.join(", ")}`;
+  const message = `${purpose} properties of ${asked}; ${quote(property)} is of the type ${field.type}`;
+  problems.add(at(path, "property"), "TYPE_MISMATCH", message);
+}
+
+function checkScope({ within, since }: OccurrenceScope, path: string, scope: Scope): void {
+  checkDuration(within, at(path, "within"), scope.problems);
+  checkSince(since, at(path, "since"), scope);
+  if (within !== undefined && since !== undefined) {
+    const message = `occurrences are those in a window ("within") or since a start ("since"), not both`;
+    scope.problems.add(path, "INVALID_SHAPE", message);
+  }
+}
+
+function checkSince(since: unknown, path: string, scope: Scope): void {
+  if (since === undefined) return;
+  if (since === "state") {
+    requireLifecycle(path, scope);
+  } else if (typeof since !== "object") {
+    scope.problems.add(path, "INVALID_SHAPE", `must be "state", or an object that names a journey`);
+  } else if (fits(SINCE_JOURNEY, since, path, scope.problems)) {
+    refer("journey", (since as { journey: string }).journey, at(path, "journey"), scope);
+  }
+}
+
+/** A number of occurrences among those that may cease to count needs as many of them remembered; different values are always remembered. */
+function checkRemembered(
+  node: OccurrenceScope & { kind: "count" | "distinct" },
+  value: number,
+  path: string,
+  { problems }: Scope,
+  inJourney: boolean,
+): void {
+  if (value <= LIMITS.windowedCount) return;
+  const forever = node.within === undefined && node.since === undefined && !inJourney;
+  if (node.kind === "distinct") {
+    problems.add(path, "TOO_MANY", `different values are counted up to ${LIMITS.windowedCount}`);
+  } else if (!forever) {
+    const message = `a count over a window, or since a start, compares with at most ${LIMITS.windowedCount}`;
+    problems.add(path, "TOO_MANY", message);
+  }
+}
+
+/** Checks which occurrences are selected: the event, and the filter on its properties. */
+export function checkSelector(value: unknown, path: string, scope: Scope, depth: number): void {
+  if (!fits(SELECTOR, value, path, scope.problems)) return;
+  const { event, where } = value as EventSelector;
+  refer("event", event, at(path, "event"), scope);
+  if (where !== undefined) checkFilter(where, event, at(path, "where"), scope, depth + 1);
+}
+
+function checkFilter(value: unknown, event: string, path: string, scope: Scope, depth: number): void {
+  if (tooDeep(path, scope, depth)) return;
+  if (!choose(PROPERTY_CONDITIONS, "kind", value, path, scope.problems)) return;
+  const node = value as PropertyCondition;
+  switch (node.kind) {
+    case "all":
+    case "any":
+      node.conditions.forEach((part, index) =>
+        checkFilter(part, event, at(path, "conditions", index), scope, depth + 1),
+      );
+      break;
+    case "not":
+      checkFilter(node.condition, event, at(path, "condition"), scope, depth + 1);
+      break;
+    case "compare":
+    case "exists": {
+      const field = propertyOf(event, node.property, at(path, "property"), scope);
+      if (field && node.kind === "compare") checkComparison(field, node, path, scope.problems);
+      break;
+    }
+  }
+}
+
+/** The declared type of a property, where it can be told; reported where the event has no such property. */
+function propertyOf(event: string, property: string, path: string, scope: Scope): Field | undefined {
+  refer("property", property, path, scope, event);
+  return scope.events.get(event)?.get(property);
+}
+
+/** Whether conditions are within more others than allowed; reported where they are. */
+function tooDeep(path: string, { problems }: Scope, depth: number): boolean {
+  if (depth <= LIMITS.conditionDepth) return false;
+  problems.add(path, "TOO_DEEP", `conditions are nested more than ${LIMITS.conditionDepth} deep`);
+  return true;
+}
+
+const ORDERS: CompareOperator[] = ["lt", "lte", "gt", "gte"];
+
+/** Which comparisons have a meaning for which type. */
+const OPERATORS: Record<Field["type"], readonly CompareOperator[]> = {
+  string: ["eq", "ne", "in", "notIn", "contains"],
+  number: ["eq", "ne", "in", "notIn", ...ORDERS],
+  boolean: ["eq", "ne"],
+  date: ["eq", "ne", ...ORDERS],
+  array: ["contains"],
+};
+
+/** Checks that a comparison fits the declared type of what it compares: operator, type of the value, enum. */
+function checkComparison(
+  field: Field,
+  { operator, value }: { operator: CompareOperator; value: Scalar | Scalar[] },
+  path: string,
+  problems: Problems,
+): void {
+  if (!OPERATORS[field.type].includes(operator)) {
+    const message = `a value of the type ${field.type} cannot be compared by "${operator}", only by ${list(OPERATORS[field.type])}`;
+    problems.add(at(path, "operator"), "TYPE_MISMATCH", message);
+    return;
+  }
+  const place = at(path, "value");
+  const expected = expectedValue(field, operator);
+  if (operator === "in" || operator === "notIn") {
+    if (!Array.isArray(value)) problems.add(place, "TYPE_MISMATCH", `"${operator}" compares with a list of values`);
+    else value.forEach((item, index) => checkValue(expected, item, at(place, index), problems));
+  } else if (Array.isArray(value)) {
+    problems.add(place, "TYPE_MISMATCH", `"${operator}" compares with one value, not with a list`);
+  } else {
+    checkValue(expected, value, place, problems);
+  }
+}
+
+interface ExpectedValue {
+  type: ScalarType;
+  enum?: string[];
+}
+
+function expectedValue(field: Field, operator: CompareOperator): ExpectedValue {
+  if (field.type === "array") return field.items;
+  // A part of a text need not be one of the texts allowed.
+  if (field.type === "string" && operator !== "contains") return field;
+  return { type: field.type };
+}
+
+function checkValue(expected: ExpectedValue, value: Scalar, path: string, problems: Problems): void {
+  const type = expected.type === "date" ? "string" : expected.type;
+  if (typeof value !== type) {
+    problems.add(path, "TYPE_MISMATCH", `must be of the type ${expected.type}, as declared`);
+  } else if (expected.type === "date" && !isIsoDate(value as string)) {
+    const message = `${quote(value as string)} is neither an ISO 8601 date nor a date-time with a zone`;
+    problems.add(path, "INVALID_VALUE", message);
+  } else if (expected.enum) {
+    checkChoice(expected.enum, value as string, path, problems);
+  }
+}
+
+/** Checks that a text is one of the values that its field declares. */
+export function checkChoice(declared: readonly string[], value: string, path: string, problems: Problems): void {
+  if (declared.includes(value)) return;
+  const message = `${quote(value)} is none of the declared values ${list(declared)}`;
+  problems.addNear(path, "INVALID_VALUE", message, value, declared);
+}

@@ -1,0 +1,138 @@
+import { canonicalJson } from "../snapshot/canonical.js";
+import { isIsoDate, parseDuration } from "../snapshot/duration.js";
+import type { CompareOperator, Condition, Journey, JourneyStep, PropertyCondition, Scalar } from "../snapshot/types.js";
+import { conditionText } from "../snapshot/words.js";
+
+type AnyCondition = Condition | PropertyCondition;
+
+/** Which values of its subject meet a condition: those that are listed, or those between two ends. */
+interface Demand {
+  /** The same for conditions that ask of the same thing. */
+  subject: string;
+  values?: readonly Scalar[];
+  from: number;
+  to: number;
+  /** Whether the ends themselves do not meet it. */
+  isOpen: boolean;
+}
+
+/** Of more parts, each pair is not looked at: what is certain is found in small conditions, and nobody waits for the rest. */
+const PARTS_MAX = 50;
+
+const ANY = { from: -Infinity, to: Infinity, isOpen: false };
+
+/** Why a condition never holds, whatever happens, as far as a look at its parts tells; null where it may. It must be sound. */
+export function neverHolds(condition: Condition): string | null {
+  switch (condition.kind) {
+    case "count":
+    case "distinct":
+    case "health": {
+      const what = { count: "a count", distinct: "a number of different values", health: "a health score" };
+      const { kind, operator, value } = condition;
+      if (operator === "lt" && value === 0) return `${what[kind]} is never less than 0`;
+      return kind === "health" && operator === "gt" && value === 100 ? `${what[kind]} is never more than 100` : null;
+    }
+    case "all":
+      return firstReason(condition.conditions) ?? neverTogether(condition);
+    case "any": {
+      const reasons = condition.conditions.map(neverHolds);
+      return reasons.every(Boolean) ? (reasons[0] ?? null) : null;
+    }
+    default:
+      return null;
+  }
+}
+
+function firstReason(conditions: readonly Condition[]): string | null {
+  for (const condition of conditions) {
+    const reason = neverHolds(condition);
+    if (reason !== null) return reason;
+  }
+  return null;
+}
+
+/** Why a step is never met, whatever a customer does; null where it may. It is asked for while its journey is active and it is unfinished. */
+export function neverMet({ when, id: step }: JourneyStep, { id: journey, anyOrder }: Journey): string | null {
+  const here = { kind: "journeyStep", journey, step } as const;
+  const known: Condition[] = [
+    { kind: "journey", journey, statuses: ["active"] },
+    { kind: "not", condition: { ...here, is: "completed" } },
+    ...(anyOrder ? [] : [{ ...here, is: "current" } as const]),
+  ];
+  return neverHolds({ kind: "all", conditions: [...known, when] });
+}
+
+/** Why two parts of a condition never hold at once; null where they may. */
+export function neverTogether(condition: AnyCondition): string | null {
+  const parts = exclusiveParts(condition);
+  return parts && `${parts.map(conditionText).join("; ")}: these never hold at once`;
+}
+
+/**
+ * Two parts of a condition that never hold together, where a look at the two is enough to tell: one is the other's opposite, or they ask for
+ * different values of the same thing. What takes more than that is let pass.
+ */
+function exclusiveParts(condition: AnyCondition): [AnyCondition, AnyCondition] | null {
+  const parts = partsOf(condition);
+  if (parts.length > PARTS_MAX) return null;
+  for (const [index, one] of parts.entries()) {
+    const other = parts.slice(0, index).find((before) => exclude(before, one));
+    if (other) return [other, one];
+  }
+  return null;
+}
+
+/** What has to hold all at once. */
+function partsOf(condition: AnyCondition): AnyCondition[] {
+  return condition.kind === "all" ? condition.conditions.flatMap(partsOf) : [condition];
+}
+
+function exclude(one: AnyCondition, other: AnyCondition): boolean {
+  if (isOpposite(one, other) || isOpposite(other, one)) return true;
+  const [a, b] = [demandOf(one), demandOf(other)];
+  if (!a || !b || a.subject !== b.subject) return false;
+  if (a.values && b.values) return !a.values.some((value) => b.values!.includes(value));
+  return isBelow(a, b) || isBelow(b, a);
+}
+
+function isOpposite(one: AnyCondition, other: AnyCondition): boolean {
+  return one.kind === "not" && canonicalJson(one.condition) === canonicalJson(other);
+}
+
+function isBelow(a: Demand, b: Demand): boolean {
+  return a.to < b.from || (a.to === b.from && (a.isOpen || b.isOpen));
+}
+
+function demandOf(condition: AnyCondition): Demand | null {
+  switch (condition.kind) {
+    case "lifecycle":
+      return { subject: "lifecycle", values: condition.states, ...ANY };
+    case "healthBand":
+      return { subject: "band", values: condition.bands, ...ANY };
+    case "journey":
+      return { subject: `journey ${condition.journey}`, values: condition.statuses, ...ANY };
+    case "inactiveFor":
+      return { subject: "silence", ...ANY, from: parseDuration(condition.duration) };
+    case "activeWithin":
+      return { subject: "silence", ...ANY, to: parseDuration(condition.duration), isOpen: true };
+    default: {
+      if (!("operator" in condition)) return null;
+      const { operator, value, ...asked } = condition;
+      const values = valuesOf(operator, value);
+      return values && { subject: canonicalJson(asked), ...values };
+    }
+  }
+}
+
+function valuesOf(operator: CompareOperator, value: Scalar | Scalar[]): Omit<Demand, "subject"> | null {
+  const values = [value].flat();
+  if (operator === "eq" || operator === "in") {
+    // One instant can be written in several ways.
+    if (values.some((one) => typeof one === "string" && isIsoDate(one))) return null;
+    return typeof value === "number" ? { values, from: value, to: value, isOpen: false } : { values, ...ANY };
+  }
+  if (typeof value !== "number") return null;
+  const isOpen = operator === "gt" || operator === "lt";
+  if (operator === "gt" || operator === "gte") return { ...ANY, from: value, isOpen };
+  return operator === "lt" || operator === "lte" ? { ...ANY, to: value, isOpen } : null;
+}

@@ -1,0 +1,44 @@
+import type { Sql } from "postgres";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { FUNCTIONS } from "../../src/db/api/functions.js";
+import { createDatabase, type TestDatabase } from "../support/database.js";
+
+interface Declared {
+  name: string;
+  /** Of what is passed, in order. */
+  args: string[];
+  answersJson: boolean;
+}
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createDatabase();
+});
+afterAll(() => db.drop());
+
+const declaredIn = (sql: Sql) => sql<Declared[]>`
+  select proname as name, coalesce(proargnames[1:pronargs], '{}') as args, prorettype = 'json'::regtype as "answersJson"
+  from pg_proc where pronamespace = 'svc_api'::regnamespace and prokind = 'f'`;
+
+it("each function of the table is one of svc_api, with these arguments in this order", async () => {
+  const declared = new Map((await declaredIn(db.sql)).map(({ name, args }) => [name, args]));
+  const taken = Object.entries(FUNCTIONS).map(([name, { parameters }]) => [
+    name,
+    parameters.flatMap(({ names }) => [...names]),
+  ]);
+  expect(taken).toEqual(Object.keys(FUNCTIONS).map((name) => [name, declared.get(name)]));
+});
+
+it("what is passed on as text is JSON in the database", async () => {
+  const json = new Set((await declaredIn(db.sql)).filter(({ answersJson }) => answersJson).map(({ name }) => name));
+  const texts = Object.entries(FUNCTIONS).filter(([, { isText }]) => isText);
+  expect(texts.map(([name]) => name).filter((name) => !json.has(name))).toEqual([]);
+});
+
+it("each parameter gives as many values as it has names", () => {
+  // Whatever is asked of it, it has it.
+  const anything = new Proxy({}, { get: () => anything }) as never;
+  for (const [name, { parameters }] of Object.entries(FUNCTIONS)) {
+    for (const { names, values } of parameters) expect(values(anything), name).toHaveLength(names.length);
+  }
+});

@@ -1,0 +1,78 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { SentOperation } from "../../src/client/index.js";
+import { DemoFailure } from "../../src/demo/failure.js";
+import { partitionOf, sendAll } from "../../src/demo/send.js";
+import { type Fate, type Front, refusal, startFront } from "../client/support/front.js";
+import { Memory } from "../client/support/memory.js";
+
+function* operations(count: number): Generator<SentOperation> {
+  for (let index = 0; index < count; index++) {
+    const customerId = `customer-${index % 37}`;
+    if (index % 10 === 0) yield { type: "identify", customerId, traits: { seats: index } };
+    else yield { type: "track", customerId, event: "e", idempotencyKey: `key-${index}` };
+  }
+}
+
+test("customers spread over all partitions", () => {
+  const partitions = Array.from({ length: 400 }, (_, index) => partitionOf(`customer-${index}`, 4));
+  for (const one of [0, 1, 2, 3]) expect(partitions.filter((other) => other === one).length).toBeGreaterThan(60);
+});
+
+describe("sending", () => {
+  let memory: Memory;
+  let front: Front;
+  afterEach(() => front.stop());
+
+  async function start(next: (request: number) => Fate): Promise<{ url: string; apiKey: string }> {
+    memory = new Memory();
+    front = await startFront(memory.backend, next);
+    return { url: front.url, apiKey: "svc_test_x" };
+  }
+
+  test("loses and doubles nothing where requests fail that may be sent again, and tells how far it is", async () => {
+    const told: number[] = [];
+    const service = await start((request) => (request % 2 === 0 ? "loseAnswer" : "pass"));
+    const sent = await sendAll(operations(9_500), { ...service, onProgress: (done) => told.push(done) });
+    expect(sent).toEqual({ events: 8_550, retries: expect.any(Number) as number });
+    expect(sent.retries).toBeGreaterThan(5);
+    const byCustomer = (all: Iterable<SentOperation>) =>
+      [...all]
+        .filter(({ type }) => type === "track")
+        .toSorted((a, b) => (a.customerId < b.customerId ? -1 : a.customerId > b.customerId ? 1 : 0));
+    expect(byCustomer(memory.accepted)).toEqual(byCustomer(operations(9_500)));
+    expect(told.at(-1)).toBe(9_500);
+  });
+
+  test("ends at the first operation that is refused, and names it", async () => {
+    const service = await start(() => refusal(422, "SOME_CODE", { field: "events[3].event" }));
+    const sent = sendAll(operations(9_500), { ...service, senders: 1 });
+    await expect(sent).rejects.toThrow(
+      'the service refused "key-3" of the customer "customer-3": 422 SOME_CODE event: ',
+    );
+    await expect(sent).rejects.toBeInstanceOf(DemoFailure);
+    expect(memory.accepted).toEqual([]);
+  });
+
+  test("ends where the service takes nothing", async () => {
+    const service = await start(() => refusal(401, "INVALID_API_KEY"));
+    await expect(sendAll(operations(10), service)).rejects.toThrow("the service refused: 401 INVALID_API_KEY");
+  });
+
+  test("passes on the failure of its source", async () => {
+    const service = await start(() => "pass");
+    function* source() {
+      yield* operations(1_500);
+      throw new DemoFailure("file:1501: is not JSON", 2);
+    }
+    await expect(sendAll(source(), service)).rejects.toThrow("file:1501");
+  });
+
+  test("can be stopped from outside while it waits", async () => {
+    const stop = new AbortController();
+    const service = await start(() => {
+      setImmediate(() => stop.abort(new DemoFailure("stopped by SIGINT")));
+      return refusal(503, "SERVICE_UNAVAILABLE", {}, { "retry-after": "5" });
+    });
+    await expect(sendAll(operations(10), { ...service, signal: stop.signal })).rejects.toThrow("stopped by SIGINT");
+  });
+});

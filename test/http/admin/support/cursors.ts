@@ -1,0 +1,15 @@
+import type { Sql } from "postgres";
+
+/** The cursor by which a list would go on after a position, which need not be one that it gives. */
+export async function cursorOf(sql: Sql, list: string, position: unknown): Promise<string> {
+  const [row] = await sql<[{ cursor: string }]>`select svc.encode_cursor(${list}, ${String(position)}) as cursor`;
+  return row.cursor;
+}
+
+/** What the cursor of a list begins with: the list's name. */
+export async function listOf(sql: Sql, cursor: string): Promise<string> {
+  const bytes = Buffer.from(cursor, "base64url");
+  const [row] = await sql<[{ plain: Buffer }]>`
+    select svc.apply_keystream(${bytes.subarray(16)}, ${bytes.subarray(0, 16)}, k.secret) as plain from svc.cursor_secret as k`;
+  return (JSON.parse(row.plain.toString()) as [string])[0];
+}
