@@ -15,7 +15,8 @@ declare
   _tag bytea;
 begin
   select k.secret into strict _secret from svc.cursor_secret as k;
-  _tag := substr(sha256(_secret || _plain), 1, 16);
+  -- Begins with A: a cursor that began with - would be taken for an option on a command line.
+  _tag := set_byte(substr(sha256(_secret || _plain), 1, 16), 0, 0);
   return rtrim(translate(encode(_tag || svc.apply_keystream(_plain, _tag, _secret), 'base64'), E'+/\n', '-_'), '=');
 end;
 $$;

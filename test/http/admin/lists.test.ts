@@ -136,6 +136,12 @@ describe("a cursor", () => {
     }
     expect([...answers]).toEqual([400]);
   });
+
+  it("never begins with what a command line takes for an option", async () => {
+    const [{ beginnings }] = await service.db.sql<[{ beginnings: string[] }]>`
+      select array_agg(distinct left(svc.encode_cursor('events', n::text), 1)) as beginnings from generate_series(1, 500) as n`;
+    expect(beginnings).toEqual(["A"]);
+  });
 });
 
 describe("a position that no list gave", () => {
