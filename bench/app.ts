@@ -59,7 +59,7 @@ function oneCallPerRequest(sql: ReturnType<typeof connect>): IngestBackend {
       const text = typeof body === "string" ? body : decodeJson(body);
       return ingestBatch(sql, { keyHash, batchId: randomUUID(), repeated: false }, text);
     },
-    single: async (keyHash, body) => {
+    single: async ({ keyHash }, body) => {
       const call = { keyHash, batchId: randomUUID(), repeated: false };
       const { limit, remaining, outcomes } = await ingestSingles(sql, call, [body]);
       const [outcome] = outcomes;

@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { BATCHES } from "../attacks/kinds/batches.js";
+import { EVENTS } from "../attacks/kinds/events.js";
 import { BODIES } from "../attacks/kinds/bodies.js";
 import type { Attack } from "../attacks/kinds/attack.js";
 import { JOBS } from "../attacks/kinds/jobs.js";
@@ -20,7 +20,7 @@ export const FLOODS: readonly string[] = [
 /** Single events of a quiet organization until they are visible, in each of the floods of another one, beside the same before it; in all of them where none is named. */
 export async function benchFairness(seconds: number, only: readonly string[]): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const flood of [...BATCHES, ...JOBS, ...READS, ...WEBHOOKS, ...BODIES]) {
+  for (const flood of [...EVENTS, ...JOBS, ...READS, ...WEBHOOKS, ...BODIES]) {
     if ((only.length > 0 ? only : FLOODS).includes(flood.name))
       rows.push(row(flood, await measured(flood, seconds * 1_000)));
   }

@@ -1,6 +1,6 @@
 /** All attacks, those that a service may not survive last. */
 import type { Attack } from "./attack.js";
-import { BATCHES } from "./batches.js";
+import { EVENTS } from "./events.js";
 import { BODIES } from "./bodies.js";
 import { CYCLES } from "./cycle.js";
 import { DISTINCT_VALUES } from "./distinct.js";
@@ -16,7 +16,7 @@ export const ATTACKS: readonly Attack[] = [
   TAKEOVER,
   LOCKS,
   ...BODIES,
-  ...BATCHES,
+  ...EVENTS,
   ...READS,
   ...JOBS,
   ...WEBHOOKS,

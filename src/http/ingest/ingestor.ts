@@ -10,7 +10,7 @@ import { isBadValue } from "../../db/sqlstate.js";
 import type { Bytes, JsonBody } from "../request/body.js";
 import type { HeldBody } from "../request/body-budget.js";
 import type { LargeBatches } from "./large-batches.js";
-import { KeyedCallQueue, type CallQueueLoad, type QueuedRequest } from "./keyed-call-queue.js";
+import { KeyedCallQueue, type CallQueueLoad, type KeyHolder, type QueuedRequest } from "./keyed-call-queue.js";
 import { withRetries } from "./retry.js";
 
 export interface SingleOutcome {
@@ -18,17 +18,6 @@ export interface SingleOutcome {
   remaining: number;
   outcome: { eventId: string; duplicate: boolean } | IngestFailure;
   warning: IngestFailure | undefined;
-}
-
-/** Whose a batch is: the keys of an organization have their turn together. */
-export interface BatchSender {
-  keyHash: Buffer;
-  organizationId: string;
-}
-
-interface Batch<Body> {
-  keyHash: Buffer;
-  body: Body;
 }
 
 export interface IngestorOptions {
@@ -49,12 +38,14 @@ export interface IngestorOptions {
  * larger call costs less an event. Several keys do not wait for one another.
  */
 const SINGLE_CALLS_OF_KEY = 1;
+/** Of the calls with single events, those of one organization. */
+const SINGLE_CALLS_OF_ORGANIZATION = 3;
 /**
  * Of the calls with batches, those of one organization. With all eight, events of others took three times as long on two processors, and its own
  * batches came no faster.
  */
 const BATCH_CALLS_OF_ORGANIZATION = 3;
-/** Of the batches that may wait, those of one organization: it leaves room to others. */
+/** Of the requests that may wait, those of one organization: it leaves room to others. */
 const WAITING_SHARE_OF_ORGANIZATION = 0.5;
 /** Calls with large batches under way at once: more than one thread can check meanwhile. */
 export const LARGE_CALLS = 3;
@@ -70,36 +61,45 @@ const CALL_SINGLES_MAX = 500;
  */
 export class Ingestor {
   readonly #singles: KeyedCallQueue<SingleOutcome>;
-  readonly #batches: KeyedCallQueue<BatchAnswer, Batch<string>>;
-  readonly #largeBatches: KeyedCallQueue<BatchAnswer, Batch<Bytes>>;
+  readonly #batches: KeyedCallQueue<BatchAnswer>;
+  readonly #largeBatches: KeyedCallQueue<BatchAnswer, Bytes>;
 
   constructor(sql: Sql, large: LargeBatches, options: IngestorOptions) {
     const { concurrency, waitingMax, batchConcurrency = 8, batchesWaitingMax = 1_000, answerMsMax = 35_000 } = options;
+    const shareOf = (waiting: number) => Math.ceil(waiting * WAITING_SHARE_OF_ORGANIZATION);
     this.#singles = new KeyedCallQueue(
       {
         concurrency,
+        concurrencyOfOrganization: SINGLE_CALLS_OF_ORGANIZATION,
         concurrencyOfKey: SINGLE_CALLS_OF_KEY,
         waitingMax,
-        waitingOfKeyMax: waitingMax,
+        waitingOfOrganizationMax: shareOf(waitingMax),
         callMax: CALL_SINGLES_MAX,
         answerMsMax,
       },
-      (key, requests, isWanted) => sendSingles(sql, Buffer.from(key, "hex"), requests, isWanted),
+      (keyHash, requests, isWanted) => sendSingles(sql, keyHash, requests, isWanted),
     );
-    const waitingOfKeyMax = Math.ceil(batchesWaitingMax * WAITING_SHARE_OF_ORGANIZATION);
-    const one = { waitingMax: batchesWaitingMax, waitingOfKeyMax, callMax: 1, answerMsMax };
+    const batches = (calls: number, callsOfOrganization: number) => ({
+      concurrency: calls,
+      concurrencyOfOrganization: callsOfOrganization,
+      concurrencyOfKey: callsOfOrganization,
+      waitingMax: batchesWaitingMax,
+      waitingOfOrganizationMax: shareOf(batchesWaitingMax),
+      callMax: 1,
+      answerMsMax,
+    });
     this.#batches = new KeyedCallQueue(
-      { ...one, concurrency: batchConcurrency, concurrencyOfKey: BATCH_CALLS_OF_ORGANIZATION },
-      async (_, [request], isWanted) => {
-        const { keyHash, body } = request!.body;
-        request!.resolve(await withRetries((call) => ingestBatch(sql, { keyHash, ...call }, body), isWanted));
+      batches(batchConcurrency, BATCH_CALLS_OF_ORGANIZATION),
+      async (keyHash, [request], isWanted) => {
+        const { body, resolve } = request!;
+        resolve(await withRetries((call) => ingestBatch(sql, { keyHash, ...call }, body), isWanted));
       },
     );
     this.#largeBatches = new KeyedCallQueue(
-      { ...one, concurrency: LARGE_CALLS, concurrencyOfKey: LARGE_CALLS_OF_ORGANIZATION },
-      async (_, [request], isWanted) => {
-        const { keyHash, body } = request!.body;
-        request!.resolve(await large.send(keyHash, body, isWanted));
+      batches(LARGE_CALLS, LARGE_CALLS_OF_ORGANIZATION),
+      async (keyHash, [request], isWanted) => {
+        const { body, resolve } = request!;
+        resolve(await large.send(keyHash, body, isWanted));
       },
     );
   }
@@ -114,13 +114,13 @@ export class Ingestor {
   }
 
   /** `held` is what the body takes of the memory: it is given back when the database has done with it. */
-  batch({ keyHash, organizationId }: BatchSender, body: JsonBody, held?: HeldBody): Promise<BatchAnswer> {
-    if (typeof body === "string") return this.#batches.add(organizationId, { keyHash, body }, held);
-    return this.#largeBatches.add(organizationId, { keyHash, body }, held);
+  batch(holder: KeyHolder, body: JsonBody, held?: HeldBody): Promise<BatchAnswer> {
+    if (typeof body === "string") return this.#batches.add(holder, body, held);
+    return this.#largeBatches.add(holder, body, held);
   }
 
-  single(keyHash: Buffer, body: string, held?: HeldBody): Promise<SingleOutcome> {
-    return this.#singles.add(keyHash.toString("hex"), body, held);
+  single(holder: KeyHolder, body: string, held?: HeldBody): Promise<SingleOutcome> {
+    return this.#singles.add(holder, body, held);
   }
 }
 

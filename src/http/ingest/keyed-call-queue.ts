@@ -1,15 +1,22 @@
 import type { HeldBody } from "../request/body-budget.js";
 import { OverdueError, QueueFullError } from "../unavailable.js";
 
+/** Whose a request is: organizations have their turns, and within each its keys. */
+export interface KeyHolder {
+  organizationId: string;
+  keyHash: Buffer;
+}
+
 export interface KeyedCallQueueOptions {
   /** Calls under way at once, one connection each. */
   concurrency: number;
-  /** Of them, calls of one key; not counting those that are overdue. */
+  /** Of them, calls of one organization, and of one of its keys; not counting those that are overdue. */
+  concurrencyOfOrganization: number;
   concurrencyOfKey: number;
   /** Requests that may wait in memory; past it they are refused. */
   waitingMax: number;
-  /** Of them, requests of one key. */
-  waitingOfKeyMax: number;
+  /** Of them, requests of one organization. */
+  waitingOfOrganizationMax: number;
   /** Requests that one call takes at most. */
   callMax: number;
   /** A request that has no answer after so long, waiting included, is refused. */
@@ -29,6 +36,12 @@ interface Waiting<Answer, Body> extends QueuedRequest<Answer, Body> {
   held: HeldBody | undefined;
 }
 
+/** What waits of an organization, by key; who is first in line comes first. */
+interface Line<Answer, Body> {
+  length: number;
+  byKey: Map<string, Waiting<Answer, Body>[]>;
+}
+
 /** How busy a queue of calls is. */
 export interface CallQueueLoad {
   waiting: number;
@@ -36,6 +49,7 @@ export interface CallQueueLoad {
 }
 
 interface Call<Answer, Body> {
+  organizationId: string;
   key: string;
   requests: Waiting<Answer, Body>[];
   /** Nobody waits for it any more, but it has not ended. */
@@ -47,7 +61,7 @@ interface Call<Answer, Body> {
  * says whether anybody still waits.
  */
 export type MakeCall<Answer, Body = string> = (
-  key: string,
+  keyHash: Buffer,
   requests: readonly QueuedRequest<Answer, Body>[],
   isWanted: () => boolean,
 ) => Promise<void>;
@@ -56,12 +70,12 @@ export type MakeCall<Answer, Body = string> = (
 const CHECKS_PER_ANSWER_TIME = 50;
 
 /**
- * A bounded way to the database. A call goes out as soon as a place is free, with what waits of one key by then, in order; keys take
- * turns. A request that is not answered in time is refused, but a call keeps its place, and what it holds of memory, until it has
+ * A bounded way to the database. A call goes out as soon as a place is free, with what waits of one key by then, in order. Organizations
+ * take turns, however many keys they have, and so do the keys of each. A request that is not answered in time is refused, but a call keeps its place, and what it holds of memory, until it has
  * ended, whatever the database does: so one that hangs is not flooded.
  */
 export class KeyedCallQueue<Answer, Body = string> {
-  readonly #queues = new Map<string, Waiting<Answer, Body>[]>();
+  readonly #lines = new Map<string, Line<Answer, Body>>();
   readonly #calls = new Set<Call<Answer, Body>>();
   #waiting = 0;
   #overdueCalls = 0;
@@ -79,21 +93,30 @@ export class KeyedCallQueue<Answer, Body = string> {
   }
 
   /** Resolves with the request's answer. Throws QueueFullError or OverdueError, and what the call throws. */
-  add(key: string, body: Body, held: HeldBody | undefined): Promise<Answer> {
-    const { waitingMax, waitingOfKeyMax, concurrency, answerMsMax } = this.options;
+  add({ organizationId, keyHash }: KeyHolder, body: Body, held: HeldBody | undefined): Promise<Answer> {
+    const { waitingMax, waitingOfOrganizationMax, concurrency, answerMsMax } = this.options;
     if (this.#overdueCalls === concurrency) return Promise.reject(new OverdueError());
-    const waitingOfKey = this.#queues.get(key)?.length ?? 0;
-    if (this.#waiting >= waitingMax || waitingOfKey >= waitingOfKeyMax) return Promise.reject(new QueueFullError());
+    const line = this.#lines.get(organizationId) ?? { length: 0, byKey: new Map() };
+    if (this.#waiting >= waitingMax || line.length >= waitingOfOrganizationMax) {
+      return Promise.reject(new QueueFullError());
+    }
     return new Promise((resolve, reject) => {
       held?.keep();
       const request = { body, resolve, reject, held, dueAt: performance.now() + answerMsMax };
-      const queue = this.#queues.get(key);
-      if (queue) queue.push(request);
-      else this.#queues.set(key, [request]);
-      this.#waiting += 1;
+      const key = keyHash.toString("hex");
+      const ofKey = line.byKey.get(key);
+      if (ofKey) ofKey.push(request);
+      else line.byKey.set(key, [request]);
+      this.#lines.set(organizationId, line);
+      this.#count(line, 1);
       if (this.#check === undefined) this.#check = this.#checkIn(answerMsMax);
       this.#pump();
     });
+  }
+
+  #count(line: Line<Answer, Body>, requests: number): void {
+    line.length += requests;
+    this.#waiting += requests;
   }
 
   /** Makes calls while a place is free. */
@@ -101,22 +124,29 @@ export class KeyedCallQueue<Answer, Body = string> {
     while (this.#calls.size < this.options.concurrency) {
       const next = this.#next();
       if (next === undefined) return;
-      const [key, queue] = next;
-      const requests = queue.splice(0, this.options.callMax);
-      // A key with more to send goes to the end of the line.
-      this.#queues.delete(key);
-      if (queue.length > 0) this.#queues.set(key, queue);
-      this.#waiting -= requests.length;
-      void this.#run({ key, requests, overdue: false });
+      const { organizationId, line, key, ofKey } = next;
+      const requests = ofKey.splice(0, this.options.callMax);
+      this.#count(line, -requests.length);
+      // Who has more to send goes to the end of the line.
+      line.byKey.delete(key);
+      if (ofKey.length > 0) line.byKey.set(key, ofKey);
+      this.#lines.delete(organizationId);
+      if (line.length > 0) this.#lines.set(organizationId, line);
+      void this.#run({ organizationId, key, requests, overdue: false });
     }
   }
 
-  /** The first queue in line whose key may have another call. */
-  #next(): [key: string, queue: Waiting<Answer, Body>[]] | undefined {
-    const underWay = [...this.#calls].filter(({ overdue }) => !overdue).map(({ key }) => key);
-    for (const entry of this.#queues) {
-      const [key] = entry;
-      if (underWay.filter((other) => other === key).length < this.options.concurrencyOfKey) return entry;
+  /** What the first key in line has, of the first organization in line, that may have another call. */
+  #next() {
+    const { concurrencyOfOrganization, concurrencyOfKey } = this.options;
+    const underWay = [...this.#calls].filter(({ overdue }) => !overdue);
+    for (const [organizationId, line] of this.#lines) {
+      const ofOrganization = underWay.filter((call) => call.organizationId === organizationId);
+      if (ofOrganization.length >= concurrencyOfOrganization) continue;
+      for (const [key, ofKey] of line.byKey) {
+        if (ofOrganization.filter((call) => call.key === key).length >= concurrencyOfKey) continue;
+        return { organizationId, line, key, ofKey };
+      }
     }
     return undefined;
   }
@@ -124,7 +154,7 @@ export class KeyedCallQueue<Answer, Body = string> {
   async #run(call: Call<Answer, Body>): Promise<void> {
     this.#calls.add(call);
     try {
-      await this.makeCall(call.key, call.requests, () => !call.overdue);
+      await this.makeCall(Buffer.from(call.key, "hex"), call.requests, () => !call.overdue);
     } catch (error) {
       for (const request of call.requests) request.reject(error);
     }
@@ -142,16 +172,19 @@ export class KeyedCallQueue<Answer, Body = string> {
     const now = performance.now();
     const error = new OverdueError();
     let nextDueAt = Infinity;
-    for (const [key, queue] of this.#queues) {
-      const overdue = queue.filter(({ dueAt }) => dueAt <= now);
-      for (const request of overdue) {
-        request.reject(error);
-        request.held?.release();
+    for (const [organizationId, line] of this.#lines) {
+      for (const [key, ofKey] of line.byKey) {
+        const overdue = ofKey.filter(({ dueAt }) => dueAt <= now);
+        for (const request of overdue) {
+          request.reject(error);
+          request.held?.release();
+        }
+        ofKey.splice(0, overdue.length);
+        this.#count(line, -overdue.length);
+        if (ofKey[0] === undefined) line.byKey.delete(key);
+        else nextDueAt = Math.min(nextDueAt, ofKey[0].dueAt);
       }
-      queue.splice(0, overdue.length);
-      this.#waiting -= overdue.length;
-      if (queue[0] === undefined) this.#queues.delete(key);
-      else nextDueAt = Math.min(nextDueAt, queue[0].dueAt);
+      if (line.length === 0) this.#lines.delete(organizationId);
     }
     for (const call of this.#calls) {
       if (call.overdue) continue;

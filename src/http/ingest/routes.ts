@@ -17,12 +17,13 @@ import { parseJson } from "../request/parse-json.js";
 import { recordOperations } from "../middleware/request-log.js";
 import type { Route } from "../route.js";
 import { refuse } from "./batch-body.js";
-import type { BatchSender, SingleOutcome } from "./ingestor.js";
+import type { SingleOutcome } from "./ingestor.js";
+import type { KeyHolder } from "./keyed-call-queue.js";
 
 /** What stands behind the two routes; src/http/ingest/ingestor.ts in the service. `held` is what the body takes of the memory. */
 export interface IngestBackend {
-  batch(sender: BatchSender, body: JsonBody, held?: HeldBody): Promise<BatchAnswer>;
-  single(keyHash: Buffer, body: string, held?: HeldBody): Promise<SingleOutcome>;
+  batch(holder: KeyHolder, body: JsonBody, held?: HeldBody): Promise<BatchAnswer>;
+  single(holder: KeyHolder, body: string, held?: HeldBody): Promise<SingleOutcome>;
 }
 
 export interface IngestDeps {
@@ -63,10 +64,10 @@ export function ingestRoutes(deps: IngestDeps): Route[] {
 }
 
 async function acceptSingle(ctx: Context, { backend, requireKey, log, outcomes }: IngestDeps): Promise<void> {
-  const { keyHash, allowance } = await requireApiKey(ctx, requireKey);
+  const { holder, allowance } = await requireApiKey(ctx, requireKey);
   const text = await readJsonText(ctx, SINGLE_BYTES_MAX);
   refuse(singleRequestProblem(parseJson(text), text));
-  const answer = await backend.single(keyHash, text, heldBody(ctx)).catch(explainRefusal(ctx, allowance));
+  const answer = await backend.single(holder, text, heldBody(ctx)).catch(explainRefusal(ctx, allowance));
   showAllowance(ctx, allowance, answer);
   const { outcome, warning } = answer;
   if (!("eventId" in outcome)) throw failure(outcome);
@@ -78,11 +79,9 @@ async function acceptSingle(ctx: Context, { backend, requireKey, log, outcomes }
 }
 
 async function acceptBatch(ctx: Context, { backend, requireKey, log, outcomes }: IngestDeps): Promise<void> {
-  const { keyHash, allowance } = await requireApiKey(ctx, requireKey);
+  const { holder, allowance } = await requireApiKey(ctx, requireKey);
   const body = await readBatch(ctx, allowance);
-  const answer = await backend
-    .batch({ keyHash, organizationId: allowance.organizationId }, body, heldBody(ctx))
-    .catch(explainRefusal(ctx, allowance));
+  const answer = await backend.batch(holder, body, heldBody(ctx)).catch(explainRefusal(ctx, allowance));
   showAllowance(ctx, allowance, answer);
   outcomes?.accepted(answer.accepted, answer.repeated);
   logWarnings(log, ctx, answer.warnings);
@@ -99,7 +98,7 @@ async function readBatch(ctx: Context, { organizationId }: GoodKey): Promise<Jso
 }
 
 interface Authenticated {
-  keyHash: Buffer;
+  holder: KeyHolder;
   allowance: GoodKey;
 }
 
@@ -110,7 +109,7 @@ async function requireApiKey(ctx: Context, requireKey: IngestDeps["requireKey"])
   const keyHash = hashCredential(key);
   const allowance = await requireKey(keyHash);
   showAllowance(ctx, allowance, allowance);
-  return { keyHash, allowance };
+  return { holder: { organizationId: allowance.organizationId, keyHash }, allowance };
 }
 
 /** A refusal that the database answered with, or put into the detail of an error. */

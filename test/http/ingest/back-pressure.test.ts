@@ -82,7 +82,7 @@ const names = async (prefix: string): Promise<string[]> =>
       select event from svc.events where starts_with(event, ${prefix}) order by xmin::text::bigint, event_seq`
   ).map(({ event }) => event);
 
-const sender = (organizationId = "own") => ({ keyHash, organizationId });
+const holder = (organizationId = "own") => ({ keyHash, organizationId });
 const event = (name: string) => ({ customerId: "c", event: name });
 const batchBody = (name: string) => JSON.stringify({ events: [event(name)] });
 const singleBody = (name: string) => JSON.stringify(event(name));
@@ -94,10 +94,10 @@ describe("batches", () => {
     const unblock = await blockIngestion();
     const target = ingestor({ batchConcurrency: 2, batchesWaitingMax: 6 });
     const sent = Promise.allSettled(
-      Array.from({ length: 8 }, (_, n) => target.batch(sender(), batchBody(`bounded ${n}`))),
+      Array.from({ length: 8 }, (_, n) => target.batch(holder(), batchBody(`bounded ${n}`))),
     );
     await expect.poll(callsInDatabase).toBe(2);
-    await expect(target.batch(sender(), batchBody("bounded more"))).rejects.toBeInstanceOf(QueueFullError);
+    await expect(target.batch(holder(), batchBody("bounded more"))).rejects.toBeInstanceOf(QueueFullError);
     await unblock();
     expect((await sent).map(outcomeOf)).toEqual([...Array(5).fill("taken"), ...Array(3).fill(QueueFullError)]);
     const stored = await names("bounded");
@@ -109,7 +109,7 @@ describe("batches", () => {
   it("do not wait for single events, nor single events for them", async () => {
     const unblock = await blockIngestion();
     const target = ingestor({ concurrency: 1, batchConcurrency: 1 });
-    const sent = [target.batch(sender(), batchBody("apart 1")), target.single(keyHash, singleBody("apart 2"))];
+    const sent = [target.batch(holder(), batchBody("apart 1")), target.single(holder(), singleBody("apart 2"))];
     await expect.poll(callsInDatabase).toBe(2);
     await unblock();
     await Promise.all(sent);
@@ -119,8 +119,8 @@ describe("batches", () => {
     const unblock = await blockIngestion();
     const target = ingestor({ batchConcurrency: 1 });
     const sent = [
-      ...Array.from({ length: 5 }, (_, n) => target.batch(sender(), batchBody(`turn ${n}`))),
-      target.batch(sender("other"), batchBody("turn other")),
+      ...Array.from({ length: 5 }, (_, n) => target.batch(holder(), batchBody(`turn ${n}`))),
+      target.batch(holder("other"), batchBody("turn other")),
     ];
     await expect.poll(callsInDatabase).toBe(1);
     await unblock();
@@ -129,21 +129,58 @@ describe("batches", () => {
   });
 });
 
-describe("batches of one organization", () => {
-  it("leave places to others, however many keys they come with", async () => {
+describe("one organization, however many keys it comes with,", () => {
+  const keys = async (count: number) => {
+    const create = async () => {
+      const reply = await fixture.service.request("POST", "/projects/app/keys?env=test", {
+        by: fixture.owner,
+        body: { name: "One of many" },
+      });
+      return { ...holder(), keyHash: hashCredential((reply.body as { secret: string }).secret) };
+    };
+    return Promise.all(Array.from({ length: count }, create));
+  };
+
+  it("leaves calls with batches to others, and room to wait", async () => {
+    const senders = await keys(6);
     const unblock = await blockIngestion();
     const target = ingestor({ batchConcurrency: 4, batchesWaitingMax: 6 });
-    const keys = [keyHash, hashCredential(fixture.keys.live)];
-    const sent = Array.from({ length: 6 }, (_, n) =>
-      target.batch({ ...sender(), keyHash: keys[n % 2]! }, batchBody(`share ${n}`)),
-    );
+    const sent: Promise<unknown>[] = senders.map((one, n) => target.batch(one, batchBody(`share ${n}`)));
     await expect.poll(callsInDatabase).toBe(3);
     // Three wait, and these are half of what may.
-    await expect(target.batch(sender(), batchBody("share more"))).rejects.toBeInstanceOf(QueueFullError);
-    sent.push(target.batch(sender("other"), batchBody("share other")));
+    await expect(target.batch(holder(), batchBody("share more"))).rejects.toBeInstanceOf(QueueFullError);
+    sent.push(target.batch(holder("other"), batchBody("share other")));
     await expect.poll(callsInDatabase).toBe(4);
     await unblock();
     await Promise.all(sent);
+  });
+
+  it("leaves calls with single events to others, and room to wait", async () => {
+    const senders = await keys(6);
+    const unblock = await blockIngestion();
+    const target = ingestor({ concurrency: 4, waitingMax: 6 });
+    const sent: Promise<unknown>[] = senders.map((one, n) => target.single(one, singleBody(`single ${n}`)));
+    await expect.poll(callsInDatabase).toBe(3);
+    await expect(target.single(holder(), singleBody("single more"))).rejects.toBeInstanceOf(QueueFullError);
+    sent.push(target.single(holder("other"), singleBody("single other")));
+    await expect.poll(callsInDatabase).toBe(4);
+    await unblock();
+    await Promise.all(sent);
+  });
+
+  it("has one turn, and its keys take it one after the other", async () => {
+    const senders = await keys(3);
+    const unblock = await blockIngestion();
+    const target = ingestor({ concurrency: 1 });
+    const sent = [
+      ...senders.map((one, n) => target.single(one, singleBody(`in turn ${n}`))),
+      target.single(senders[0]!, singleBody("in turn 3")),
+      target.single(holder("other"), singleBody("in turn other")),
+    ];
+    await expect.poll(callsInDatabase).toBe(1);
+    await unblock();
+    await Promise.all(sent);
+    expect(await names("in turn")).toEqual(["in turn 0", "in turn 1", "in turn other", "in turn 2", "in turn 3"]);
   });
 });
 
@@ -156,7 +193,7 @@ describe("where the database takes too long", () => {
     const unblock = await blockIngestion();
     const target = ingestor({ concurrency: places, batchConcurrency: places, answerMsMax: 300 });
     const send = (name: string) =>
-      form === "single" ? target.single(keyHash, singleBody(name)) : target.batch(sender(), batchBody(name));
+      form === "single" ? target.single(holder(), singleBody(name)) : target.batch(holder(), batchBody(name));
     // All places taken, and one or two in the line.
     const results = await Promise.allSettled([send(`late ${form} 1`), send(`late ${form} 2`), send(`late ${form} 3`)]);
     expect(results.map(outcomeOf)).toEqual([OverdueError, OverdueError, OverdueError]);
@@ -175,10 +212,10 @@ describe("where the database takes too long", () => {
     const unblock = await blockIngestion();
     const target = ingestor({ concurrency: 2, answerMsMax: 300 });
     for (const calls of [1, 2]) {
-      await expect(target.single(keyHash, singleBody(`overdue ${calls}`))).rejects.toBeInstanceOf(OverdueError);
+      await expect(target.single(holder(), singleBody(`overdue ${calls}`))).rejects.toBeInstanceOf(OverdueError);
       expect(await callsInDatabase()).toBe(calls);
     }
-    await expect(target.single(keyHash, singleBody("overdue 3"))).rejects.toBeInstanceOf(OverdueError);
+    await expect(target.single(holder(), singleBody("overdue 3"))).rejects.toBeInstanceOf(OverdueError);
     expect(await callsInDatabase()).toBe(2);
     await unblock();
     await expect.poll(() => names("overdue")).toHaveLength(2);

@@ -34,6 +34,7 @@ function ingestor(options: { concurrency?: number; waitingMax?: number } = {}): 
   return new Ingestor(sql, largeBatches, { concurrency: 1, waitingMax: 10_000, ...options });
 }
 
+const holder = (hash = keyHash) => ({ keyHash: hash, organizationId: "own" });
 const event = (more: object = {}) => JSON.stringify({ customerId: "c", event: "e", ...more });
 /** Refused by the database with a data exception that concerns the call as a whole. */
 const poison = () => `{"customerId":"c","event":"poison","properties":{"a":0.${"1".repeat(20_000)}}}`;
@@ -47,7 +48,7 @@ describe("single events that arrive together", () => {
   it("share calls", async () => {
     const target = ingestor();
     const before = await fixture.stored();
-    const answers = await Promise.all(Array.from({ length: 300 }, () => target.single(keyHash, event())));
+    const answers = await Promise.all(Array.from({ length: 300 }, () => target.single(holder(), event())));
     expect(new Set(answers.map(({ outcome }) => ("eventId" in outcome ? outcome.eventId : "")))).toHaveProperty(
       "size",
       300,
@@ -59,7 +60,7 @@ describe("single events that arrive together", () => {
 
   it("keep the order in which they came", async () => {
     const target = ingestor();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => target.single(keyHash, event())));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => target.single(holder(), event())));
     const ids = answers.map(({ outcome }) => ("eventId" in outcome ? outcome.eventId : ""));
     expect(ids).toEqual(ids.toSorted());
   });
@@ -82,7 +83,7 @@ describe("single events that arrive together", () => {
         event({ idempotencyKey: `${key} refused`, properties: { n: "1" } }),
         event({ idempotencyKey: `${key} refused`, properties: { n: 1 } }),
         event(),
-      ].map((body) => target.single(keyHash, body)),
+      ].map((body) => target.single(holder(), body)),
     );
     expect(settled(results)).toEqual([
       "new",
@@ -102,7 +103,7 @@ describe("single events that arrive together", () => {
     const target = ingestor();
     const before = await fixture.stored();
     const bodies = Array.from({ length: 200 }, (_, n) => (n % 67 === 5 ? poison() : event()));
-    const results = await Promise.allSettled(bodies.map((body) => target.single(keyHash, body)));
+    const results = await Promise.allSettled(bodies.map((body) => target.single(holder(), body)));
     expect(settled(results)).toEqual(bodies.map((body) => (body.includes("poison") ? "22003" : "new")));
     expect((await fixture.stored()).events - before.events).toBe(197);
   });
@@ -111,7 +112,7 @@ describe("single events that arrive together", () => {
     const target = ingestor();
     const keys = [keyHash, hashCredential(fixture.keys.live), hashCredential("svc_test_unknown")];
     const results = await Promise.allSettled(
-      Array.from({ length: 60 }, (_, n) => target.single(keys[n % 3]!, event({ event: `mixed ${n % 3}` }))),
+      Array.from({ length: 60 }, (_, n) => target.single(holder(keys[n % 3]!), event({ event: `mixed ${n % 3}` }))),
     );
     expect(settled(results)).toEqual(Array.from({ length: 60 }, (_, n) => (n % 3 === 2 ? "SV001" : "new")));
     const rows = await fixture.service.db.sql`
@@ -124,16 +125,16 @@ describe("single events that arrive together", () => {
   });
 
   it("are refused where too many wait, and taken when there is room again", async () => {
-    const target = ingestor({ waitingMax: 10 });
-    const results = await Promise.allSettled(Array.from({ length: 30 }, () => target.single(keyHash, event())));
-    // One is under way, ten wait.
+    const target = ingestor({ waitingMax: 20 });
+    const results = await Promise.allSettled(Array.from({ length: 30 }, () => target.single(holder(), event())));
+    // One is under way, and ten wait: half of those that may.
     expect(results.map(({ status }) => status)).toEqual([
       ...Array(11).fill("fulfilled"),
       ...Array(19).fill("rejected"),
     ]);
     for (const result of results.slice(11))
       expect((result as PromiseRejectedResult).reason).toBeInstanceOf(QueueFullError);
-    expect(brief(await target.single(keyHash, event()))).toBe("new");
+    expect(brief(await target.single(holder(), event()))).toBe("new");
   });
 });
 

@@ -1,8 +1,9 @@
-/** Floods of batches. */
+/** Floods of events. */
+import { DemoFailure } from "../../src/demo/failure.js";
 import { flood } from "../flood.js";
 import { HARMLESS } from "../models.js";
 import type { Attack } from "./attack.js";
-import { requireDeployed, type Event } from "./project.js";
+import { inProject, requireDeployed, type Event } from "./project.js";
 
 const BATCH = 1_000;
 const CUSTOMERS = 20_000;
@@ -37,7 +38,37 @@ function batches(name: string, what: string, { lanes, valueLength }: BatchesOpti
   };
 }
 
-export const BATCHES: readonly Attack[] = [
+/** As many as an environment of the default plan may have. */
+const KEYS = 100;
+
+/** Each key has calls of its own. */
+const SINGLES_OF_MANY_KEYS: Attack = {
+  name: "many-keys",
+  what: `single events from 200 senders with ${KEYS} keys`,
+  prepare: async (ground) => {
+    await requireDeployed(ground, HARMLESS);
+    const keys = [ground.key];
+    const { signal } = ground.stage;
+    while (keys.length < KEYS) {
+      const outgoing = {
+        method: "POST",
+        path: inProject(ground, "keys"),
+        body: { name: "One of many" },
+      } as const;
+      const { status, text } = await ground.sender.manage(outgoing, signal);
+      if (status !== 201) throw new DemoFailure(`no key was made: ${status} ${text}`);
+      keys.push((JSON.parse(text) as { secret: string }).secret);
+    }
+    return (signal) =>
+      flood({ lanes: 200, signal }, (index) => {
+        const body: Event = { customerId: `c${index % CUSTOMERS}`, event: "seen" };
+        return ground.sender.ingest(keys[index % KEYS]!, { path: "/v1/events", body }, signal);
+      });
+  },
+};
+
+export const EVENTS: readonly Attack[] = [
   batches("batches", "batches of 1,000 events from 8 senders", { lanes: 8, valueLength: 20 }),
   batches("large-batches", "batches of 30 MB from 3 senders", { lanes: 3, valueLength: 30_000 }),
+  SINGLES_OF_MANY_KEYS,
 ];
