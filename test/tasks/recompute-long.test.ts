@@ -275,13 +275,8 @@ it("live evaluation of others goes on meanwhile, and that of the customer follow
   expect(await environment.document()).toMatchObject({ lastEventAt: later, configVersion: "v2", lifecycle: "active" });
 });
 
-it("a customer who is evaluated while its long history is read is done again, and leaves no other rows", async () => {
-  const environment = await long();
-  const { environmentId } = environment;
-  await environment.deploy(CHANGED);
-  const id = await queue(db.sql, environment, { at: AT });
-  const expected: Awaited<ReturnType<typeof replayed>>[] = [];
-  // The first of the log's rows that a replay writes waits until the customer was evaluated.
+/** Runs the job, and does something when it is about to write the first of the log's rows. */
+async function whileLogsAreWritten(id: string, something: () => Promise<void>): Promise<void> {
   await db.sql.unsafe(`
     create function hold() returns trigger language plpgsql as $$
     begin
@@ -292,7 +287,6 @@ it("a customer who is evaluated while its long history is read is done again, an
     create trigger hold after insert on svc.rule_executions
     for each statement when (pg_trigger_depth() = 0) execute function hold();
   `);
-  const later = "2026-07-01T01:00:00.000Z";
   let running: Promise<unknown> = Promise.resolve();
   await db.sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(7598)`;
@@ -302,13 +296,25 @@ it("a customer who is evaluated while its long history is read is done again, an
         select exists (select from pg_locks where locktype = 'advisory' and objid = 7598 and not granted) as waits`;
       if (waits) break;
     }
-    await environment.ingest([{ at: later, event: "other" }]);
-    await environment.evaluate({ at: later });
-    expected.push(await replayed(environment, CHANGED));
+    await something();
   });
   await running;
   await db.sql`drop trigger hold on svc.rule_executions`;
   await db.sql`drop function hold()`;
+}
+
+it("a customer who is evaluated while its long history is read is done again, and leaves no other rows", async () => {
+  const environment = await long();
+  const { environmentId } = environment;
+  await environment.deploy(CHANGED);
+  const id = await queue(db.sql, environment, { at: AT });
+  const expected: Awaited<ReturnType<typeof replayed>>[] = [];
+  const later = "2026-07-01T01:00:00.000Z";
+  await whileLogsAreWritten(id, async () => {
+    await environment.ingest([{ at: later, event: "other" }]);
+    await environment.evaluate({ at: later });
+    expected.push(await replayed(environment, CHANGED));
+  });
   expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 1 });
   const { traits: _traits, ...state } = expected[0]!.state;
   expect((await storedOf(environment, "c1")).state).toEqual(JSON.parse(JSON.stringify(state)));
@@ -317,6 +323,19 @@ it("a customer who is evaluated while its long history is read is done again, an
     select count(*)::integer as rows from svc.rule_executions where environment_id = ${environmentId} and generation = 1`;
   expect(rows).toEqual({ rows: executionLines(expected[0]!.effects).length });
   expect((await environment.document()).lastEventAt).toBe(later);
+});
+
+it("of a customer who is erased while its long history is read nothing is left", async () => {
+  const environment = await long();
+  const { environmentId } = environment;
+  await environment.deploy(CHANGED);
+  const id = await queue(db.sql, environment, { at: AT });
+  await whileLogsAreWritten(id, async () => {
+    await db.sql`select svc.delete_customer(${environmentId}, 'c1')`;
+  });
+  expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 1 });
+  expect(await executionsOf(environment, "c1")).toEqual([]);
+  expect(await db.sql`select from svc.lifecycle_transitions where environment_id = ${environmentId}`).toHaveLength(0);
 });
 
 it("where a long customer fails, the text names it and nothing of it is left", async () => {

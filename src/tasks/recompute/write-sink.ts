@@ -100,8 +100,8 @@ export class WriteSink implements ResultSink<Writable> {
         if (lock) await lockCustomer(tx, job.environmentId, customerId);
         const run = await customers.anew(tx, customerId, (logs) => appendRecomputeLogs(tx, job, logs));
         const outcome = await applyRecompute(tx, job, run?.applied() ?? { customerId });
-        // What was written of the logs goes with the transaction.
-        if (outcome === "changed") throw new Changed();
+        // What was written of the logs goes with the transaction; also where the customer was erased meanwhile.
+        if (outcome === "changed" || (outcome === "gone" && run !== null)) throw new Changed();
       });
     } catch (error) {
       if (error instanceof Changed) return false;
