@@ -23,6 +23,13 @@ export function causeId(cause: Cause): string | null {
   }
 }
 
+/** What the runtime keeps as a small integer: larger numbers are written in hexadecimal many times slower, and ids are made by the million. */
+const LOW = 2 ** 24;
+/** The digits above those of the latest id, which many have in common. */
+let high = { part: 0, digits: "0000000000" };
+
 function publicId(kind: string, number: number): string {
-  return `${kind}_${number.toString(16).padStart(16, "0")}`;
+  const part = Math.floor(number / LOW);
+  if (part !== high.part) high = { part, digits: part.toString(16).padStart(10, "0") };
+  return `${kind}_${high.digits}${(number - part * LOW).toString(16).padStart(6, "0")}`;
 }

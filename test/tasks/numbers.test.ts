@@ -1,4 +1,6 @@
+import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { emissionId, eventId } from "../../src/engine/index.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { snapshot } from "../support/service.js";
 import { TestEnvironment } from "./support/environment.js";
@@ -79,4 +81,13 @@ it("environments do not give the same ids: a receiver of webhooks of two drops w
   expect(new Set(rows.map(({ first }) => first)).size).toBe(8);
   // An id holds 53 bits, as doubles do, and no sequence may come to its end.
   for (const { first } of rows) expect(BigInt(first)).toBeLessThan(2n ** 42n);
+});
+
+it("the engine writes an id as the database does", async () => {
+  const edges = [0, 1, 2 ** 24 - 1, 2 ** 24, 2 ** 24 + 1, 2 ** 32, 2 ** 48 - 1, 2 ** 48, Number.MAX_SAFE_INTEGER];
+  const numbers = [...edges, ...fc.sample(fc.maxSafeNat(), 200), ...edges];
+  const rows = await db.sql<{ event: string; emission: string }[]>`
+    select svc.event_id(n) as event, svc.emission_id(n) as emission
+    from unnest(${numbers.map(String)}::bigint[]) with ordinality as u (n, position) order by position`;
+  expect([...rows]).toEqual(numbers.map((number) => ({ event: eventId(number), emission: emissionId(number) })));
 });
