@@ -22,10 +22,7 @@ const acceptorsOf = new WeakMap<Server, NetServer[]>();
 export function acceptInParallel(server: Server, backlog: number, log: Logger, onDone?: () => void): void {
   const acceptors: NetServer[] = [];
   acceptorsOf.set(server, acceptors);
-  const child = spawn(process.execPath, ["--eval", ECHO], {
-    stdio: ["ignore", "ignore", "ignore", "ipc"],
-    env: {},
-  });
+  const child = spawn(process.execPath, ["--eval", ECHO], { stdio: ["ignore", "ignore", "ignore", "ipc"], env: {} });
   const isDone = () => !server.listening || acceptors.length === ACCEPTORS - 1;
   const onFailure = (err: Error | null) => {
     if (!isDone())

@@ -1,7 +1,8 @@
 import Router from "@koa/router";
 import Koa from "koa";
 import type { Logger } from "pino";
-import { adminRoutes, type AdminDeps } from "./admin/routes.js";
+import type { AdminDeps } from "./admin/route.js";
+import { adminRoutes } from "./admin/routes.js";
 import { TokenUse } from "./admin/token-use.js";
 import { BodyBudget, limitBodies } from "./request/body-budget.js";
 import { docsRoutes } from "./docs/routes.js";
@@ -11,8 +12,12 @@ import { readLargeBodies } from "./request/large-bodies.js";
 import { countRequests, metricsRoutes, type MetricsDeps } from "./metrics.js";
 import { oauthRoutes } from "./oauth/routes.js";
 import { openApiRoutes } from "./openapi/routes.js";
-import type { PageDeps } from "./pages/deps.js";
-import { pageRoutes } from "./pages/routes.js";
+import type { PageDeps } from "./pages/session.js";
+import { deviceDecision, devicePage } from "./pages/device.js";
+import { invitationPages } from "./pages/invitation.js";
+import { Passwords } from "./pages/passwords.js";
+import { setPasswordPages } from "./pages/set-password.js";
+import { signInPages } from "./pages/sign-in.js";
 import { probeRoutes, starting, type ProbeChecks } from "./probes.js";
 import { assignRequestId, requireHost, setSecurityHeaders } from "./middleware/headers.js";
 import { logRequests } from "./middleware/request-log.js";
@@ -40,16 +45,15 @@ const BODY_BYTES_MAX = 192 * 1024 * 1024;
 /** The whole HTTP surface. The composition of routes is here and nowhere else. */
 export function createApp(deps: AppDeps): Koa {
   const app = createBareApp(deps);
-  trustProxies(app, deps.trustedProxies ?? 0);
+  // Each proxy appends to X-Forwarded-For where it got the request from; what stands before those is the client's own say.
+  const { trustedProxies = 0 } = deps;
+  Object.assign(app, { proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   const bodies = new BodyBudget(deps.bodyBytesMax ?? BODY_BYTES_MAX);
   deps.metrics.process.gauge(
     "svc_request_body_bytes",
     "Bytes of request bodies that are held, and may be.",
     "bytes",
-    () => ({
-      held: bodies.held,
-      limit: bodies.bytesMax,
-    }),
+    () => ({ held: bodies.held, limit: bodies.bytesMax }),
   );
   app.use(limitBodies(bodies));
   app.use(readLargeBodies());
@@ -62,11 +66,19 @@ export function createApp(deps: AppDeps): Koa {
 /** Every route of the surface. */
 export function appRoutes(deps: AppDeps): Route[] {
   const tokenUse = new TokenUse(deps.admin.sql, deps.log);
+  const passwords = new Passwords();
+  const pages = [
+    ...signInPages(passwords),
+    ...invitationPages(passwords),
+    ...setPasswordPages(passwords),
+    devicePage,
+    deviceDecision,
+  ];
   const routes = [
     ...probeRoutes(deps.probes),
     ...metricsRoutes(deps.metrics),
     ...docsRoutes(),
-    ...pageRoutes(deps.pages),
+    ...pages.map((route) => route(deps.pages)),
     ...oauthRoutes(deps.pages),
     ...(deps.routes ?? []),
     ...adminRoutes(deps.admin).map((route) => tokenUse.count(route)),
@@ -100,12 +112,6 @@ function createBareApp({ log, docsUrl, metrics }: BareDeps): Koa {
   // Failures while an answer is being sent; everything else was handled above.
   app.on("error", (err: unknown) => log.debug({ err }, "an answer could not be sent"));
   return app;
-}
-
-/** Each proxy appends to X-Forwarded-For where it got the request from; what stands before those is the client's own say. */
-function trustProxies(app: Koa, count: number): void {
-  app.proxy = count > 0;
-  app.maxIpsCount = count;
 }
 
 function routerOf(routes: readonly Route[]): Router {

@@ -1,14 +1,14 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { ApiError, type DocsUrl, renderError } from "./errors.js";
 import { chooseRequestId, SECURITY_HEADERS } from "./middleware/headers.js";
 
 /** What Node.js refuses before there is a request, or in the middle of one, by its codes. */
-const REFUSALS: Readonly<Record<string, [status: number, phrase: string, code: string]>> = {
-  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large", "HEADERS_TOO_LARGE"],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "Payload Too Large", "PAYLOAD_TOO_LARGE"],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "REQUEST_TIMEOUT"],
+const REFUSALS: Readonly<Record<string, readonly [status: number, code: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, "HEADERS_TOO_LARGE"],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "PAYLOAD_TOO_LARGE"],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "REQUEST_TIMEOUT"],
 };
 
 /** How long a refused client may go on sending before its connection is closed: closed at once, it could not read the answer. */
@@ -28,28 +28,22 @@ export function refusedMidway(request: IncomingMessage): ApiError | undefined {
 export function answerClientErrors(server: Server, docsUrl: DocsUrl, log?: Logger): void {
   const latest = new WeakMap<Duplex, ServerResponse>();
   const refused = new WeakSet<Duplex>();
-  const refuse = (socket: Duplex, [error, phrase]: Refusal, requestId: string): void => {
+  const refuse = (socket: Duplex, error: ApiError, requestId: string): void => {
     if (!socket.writable) return;
     const body = JSON.stringify(renderError(error, requestId, docsUrl));
-    socket.end(`${head(error.status, phrase, requestId, Buffer.byteLength(body))}${body}`);
+    socket.end(head(error.status, requestId, Buffer.byteLength(body)) + body);
     socket.on("data", () => undefined); // thrown away
     const force = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once("close", () => clearTimeout(force));
   };
-  const refuseUnseen = (socket: Duplex, refusal: Refusal, requestId = chooseRequestId(undefined)): void => {
-    const [{ status, code }] = refusal;
-    log?.info({ requestId, status, code }, "the request was refused");
-    refuse(socket, refusal, requestId);
+  const refuseUnseen = (socket: Duplex, error: ApiError, requestId = chooseRequestId(undefined)): void => {
+    log?.info({ requestId, status: error.status, code: error.code }, "the request was refused");
+    refuse(socket, error, requestId);
   };
-  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    latest.set(request.socket, response);
-  });
+  server.on("request", (request: IncomingMessage, response) => latest.set(request.socket, response));
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (refused.has(socket)) return; // more of what was refused already
-    if (error.code === "ECONNRESET" || !socket.writable) {
-      socket.destroy();
-      return;
-    }
+    if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
     refused.add(socket);
     const refusal = refusalOf(error);
     const response = latest.get(socket);
@@ -59,40 +53,33 @@ export function answerClientErrors(server: Server, docsUrl: DocsUrl, log?: Logge
       response.once("close", () => refuseUnseen(socket, refusal));
     } else if (response.headersSent) socket.end();
     else {
-      refusals.set(response.req, refusal[0]);
-      whenInTurn(response, () => refuse(socket, refusal, requestIdOf(response.req)));
+      refusals.set(response.req, refusal);
+      const answer = () => refuse(socket, refusal, requestIdOf(response.req));
+      // Answers go out in the order of their requests: one that is not in turn yet has no socket.
+      if (response.socket === null) response.once("socket", answer);
+      else answer();
     }
   });
   server.on("connect", (request: IncomingMessage, socket: Duplex) => {
-    const error = new ApiError(405, "METHOD_NOT_ALLOWED", { fix: "Use POST or GET." });
-    refuseUnseen(socket, [error, "Method Not Allowed"], requestIdOf(request));
+    refuseUnseen(socket, new ApiError(405, "METHOD_NOT_ALLOWED", { fix: "Use POST or GET." }), requestIdOf(request));
   });
 }
 
-type Refusal = readonly [error: ApiError, phrase: string];
-
-function refusalOf(error: NodeJS.ErrnoException): Refusal {
-  const [status, phrase, code] = REFUSALS[error.code ?? ""] ?? [400, "Bad Request", "VALIDATION_ERROR"];
-  if (code !== "VALIDATION_ERROR") return [new ApiError(status, code), phrase];
-  const detail = {
+function refusalOf(error: NodeJS.ErrnoException): ApiError {
+  const known = REFUSALS[error.code ?? ""];
+  if (known) return new ApiError(...known);
+  return new ApiError(400, "VALIDATION_ERROR", {
     message: "The request is not valid HTTP.",
     reason: `${error.message.replace(/^Parse Error: /, "")}.`,
     fix: "Send a request in the form that HTTP/1.1 prescribes.",
-  };
-  return [new ApiError(status, code, detail), phrase];
-}
-
-/** Answers go out in the order of their requests: one that is not in turn yet has no socket. */
-function whenInTurn(response: ServerResponse, answer: () => void): void {
-  if (response.socket === null) response.once("socket", answer);
-  else answer();
+  });
 }
 
 function requestIdOf(request: IncomingMessage): string {
   return chooseRequestId(request.headers["x-request-id"] as string | undefined);
 }
 
-function head(status: number, phrase: string, requestId: string, length: number): string {
+function head(status: number, requestId: string, length: number): string {
   const headers = {
     "Content-Type": "application/json; charset=utf-8",
     "Content-Length": length,
@@ -101,5 +88,5 @@ function head(status: number, phrase: string, requestId: string, length: number)
     Connection: "close",
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${phrase}\r\n${lines.join("")}\r\n`;
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n`;
 }

@@ -1,10 +1,5 @@
 /** What is said with a code that is raised without words of its own: what happened, and what to do about it. */
-interface ErrorText {
-  message: string;
-  fix: string;
-}
-
-const TEXTS: Readonly<Record<string, ErrorText>> = {
+export const TEXTS: Readonly<Record<string, { message: string; fix: string }>> = {
   INVALID_API_KEY: {
     message: "The API key is missing, malformed, unknown or revoked.",
     fix: "Send the header `Authorization: Bearer <API key>` with a key of this project that is not revoked.",
@@ -45,10 +40,7 @@ const TEXTS: Readonly<Record<string, ErrorText>> = {
     message: "The request was not complete in time.",
     fix: "Send the headers within 20 seconds and the whole request within 60, at 16 KiB a second at least. Sending it again is safe with an idempotency key.",
   },
-  PAYLOAD_TOO_LARGE: {
-    message: "The body is too large.",
-    fix: "Send less, in several requests if need be.",
-  },
+  PAYLOAD_TOO_LARGE: { message: "The body is too large.", fix: "Send less, in several requests if need be." },
   UNSUPPORTED_MEDIA_TYPE: {
     message: "The body must be JSON with the header Content-Type: application/json.",
     fix: "Send the header Content-Type: application/json, and the body in UTF-8.",
@@ -57,22 +49,13 @@ const TEXTS: Readonly<Record<string, ErrorText>> = {
     message: "The request's headers are too large.",
     fix: "Send fewer or shorter headers; 16 KiB are read.",
   },
-  MALFORMED_JSON: {
-    message: "The body is not valid JSON.",
-    fix: "Send one JSON document in UTF-8 as the body.",
-  },
+  MALFORMED_JSON: { message: "The body is not valid JSON.", fix: "Send one JSON document in UTF-8 as the body." },
   VALIDATION_ERROR: {
     message: "The request is not valid.",
     fix: "Correct what the error names, then send the request again.",
   },
-  SLUG_TAKEN: {
-    message: "This organization already has a project of this slug.",
-    fix: "Choose another slug.",
-  },
-  LAST_OWNER: {
-    message: "The organization would have no owner left.",
-    fix: "Make another member owner first.",
-  },
+  SLUG_TAKEN: { message: "This organization already has a project of this slug.", fix: "Choose another slug." },
+  LAST_OWNER: { message: "The organization would have no owner left.", fix: "Make another member owner first." },
   ALREADY_MEMBER: {
     message: "This address belongs to a member of the organization already.",
     fix: "Change the member's role instead: PATCH /organization/members/<userId>.",
@@ -101,10 +84,7 @@ const TEXTS: Readonly<Record<string, ErrorText>> = {
     message: "The language model did not answer.",
     fix: "Ask again later; if it goes on, the operator of this service finds the cause in its log.",
   },
-  AI_TIMEOUT: {
-    message: "The language model took too long.",
-    fix: "Ask again, or name a faster model.",
-  },
+  AI_TIMEOUT: { message: "The language model took too long.", fix: "Ask again, or name a faster model." },
   SERVICE_UNAVAILABLE: {
     message: "The service is not available for the moment. Send the same request again.",
     fix: "Send the same request again after the number of seconds in Retry-After.",
@@ -114,16 +94,6 @@ const TEXTS: Readonly<Record<string, ErrorText>> = {
     fix: "Send the request again; report the request ID if it keeps failing.",
   },
 };
-
-/** The message of a code that is raised without one. */
-export function defaultMessage(code: string): string {
-  return TEXTS[code]?.message ?? "The request was refused.";
-}
-
-/** What to do about a code that is raised without saying it; undefined for codes that always say it themselves. */
-export function defaultFix(code: string): string | undefined {
-  return TEXTS[code]?.fix;
-}
 
 /** Every code that has words here. */
 export const CODES_WITH_TEXT: readonly string[] = Object.keys(TEXTS);

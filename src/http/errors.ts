@@ -1,5 +1,5 @@
 import { codeOf, isUnavailable } from "../db/sqlstate.js";
-import { defaultFix, defaultMessage } from "./error-texts.js";
+import { TEXTS } from "./error-texts.js";
 
 /** One of the things wrong with a document, all of which are listed. */
 export interface ErrorDiagnostic {
@@ -17,16 +17,16 @@ export interface FailedCheck {
 
 /** What a function of the database puts into the detail of an error, and what the envelope shows of it. */
 export interface ErrorDetail {
-  message?: string;
-  field?: string;
+  message?: string | undefined;
+  field?: string | undefined;
   value?: unknown;
-  reason?: string;
-  fix?: string;
-  diagnostics?: readonly ErrorDiagnostic[];
-  checks?: readonly FailedCheck[];
+  reason?: string | undefined;
+  fix?: string | undefined;
+  diagnostics?: readonly ErrorDiagnostic[] | undefined;
+  checks?: readonly FailedCheck[] | undefined;
 }
 
-export interface ApiErrorOptions extends ErrorDetail {
+interface ApiErrorOptions extends ErrorDetail {
   /** Headers of the answer. */
   headers?: Readonly<Record<string, string>>;
   /** For the log only. */
@@ -44,39 +44,42 @@ export class ApiError extends Error {
     readonly code: string,
     { headers = {}, cause, ...detail }: ApiErrorOptions = {},
   ) {
-    super(detail.message ?? defaultMessage(code), cause === undefined ? {} : { cause });
+    super(detail.message ?? TEXTS[code]?.message ?? "The request was refused.", cause === undefined ? {} : { cause });
     this.headers = { ...HEADERS_BY_STATUS[status], ...headers };
     this.detail = detail;
   }
 }
 
+/** Too many requests wait, for the database unless another reason is given: this one was not taken and may be sent again. */
+export class QueueFullError extends ApiError {
+  constructor(reason = "Too many requests wait for the database.") {
+    super(503, "SERVICE_UNAVAILABLE", { reason });
+  }
+}
+
+/** The database did not answer in time. What was asked of it may still happen, so only the same request may be sent again. */
+export class OverdueError extends ApiError {
+  constructor() {
+    super(503, "SERVICE_UNAVAILABLE", { reason: "The database does not answer." });
+  }
+}
+
 /** The error envelope of every failed request. */
 export interface ErrorEnvelope {
-  error: { code: string; message: string; requestId: string; docs?: string } & Omit<ErrorDetail, "message">;
+  error: { code: string; message: string; requestId: string; docs?: string | undefined } & Omit<ErrorDetail, "message">;
 }
 
 /** Address of the documentation, without a slash at the end; a function where it is known only once the service listens. Without one,
  * errors have no `docs`. */
 export type DocsUrl = string | (() => string) | undefined;
 
-/** Renders the envelope; members that say nothing are left out. */
+/** Renders the envelope; members that say nothing are undefined, which JSON leaves out. */
 export function renderError(error: ApiError, requestId: string, docsUrl: DocsUrl): ErrorEnvelope {
   const docs = typeof docsUrl === "function" ? docsUrl() : docsUrl;
-  const { field, value, reason, fix = defaultFix(error.code), diagnostics, checks } = error.detail;
-  return {
-    error: {
-      code: error.code,
-      message: error.message,
-      requestId,
-      ...(field === undefined ? {} : { field }),
-      ...(value === undefined ? {} : { value }),
-      ...(reason === undefined ? {} : { reason }),
-      ...(fix === undefined ? {} : { fix }),
-      ...(docs === undefined ? {} : { docs: `${docs}/api#${error.code}` }),
-      ...(diagnostics === undefined ? {} : { diagnostics }),
-      ...(checks === undefined ? {} : { checks }),
-    },
-  };
+  const { field, value, reason, fix = TEXTS[error.code]?.fix, diagnostics, checks } = error.detail;
+  const { code, message } = error;
+  const section = docs === undefined ? undefined : `${docs}/api#${code}`;
+  return { error: { code, message, requestId, field, value, reason, fix, docs: section, diagnostics, checks } };
 }
 
 const HEADERS_BY_STATUS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
@@ -139,7 +142,8 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const raised = error as { message?: unknown; detail?: unknown; constraint_name?: unknown } | null;
   const code = codeOf(error);
-  if (code in STATUS_BY_SQLSTATE) return refusal(code, String(raised?.message), readDetail(raised?.detail), error);
+  if (code in STATUS_BY_SQLSTATE)
+    return refusal(code, String(raised?.message), { ...readDetail(raised?.detail), cause: error });
   const constraint = typeof raised?.constraint_name === "string" ? raised.constraint_name : "";
   const known = find(BY_CONSTRAINT, constraint) ?? (isUnavailable(error) ? UNAVAILABLE : find(BY_CODE, code));
   const { status, code: apiCode, ...detail } = known ?? INTERNAL;
@@ -147,11 +151,10 @@ export function toApiError(error: unknown): ApiError {
 }
 
 /** The refusal that one of our SQLSTATEs stands for; `code` is the API code. */
-export function refusal(sqlstate: string, code: string, detail: ErrorDetail, cause?: unknown): ApiError {
+export function refusal(sqlstate: string, code: string, options: ApiErrorOptions): ApiError {
   const status = STATUS_BY_SQLSTATE[sqlstate];
-  if (status === undefined)
-    return new ApiError(INTERNAL.status, INTERNAL.code, { cause: new Error(`unknown SQLSTATE ${sqlstate}`) });
-  return new ApiError(status, code, { ...detail, cause });
+  if (status !== undefined) return new ApiError(status, code, options);
+  return new ApiError(INTERNAL.status, INTERNAL.code, { cause: new Error(`unknown SQLSTATE ${sqlstate}`) });
 }
 
 function find(table: readonly (readonly [prefix: string, outcome: Outcome])[], text: string): Outcome | undefined {
@@ -163,4 +166,17 @@ function readDetail(detail: unknown): ErrorDetail {
   if (typeof detail !== "string" || !detail.startsWith("{")) return {};
   const members = Object.entries(JSON.parse(detail) as Record<string, unknown>);
   return Object.fromEntries(members.filter(([, value]) => value !== null));
+}
+
+/** As the promise settles, or an OverdueError after so many milliseconds; what was begun goes on. */
+export async function within<T>(msMax: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const overdue = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new OverdueError()), msMax);
+  });
+  try {
+    return await Promise.race([promise, overdue]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -56,24 +56,43 @@ export async function openEventStream(ctx: Context, options: EventStreamOptions)
   // Whoever left while the request was authorized is not heard to leave below, and would keep the slot.
   if (socket.readableEnded || socket.destroyed) throw new ClientGoneError("the client left before its stream began");
   takeSlot(organizationId);
-  const gone = new AbortController();
   // A client that ends its half of the connection waits for an answer elsewhere; this one has no end that it could wait for.
-  const leave = () => res.destroy();
-  socket.once("end", leave);
-  const close = () => {
-    if (gone.signal.aborted) return;
+  const end = () => res.destroy();
+  socket.once("end", end);
+  const gone = untilGone(ctx);
+  gone.addEventListener("abort", () => {
     giveBackSlot(organizationId);
-    socket.off("end", leave).off("close", close);
-    gone.abort();
-  };
-  res.once("close", close);
-  // Of an answer that waits behind another on its connection, `res` does not tell.
-  socket.once("close", close);
+    socket.off("end", end);
+  });
   const first = await options.next(options.position);
   socket.setTimeout(SILENT_MS_MAX);
+  return streamOf(ctx, frames(ctx, first, options, gone));
+}
+
+/** Aborts once the client of a request has left, or has its whole answer; the connection may serve many more. */
+export function untilGone({ res, socket }: Context): AbortSignal {
+  const gone = new AbortController();
+  const leave = () => {
+    socket.off("close", leave);
+    gone.abort(new ClientGoneError("the client left before the answer's end"));
+  };
+  if (socket.destroyed) leave();
+  // Of an answer that waits behind another on its connection, `res` does not tell.
+  socket.once("close", leave);
+  res.once("close", leave);
+  return gone.signal;
+}
+
+/** The body of an answer whose texts are sent as they are made. */
+export function streamOf(ctx: Context, texts: AsyncGenerator<string>): Readable {
   // Proxies that gather an answer would hold back what it is about.
   ctx.set("X-Accel-Buffering", "no");
-  return Readable.from(frames(ctx, first, options, gone.signal), { objectMode: false });
+  return Readable.from(texts, { objectMode: false });
+}
+
+/** An event of a stream that is not resumed by an id. */
+export function eventText(name: string, data: object): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
 function takeSlot(organizationId: string): void {
@@ -121,7 +140,7 @@ async function* frames(
       await delay(pollMs, undefined, { signal: gone });
     }
   } catch (error) {
-    if (!gone.aborted) yield `event: error\ndata: ${JSON.stringify(envelopeOf(ctx, error))}\n\n`;
+    if (!gone.aborted) yield eventText("error", envelopeOf(ctx, error));
   }
 }
 

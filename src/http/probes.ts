@@ -11,6 +11,10 @@ export interface ProbeChecks {
 
 /** The health probes. They need no authentication. */
 export function probeRoutes(checks: ProbeChecks): Route[] {
+  const startup = (ctx: Context): void => {
+    if (!checks.started()) throw unready([STARTING]);
+    ok(ctx);
+  };
   const readiness = async (ctx: Context): Promise<void> => {
     if (!checks.started()) throw unready([STARTING]);
     const failed = await checks.unready();
@@ -19,14 +23,7 @@ export function probeRoutes(checks: ProbeChecks): Route[] {
   };
   return [
     { method: "GET", path: "/livez", handle: ok },
-    {
-      method: "GET",
-      path: "/startupz",
-      handle: (ctx) => {
-        if (!checks.started()) throw unready([STARTING]);
-        ok(ctx);
-      },
-    },
+    { method: "GET", path: "/startupz", handle: startup },
     { method: "GET", path: "/readyz", handle: readiness },
     { method: "GET", path: "/health", handle: readiness },
   ];

@@ -10,8 +10,3 @@ export interface Route {
   /** What an administrative endpoint says of itself. */
   declaration?: Declaration;
 }
-
-/** The decoded parameters of a request's path. */
-export function pathParameters(ctx: Context): Readonly<Record<string, string>> {
-  return (ctx as Context & { params: Record<string, string> }).params;
-}

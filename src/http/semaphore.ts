@@ -1,4 +1,4 @@
-import { QueueFullError } from "./unavailable.js";
+import { QueueFullError } from "./errors.js";
 
 export interface SemaphoreOptions {
   /** How many may be taken at once. */

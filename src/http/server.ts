@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Logger } from "pino";
+import { closeAcceptors } from "./acceptors.js";
 import { answerClientErrors } from "./client-error.js";
 import type { DocsUrl } from "./errors.js";
 import { networkOf } from "./request/client-address.js";
-import { askForBodiesLate } from "./request/expect-continue.js";
 
 /**
  * Lets each network have so many connections at once, and resets what it opens beyond: so that nobody has all that the process may hold, and
@@ -59,8 +59,6 @@ export const CLIENT_LIMITS: ClientLimits = {
   bodyBytesPerSecondMin: 16 * 1024,
 };
 
-const LISTENERS_MAX = 20;
-
 /** The server of each request, for answers that go on as long as it does. */
 const servers = new WeakMap<IncomingMessage, Server>();
 
@@ -69,11 +67,6 @@ const sockets = new WeakMap<Server, Set<Socket>>();
 
 /** What the client of each connection is held to. */
 const limitsOf = new WeakMap<Socket, ClientLimits>();
-
-/** Connections to a server on which nothing has come yet: Node.js counts them among those with a request at hand. */
-export function silentConnections(server: Server): Socket[] {
-  return [...(sockets.get(server) ?? [])].filter(({ bytesRead }) => bytesRead === 0);
-}
 
 /** Whether the server of a request no longer listens: it stops as soon as what it has at hand is answered. */
 export function isStopping(request: IncomingMessage): boolean {
@@ -95,13 +88,14 @@ export function watchRate(request: IncomingMessage): { signal: AbortSignal; stop
   return { signal: slow.signal, stop: () => clearInterval(timer) };
 }
 
-/** Answers one request; of an application, its `callback()`. */
-type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-
-/** A server that answers every client, whatever it sends and however slowly, with the application's envelope. The log is told of what never
- * reaches the application. */
+/**
+ * A server that answers every client, whatever it sends and however slowly, with the application's envelope. The log is told of what never
+ * reaches the application.
+ *
+ * @param handle answers one request; of an application, its `callback()`
+ */
 export function createHttpServer(
-  handle: Handle,
+  handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
   docsUrl: DocsUrl,
   limits: ClientLimits = CLIENT_LIMITS,
   log?: Logger,
@@ -117,7 +111,7 @@ export function createHttpServer(
   const server = createServer(options, (request: IncomingMessage, response: ServerResponse) => {
     servers.set(request, server);
     // All who want to know how it ends, of an export more than the ten at which Node.js suspects a leak and says so.
-    response.setMaxListeners(LISTENERS_MAX);
+    response.setMaxListeners(20);
     // A client would keep its connection, and a server that stops wait for it.
     response.once("finish", () => server.listening || request.socket.destroySoon());
     // The parser reads no request after it, as if we had taken the offer; what follows would wait for ever.
@@ -137,4 +131,51 @@ export function createHttpServer(
   askForBodiesLate(server);
   answerClientErrors(server, docsUrl, log);
   return server;
+}
+
+/** Requests with `Expect: 100-continue` whose clients wait to be told that the body is wanted. */
+const waiting = new WeakSet<IncomingMessage>();
+
+/** Leaves it to whoever reads a body to ask for it, so that a request that is refused by its headers never sends one. */
+function askForBodiesLate(server: Server): void {
+  server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
+    waiting.add(request);
+    // Where no body is asked for, nobody knows whether one follows.
+    response.setHeader("Connection", "close");
+    server.emit("request", request, response);
+  });
+  // Node.js would answer an expectation that it does not know with an empty 417; we have none to meet.
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+}
+
+/** Tells a client that waits for it to send the body. */
+export function askForBody(request: IncomingMessage, response: ServerResponse): void {
+  if (!waiting.delete(request)) return;
+  response.removeHeader("Connection");
+  response.writeContinue();
+}
+
+/** Whether the client still waits to be told. */
+export function bodyIsHeldBack(request: IncomingMessage): boolean {
+  return waiting.has(request);
+}
+
+/** What was sent just before the server stopped listening may still be on its way. */
+const SILENT_MS_MAX = 250;
+
+/**
+ * Closes a server: idle connections at once, those on which nothing ever came a moment later; those with a request at hand get their
+ * answer, within so many milliseconds.
+ */
+export async function drain(server: Server, withinMs: number): Promise<void> {
+  const closed = Promise.all([new Promise((resolve) => server.close(resolve)), closeAcceptors(server)]);
+  server.closeIdleConnections();
+  const silent = setTimeout(() => {
+    // Node.js counts connections on which nothing has come yet among those with a request at hand.
+    for (const socket of sockets.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy();
+  }, SILENT_MS_MAX);
+  const force = setTimeout(() => server.closeAllConnections(), withinMs);
+  await closed;
+  clearTimeout(silent);
+  clearTimeout(force);
 }

@@ -1,7 +1,6 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { drain } from "../http/drain.js";
-import { createHttpServer } from "../http/server.js";
+import { createHttpServer, drain } from "../http/server.js";
 import { createLocalApp } from "./app.js";
 import type { LocalEngine } from "./engine.js";
 import type { CustomerChange } from "./population.js";

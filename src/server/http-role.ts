@@ -7,26 +7,27 @@ import { call } from "../db/api/call.js";
 import { answers, failedChecks } from "../db/api/monitoring.js";
 import { connect, type ConnectOptions } from "../db/connect.js";
 import { PROJECT_ROOT, readCommitted, type Committed } from "../db/migrate/files.js";
-import { createAiQuestions } from "../http/admin/ai-questions.js";
-import { CUSTOMER_WORK_CONNECTIONS, createCustomerWork, type CustomerWork } from "../http/admin/customer-work.js";
+import {
+  createAiQuestions,
+  createCustomerWork,
+  createWebhookTests,
+  CUSTOMER_WORK_CONNECTIONS,
+  type CustomerWork,
+  type WebhookTests,
+} from "../http/admin/work.js";
 import { ADMINISTRATION_CONNECTIONS } from "../http/admin/routes.js";
-import { createWebhookTests, type WebhookTests } from "../http/admin/webhook-tests.js";
 import { acceptInParallel } from "../http/acceptors.js";
 import { createApp, createStartingApp } from "../http/app.js";
-import { DiskFull } from "../http/disk-full.js";
-import { drain } from "../http/drain.js";
-import type { DocsUrl, FailedCheck } from "../http/errors.js";
-import { Ingestor, LARGE_CALLS } from "../http/ingest/ingestor.js";
-import { LargeBatches } from "../http/ingest/large-batches.js";
+import { type DocsUrl, type FailedCheck, within } from "../http/errors.js";
+import { Ingestor, LARGE_CALLS, LargeBatches } from "../http/ingest/ingestor.js";
 import { KeyCheck } from "../http/ingest/key-check.js";
 import type { CallQueueLoad } from "../http/ingest/keyed-call-queue.js";
 import type { BatchDatabase } from "../http/ingest/send-batch.js";
-import { ingestRoutes } from "../http/ingest/routes.js";
+import { DiskFull, ingestRoutes } from "../http/ingest/routes.js";
 import type { ProbeChecks } from "../http/probes.js";
 import { formKey } from "../http/pages/form-token.js";
 import type { MetricsDeps } from "../http/metrics.js";
-import { CLIENT_LIMITS, createHttpServer } from "../http/server.js";
-import { within } from "../http/unavailable.js";
+import { CLIENT_LIMITS, createHttpServer, drain } from "../http/server.js";
 import { version } from "../http/version.js";
 import { openMailer, type Mailer } from "../mail/mailer.js";
 import { renderInstallation } from "../metrics/installation.js";

@@ -1,6 +1,5 @@
 import { call } from "../db/api/call.js";
-import { newLinkSecret } from "../http/request/credentials.js";
-import { passwordLink } from "../http/links.js";
+import { newLinkSecret, passwordLink } from "../http/request/credentials.js";
 import { addressOf, ConfigError, publicUrlOf, type ServerConfig } from "./config.js";
 import type { Logger } from "./log.js";
 import { asOperator, lookAsOperator } from "./operator.js";

@@ -6,8 +6,7 @@ import { Worker } from "node:worker_threads";
 import { pino } from "pino";
 import { expect, it, onTestFinished } from "vitest";
 import { ACCEPTORS, acceptInParallel } from "../../src/http/acceptors.js";
-import { drain } from "../../src/http/drain.js";
-import { createHttpServer } from "../../src/http/server.js";
+import { createHttpServer, drain } from "../../src/http/server.js";
 import { openConnection } from "./ingest/raw-connection.js";
 
 const CLIENTS = 2 * ACCEPTORS;

@@ -3,10 +3,9 @@ import { request, type ClientRequest, type IncomingMessage, type Server } from "
 import type { AddressInfo } from "node:net";
 import Koa from "koa";
 import { afterEach, expect, it } from "vitest";
-import { drain } from "../../src/http/drain.js";
 import { openEventStream, type EventPage, type EventStreamOptions } from "../../src/http/event-stream.js";
 import { handleErrors } from "../../src/http/middleware/handle-errors.js";
-import { createHttpServer } from "../../src/http/server.js";
+import { createHttpServer, drain } from "../../src/http/server.js";
 
 const NOTHING: EventPage = { events: [], position: "0", positionId: "p0", more: false };
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { authenticateKey } from "../../src/db/api/ingestion.js";
 import { hashCredential } from "../../src/http/request/credentials.js";
 import { atOnce, LargeBodies } from "../../src/http/request/large-bodies.js";
-import { QueueFullError } from "../../src/http/unavailable.js";
+import { QueueFullError } from "../../src/http/errors.js";
 import { startIngest, type IngestFixture } from "./ingest/fixture.js";
 
 let fixture: IngestFixture;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { Semaphore } from "../../src/http/semaphore.js";
-import { QueueFullError } from "../../src/http/unavailable.js";
+import { QueueFullError } from "../../src/http/errors.js";
 
 it("gives places to those who ask in turn, and to each no more than it may have", async () => {
   const places = new Semaphore({ places: 2, placesEach: 1, waitingMax: 10, waitMsMax: 10_000 });

@@ -2,8 +2,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import Koa from "koa";
 import { expect, it, onTestFinished } from "vitest";
-import { drain } from "../../src/http/drain.js";
-import { createHttpServer } from "../../src/http/server.js";
+import { createHttpServer, drain } from "../../src/http/server.js";
 import { discardUnread } from "../../src/http/middleware/unread-body.js";
 import { openConnection } from "./ingest/raw-connection.js";
 

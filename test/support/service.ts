@@ -4,13 +4,15 @@ import type { Sql } from "postgres";
 import { call } from "../../src/db/api/call.js";
 import { connect } from "../../src/db/connect.js";
 import { appRoutes, createApp, type AppDeps } from "../../src/http/app.js";
-import { createAiQuestions } from "../../src/http/admin/ai-questions.js";
 import type { LanguageModelSettings } from "../../src/ai/language-model.js";
-import { CUSTOMER_WORK_CONNECTIONS, createCustomerWork } from "../../src/http/admin/customer-work.js";
-import { createWebhookTests } from "../../src/http/admin/webhook-tests.js";
+import {
+  createAiQuestions,
+  createCustomerWork,
+  createWebhookTests,
+  CUSTOMER_WORK_CONNECTIONS,
+} from "../../src/http/admin/work.js";
 import { newAccessToken } from "../../src/http/request/credentials.js";
-import { Ingestor, LARGE_CALLS, type IngestorOptions } from "../../src/http/ingest/ingestor.js";
-import { LargeBatches } from "../../src/http/ingest/large-batches.js";
+import { Ingestor, type IngestorOptions, LARGE_CALLS, LargeBatches } from "../../src/http/ingest/ingestor.js";
 import { KeyCheck } from "../../src/http/ingest/key-check.js";
 import { ingestRoutes } from "../../src/http/ingest/routes.js";
 import { formKey } from "../../src/http/pages/form-token.js";

@@ -1,4 +1,4 @@
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import type { Context } from "koa";
 import Type from "typebox";
 import { LanguageModelError } from "../../ai/failure.js";
@@ -6,11 +6,11 @@ import type { AnswerPart } from "../../ai/language-model.js";
 import { instructionsFor, TASKS } from "../../ai/tasks.js";
 import { call } from "../../db/api/call.js";
 import { ApiError } from "../errors.js";
+import { eventText, streamOf, untilGone } from "../event-stream.js";
 import { envelopeOf } from "../middleware/handle-errors.js";
-import { ClientGoneError } from "../request/body.js";
-import { environmentQuery, KIB } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import { jsonObject } from "./schemas-common.js";
+import { exact, jsonObject } from "./schemas.js";
+import { environmentQuery, KIB } from "./parameters.js";
 
 /** When a provider that says nothing of it may be asked again. */
 const RETRY_AFTER = 30;
@@ -30,25 +30,12 @@ async function openAnswer(
   ask: (signal: AbortSignal) => AsyncGenerator<AnswerPart>,
   model: string | undefined,
 ): Promise<Readable> {
-  const { res, socket } = ctx;
-  const gone = new AbortController();
-  const leave = () => gone.abort(new ClientGoneError("the client left before the answer's end"));
-  if (socket.destroyed) leave();
-  // Of an answer that waits behind another on its connection, `res` does not tell.
-  socket.once("close", leave);
-  // Whole or not; the connection may serve many more.
-  res.once("close", () => {
-    socket.off("close", leave);
-    leave();
-  });
-  const parts = ask(gone.signal);
+  const gone = untilGone(ctx);
+  const parts = ask(gone);
   const first = await parts.next().catch((error: unknown) => {
     throw asApiError(error, model);
   });
-  // Proxies that gather an answer would hold back what it is about.
-  ctx.set("X-Accel-Buffering", "no");
-  ctx.set("Cache-Control", "no-store");
-  return Readable.from(frames(ctx, first, parts, gone.signal), { objectMode: false });
+  return streamOf(ctx, frames(ctx, first, parts, gone));
 }
 
 async function* frames(
@@ -60,7 +47,7 @@ async function* frames(
   try {
     for (let next = first; !next.done; next = await parts.next()) yield* frame(next.value);
   } catch (error) {
-    if (!gone.aborted) yield event("error", envelopeOf(ctx, asApiError(error, undefined)));
+    if (!gone.aborted) yield eventText("error", envelopeOf(ctx, asApiError(error, undefined)));
   } finally {
     // Where the reader left, nobody else ends the asking.
     await parts.return(undefined);
@@ -71,7 +58,7 @@ function* frame(part: AnswerPart): Generator<string> {
   switch (part.kind) {
     case "text":
       for (let from = 0; from < part.text.length; from += PIECE)
-        yield event("text", { text: part.text.slice(from, from + PIECE) });
+        yield eventText("text", { text: part.text.slice(from, from + PIECE) });
       return;
     case "working":
       // A comment, so that neither the client nor a proxy takes the silence for a dead connection.
@@ -79,38 +66,26 @@ function* frame(part: AnswerPart): Generator<string> {
       return;
     case "end": {
       const { kind, ...ending } = part;
-      yield event(kind, ending);
+      yield eventText(kind, ending);
     }
   }
-}
-
-function event(name: string, data: object): string {
-  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
 function asApiError(error: unknown, model: string | undefined): unknown {
   if (!(error instanceof LanguageModelError)) return error;
   const { kind, message: reason, retryAfter, cause = error } = error;
-  switch (kind) {
-    case "rateLimited":
-      return new ApiError(429, "AI_RATE_LIMITED", {
-        reason,
-        headers: { "Retry-After": String(retryAfter ?? RETRY_AFTER) },
-        cause,
-      });
-    case "late":
-      return new ApiError(504, "AI_TIMEOUT", { reason, cause });
-    case "unknownModel":
-      if (model === undefined) return new ApiError(502, "AI_UNAVAILABLE", { reason, cause });
-      return new ApiError(400, "VALIDATION_ERROR", {
-        message: "The language model's provider knows no such model.",
-        field: "model",
-        value: model,
-        fix: "Name a model or deployment that it has, or none for the one that the operator chose.",
-      });
-    case "unavailable":
-      return new ApiError(502, "AI_UNAVAILABLE", { reason, cause });
+  if (kind === "late") return new ApiError(504, "AI_TIMEOUT", { reason, cause });
+  if (kind === "rateLimited") {
+    const headers = { "Retry-After": String(retryAfter ?? RETRY_AFTER) };
+    return new ApiError(429, "AI_RATE_LIMITED", { reason, headers, cause });
   }
+  if (kind === "unavailable" || model === undefined) return new ApiError(502, "AI_UNAVAILABLE", { reason, cause });
+  return new ApiError(400, "VALIDATION_ERROR", {
+    message: "The language model's provider knows no such model.",
+    field: "model",
+    value: model,
+    fix: "Name a model or deployment that it has, or none for the one that the operator chose.",
+  });
 }
 
 /** Some 60,000 tokens: what most models take, and more than a person reads. */
@@ -119,28 +94,24 @@ const FACT_BYTES_MAX = 256 * KIB;
 /** Twice as deep as the deepest condition of a model, which is told level by level. */
 const FACT_DEPTH_MAX = 90;
 
-const question = Type.Object(
-  {
-    task: Type.Enum([...TASKS], { description: "What to do with the facts: the command of `svc ai` that found them." }),
-    facts: jsonObject("What the answer rests on. All of it goes to the provider of the language model."),
-    model: Type.Optional(
-      Type.String({
-        pattern: "^[A-Za-z0-9][\\w.:/@+-]{0,199}$",
-        description: "A model or deployment of the provider; the one that the operator chose unless given.",
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const question = exact({
+  task: Type.Enum([...TASKS], { description: "What to do with the facts: the command of `svc ai` that found them." }),
+  facts: jsonObject("What the answer rests on. All of it goes to the provider of the language model."),
+  model: Type.Optional(
+    Type.String({
+      pattern: "^[A-Za-z0-9][\\w.:/@+-]{0,199}$",
+      description: "A model or deployment of the provider; the one that the operator chose unless given.",
+    }),
+  ),
+});
 
 /**
- * Asks the language model about facts, and answers what it says as it says it: server-sent events `text` with `{text}`, then `end` with `{model,
- * finishReason, usage}`. What it is told to do is chosen by the task, never by the caller: this is no door to a provider at the operator's cost.
+ * What a language model makes of facts, answered as it says it. What it is told to do is chosen by the task, never by the caller: this is no
+ * door to a provider at the operator's cost.
  */
-const askLanguageModelRoute = adminRoute({
+export const askLanguageModelRoute = adminRoute({
   operation: "ask_language_model",
-  method: "POST",
-  path: "/projects/:project/ai/answers",
+  route: "POST /projects/:project/ai/answers",
   summary: "Ask the language model about facts; its answer as server-sent events",
   query: environmentQuery,
   body: { schema: question, bytesMax: FACT_BYTES_MAX, depthMax: FACT_DEPTH_MAX },
@@ -153,12 +124,7 @@ const askLanguageModelRoute = adminRoute({
         "or `error` with the error envelope where it breaks off.",
     }),
   },
-  refusals: {
-    429: ["AI_RATE_LIMITED"],
-    409: ["AI_NOT_CONFIGURED"],
-    502: ["AI_UNAVAILABLE"],
-    504: ["AI_TIMEOUT"],
-  },
+  refusals: { 409: ["AI_NOT_CONFIGURED"], 429: ["AI_RATE_LIMITED"], 502: ["AI_UNAVAILABLE"], 504: ["AI_TIMEOUT"] },
   answer: async ({ deps, credentials, at, body: { task, facts, model }, ctx }) => {
     const { ai, calls, sql } = deps;
     if (ai === null) throw new ApiError(409, "AI_NOT_CONFIGURED");
@@ -170,13 +136,10 @@ const askLanguageModelRoute = adminRoute({
       const asked = { instructions: instructionsFor(task), facts: text, model };
       const document = await openAnswer(ctx, (signal) => ai.model.ask(asked, signal), model);
       document.once("close", leave);
-      return { status: 200, type: "text/event-stream", document };
+      return document;
     } catch (error) {
       leave();
       throw error;
     }
   },
 });
-
-/** What a language model makes of facts. */
-export const aiRoutes = [askLanguageModelRoute];

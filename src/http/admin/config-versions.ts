@@ -1,32 +1,28 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import type { ActivationOptions } from "../../db/api/config.js";
+import { exact, listOf } from "./schemas.js";
 import { environmentQuery, KIB, listQuery, MIB } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import {
   activated,
-  activationList,
+  activation,
   activationOptions,
   deployed,
+  listedVersion,
   versionDiff,
-  versionList,
   versionWithSnapshot,
 } from "./schemas-config.js";
 import { newVersion, storable } from "./submitted-snapshot.js";
 
+const activationBody = exact(activationOptions);
+
 /** The same for the database, which calls no version 0. */
-function readActivationOptions({
-  expected,
-  force = false,
-}: {
-  expected?: string | null | undefined;
-  force?: boolean | undefined;
-}): ActivationOptions {
+function readActivationOptions({ expected, force = false }: Static<typeof activationBody>): ActivationOptions {
   if (expected === undefined) return { expected: null, force };
   return { expected: expected === null ? 0 : Number(expected.slice(1)), force };
 }
 
-const activation = { schema: Type.Object(activationOptions, { additionalProperties: false }), bytesMax: KIB };
-const refusals = { 404: ["VERSION_NOT_FOUND"], 409: ["VERSION_CONFLICT", "CONFIG_WARNINGS"] };
+const refusals = { 409: ["VERSION_CONFLICT", "CONFIG_WARNINGS"] };
 
 const versionName = Type.Optional(
   Type.String({ pattern: "^(latest|v[1-9][0-9]{0,8})$", description: "must be a version such as v3, or latest" }),
@@ -37,17 +33,13 @@ export const configRoutes = [
   // 200 instead of 201 where it is what is active already.
   adminRoute({
     operation: "deploy_config",
-    method: "POST",
-    path: "/projects/:project/config-versions",
+    route: "POST /projects/:project/config-versions",
     summary: "Deploy a snapshot as the next version of the project",
     query: environmentQuery,
     body: { schema: newVersion, bytesMax: 8 * MIB, submission: "version" },
     answers: { 200: deployed, 201: deployed },
-    refusals: {
-      409: ["VERSION_CONFLICT", "CONFIG_WARNINGS"],
-      422: ["CONFIG_INVALID", "STATE_TOO_LARGE"],
-    },
-    answer: async ({ deps, credentials, call, at, body }) => {
+    refusals: { ...refusals, 422: ["CONFIG_INVALID", "STATE_TOO_LARGE"] },
+    answer: async ({ deps, credentials, call, at, body, ctx }) => {
       const operation = { operation: "deploy_config", environment: at.environment };
       const document = await call("deploy_config", at, {
         ...(await storable(deps.sql, credentials, operation, body.snapshot)),
@@ -55,44 +47,40 @@ export const configRoutes = [
         ...readActivationOptions(body),
       });
       const { created } = JSON.parse(document) as { created: boolean };
-      return { status: created ? 201 : 200, document };
+      ctx.status = created ? 201 : 200;
+      return document;
     },
   }),
   adminRoute({
     operation: "list_config_versions",
-    method: "GET",
-    path: "/projects/:project/config-versions",
+    route: "GET /projects/:project/config-versions",
     summary: "The versions of a project, newest first",
     query: listQuery,
-    answers: { 200: versionList },
+    answers: { 200: listOf(listedVersion) },
     passes: ({ at, query }) => [at, query],
   }),
   adminRoute({
     operation: "get_config_version",
-    method: "GET",
-    path: "/projects/:project/config-versions/:version",
+    route: "GET /projects/:project/config-versions/:version",
     summary: "A version with its snapshot; `latest` is the newest",
     answers: { 200: versionWithSnapshot },
-    refusals: { 404: ["VERSION_NOT_FOUND"] },
     passes: ({ params }) => [params["project"]!, params["version"]!],
   }),
   adminRoute({
     operation: "promote_config",
-    method: "POST",
-    path: "/projects/:project/config-versions/:version/promote",
+    route: "POST /projects/:project/config-versions/:version/promote",
     summary: "Make a version that was active in test the active one of live",
-    body: activation,
+    body: { schema: activationBody, bytesMax: KIB },
     answers: { 200: activated },
     refusals,
     passes: ({ params, body }) => [params["project"]!, params["version"]!, readActivationOptions(body)],
   }),
   adminRoute({
     operation: "rollback_config",
-    method: "POST",
-    path: "/projects/:project/config-versions/:version/rollback",
+    route: "POST /projects/:project/config-versions/:version/rollback",
     summary: "Make a version active again that was active in the environment before",
     query: environmentQuery,
-    body: activation,
+    body: { schema: activationBody, bytesMax: KIB },
     answers: { 200: activated },
     refusals,
     passes: ({ at, params, body }) => [at, params["version"]!, readActivationOptions(body)],
@@ -100,24 +88,22 @@ export const configRoutes = [
   // What is different in `to`, unless given the newest version, from `from`, unless given the one before it.
   adminRoute({
     operation: "diff_config_versions",
-    method: "GET",
-    path: "/projects/:project/config-diff",
+    route: "GET /projects/:project/config-diff",
     summary: "What is different between two versions, in the author's terms",
-    query: Type.Object({ from: versionName, to: versionName }, { additionalProperties: false }),
+    query: exact({ from: versionName, to: versionName }),
     answers: { 200: versionDiff },
     refusals: { 404: ["VERSION_NOT_FOUND"] },
     answer: async ({ deps, call, params, query }) => {
       const document = await call("diff_config_versions", params["project"]!, query.from, query.to);
-      return { status: 200, document: await deps.work.thread.run("compareVersions", document) };
+      return deps.work.thread.run("compareVersions", document);
     },
   }),
   adminRoute({
     operation: "list_activations",
-    method: "GET",
-    path: "/projects/:project/activations",
+    route: "GET /projects/:project/activations",
     summary: "Which version became active in an environment, the newest first",
     query: listQuery,
-    answers: { 200: activationList },
+    answers: { 200: listOf(activation) },
     passes: ({ at, query }) => [at, query],
   }),
 ];

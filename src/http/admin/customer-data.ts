@@ -1,20 +1,19 @@
-import type { AdminCredentials, EnvironmentRef } from "../../db/api/access.js";
 import { PassThrough, type Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { TransactionSql } from "postgres";
 import Type from "typebox";
+import type { AdminCredentials, EnvironmentRef } from "../../db/api/access.js";
 import { call } from "../../db/api/call.js";
 import { EXPORT_LISTS, type ExportList, fetchExport } from "../../db/api/customers.js";
-
 import { onSnapshot } from "../../db/transaction.js";
 import { ApiError } from "../errors.js";
 import { envelopeOf } from "../middleware/handle-errors.js";
-import type { CustomerWork } from "./customer-work.js";
-import { environmentQuery } from "./parameters.js";
+import type { CustomerWork } from "./work.js";
 import { adminRoute } from "./route.js";
-import { count, environmentName, exact, instant, jsonObject, orNull, version } from "./schemas-common.js";
-import { cause, customerId, customerState, emission, health, journeyProgress, setAside } from "./schemas-customer.js";
-import { attempt } from "./schemas-webhook.js";
+import { count, environment, exact, instant, jsonObject, named, orNull, versionName } from "./schemas.js";
+import { environmentQuery } from "./parameters.js";
+import { cause, customerId, customerState, emission, healthScore, journeyRun, setAside } from "./schemas-customer.js";
+import { deliveryAttempt } from "./schemas-webhook.js";
 
 const status = Type.Enum(["processed", "pending"]);
 const generation = Type.Integer({
@@ -23,9 +22,8 @@ const generation = Type.Integer({
 });
 const eventId = Type.String({ examples: ["evt_0000000000000400"] });
 /** What a log says of each of its entries. */
-const logged = { cause, configVersion: orNull(version), generation };
+const logged = { cause, configVersion: orNull(versionName), generation };
 
-/** An item of each list. */
 const items = {
   identifies: exact({ acceptedAt: instant, traits: jsonObject("The traits as sent."), status }),
   events: exact({
@@ -40,8 +38,8 @@ const items = {
   transitions: exact({ from: orNull(Type.String()), to: Type.String(), at: instant, ...logged }),
   blockedTransitions: exact({ from: Type.String(), to: Type.String(), at: instant }),
   memberships: exact({ segment: Type.String(), enteredAt: instant, exitedAt: orNull(instant) }),
-  journeyRuns: exact({ ...journeyProgress.properties, run: Type.Integer({ minimum: 1 }) }),
-  healthScores: exact({ ...health.properties, at: instant, ...logged }),
+  journeyRuns: exact({ ...journeyRun.properties, run: Type.Integer({ minimum: 1 }) }),
+  healthScores: exact({ ...healthScore.properties, at: instant, ...logged }),
   ruleExecutions: exact({
     ruleId: Type.String(),
     result: Type.Enum(["pass", "fail", "skip", "error"]),
@@ -67,7 +65,7 @@ const items = {
     status: Type.Enum(["pending", "delivered", "failed"]),
     nextAttemptAt: orNull(instant),
     finishedAt: orNull(instant),
-    attempts: Type.Array(attempt),
+    attempts: Type.Array(deliveryAttempt),
   }),
   recomputes: exact({
     recomputeId: Type.String({ examples: ["rec_5f0c81d2e4a94b7f12cd"] }),
@@ -81,60 +79,31 @@ const items = {
   retiredKeys: exact({ id: eventId, idempotencyKey: Type.String(), removedAt: instant }),
 } satisfies Record<ExportList, unknown>;
 
-/** Everything that is held about one customer. */
-const customerExport = exact(
-  {
-    customerId,
-    environment: environmentName,
-    exportedAt: instant,
-    customer: orNull(customerState, "The present state; null where the customer's operations wait only."),
-    generation: orNull(
-      generation,
-      "Of transitions, healthScores and ruleExecutions those of this generation are the history; the others were superseded by a recompute.",
-    ),
-    setAside,
-    evaluation: orNull(jsonObject("What evaluation remembers.")),
-    identifies: Type.Array(items.identifies),
-    events: Type.Array(items.events),
-    transitions: Type.Array(items.transitions),
-    blockedTransitions: Type.Array(items.blockedTransitions),
-    memberships: Type.Array(items.memberships),
-    journeyRuns: Type.Array(items.journeyRuns),
-    healthScores: Type.Array(items.healthScores),
-    ruleExecutions: Type.Array(items.ruleExecutions),
-    signals: Type.Array(items.signals),
-    emissions: Type.Array(items.emissions),
-    deliveries: Type.Array(items.deliveries),
-    recomputes: Type.Array(items.recomputes),
-    retiredKeys: Type.Array(items.retiredKeys, {
-      description: "Idempotency keys that are kept of events which were removed because of their age.",
-    }),
-  },
-  { title: "CustomerExport" },
-);
+const customerExport = named("CustomerExport", {
+  customerId,
+  environment,
+  exportedAt: instant,
+  customer: orNull(customerState, "The present state; null where the customer's operations wait only."),
+  generation: orNull(
+    generation,
+    "Of transitions, healthScores and ruleExecutions those of this generation are the history; the others were superseded by a recompute.",
+  ),
+  setAside,
+  evaluation: orNull(jsonObject("What evaluation remembers.")),
+  ...Object.fromEntries(Object.entries(items).map(([list, item]) => [list, Type.Array(item)])),
+  retiredKeys: Type.Array(items.retiredKeys, {
+    description: "Idempotency keys that are kept of events which were removed because of their age.",
+  }),
+});
 
-/** How many rows of each kind were erased. */
+const ERASED =
+  "events identifies pending idempotencyKeys transitions blockedTransitions memberships journeyRuns healthScores " +
+  "ruleExecutions signals emissions deliveries deliveryAttempts recomputes recomputeResults";
 const erasure = exact({
-  erased: exact(
-    {
-      events: count,
-      identifies: count,
-      pending: count,
-      idempotencyKeys: count,
-      transitions: count,
-      blockedTransitions: count,
-      memberships: count,
-      journeyRuns: count,
-      healthScores: count,
-      ruleExecutions: count,
-      signals: count,
-      emissions: count,
-      deliveries: count,
-      deliveryAttempts: count,
-      recomputes: count,
-      recomputeResults: count,
-    },
-    { title: "Erasure", description: "How many rows of each kind were erased." },
+  erased: named(
+    "Erasure",
+    "How many rows of each kind were erased.",
+    Object.fromEntries(ERASED.split(" ").map((kind) => [kind, count])),
   ),
 });
 
@@ -158,14 +127,14 @@ export async function streamExport(
   by: AdminCredentials,
   at: EnvironmentRef,
   customerId: string,
-  msMax = EXPORT_MS_MAX,
 ): Promise<Readable> {
   const leave = await exports.take(by.organizationId);
   const document = new PassThrough();
   // Its failure is told to its reader, who may not be there yet, or any more.
   document.on("error", () => undefined);
   return new Promise((resolve, reject) => {
-    const overdue = setTimeout(() => document.destroy(notRead()), msMax);
+    const late = () => new ApiError(503, "SERVICE_UNAVAILABLE", { reason: "The export was not read in time." });
+    const overdue = setTimeout(() => document.destroy(late()), EXPORT_MS_MAX);
     void onSnapshot(sql, async (tx) => {
       const head = await call(tx, "open_export", by, at, customerId);
       resolve(document);
@@ -182,10 +151,6 @@ export async function streamExport(
         leave();
       });
   });
-}
-
-function notRead(): ApiError {
-  return new ApiError(503, "SERVICE_UNAVAILABLE", { reason: "The export was not read in time." });
 }
 
 /** The document's text: the members that are no lists, then list by list. */
@@ -208,12 +173,11 @@ async function* partsOf(tx: TransactionSql, head: string): AsyncGenerator<string
 export const customerDataRoutes = [
   adminRoute({
     operation: "export_customer",
-    method: "GET",
-    path: "/projects/:project/customers/:customerId/export",
+    route: "GET /projects/:project/customers/:customerId/export",
     summary: "Everything that is held about one customer, as one document",
     query: environmentQuery,
     answers: { 200: customerExport },
-    refusals: { 404: ["CUSTOMER_NOT_FOUND"], 429: ["QUOTA_EXCEEDED"] },
+    refusals: { 429: ["QUOTA_EXCEEDED"] },
     scarce: true,
     answer: async ({ deps, credentials, at, params, ctx }) => {
       const customerId = params["customerId"]!;
@@ -222,26 +186,21 @@ export const customerDataRoutes = [
       // Where it fails the answer has begun, so that nothing is left but to log it; the connection is broken off.
       document.on("error", (error) => envelopeOf(ctx, error));
       ctx.set("Content-Disposition", `attachment; filename="${fileNameOf(customerId)}"`);
-      return { status: 200, document, type: "application/json" };
+      return document;
     },
   }),
   // In one transaction. Later events of the id begin a new customer.
   adminRoute({
     operation: "erase_customer",
-    method: "DELETE",
-    path: "/projects/:project/customers/:customerId",
+    route: "DELETE /projects/:project/customers/:customerId",
     summary: "Erase everything that is held about one customer",
     query: environmentQuery,
     answers: { 200: erasure },
-    refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
     scarce: true,
-    answer: async ({ deps, credentials, at, params }) => {
+    answer: ({ deps, credentials, at, params }) => {
       const { erasures, sql } = deps.work;
-      const document = await erasures.run(
-        () => call(sql, "erase_customer", credentials, at, params["customerId"]!),
-        credentials.organizationId,
-      );
-      return { status: 200, document };
+      const erase = () => call(sql, "erase_customer", credentials, at, params["customerId"]!);
+      return erasures.run(erase, credentials.organizationId);
     },
   }),
 ];

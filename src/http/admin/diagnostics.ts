@@ -1,56 +1,48 @@
 import Type from "typebox";
-import { environmentQuery, listQuery } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import { count, exact, instant, jsonObject, listOf, orNull, version as versionName } from "./schemas-common.js";
+import { count, exact, instant, jsonObject, listOf, named, orNull, versionName } from "./schemas.js";
+import { environmentQuery, listQuery } from "./parameters.js";
 
-export const finding = exact(
-  {
-    code: Type.String({ description: "What was found; stable." }),
-    severity: Type.Enum(["problem", "warning", "info"]),
-    message: Type.String(),
-    fix: Type.String({ description: "What to do about it." }),
-    count: Type.Integer({ minimum: 0, description: "How much of it there is; of more than 10,000, that many." }),
-    details: jsonObject("What helps to find it; depends on the code."),
-  },
-  { title: "Finding", description: "A common problem." },
-);
+export const finding = named("Finding", "A common problem.", {
+  code: Type.String({ description: "What was found; stable." }),
+  severity: Type.Enum(["problem", "warning", "info"]),
+  message: Type.String(),
+  fix: Type.String({ description: "What to do about it." }),
+  count: Type.Integer({ minimum: 0, description: "How much of it there is; of more than 10,000, that many." }),
+  details: jsonObject("What helps to find it; depends on the code."),
+});
 
 const version = Type.Optional(
   Type.String({ pattern: "^v[1-9][0-9]{0,8}$", description: "must be a version such as v3" }),
 );
 
-export const violation = exact(
-  {
-    configVersion: versionName,
-    event: orNull(Type.String(), "Null for traits."),
-    code: Type.String({ examples: ["UNKNOWN_PROPERTY"] }),
-    path: Type.String({ examples: ["properties.amount"] }),
-    operations: count,
-    firstSeenAt: instant,
-    lastSeenAt: instant,
-    lastEventId: orNull(Type.String()),
-    lastCustomerId: orNull(Type.String()),
-  },
-  { title: "SchemaViolation" },
-);
+export const violation = named("SchemaViolation", {
+  configVersion: versionName,
+  event: orNull(Type.String(), "Null for traits."),
+  code: Type.String({ examples: ["UNKNOWN_PROPERTY"] }),
+  path: Type.String({ examples: ["properties.amount"] }),
+  operations: count,
+  firstSeenAt: instant,
+  lastSeenAt: instant,
+  lastEventId: orNull(Type.String()),
+  lastCustomerId: orNull(Type.String()),
+});
 
 /** What is wrong with configuration or data. */
 export const diagnosticsRoutes = [
   // By version (the newest first), event, code and path.
   adminRoute({
     operation: "list_schema_violations",
-    method: "GET",
-    path: "/projects/:project/schema-violations",
+    route: "GET /projects/:project/schema-violations",
     summary: "How accepted operations violated a schema that was not strict",
-    query: Type.Object({ ...listQuery.properties, version }, { additionalProperties: false }),
+    query: exact({ ...listQuery.properties, version }),
     answers: { 200: listOf(violation) },
     passes: ({ at, query }) => [at, query.version === undefined ? null : Number(query.version.slice(1)), query],
   }),
   // Empty where all is well.
   adminRoute({
     operation: "get_diagnostics",
-    method: "GET",
-    path: "/projects/:project/diagnostics",
+    route: "GET /projects/:project/diagnostics",
     summary: "Common problems of configuration and data, most severe first",
     query: environmentQuery,
     answers: { 200: exact({ data: Type.Array(finding) }) },

@@ -1,76 +1,56 @@
 import Type from "typebox";
-import { call, callBytes } from "../../db/api/call.js";
+import { call } from "../../db/api/call.js";
 import { ApiError } from "../errors.js";
 import { openEventStream } from "../event-stream.js";
-import { environmentQuery, listQuery, nameFilter, sinceFilter } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import { exact, instant, jsonObject, listOf } from "./schemas-common.js";
+import { exact, instant, jsonObject, listOf, named, textOf } from "./schemas.js";
+import { environmentQuery, listQuery, nameFilter, sinceFilter } from "./parameters.js";
 
 const PAGE = 200;
 
-export const event = exact(
-  {
-    id: Type.String({
-      description: "The id that ingestion answered; ids sort in order of acceptance.",
-      examples: ["evt_0000000000000400"],
-    }),
-    customerId: Type.String(),
-    event: Type.String(),
-    properties: jsonObject("As sent, numbers beyond double precision included."),
-    occurredAt: instant,
-    acceptedAt: instant,
-    status: Type.Enum(["processed", "pending"], { description: "Whether it was evaluated." }),
-  },
-  { title: "Event" },
-);
+export const event = named("Event", {
+  id: textOf("The id that ingestion answered; ids sort in order of acceptance.", "evt_0000000000000400"),
+  customerId: Type.String(),
+  event: Type.String(),
+  properties: jsonObject("As sent, numbers beyond double precision included."),
+  occurredAt: instant,
+  acceptedAt: instant,
+  status: Type.Enum(["processed", "pending"], { description: "Whether it was evaluated." }),
+});
 
 /** Events as accepted. */
 export const eventRoutes = [
-  // A page of rare filters may be short, even empty, and nextCursor go on all the same.
   adminRoute({
     operation: "list_events",
-    method: "GET",
-    path: "/projects/:project/events",
+    route: "GET /projects/:project/events",
     summary: "Events, newest occurrence first",
-    query: Type.Object(
-      {
-        ...listQuery.properties,
-        limit: Type.Integer({ minimum: 1, maximum: 200, default: 20 }),
-        customer: nameFilter,
-        type: nameFilter,
-        status: Type.Optional(Type.Enum(["processed", "pending"])),
-        since: nameFilter,
-      },
-      { additionalProperties: false },
-    ),
+    query: exact({
+      ...listQuery.properties,
+      limit: Type.Integer({ minimum: 1, maximum: 200, default: 20 }),
+      customer: nameFilter,
+      type: nameFilter,
+      status: Type.Optional(Type.Enum(["processed", "pending"])),
+      since: nameFilter,
+    }),
     answers: { 200: listOf(event) },
-    answer: async ({ deps, credentials, at, query }) => {
+    passes: ({ at, query }) => {
       const { customer: customerId, type: event, status, since } = query;
-      const filters = { customerId, event, status, since: sinceFilter(since) };
-      return { status: 200, document: await callBytes(deps.sql, "list_events", credentials, at, filters, query) };
+      return [at, { customerId, event, status, since: sinceFilter(since) }, query];
     },
   }),
   /**
-   * What is accepted from now on, or after the event of the header `Last-Event-ID`, in the order of acceptance: server-sent events `event`
-   * whose data are items as of the list, each once. A message without text has an id that says where the stream is: when it begins, and while
-   * nothing comes.
+   * From now on, or after the event of the header `Last-Event-ID`, in the order of acceptance, each once. A message without text has an id that
+   * says where the stream is: when it begins, and while nothing comes.
    * Permissions are checked with every page; the stream ends with an event `error` whose data is an error envelope.
    */
   adminRoute({
     operation: "stream_events",
-    method: "GET",
-    path: "/projects/:project/events/stream",
+    route: "GET /projects/:project/events/stream",
     summary: "Events as they are accepted, as server-sent events",
-    query: Type.Object(
-      { ...environmentQuery.properties, customer: nameFilter, type: nameFilter },
-      { additionalProperties: false },
-    ),
+    query: exact({ ...environmentQuery.properties, customer: nameFilter, type: nameFilter }),
     headers: {
       "Last-Event-ID": Type.Optional(
-        Type.String({
-          description: "The id that came with the last event: goes on after it.",
-          examples: ["evt_0000000000000400"],
-        }),
+        textOf("The id that came with the last event: goes on after it.", "evt_0000000000000400"),
       ),
     },
     type: "text/event-stream",
@@ -78,7 +58,7 @@ export const eventRoutes = [
     answers: { 200: Type.String({ description: "Server-sent events `event`, whose data are items as of the list." }) },
     answer: async ({ deps, credentials, at, query, ctx }) => {
       const filters = { customerId: query.customer, event: query.type };
-      const document = await openEventStream(ctx, {
+      return openEventStream(ctx, {
         organizationId: credentials.organizationId,
         next: async (position) => {
           const page = await call(deps.sql, "stream_events", credentials, at, filters, position, PAGE);
@@ -86,7 +66,6 @@ export const eventRoutes = [
         },
         position: readPosition(ctx.get("Last-Event-ID")),
       });
-      return { status: 200, type: "text/event-stream", document };
     },
   }),
 ];

@@ -1,5 +1,5 @@
 import { type PageRow, pagesOf } from "../../db/api/evaluation.js";
-import type { ExplainedPart, StoredForExplanation } from "../../db/api/customers.js";
+import type { ExplainedPart, explanationHistory, StoredForExplanation } from "../../db/api/customers.js";
 import {
   explain,
   explainHealth,
@@ -22,25 +22,15 @@ export interface ExplainJob {
 export interface ExplainQuestions {
   snapshot(version: number): Promise<unknown>;
   /** Answered as bytes, because decoding and parsing them takes long. */
-  history(of: { requests: readonly HistoryRequest[]; pageSize: number }): Promise<HistoryBytes[]>;
+  history(of: { requests: readonly HistoryRequest[]; pageSize: number }): Promise<HistoryBytes>;
 }
 
-/** The events of a page as JSON in UTF-8, as `PageRow` has them. */
-export interface HistoryBytes {
-  events: Uint8Array;
-  complete: boolean;
-}
-
-/** Why there is no explanation, in a word and in a sentence. */
-interface Unavailable {
-  code: "not_evaluated" | "no_health" | "evaluation_failed";
-  message: string;
-}
+type HistoryBytes = Awaited<ReturnType<typeof explanationHistory>>;
 
 interface Explained {
-  /** Null where the state cannot be explained; `unavailable` says why then. */
+  /** Null where the state cannot be explained; `unavailable` says why then, in a word and in a sentence. */
   answer: object | null;
-  unavailable: Unavailable | null;
+  unavailable: { code: "not_evaluated" | "evaluation_failed"; message: string } | null;
   /** False where finding out when conditions flip by time alone would have taken too much history: `flipsAt` is null then. */
   flipsKnown: boolean;
 }
@@ -53,23 +43,35 @@ export async function explainStored(
   { part, stored }: ExplainJob,
   ask: (question: string, input: unknown) => Promise<unknown>,
 ): Promise<string> {
-  const explained = await explainedState({ part, stored }, ask);
+  const { answer, unavailable, flipsKnown } = await explainedState({ part, stored }, ask);
   const { customerId, asOf, configVersion, activeVersion, pending, setAside } = stored;
   const about = { customerId, asOf, configVersion, activeVersion, pending, setAside };
-  const { answer, flipsKnown } = explained;
   if (part === "customer") {
     const nothing = { lifecycle: null, journeys: [], segments: [], health: null, signals: [] };
-    return JSON.stringify({ ...about, unavailable: explained.unavailable, flipsKnown, ...(answer ?? nothing) });
+    return JSON.stringify({ ...about, unavailable, flipsKnown, ...(answer ?? nothing) });
   }
-  const unavailable = explained.unavailable ?? (answer === null ? noHealth(stored) : null);
-  return JSON.stringify({ ...about, unavailable, flipsKnown, score: stored.score, factors: answer });
+  const withoutHealth = {
+    code: "no_health",
+    message:
+      configVersion === null
+        ? "The customer was evaluated before a configuration was deployed."
+        : `The version ${configVersion}, under which the customer's state was computed, has no health score.`,
+  };
+  const why = unavailable ?? (answer === null ? withoutHealth : null);
+  return JSON.stringify({ ...about, unavailable: why, flipsKnown, score: stored.score, factors: answer });
 }
 
 async function explainedState(
   { part, stored }: ExplainJob,
   ask: (question: string, input: unknown) => Promise<unknown>,
 ): Promise<Explained> {
-  if (stored.state === null) return unexplained(notEvaluated(stored));
+  if (stored.state === null) {
+    const message =
+      stored.setAside === null
+        ? "The customer was not evaluated yet."
+        : "The customer's first evaluation failed, and it was set aside; it has no state.";
+    return { answer: null, unavailable: { code: "not_evaluated", message }, flipsKnown: true };
+  }
   const model = await models.get(stored, (version) => ask("snapshot", version));
   const state = stateOf(stored);
   const explainPart: (model: Model, state: CustomerState, options: ExplainOptions) => object | null =
@@ -77,49 +79,21 @@ async function explainedState(
   try {
     const found = await withHistory(
       (history) => explainPart(model, state, { history }),
-      async (requests, pageSize) =>
-        historyOf(requests, (await ask("history", { requests, pageSize })) as HistoryBytes[]),
+      async (requests, pageSize) => historyOf(requests, (await ask("history", { requests, pageSize })) as HistoryBytes),
     );
     const answer = found === null ? explainPart(model, state, { flips: false }) : found.answer;
     return { answer, unavailable: null, flipsKnown: found !== null };
   } catch (error) {
     // What made its evaluation fail can make its explanation fail.
     if (stored.setAside === null) throw error;
-    return unexplained(evaluationFailed());
+    const message =
+      "The customer was set aside because its evaluation failed, and its stored state cannot be explained either.";
+    return { answer: null, unavailable: { code: "evaluation_failed", message }, flipsKnown: true };
   }
 }
 
-function historyOf(requests: readonly HistoryRequest[], found: readonly HistoryBytes[]): HistoryAnswer {
+function historyOf(requests: readonly HistoryRequest[], found: HistoryBytes): HistoryAnswer {
   const parse = (events: Uint8Array) => JSON.parse(new TextDecoder().decode(events)) as PageRow["events"];
   const rows = found.map(({ events, complete }) => ({ events: parse(events), complete }));
   return { pages: pagesOf(rows, requests), bytes: found.reduce((sum, { events }) => sum + events.length, 0) };
-}
-
-function unexplained(unavailable: Unavailable): Explained {
-  return { answer: null, unavailable, flipsKnown: true };
-}
-
-function notEvaluated({ setAside }: StoredForExplanation): Unavailable {
-  const message =
-    setAside === null
-      ? "The customer was not evaluated yet."
-      : "The customer's first evaluation failed, and it was set aside; it has no state.";
-  return { code: "not_evaluated", message };
-}
-
-function evaluationFailed(): Unavailable {
-  return {
-    code: "evaluation_failed",
-    message:
-      "The customer was set aside because its evaluation failed, and its stored state cannot be explained either.",
-  };
-}
-
-/** Where the model has no health. */
-function noHealth({ configVersion }: StoredForExplanation): Unavailable {
-  const message =
-    configVersion === null
-      ? "The customer was evaluated before a configuration was deployed."
-      : `The version ${configVersion}, under which the customer's state was computed, has no health score.`;
-  return { code: "no_health", message };
 }

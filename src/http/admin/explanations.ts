@@ -3,17 +3,17 @@ import { call } from "../../db/api/call.js";
 import { type ExplainedPart, explanationHistory } from "../../db/api/customers.js";
 import { onSnapshot } from "../../db/transaction.js";
 import type { ExplainQuestions } from "./explain-stored.js";
+import { type AdminCall, adminRoute } from "./route.js";
+import { exact, instant, jsonObject, named, orNull, versionName } from "./schemas.js";
 import { environmentQuery } from "./parameters.js";
-import { type AdminCall, adminRoute, type AdminAnswer } from "./route.js";
-import { exact, instant, jsonObject, orNull, version } from "./schemas-common.js";
-import { cause, customerId, health, setAside } from "./schemas-customer.js";
+import { cause, customerId, healthScore, setAside } from "./schemas-customer.js";
 
 /** What is said of the state that is explained. */
 const about = {
   customerId,
   asOf: orNull(instant, "Through which the state is evaluated; null before the first evaluation."),
-  configVersion: orNull(version, "The version that the state was computed under, and is explained under."),
-  activeVersion: orNull(version, "The version that is active now."),
+  configVersion: orNull(versionName, "The version that the state was computed under, and is explained under."),
+  activeVersion: orNull(versionName, "The version that is active now."),
   pending: Type.Integer({ minimum: 0, description: "Operations that wait for their evaluation, up to 10,000." }),
   setAside,
   unavailable: orNull(
@@ -26,74 +26,57 @@ const about = {
   }),
 };
 
-export const presentScore = exact(
-  {
-    ...health.properties,
-    scoredAt: orNull(instant),
-    configVersion: orNull(version),
-    cause: orNull(cause),
-  },
-  {
-    title: "PresentHealthScore",
-    description: "The present score, with when, why and under which version it came about.",
-  },
+export const presentScore = named(
+  "PresentHealthScore",
+  "The present score, with when, why and under which version it came about.",
+  { ...healthScore.properties, scoredAt: orNull(instant), configVersion: orNull(versionName), cause: orNull(cause) },
 );
 
 /** A condition or a measure: kind, text, expected, actual, met, missing, flipsAt and conditions, as far as it has them. */
 const tree = jsonObject("An explanation of conditions: a tree, as the conditions are one.");
 
-const healthExplanation = exact(
-  {
-    ...about,
-    score: orNull(presentScore),
-    factors: orNull(
-      exact({
-        overall: orNull(Type.Number()),
-        band: orNull(Type.String()),
-        components: Type.Array(
-          exact({ component: Type.String(), weight: Type.Number(), score: Type.Number(), measure: tree }),
-        ),
-      }),
-    ),
-  },
-  { title: "HealthExplanation" },
-);
+const healthExplanation = named("HealthExplanation", {
+  ...about,
+  score: orNull(presentScore),
+  factors: orNull(
+    exact({
+      overall: orNull(Type.Number()),
+      band: orNull(Type.String()),
+      components: Type.Array(
+        exact({ component: Type.String(), weight: Type.Number(), score: Type.Number(), measure: tree }),
+      ),
+    }),
+  ),
+});
 
-const customerExplanation = exact(
-  {
-    ...about,
-    lifecycle: orNull(tree),
-    journeys: Type.Array(tree),
-    segments: Type.Array(tree),
-    health: orNull(tree),
-    signals: Type.Array(tree),
-  },
-  { title: "CustomerExplanation" },
-);
+const customerExplanation = named("CustomerExplanation", {
+  ...about,
+  lifecycle: orNull(tree),
+  journeys: Type.Array(tree),
+  segments: Type.Array(tree),
+  health: orNull(tree),
+  signals: Type.Array(tree),
+});
 
 /** Why a customer stands where it does. */
 export const explanationRoutes = [
   // Each component with what it measures, what that is now, and when it changes.
   adminRoute({
     operation: "explain_health",
-    method: "GET",
-    path: "/projects/:project/customers/:customerId/health",
+    route: "GET /projects/:project/customers/:customerId/health",
     summary: "The factors behind the health score of one customer",
     query: environmentQuery,
     answers: { 200: healthExplanation },
-    refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
     scarce: true,
     answer: (request) => explanation(request, "health"),
   }),
   // Every part of the model with the conditions that are consulted in its present state.
   adminRoute({
     operation: "explain_customer",
-    method: "GET",
-    path: "/projects/:project/customers/:customerId/explanation",
+    route: "GET /projects/:project/customers/:customerId/explanation",
     summary: "Why one customer stands where it does, condition by condition",
     query: environmentQuery,
     answers: { 200: customerExplanation },
-    refusals: { 404: ["CUSTOMER_NOT_FOUND"] },
     scarce: true,
     answer: (request) => explanation(request, "customer"),
   }),
@@ -102,10 +85,7 @@ export const explanationRoutes = [
 type ExplanationCall = Pick<AdminCall<typeof environmentQuery, never>, "deps" | "credentials" | "at" | "params">;
 
 /** Reads on one snapshot of the database what a thread explains. */
-async function explanation(
-  { deps: { work }, credentials: by, at, params }: ExplanationCall,
-  part: ExplainedPart,
-): Promise<AdminAnswer> {
+function explanation({ deps: { work }, credentials: by, at, params }: ExplanationCall, part: ExplainedPart) {
   const customerId = params["customerId"]!;
   const explain = () =>
     onSnapshot(work.sql, async (tx) => {
@@ -116,5 +96,5 @@ async function explanation(
       };
       return work.thread.run("explainStored", { part, stored }, { answers });
     });
-  return { status: 200, document: await work.explanations.run(explain, by.organizationId) };
+  return work.explanations.run(explain, by.organizationId);
 }

@@ -1,65 +1,52 @@
 import Type from "typebox";
 import { newApiKey } from "../request/credentials.js";
-import { displayName, emptyObject, environmentQuery, graceOf, KIB, listQuery } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import { exact, instant, listOf, orNull } from "./schemas-common.js";
+import { exact, instant, listOf, named, orNull, textOf } from "./schemas.js";
+import { displayName, emptyObject, environmentQuery, graceOf, KIB, listQuery } from "./parameters.js";
 
-const id = Type.String({ description: "Of the key.", examples: ["key_5d0c2b6e4f1a4c7f9b3e"] });
+const id = textOf("Of the key.", "key_5d0c2b6e4f1a4c7f9b3e");
 
-export const key = exact(
-  {
-    id,
-    name: Type.String(),
-    hint: Type.String({ description: "The first characters of the key, enough to recognize it." }),
-    status: Type.Enum(["active", "expiring", "revoked"], {
-      description: "A key that was rotated is expiring until its grace period is over.",
-    }),
-    createdAt: instant,
-    createdBy: Type.String({ description: "E-mail address of who made it." }),
-    lastUsedAt: orNull(instant, "Null before its first use."),
-    revokedAt: orNull(instant, "From when it is refused; may lie ahead."),
-  },
-  { title: "ApiKey" },
-);
-
-const secret = Type.String({
-  description: "The key itself. It is shown here and nowhere else, ever.",
-  examples: ["svc_test_…"],
+export const key = named("ApiKey", {
+  id,
+  name: Type.String(),
+  hint: Type.String({ description: "The first characters of the key, enough to recognize it." }),
+  status: Type.Enum(["active", "expiring", "revoked"], {
+    description: "A key that was rotated is expiring until its grace period is over.",
+  }),
+  createdAt: instant,
+  createdBy: Type.String({ description: "E-mail address of who made it." }),
+  lastUsedAt: orNull(instant, "Null before its first use."),
+  revokedAt: orNull(instant, "From when it is refused; may lie ahead."),
 });
 
-export const changedKey = exact({ key }, { title: "ChangedApiKey" });
+const secret = textOf("The key itself. It is shown here and nowhere else, ever.", "svc_test_…");
 
-export const createdKey = exact({ key, secret }, { title: "CreatedApiKey" });
+export const changedKey = named("ChangedApiKey", { key });
 
-export const rotatedKey = exact(
-  { key, secret, replaced: exact({ id, revokedAt: instant }, { description: "The key that it takes the place of." }) },
-  { title: "RotatedApiKey" },
-);
+export const createdKey = named("CreatedApiKey", { key, secret });
 
-const keyList = listOf(key);
+export const rotatedKey = named("RotatedApiKey", {
+  key,
+  secret,
+  replaced: exact({ id, revokedAt: instant }, { description: "The key that it takes the place of." }),
+});
 
-const newKey = Type.Object({ name: displayName }, { additionalProperties: false });
-const rotation = Type.Object(
-  { grace: Type.Optional(Type.String({ default: "24h", examples: ["0m", "24h", "30d"] })) },
-  { additionalProperties: false },
-);
+const newKey = exact({ name: displayName });
+const rotation = exact({ grace: Type.Optional(Type.String({ default: "24h", examples: ["0m", "24h", "30d"] })) });
 
 /** The keys of an environment. */
 export const keyRoutes = [
   adminRoute({
     operation: "list_keys",
-    method: "GET",
-    path: "/projects/:project/keys",
+    route: "GET /projects/:project/keys",
     summary: "The keys of an environment, the newest first",
     query: listQuery,
-    answers: { 200: keyList },
+    answers: { 200: listOf(key) },
     passes: ({ at, query }) => [at, query],
   }),
-  // The key is in this answer and nowhere else, ever.
   adminRoute({
     operation: "create_key",
-    method: "POST",
-    path: "/projects/:project/keys",
+    route: "POST /projects/:project/keys",
     summary: "Add a key to an environment",
     query: environmentQuery,
     body: { schema: newKey, bytesMax: 16 * KIB },
@@ -67,38 +54,34 @@ export const keyRoutes = [
     answer: async ({ call, at, query, body }) => {
       const secret = newApiKey(query.env);
       const key = await call("create_key", at, body.name, secret);
-      return { status: 201, document: { key: JSON.parse(key) as object, secret: secret.text } };
+      return { key: JSON.parse(key) as object, secret: secret.text };
     },
   }),
   adminRoute({
     operation: "rotate_key",
-    method: "POST",
-    path: "/projects/:project/keys/:keyId/rotate",
+    route: "POST /projects/:project/keys/:keyId/rotate",
     summary: "Replace a key by a new one; the old one works until the grace is over",
     query: environmentQuery,
     body: { schema: rotation, bytesMax: KIB },
     answers: { 201: rotatedKey },
-    refusals: { 404: ["KEY_NOT_FOUND"], 409: ["KEY_REVOKED"] },
+    refusals: { 409: ["KEY_REVOKED"] },
     answer: async ({ call, at, params, query, body }) => {
       const secret = newApiKey(query.env);
       const grace = graceOf(body.grace ?? "24h", "30d", "0m ends the old key at once.");
       const document = await call("rotate_key", at, params["keyId"]!, grace, secret);
       const { key, replaced } = JSON.parse(document) as { key: object; replaced: object };
-      return { status: 201, document: { key, secret: secret.text, replaced } };
+      return { key, secret: secret.text, replaced };
     },
   }),
   adminRoute({
     operation: "revoke_key",
-    method: "POST",
-    path: "/projects/:project/keys/:keyId/revoke",
+    route: "POST /projects/:project/keys/:keyId/revoke",
     summary: "End a key at once",
     query: environmentQuery,
     body: { schema: emptyObject, bytesMax: KIB },
     answers: { 200: changedKey },
-    refusals: { 404: ["KEY_NOT_FOUND"] },
-    answer: async ({ call, at, params }) => {
-      const key = await call("revoke_key", at, params["keyId"]!);
-      return { status: 200, document: { key: JSON.parse(key) as object } };
-    },
+    answer: async ({ call, at, params }) => ({
+      key: JSON.parse(await call("revoke_key", at, params["keyId"]!)) as object,
+    }),
   }),
 ];

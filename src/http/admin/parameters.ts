@@ -1,8 +1,8 @@
-import type { Context } from "koa";
 import Type from "typebox";
 import { isDuration, isIsoDate, parseDuration } from "../../model/snapshot/duration.js";
 import type { Duration } from "../../model/snapshot/types.js";
 import { ApiError } from "../errors.js";
+import { exact } from "./schemas.js";
 
 /** The longest hold an event name and a path of 256 characters each, which were escaped as JSON. */
 const CURSOR_LENGTH_MAX = 8192;
@@ -14,16 +14,16 @@ const cursor = Type.Optional(Type.String({ minLength: 1, maxLength: CURSOR_LENGT
 const limit = Type.Integer({ minimum: 1, maximum: 200, default: 50 });
 
 /** A query without parameters, or a body without members: there is nothing to say but that it be done. */
-export const emptyObject = Type.Object({}, { additionalProperties: false });
+export const emptyObject = exact({});
 
 /** `?env=`, test unless given. */
-export const environmentQuery = Type.Object({ env: environment }, { additionalProperties: false });
+export const environmentQuery = exact({ env: environment });
 
 /** `?limit=&cursor=`, for lists that concern no environment. */
-export const pageQuery = Type.Object({ limit, cursor }, { additionalProperties: false });
+export const pageQuery = exact({ limit, cursor });
 
 /** `?env=&limit=&cursor=`, for lists. */
-export const listQuery = Type.Object({ env: environment, limit, cursor }, { additionalProperties: false });
+export const listQuery = exact({ env: environment, limit, cursor });
 
 /** A name or an id of the caller's system. */
 export const nameText = Type.String({ minLength: 1, maxLength: 256, ...storable });
@@ -40,6 +40,18 @@ export const displayName = Type.String({
   maxLength: 256,
   pattern: "^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*$",
   description: "must not be blank or hold control characters, line breaks or marks that change the direction of text",
+});
+
+/** Neither what separates, quotes or comments addresses in a mail's header, nor what cannot be seen. */
+const ADDRESS_PART =
+  '[^\\s@"(),:;<>\\[\\]\\\\\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff]+';
+
+/** Where mail goes: one address and nothing else. */
+export const emailAddress = Type.String({
+  minLength: 3,
+  maxLength: 254,
+  pattern: `^${ADDRESS_PART}@${ADDRESS_PART}$`,
+  description: "must be one e-mail address, for example ada@example.com",
 });
 
 /** A duration of a query, such as 7d, in seconds. Throws VALIDATION_ERROR. */
@@ -66,7 +78,7 @@ export function graceOf(grace: string, longest: Duration, at0: string): number {
 }
 
 /** The instant that a query names by a date (00:00 UTC), a date-time with timezone, or how long ago it was. Throws VALIDATION_ERROR. */
-export function sinceOf(since: string, field: string): Date {
+export function instantOf(since: string, field: string): Date {
   if (isDuration(since)) return new Date(Date.now() - parseDuration(since));
   const date = isIsoDate(since) ? new Date(since) : null;
   // Four digits of year, in UTC too, are what the database takes.
@@ -79,53 +91,7 @@ export function sinceOf(since: string, field: string): Date {
   });
 }
 
-/** As `sinceOf`, of a filter that may be missing. */
+/** As `instantOf`, of a filter that may be missing. */
 export function sinceFilter(since: string | undefined): Date | undefined {
-  return since === undefined ? undefined : sinceOf(since, "since");
-}
-
-/** The members of a query as text, in the order in which they came. Throws VALIDATION_ERROR for one that is there twice or is no text. */
-export function readQueryText(ctx: Context): ReadonlyMap<string, string> {
-  const members = new Map<string, string>();
-  for (const piece of ctx.querystring.split("&")) {
-    if (piece === "") continue;
-    const [, rawName = "", rawValue = ""] = /^([^=]*)=?(.*)$/s.exec(piece.replaceAll("+", " ")) ?? [];
-    const name = decode(rawName, rawName);
-    if (members.has(name)) {
-      throw new ApiError(400, "VALIDATION_ERROR", { message: `\`${name}\` is given more than once.`, field: name });
-    }
-    members.set(name, decode(rawValue, name));
-  }
-  return members;
-}
-
-/** The parameters of a request's path, which a route of this `path` takes. Throws VALIDATION_ERROR for one that is no text. */
-export function readPathText(ctx: Context, path: string): Readonly<Record<string, string>> {
-  const raw = ctx.path.split("/");
-  const parameters = path.split("/").flatMap((part, index) => {
-    if (!part.startsWith(":")) return [];
-    const name = part.slice(1);
-    return [[name, decode(raw[index] ?? "", name)] as const];
-  });
-  return Object.fromEntries(parameters);
-}
-
-function decode(raw: string, field: string): string {
-  const text = decodeOrNull(raw);
-  if (text === null) throw notText(field, "It is not UTF-8 in percent-encoding.");
-  if (text.includes("\0")) throw notText(field, "The character U+0000 cannot be stored in text.");
-  return text;
-}
-
-function decodeOrNull(raw: string): string | null {
-  try {
-    return decodeURIComponent(raw);
-  } catch {
-    return null;
-  }
-}
-
-function notText(name: string, reason: string): ApiError {
-  const field = decodeOrNull(name)?.replaceAll("\0", "\\u0000") ?? name;
-  return new ApiError(400, "VALIDATION_ERROR", { message: `\`${field}\` is not valid text.`, field, reason });
+  return since === undefined ? undefined : instantOf(since, "since");
 }

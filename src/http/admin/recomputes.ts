@@ -1,20 +1,23 @@
 import Type, { type Static, type TSchema } from "typebox";
+import type { EnvironmentRef } from "../../db/api/access.js";
 import { ApiError } from "../errors.js";
-import { environmentQuery, KIB, listQuery, nameText } from "./parameters.js";
 import { adminRoute } from "./route.js";
 import {
   count,
-  environmentName,
+  environment,
   exact,
   instant,
   jsonObject,
   listOf,
   mapOf,
+  named,
   orNull,
-  version,
-} from "./schemas-common.js";
+  versionName,
+} from "./schemas.js";
+import { emptyObject, environmentQuery, KIB, listQuery, MIB, nameText } from "./parameters.js";
 import { hash } from "./schemas-config.js";
-import { customerId, journeyProgress } from "./schemas-customer.js";
+import { customerId, journeyRun } from "./schemas-customer.js";
+import { newPreview, storable } from "./submitted-snapshot.js";
 
 const RECOMPUTE_STATUSES = ["queued", "running", "retrying", "completed", "dead_letter"] as const;
 
@@ -22,30 +25,27 @@ const status = Type.Enum([...RECOMPUTE_STATUSES], {
   description: "dead_letter: given up after it failed too often without getting further.",
 });
 
-const result = exact(
-  {
-    lifecycleChanged: Type.Integer({ minimum: 0, description: "Customers whose final lifecycle state changes." }),
-    healthChanged: Type.Integer({ minimum: 0, description: "Customers whose final health changes." }),
-    segmentsEntered: Type.Integer({ minimum: 0, description: "Memberships that begin." }),
-    segmentsExited: Type.Integer({ minimum: 0, description: "Memberships that end." }),
-    customersChanged: Type.Integer({
-      minimum: 0,
-      description: "Customers with a difference, a run of a rule or an emission.",
-    }),
-    rules: Type.Integer({ minimum: 0, description: "Runs of rules that the log gains." }),
-    rulesRemoved: Type.Integer({
-      minimum: 0,
-      description: "Runs that the log loses. One that only moves in time is lost at one instant and gained at another.",
-    }),
-    emissions: Type.Integer({ minimum: 0, description: "Corrections and expirations that are emitted." }),
-  },
-  { title: "RecomputeResult", description: "What came of it so far; it grows while it runs." },
-);
+const result = named("RecomputeResult", "What came of it so far; it grows while it runs.", {
+  lifecycleChanged: Type.Integer({ minimum: 0, description: "Customers whose final lifecycle state changes." }),
+  healthChanged: Type.Integer({ minimum: 0, description: "Customers whose final health changes." }),
+  segmentsEntered: Type.Integer({ minimum: 0, description: "Memberships that begin." }),
+  segmentsExited: Type.Integer({ minimum: 0, description: "Memberships that end." }),
+  customersChanged: Type.Integer({
+    minimum: 0,
+    description: "Customers with a difference, a run of a rule or an emission.",
+  }),
+  rules: Type.Integer({ minimum: 0, description: "Runs of rules that the log gains." }),
+  rulesRemoved: Type.Integer({
+    minimum: 0,
+    description: "Runs that the log loses. One that only moves in time is lost at one instant and gained at another.",
+  }),
+  emissions: Type.Integer({ minimum: 0, description: "Corrections and expirations that are emitted." }),
+});
 
 const job = {
   pins: exact({
     configVersion: orNull(
-      version,
+      versionName,
       "The version that is replayed; of a preview, whose replay its own is compared with. Null before the first deploy.",
     ),
     evaluatedAt: instant,
@@ -68,32 +68,24 @@ const job = {
   finishedAt: orNull(instant, "When it was completed or given up."),
 };
 
-export const recompute = exact(
-  {
-    id: Type.String({ pattern: "^rec_[0-9a-f]+$", examples: ["rec_5f0c2a9e7b1d4c3a5f0c"] }),
-    status,
-    dry_run: Type.Boolean({ description: "Whether it only tells what it would change." }),
-    environment: environmentName,
-    customerId: orNull(Type.String(), "The one customer that it is of; null for all."),
-    ...job,
-  },
-  { title: "Recompute" },
-);
+export const recompute = named("Recompute", {
+  id: Type.String({ pattern: "^rec_[0-9a-f]+$", examples: ["rec_5f0c2a9e7b1d4c3a5f0c"] }),
+  status,
+  dry_run: Type.Boolean({ description: "Whether it only tells what it would change." }),
+  environment,
+  customerId: orNull(Type.String(), "The one customer that it is of; null for all."),
+  ...job,
+});
 
-const recomputeList = listOf(recompute);
-
-export const preview = exact(
-  {
-    id: Type.String({ pattern: "^prv_[0-9a-f]+$", examples: ["prv_5f0c2a9e7b1d4c3a5f0c"] }),
-    status,
-    dry_run: Type.Literal(true),
-    environment: environmentName,
-    sample: orNull(Type.Integer({ minimum: 1 }), "About how many customers it looks at; null for all."),
-    hash,
-    ...job,
-  },
-  { title: "Preview" },
-);
+export const preview = named("Preview", {
+  id: Type.String({ pattern: "^prv_[0-9a-f]+$", examples: ["prv_5f0c2a9e7b1d4c3a5f0c"] }),
+  status,
+  dry_run: Type.Literal(true),
+  environment,
+  sample: orNull(Type.Integer({ minimum: 1 }), "About how many customers it looks at; null for all."),
+  hash,
+  ...job,
+});
 
 const state = orNull(Type.String(), "Null where there is none.");
 const score = orNull(exact({ overall: Type.Number(), components: mapOf(Type.Number()) }), "Null where there is none.");
@@ -101,41 +93,38 @@ const score = orNull(exact({ overall: Type.Number(), components: mapOf(Type.Numb
 /** A pair of what was and what is, or would be. */
 const beforeAndAfter = <Schema extends TSchema>(schema: Schema) => exact({ before: schema, after: schema });
 
-export const difference = exact(
-  {
-    customerId,
-    lifecycle: beforeAndAfter(state),
-    health: beforeAndAfter(score),
-    segments: beforeAndAfter(Type.Array(Type.String(), { description: "All that the customer is in." })),
-    journeys: beforeAndAfter(Type.Array(journeyProgress)),
-    rules: Type.Array(
-      exact({
-        ruleId: Type.String(),
-        result: Type.Enum(["pass", "fail", "skip", "error"]),
-        triggeredBy: Type.String({ examples: ["event:login"] }),
-        conditions: jsonObject("How the condition came out, part by part."),
-        action: jsonObject("What the rule does when it passes."),
-        executedAt: instant,
-      }),
-      { maxItems: 1000, description: "Runs that the log gains." },
-    ),
-    rulesOmitted: Type.Optional(Type.Integer({ minimum: 1, description: "How many more there are." })),
-    rulesRemoved: Type.Optional(Type.Integer({ minimum: 1, description: "How many runs the log loses." })),
-    emissions: Type.Array(
-      exact({
-        eventType: Type.String({ examples: ["customer.activated"] }),
-        source: Type.String({ examples: ["lifecycle"] }),
-        metadata: jsonObject("Depends on the type."),
-        timestamp: instant,
-      }),
-      { maxItems: 1000, description: "Corrections and expirations." },
-    ),
-    emissionsOmitted: Type.Optional(Type.Integer({ minimum: 1, description: "How many more there are." })),
-  },
-  { title: "CustomerDifference", description: "A customer before and after." },
-);
+export const difference = named("CustomerDifference", "A customer before and after.", {
+  customerId,
+  lifecycle: beforeAndAfter(state),
+  health: beforeAndAfter(score),
+  segments: beforeAndAfter(Type.Array(Type.String(), { description: "All that the customer is in." })),
+  journeys: beforeAndAfter(Type.Array(journeyRun)),
+  rules: Type.Array(
+    exact({
+      ruleId: Type.String(),
+      result: Type.Enum(["pass", "fail", "skip", "error"]),
+      triggeredBy: Type.String({ examples: ["event:login"] }),
+      conditions: jsonObject("How the condition came out, part by part."),
+      action: jsonObject("What the rule does when it passes."),
+      executedAt: instant,
+    }),
+    { maxItems: 1000, description: "Runs that the log gains." },
+  ),
+  rulesOmitted: Type.Optional(Type.Integer({ minimum: 1, description: "How many more there are." })),
+  rulesRemoved: Type.Optional(Type.Integer({ minimum: 1, description: "How many runs the log loses." })),
+  emissions: Type.Array(
+    exact({
+      eventType: Type.String({ examples: ["customer.activated"] }),
+      source: Type.String({ examples: ["lifecycle"] }),
+      metadata: jsonObject("Depends on the type."),
+      timestamp: instant,
+    }),
+    { maxItems: 1000, description: "Corrections and expirations." },
+  ),
+  emissionsOmitted: Type.Optional(Type.Integer({ minimum: 1, description: "How many more there are." })),
+});
 
-export const differenceList = listOf(difference);
+const differenceList = listOf(difference);
 
 const newRecompute = Type.Object(
   {
@@ -154,90 +143,107 @@ const newRecompute = Type.Object(
   },
   { additionalProperties: false, minProperties: 1 },
 );
-const nothing = Type.Object({}, { additionalProperties: false });
 
 /** `?env=&limit=&cursor=&order=`, for the customers of a recompute or a preview. */
-export const customersQuery = Type.Object(
-  { ...listQuery.properties, order: Type.Enum(["weight", "customerId"], { default: "weight" }) },
-  { additionalProperties: false },
-);
+const customersQuery = exact({
+  ...listQuery.properties,
+  order: Type.Enum(["weight", "customerId"], { default: "weight" }),
+});
 
-const NOT_FOUND = { 404: ["RECOMPUTE_NOT_FOUND"] };
-
-/** Recomputes and dry runs. */
+/** Recomputes and dry runs, and previews of snapshots that are not deployed, which deploy nothing. */
 export const recomputeRoutes = [
   // It is done when those before it are.
   adminRoute({
     operation: "create_recompute",
-    method: "POST",
-    path: "/projects/:project/recomputes",
+    route: "POST /projects/:project/recomputes",
     summary: "Queue a recompute of one customer or of all, or a dry run of it",
     query: environmentQuery,
     body: { schema: newRecompute, bytesMax: 16 * KIB },
     answers: { 202: recompute },
-    refusals: { ...NOT_FOUND, 409: ["RECOMPUTE_NOT_A_DRY_RUN"] },
+    refusals: { 404: ["RECOMPUTE_NOT_FOUND"], 409: ["RECOMPUTE_NOT_A_DRY_RUN"] },
     answer: async ({ call, at, body, ctx }) => {
       const { customerId, from } = scopeOf(body);
       const document = await call("create_recompute", at, customerId, body.dryRun ?? false, from);
       ctx.set("Location", placeOfJob(at, "recomputes", document));
-      return { status: 202, document };
+      return document;
     },
   }),
   // Previews are not among them.
   adminRoute({
     operation: "list_recomputes",
-    method: "GET",
-    path: "/projects/:project/recomputes",
+    route: "GET /projects/:project/recomputes",
     summary: "The recomputes and dry runs of an environment, the newest first",
-    query: Type.Object(
-      {
-        ...listQuery.properties,
-        limit: Type.Integer({ ...listQuery.properties.limit, default: 20 }),
-        status: Type.Optional(Type.Enum([...RECOMPUTE_STATUSES])),
-      },
-      { additionalProperties: false },
-    ),
-    answers: { 200: recomputeList },
+    query: exact({
+      ...listQuery.properties,
+      limit: Type.Integer({ ...listQuery.properties.limit, default: 20 }),
+      status: Type.Optional(Type.Enum([...RECOMPUTE_STATUSES])),
+    }),
+    answers: { 200: listOf(recompute) },
     passes: ({ at, query }) => [at, query.status, query],
   }),
   adminRoute({
     operation: "get_recompute",
-    method: "GET",
-    path: "/projects/:project/recomputes/:recompute",
+    route: "GET /projects/:project/recomputes/:recompute",
     summary: "A recompute, with its progress and what came of it so far",
     query: environmentQuery,
     answers: { 200: recompute },
-    refusals: NOT_FOUND,
     passes: ({ at, params }) => [at, params["recompute"]!],
   }),
-  // A page of large differences is short, and nextCursor goes on all the same.
   adminRoute({
     operation: "list_recompute_customers",
-    method: "GET",
-    path: "/projects/:project/recomputes/:recompute/customers",
+    route: "GET /projects/:project/recomputes/:recompute/customers",
     summary: "The customers that a recompute changes, the most telling first",
     query: customersQuery,
     answers: { 200: differenceList },
-    refusals: NOT_FOUND,
     passes: ({ at, params, query }) => [at, params["recompute"]!, query.order === "customerId", query],
   }),
-  // It goes on where it ended.
   adminRoute({
     operation: "retry_recompute",
-    method: "POST",
-    path: "/projects/:project/recomputes/:recompute/retry",
+    route: "POST /projects/:project/recomputes/:recompute/retry",
     summary: "Go on with a recompute that was given up",
     query: environmentQuery,
-    body: { schema: nothing, bytesMax: KIB },
+    body: { schema: emptyObject, bytesMax: KIB },
     answers: { 202: recompute },
-    refusals: { ...NOT_FOUND, 409: ["RECOMPUTE_NOT_DEAD"] },
+    refusals: { 409: ["RECOMPUTE_NOT_DEAD"] },
     passes: ({ at, params }) => [at, params["recompute"]!],
+  }),
+  adminRoute({
+    operation: "create_preview",
+    route: "POST /projects/:project/previews",
+    summary: "Queue a preview of what a snapshot would change, without deploying it",
+    query: environmentQuery,
+    body: { schema: newPreview, bytesMax: 8 * MIB, submission: "preview" },
+    answers: { 202: preview },
+    refusals: { 422: ["CONFIG_INVALID", "STATE_TOO_LARGE"] },
+    answer: async ({ deps, credentials, call, at, body, ctx }) => {
+      const operation = { operation: "create_preview", environment: at.environment };
+      const { snapshot, hash } = await storable(deps.sql, credentials, operation, body.snapshot);
+      const document = await call("create_preview", at, snapshot, hash, body.sample);
+      ctx.set("Location", placeOfJob(at, "previews", document));
+      return document;
+    },
+  }),
+  adminRoute({
+    operation: "get_preview",
+    route: "GET /projects/:project/previews/:preview",
+    summary: "A preview, with its progress and what came of it so far",
+    query: environmentQuery,
+    answers: { 200: preview },
+    passes: ({ at, params }) => [at, params["preview"]!],
+  }),
+  adminRoute({
+    operation: "list_preview_customers",
+    route: "GET /projects/:project/previews/:preview/customers",
+    summary: "The customers that the snapshot of a preview would change, the most telling first",
+    query: customersQuery,
+    answers: { 200: differenceList },
+    passes: ({ at, params, query }) => [at, params["preview"]!, query.order === "customerId", query],
   }),
 ];
 
 /** Where what was queued can be looked at. @param document the job. */
-export function placeOfJob(
-  { project, environment }: Readonly<{ project: string; environment: string }>,
+function placeOfJob(
+  { project, environment }: EnvironmentRef,
   list: "recomputes" | "previews",
   document: string,
 ): string {
@@ -246,19 +252,17 @@ export function placeOfJob(
 }
 
 /** The one scope that was chosen. Throws VALIDATION_ERROR where there is none, or more than one. */
-function scopeOf({ customerId, all, from }: Static<typeof newRecompute>): {
-  customerId?: string | undefined;
-  from?: string | undefined;
-} {
+function scopeOf({ customerId, all, from }: Static<typeof newRecompute>) {
   const [first, second] = Object.entries({ customerId, all, from })
     .filter(([, value]) => value !== undefined)
     .map(([name]) => name);
-  const fix = "Send exactly one of `customerId`, `all` and `from`.";
-  if (first === undefined)
-    throw new ApiError(400, "VALIDATION_ERROR", { message: "The body does not say what to recompute.", fix });
-  if (second !== undefined) {
-    const message = `\`${first}\` and \`${second}\` exclude each other.`;
-    throw new ApiError(400, "VALIDATION_ERROR", { message, field: second, fix });
-  }
-  return { customerId, from };
+  if (first !== undefined && second === undefined) return { customerId, from };
+  throw new ApiError(400, "VALIDATION_ERROR", {
+    message:
+      first === undefined
+        ? "The body does not say what to recompute."
+        : `\`${first}\` and \`${second}\` exclude each other.`,
+    field: second,
+    fix: "Send exactly one of `customerId`, `all` and `from`.",
+  });
 }

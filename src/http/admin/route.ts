@@ -1,27 +1,24 @@
-import type { AdminCredentials, EnvironmentRef } from "../../db/api/access.js";
 import type { IncomingMessage } from "node:http";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import type { Context } from "koa";
 import type { Sql } from "postgres";
 import type { Static, TObject, TSchema } from "typebox";
+import type { AdminCredentials, EnvironmentRef } from "../../db/api/access.js";
 import { call, callBytes, type AnswerOf, type ArgumentsOf, type FunctionName } from "../../db/api/call.js";
-
 import type { Mailer } from "../../mail/mailer.js";
+import { ApiError } from "../errors.js";
+import type { Declaration } from "../openapi/administrative.js";
 import { readJsonBody, readJsonText } from "../request/body.js";
 import { bearerToken, hashCredential } from "../request/credentials.js";
-import { ApiError } from "../errors.js";
 import { countJson } from "../request/json-limits.js";
 import { largeBodies } from "../request/large-bodies.js";
-import type { Declaration } from "../openapi/administrative.js";
 import { PARSER_LIMITS, parseJson } from "../request/parse-json.js";
-import type { Route } from "../route.js";
-import { readSubmission, refuseBadLiterals, type SubmissionKind } from "./submitted-snapshot.js";
-import { emptyObject, readPathText, readQueryText } from "./parameters.js";
 import { needsMembers, shape, type RequestShape } from "../request/shapes.js";
-import type { AiQuestions } from "./ai-questions.js";
-import type { CustomerWork } from "./customer-work.js";
+import type { Route } from "../route.js";
 import type { Semaphore } from "../semaphore.js";
-import type { WebhookTests } from "./webhook-tests.js";
+import type { AiQuestions, CustomerWork, WebhookTests } from "./work.js";
+import { emptyObject } from "./parameters.js";
+import { readSubmission, refuseBadLiterals, type SubmissionKind } from "./submitted-snapshot.js";
 
 /** What the administrative routes need. */
 export interface AdminDeps {
@@ -62,13 +59,8 @@ export interface AdminCall<Query extends TSchema, Body extends TSchema> {
   ctx: Context;
 }
 
-export interface AdminAnswer {
-  status: number;
-  /** JSON text as the database made it, also in UTF-8, a value to render, or a stream of what `type` says. */
-  document: string | Buffer | object | Readable;
-  /** The media type; JSON unless given. */
-  type?: string;
-}
+/** What is answered: JSON text as the database made it, also in UTF-8, a value to render, or a stream of what the route's `type` says. */
+type AdminAnswer = string | Buffer | object | Readable;
 
 interface BodyShape<Body extends TSchema> {
   schema: Body;
@@ -91,8 +83,12 @@ type FurtherArguments<Name> = Name extends AdminFunction
     : never
   : never;
 
-interface AdminRoute<Query extends TObject, Body extends TSchema, Operation extends string> extends Declaration {
+interface AdminRoute<Query extends TObject, Body extends TSchema, Operation extends string> extends Omit<
+  Declaration,
+  "method" | "path"
+> {
   operation: Operation;
+  route: `${Declaration["method"]} /${string}`;
   query?: Query;
   body?: BodyShape<Body>;
   /**
@@ -100,12 +96,11 @@ interface AdminRoute<Query extends TObject, Body extends TSchema, Operation exte
    * its own, and waits for them in none of the others'.
    */
   scarce?: true;
+  /** Answered with the first of the statuses of `answers`, unless it sets another one. */
   answer?: (call: AdminCall<Query, Body>) => Promise<AdminAnswer>;
   /** Instead: the function of the operation's name is called with these arguments, and its document answered. */
   passes?: (call: AdminCall<Query, Body>) => FurtherArguments<Operation>;
 }
-
-const ORGANIZATION_LENGTH_MAX = 200;
 
 /** Makes a route of an endpoint: credentials, query and body are read and checked, then `answer` is called and its answer rendered. */
 export function adminRoute<
@@ -113,64 +108,50 @@ export function adminRoute<
   const Query extends TObject = typeof emptyObject,
   const Body extends TSchema = TSchema,
 >(route: AdminRoute<Query, Body, Operation>): (deps: BoundDeps) => Route {
+  const [method, path] = route.route.split(" ") as [Declaration["method"], string];
   const queryShape = shape((route.query ?? emptyObject) as Query);
   const bodyShape = route.body && shape(route.body.schema);
   return (deps) => ({
-    method: route.method,
-    path: route.path,
-    declaration: route,
+    method,
+    path,
+    declaration: { ...route, method, path },
     handle: async (ctx) => {
       const credentials = readCredentials(ctx, route.organization !== false);
       // Not the organization, which anybody may name.
       const who = credentials.tokenHash.toString("base64");
-      const params = readPathText(ctx, route.path);
+      const params = readPathText(ctx, path);
       const query = readQuery(ctx, queryShape);
+      const environment = "env" in query ? (query.env as string) : null;
       if (route.body || route.scarce) {
-        await deps.calls.run(
-          () => call(deps.sql, "authorize_request", credentials, route.operation, environmentOf(query)),
-          who,
-        );
+        await deps.calls.run(() => call(deps.sql, "authorize_request", credentials, route.operation, environment), who);
       }
       const body = route.body && bodyShape && (await readBody(ctx, route.body, bodyShape, credentials));
-      const request = { deps, credentials, params, query, body, ctx, ...boundTo(deps.sql, credentials, params, query) };
+      const bound = (name: AdminFunction, ...args: unknown[]) =>
+        call(deps.sql, name, ...([credentials, ...args] as ArgumentsOf<AdminFunction>));
+      const at = environment === null ? undefined : { project: params["project"], environment };
+      const request = { deps, credentials, call: bound, at, params, query, body, ctx };
       const answer = () => answerOf(route, request as unknown as AdminCall<Query, Body>);
-      const { status, document, type } = await (route.scarce ? answer() : deps.calls.run(answer, who));
-      ctx.status = status;
-      ctx.type = type ?? "application/json";
-      const isReady = typeof document === "string" || Buffer.isBuffer(document) || type !== undefined;
+      ctx.status = Number(Object.keys(route.answers)[0]);
+      const document = await (route.scarce ? answer() : deps.calls.run(answer, who));
+      ctx.type = route.type ?? "application/json";
+      const isReady = typeof document === "string" || Buffer.isBuffer(document) || document instanceof Readable;
       ctx.body = isReady ? document : JSON.stringify(document);
     },
   });
 }
 
-/** What of a request follows from the rest of it. */
-function boundTo(sql: Sql, by: AdminCredentials, params: Readonly<Record<string, string>>, query: object) {
-  const environment = environmentOf(query);
-  return {
-    call: (name: AdminFunction, ...args: unknown[]) =>
-      call(sql, name, ...([by, ...args] as ArgumentsOf<AdminFunction>)),
-    at: environment === null ? undefined : { project: params["project"], environment },
-  };
-}
-
 async function answerOf<Query extends TObject, Body extends TSchema, Operation extends string>(
-  { operation, answers, answer, passes }: AdminRoute<Query, Body, Operation>,
+  { operation, answer, passes }: AdminRoute<Query, Body, Operation>,
   request: AdminCall<Query, Body>,
 ): Promise<AdminAnswer> {
   if (answer !== undefined) return answer(request);
   const args = (passes?.(request) ?? []) as FurtherArguments<AdminFunction>;
   const all = [request.credentials, ...args] as ArgumentsOf<AdminFunction>;
-  const document = await callBytes(request.deps.sql, operation as unknown as AdminFunction, ...all);
-  return { status: Number(Object.keys(answers)[0]), document };
+  return callBytes(request.deps.sql, operation as unknown as AdminFunction, ...all);
 }
 
 function hasNoBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
-}
-
-/** Of operations that concern one. */
-function environmentOf(query: object): string | null {
-  return "env" in query ? (query.env as string) : null;
 }
 
 function readCredentials(ctx: Context, needsOrganization: boolean): AdminCredentials {
@@ -180,10 +161,55 @@ function readCredentials(ctx: Context, needsOrganization: boolean): AdminCredent
   const credentials = { tokenHash: hashCredential(token), requestId: ctx.state["requestId"] as string };
   if (!needsOrganization) return { ...credentials, organizationId: "" };
   const organizationId = ctx.get("X-Svc-Organization");
-  if (organizationId === "")
-    throw new ApiError(400, "ORGANIZATION_REQUIRED", { fix: "Send the organization's ID in it." });
-  if (organizationId.length > ORGANIZATION_LENGTH_MAX) throw new ApiError(404, "ORGANIZATION_NOT_FOUND");
+  if (organizationId === "") throw new ApiError(400, "ORGANIZATION_REQUIRED");
+  if (organizationId.length > 200) throw new ApiError(404, "ORGANIZATION_NOT_FOUND");
   return { ...credentials, organizationId };
+}
+
+/** The members of a query as text, in the order in which they came. Throws VALIDATION_ERROR for one that is there twice or is no text. */
+function readQueryText(ctx: Context): ReadonlyMap<string, string> {
+  const members = new Map<string, string>();
+  for (const piece of ctx.querystring.split("&")) {
+    if (piece === "") continue;
+    const [, rawName = "", rawValue = ""] = /^([^=]*)=?(.*)$/s.exec(piece.replaceAll("+", " ")) ?? [];
+    const name = decode(rawName, rawName);
+    if (members.has(name)) {
+      throw new ApiError(400, "VALIDATION_ERROR", { message: `\`${name}\` is given more than once.`, field: name });
+    }
+    members.set(name, decode(rawValue, name));
+  }
+  return members;
+}
+
+/** The parameters of a request's path, which a route of this `path` takes. Throws VALIDATION_ERROR for one that is no text. */
+function readPathText(ctx: Context, path: string): Readonly<Record<string, string>> {
+  const raw = ctx.path.split("/");
+  const parameters = path.split("/").flatMap((part, index) => {
+    if (!part.startsWith(":")) return [];
+    const name = part.slice(1);
+    return [[name, decode(raw[index] ?? "", name)] as const];
+  });
+  return Object.fromEntries(parameters);
+}
+
+function decode(raw: string, field: string): string {
+  const text = decodeOrNull(raw);
+  if (text === null) throw notText(field, "It is not UTF-8 in percent-encoding.");
+  if (text.includes("\0")) throw notText(field, "The character U+0000 cannot be stored in text.");
+  return text;
+}
+
+function decodeOrNull(raw: string): string | null {
+  try {
+    return decodeURIComponent(raw);
+  } catch {
+    return null;
+  }
+}
+
+function notText(name: string, reason: string): ApiError {
+  const field = decodeOrNull(name)?.replaceAll("\0", "\\u0000") ?? name;
+  return new ApiError(400, "VALIDATION_ERROR", { message: `\`${field}\` is not valid text.`, field, reason });
 }
 
 /** Numbers arrive as text; defaults are filled in. */
@@ -199,6 +225,9 @@ function readQuery<Query extends TObject>(ctx: Context, query: RequestShape<Quer
   return query.check(values);
 }
 
+/** What a few milliseconds are enough for. */
+const SUBMISSION_AT_ONCE_BYTES_MAX = 32 * 1024;
+
 async function readBody<Body extends TSchema>(
   ctx: Context,
   { schema, bytesMax, depthMax = Infinity, submission }: BodyShape<Body>,
@@ -207,7 +236,16 @@ async function readBody<Body extends TSchema>(
 ): Promise<Static<Body>> {
   // Where nothing has to be said, nothing may be sent.
   if (!needsMembers(schema) && hasNoBody(ctx.req)) return body.check({});
-  if (submission !== undefined) return (await submissionOf(ctx, submission, bytesMax, organizationId)) as Static<Body>;
+  if (submission !== undefined) {
+    const kind = submission;
+    const sent = await readJsonBody(ctx, bytesMax, SUBMISSION_AT_ONCE_BYTES_MAX);
+    // The organization is one that the token may act in.
+    const read =
+      typeof sent === "string"
+        ? readSubmission({ kind, pieces: [new TextEncoder().encode(sent)] })
+        : await largeBodies(ctx).run(organizationId, "readSubmission", sent, (pieces) => ({ kind, pieces }));
+    return read as Static<Body>;
+  }
   const text = await readJsonText(ctx, bytesMax);
   if (countJson(text, { ...PARSER_LIMITS, depthMax }).exceeded?.limit === "depthMax") {
     throw new ApiError(400, "VALIDATION_ERROR", { reason: `The body nests deeper than ${depthMax} levels.` });
@@ -215,20 +253,4 @@ async function readBody<Body extends TSchema>(
   const value = parseJson(text);
   refuseBadLiterals(text);
   return body.check(value);
-}
-
-/** What a few milliseconds are enough for. */
-const SUBMISSION_AT_ONCE_BYTES_MAX = 32 * 1024;
-
-/** The organization is one that the token may act in. */
-async function submissionOf(
-  ctx: Context,
-  kind: SubmissionKind,
-  bytesMax: number,
-  organizationId: string,
-): Promise<unknown> {
-  const body = await readJsonBody(ctx, bytesMax, SUBMISSION_AT_ONCE_BYTES_MAX);
-  if (typeof body !== "string")
-    return largeBodies(ctx).run(organizationId, "readSubmission", body, (pieces) => ({ kind, pieces }));
-  return readSubmission({ kind, pieces: [new TextEncoder().encode(body)] });
 }

@@ -1,6 +1,6 @@
 import type { Route } from "../route.js";
 import { Semaphore } from "../semaphore.js";
-import { aiRoutes } from "./ai.js";
+import { askLanguageModelRoute } from "./ai.js";
 import { configRoutes } from "./config-versions.js";
 import { customerDataRoutes } from "./customer-data.js";
 import { customerRoutes, releaseRoutes } from "./customers.js";
@@ -10,12 +10,8 @@ import { eventRoutes } from "./events.js";
 import { explanationRoutes } from "./explanations.js";
 import { journeyRoutes } from "./journeys.js";
 import { keyRoutes } from "./keys.js";
-import { auditLogRoutes } from "./organization/audit-log.js";
 import { invitationRoutes } from "./organization/invitations.js";
-import { memberRoutes } from "./organization/members.js";
-import { organizationRoutes } from "./organization/organizations.js";
-import { tokenRoutes } from "./organization/tokens.js";
-import { previewRoutes } from "./previews.js";
+import { organizationRoutes, tokenRoutes } from "./organization/organizations.js";
 import { projectRoutes } from "./projects.js";
 import { recomputeRoutes } from "./recomputes.js";
 import type { AdminDeps } from "./route.js";
@@ -23,13 +19,10 @@ import { ruleExecutionRoutes } from "./rule-executions.js";
 import { segmentRoutes } from "./segments.js";
 import { webhookRoutes } from "./webhooks.js";
 
-export type { AdminDeps } from "./route.js";
-
 /** How many connections administration has for itself: none of it, however long it hangs, takes one of ingestion's. */
 export const ADMINISTRATION_CONNECTIONS = 8;
 
 const WAITING_MAX = 1_000;
-const WAIT_MS_MAX = 10_000;
 
 /** The administrative API. Who may do what is decided in the database (iam.operations). */
 export function adminRoutes(deps: AdminDeps): Route[] {
@@ -38,31 +31,27 @@ export function adminRoutes(deps: AdminDeps): Route[] {
     placesEach: ADMINISTRATION_CONNECTIONS - 2,
     waitingMax: WAITING_MAX,
     each: WAITING_MAX / 2,
-    waitMsMax: WAIT_MS_MAX,
+    waitMsMax: 10_000,
   });
-  const bound = { ...deps, calls };
   return [
     ...organizationRoutes,
-    ...memberRoutes,
     ...invitationRoutes,
     ...tokenRoutes,
-    ...auditLogRoutes,
     ...projectRoutes,
     ...keyRoutes,
     ...configRoutes,
     ...recomputeRoutes,
-    ...previewRoutes,
     ...customerRoutes,
     ...explanationRoutes,
     ...customerDataRoutes,
     ...releaseRoutes,
     ...journeyRoutes,
     ...segmentRoutes,
-    ...aiRoutes,
+    askLanguageModelRoute,
     ...eventRoutes,
     ...ruleExecutionRoutes,
     ...diagnosticsRoutes,
     ...webhookRoutes,
     ...deliveryRoutes,
-  ].map((bind) => bind(bound));
+  ].map((bind) => bind({ ...deps, calls }));
 }

@@ -1,14 +1,16 @@
 import Type from "typebox";
 import type { Subject } from "../../model/compare/compare.js";
-import { environmentName, exact, instant, jsonObject, listOf, orNull, version } from "./schemas-common.js";
+import { environment, instant, jsonObject, named, orNull, versionName } from "./schemas.js";
 
 const text = Type.Optional(Type.String({ maxLength: 1024 }));
 
-/** Where a version was built, as far as it is known. */
-export const provenance = exact(
-  { repository: text, commit: text, ref: text, workflow: text, run: text },
-  { title: "Provenance", description: "Where a version was built, as far as it is known." },
-);
+export const buildProvenance = named("Provenance", "Where a version was built, as far as it is known.", {
+  repository: text,
+  commit: text,
+  ref: text,
+  workflow: text,
+  run: text,
+});
 
 /** Members of the body of whatever makes a version the active one. */
 export const activationOptions = {
@@ -23,15 +25,14 @@ export const activationOptions = {
 export const hash = Type.String({ pattern: "^[0-9a-f]{64}$", description: "SHA-256 of the canonical snapshot." });
 
 /** What may not be activated without `force`, and was. */
-const warnings = Type.Array(
-  exact({ code: Type.String(), message: Type.String(), path: Type.String() }, { title: "Warning" }),
-  { description: "Data that this strands, as it was forced; empty where it strands none." },
-);
+const warnings = Type.Array(named("Warning", { code: Type.String(), message: Type.String(), path: Type.String() }), {
+  description: "Data that this strands, as it was forced; empty where it strands none.",
+});
 
 const activeVersion = {
-  version,
+  version: versionName,
   hash,
-  environment: environmentName,
+  environment,
   activated: Type.Boolean({ description: "Whether this made it the active one; false where it was already." }),
   hasCustomers: Type.Boolean({
     description:
@@ -39,74 +40,61 @@ const activeVersion = {
   }),
 };
 
-export const deployed = exact({ ...activeVersion, created: Type.Boolean(), warnings }, { title: "DeployedVersion" });
+export const deployed = named("DeployedVersion", { ...activeVersion, created: Type.Boolean(), warnings });
 
-export const activated = exact({ ...activeVersion, warnings }, { title: "ActivatedVersion" });
+export const activated = named("ActivatedVersion", { ...activeVersion, warnings });
 
 const configVersion = {
-  version,
+  version: versionName,
   hash,
   author: Type.String({ description: "E-mail address of who deployed it." }),
   createdAt: instant,
-  provenance: orNull(provenance),
-  active: Type.Array(environmentName, { description: "Where it is active." }),
+  provenance: orNull(buildProvenance),
+  active: Type.Array(environment, { description: "Where it is active." }),
 };
 
-export const listedVersion = exact(configVersion, { title: "ConfigVersion" });
+export const listedVersion = named("ConfigVersion", configVersion);
 
-export const versionList = listOf(listedVersion);
+export const versionWithSnapshot = named("ConfigVersionWithSnapshot", {
+  ...configVersion,
+  snapshot: jsonObject("The compiled model, as it was deployed."),
+});
 
-export const versionWithSnapshot = exact(
-  { ...configVersion, snapshot: jsonObject("The compiled model, as it was deployed.") },
-  { title: "ConfigVersionWithSnapshot" },
-);
-
-export const activation = exact(
-  {
-    version,
-    previousVersion: orNull(version, "The version that was active before; null for the first."),
-    kind: Type.Enum(["deploy", "promote", "rollback"]),
-    actor: Type.String({ description: "E-mail address of who did it." }),
-    at: instant,
-  },
-  { title: "Activation" },
-);
-
-export const activationList = listOf(activation);
+export const activation = named("Activation", {
+  version: versionName,
+  previousVersion: orNull(versionName, "The version that was active before; null for the first."),
+  kind: Type.Enum(["deploy", "promote", "rollback"]),
+  actor: Type.String({ description: "E-mail address of who did it." }),
+  at: instant,
+});
 
 const value = (description: string) => Type.Unknown({ description });
 
-const change = exact(
-  {
-    kind: Type.Enum(["added", "removed", "changed"]),
-    subject: Type.Enum([
-      "event",
-      "property",
-      "trait",
-      "state",
-      "transition",
-      "segment",
-      "journey",
-      "step",
-      "health component",
-      "rule",
-      "signal",
-      "setting",
-    ] satisfies Subject[]),
-    id: Type.String({ description: "Of the subject.", examples: ["trial → activated"] }),
-    path: Type.String({ description: "Where `after` stands in the newer snapshot, or `before` in the older one." }),
-    message: Type.String({ examples: ['threshold of count of "login" within 30d: 3 → 5'] }),
-    before: value("What was there; null where nothing was."),
-    after: value("What is there now; null where nothing is."),
-  },
-  { title: "Change" },
-);
+const change = named("Change", {
+  kind: Type.Enum(["added", "removed", "changed"]),
+  subject: Type.Enum([
+    "event",
+    "property",
+    "trait",
+    "state",
+    "transition",
+    "segment",
+    "journey",
+    "step",
+    "health component",
+    "rule",
+    "signal",
+    "setting",
+  ] satisfies Subject[]),
+  id: Type.String({ description: "Of the subject.", examples: ["trial → activated"] }),
+  path: Type.String({ description: "Where `after` stands in the newer snapshot, or `before` in the older one." }),
+  message: Type.String({ examples: ['threshold of count of "login" within 30d: 3 → 5'] }),
+  before: value("What was there; null where nothing was."),
+  after: value("What is there now; null where nothing is."),
+});
 
-export const versionDiff = exact(
-  {
-    from: orNull(version, "Null where the first version is compared with nothing."),
-    to: version,
-    changes: Type.Array(change),
-  },
-  { title: "ConfigDiff" },
-);
+export const versionDiff = named("ConfigDiff", {
+  from: orNull(versionName, "Null where the first version is compared with nothing."),
+  to: versionName,
+  changes: Type.Array(change),
+});

@@ -1,25 +1,22 @@
 import Type from "typebox";
-import { listQuery } from "./parameters.js";
 import { adminRoute } from "./route.js";
-import { count, exact, instant, jsonObject, listOf, mapOf, orNull } from "./schemas-common.js";
+import { count, exact, instant, jsonObject, listOf, mapOf, named, orNull } from "./schemas.js";
+import { listQuery } from "./parameters.js";
 
 const counts = (description: string) => mapOf(count, description);
 
-export const statistics = exact(
-  {
-    lifecycle: counts("Members by lifecycle state."),
-    health: exact({
-      scored: Type.Integer({ minimum: 0, description: "Members with a health score." }),
-      average: orNull(Type.Number({ minimum: 0, maximum: 100 })),
-      bands: counts("Members by health band."),
-    }),
-    lastEvent: exact({ within1d: count, within7d: count, within30d: count, older: count, never: count }),
-    enteredWithin7d: count,
-  },
-  { title: "SegmentStatistics", description: "Of all members; on the first page." },
-);
+export const statistics = named("SegmentStatistics", "Of all members; on the first page.", {
+  lifecycle: counts("Members by lifecycle state."),
+  health: exact({
+    scored: Type.Integer({ minimum: 0, description: "Members with a health score." }),
+    average: orNull(Type.Number({ minimum: 0, maximum: 100 })),
+    bands: counts("Members by health band."),
+  }),
+  lastEvent: exact({ within1d: count, within7d: count, within30d: count, older: count, never: count }),
+  enteredWithin7d: count,
+});
 
-export const segmentMember = exact({ customerId: Type.String(), enteredAt: instant }, { title: "SegmentMember" });
+export const segmentMember = named("SegmentMember", { customerId: Type.String(), enteredAt: instant });
 
 const segmentMembers = listOf(segmentMember, {
   segment: Type.String(),
@@ -35,15 +32,12 @@ const segmentMembers = listOf(segmentMember, {
 
 /** A segment and its members. */
 export const segmentRoutes = [
-  // Members in the order of their ids; definition and statistics on the first page.
   adminRoute({
     operation: "get_segment",
-    method: "GET",
-    path: "/projects/:project/segments/:segment",
+    route: "GET /projects/:project/segments/:segment",
     summary: "A segment and a page of its members",
     query: listQuery,
     answers: { 200: segmentMembers },
-    refusals: { 404: ["SEGMENT_NOT_FOUND"] },
     passes: ({ at, params, query }) => [at, params["segment"]!, query],
   }),
 ];

@@ -12,15 +12,15 @@ import { ApiError } from "../errors.js";
 import { countJson, type JsonLimits } from "../request/json-limits.js";
 import { decodeJson, parseCounted, PARSER_LIMITS, refusalOf } from "../request/parse-json.js";
 import { shape } from "../request/shapes.js";
-import { activationOptions, provenance } from "./schemas-config.js";
+import { exact } from "./schemas.js";
+import { activationOptions, buildProvenance } from "./schemas-config.js";
 
 /** Throws VALIDATION_ERROR for a literal of a valid JSON text that the database could not keep. */
 export function refuseBadLiterals(text: string): void {
   const bad = findBadLiteral(text);
   if (bad === null) return;
-  const field = placeOf(text, bad);
-  const where = field === undefined || field === "" ? {} : { field };
-  throw new ApiError(400, "VALIDATION_ERROR", { ...where, value: bad.literal, reason: bad.reason });
+  const field = placeOf(text, bad) || undefined;
+  throw new ApiError(400, "VALIDATION_ERROR", { field, value: bad.literal, reason: bad.reason });
 }
 
 /** A snapshot as it is stored. */
@@ -37,18 +37,19 @@ type ReadSnapshot = (StorableSnapshot & { budget: StateBudget }) | { problems: r
 /** How many of the dearest conditions an error names. */
 const NAMED_MAX = 5;
 
-export const newVersion = Type.Object(
-  { snapshot: Type.Unknown(), provenance: Type.Optional(provenance), ...activationOptions },
-  { additionalProperties: false },
-);
+export const newVersion = exact({
+  snapshot: Type.Unknown(),
+  provenance: Type.Optional(buildProvenance),
+  ...activationOptions,
+});
 
 /** More customers than anybody has. */
 const SAMPLE_MAX = 1_000_000_000;
 
-export const newPreview = Type.Object(
-  { snapshot: Type.Unknown(), sample: Type.Optional(Type.Integer({ minimum: 1, maximum: SAMPLE_MAX })) },
-  { additionalProperties: false },
-);
+export const newPreview = exact({
+  snapshot: Type.Unknown(),
+  sample: Type.Optional(Type.Integer({ minimum: 1, maximum: SAMPLE_MAX })),
+});
 
 const SHAPES = { version: shape(newVersion), preview: shape(newPreview) };
 

@@ -17,18 +17,12 @@ const HEAP_MIB_MAX = 2_048;
 const OUT_OF_MEMORY = /^ERR_WORKER_OUT_OF_MEMORY$/;
 
 /** What a job asks of whoever runs it. */
-export type Answers = Readonly<Record<string, (input: never) => Promise<unknown>>>;
+type Answers = Readonly<Record<string, (input: never) => Promise<unknown>>>;
 
 interface Running {
   answers: Answers;
   resolve: (output: never) => void;
   reject: (error: unknown) => void;
-}
-
-export interface RunOptions {
-  /** Handed over instead of copied. */
-  transfer?: ArrayBuffer[];
-  answers?: Answers;
 }
 
 /**
@@ -41,11 +35,11 @@ export class ComputeThread {
   #idle: NodeJS.Timeout | undefined;
   #jobs = 0;
 
-  /** Does a job in the thread. Throws what it throws, what answering it throws, and 413 where it takes more memory than there is for it. */
+  /** Does a job in the thread; what is to be transferred is handed over instead of copied. Throws what it throws, what answering it throws, and 413 where it takes more memory than there is for it. */
   run<Name extends JobName>(
     name: Name,
     input: JobInput<Name>,
-    { transfer = [], answers = {} }: RunOptions = {},
+    { transfer = [], answers = {} }: { transfer?: ArrayBuffer[]; answers?: Answers } = {},
   ): Promise<JobOutput<Name>> {
     clearTimeout(this.#idle);
     const worker = (this.#worker ??= this.#start());
@@ -91,7 +85,7 @@ export class ComputeThread {
     this.#end(report.id);
     if ("output" in report) job.resolve(report.output as never);
     else if ("refused" in report) job.reject(new ApiError(...report.refused));
-    else job.reject(whole(report));
+    else job.reject(report.error instanceof Error ? Object.assign(report.error, report.members) : report.error);
   }
 
   #end(id: number): void {
@@ -113,10 +107,6 @@ export class ComputeThread {
     this.#running.clear();
     for (const { reject } of jobs) reject(error);
   }
-}
-
-function whole({ error, members }: Extract<JobReport, { error: unknown }>): unknown {
-  return error instanceof Error ? Object.assign(error, members) : error;
 }
 
 function refusalOf(error: Error & { code?: string }): Error {

@@ -3,17 +3,11 @@ import { EMPTY_SNAPSHOT, type Snapshot } from "../../model/snapshot/types.js";
 import { explainStored } from "../admin/explain-stored.js";
 import { readSubmission } from "../admin/submitted-snapshot.js";
 import { ApiError } from "../errors.js";
-import { checkBatch } from "../ingest/batch-body.js";
-import { sendBatch } from "../ingest/send-batch.js";
+import { checkBatch, sendBatch } from "../ingest/send-batch.js";
 
-/** A stored version was checked when it was deployed. */
-interface Stored {
-  version: string;
-  snapshot: Snapshot;
-}
-
-/** What is different between two versions, as JSON; `document` has them as the database gives them. */
+/** What is different between two versions, as JSON; `document` has them as the database gives them, which were checked when they were deployed. */
 function compareVersions(document: string): string {
+  type Stored = { version: string; snapshot: Snapshot };
   const { from, to } = JSON.parse(document) as { from: Stored | null; to: Stored };
   const changes = compareSnapshots(from?.snapshot ?? EMPTY_SNAPSHOT, to.snapshot);
   return JSON.stringify({ from: from?.version ?? null, to: to.version, changes });

@@ -1,9 +1,9 @@
 import { posix } from "node:path";
 import type { Context } from "koa";
+import { Marked, Renderer, type Tokens } from "marked";
 import type { Route } from "../route.js";
-import { BASE_STYLE, contentSecurityPolicy } from "../style.js";
+import { BASE_STYLE, contentSecurityPolicy } from "../pages/page.js";
 import { describePages, findContents, type DocsPage, readDocument } from "./pages.js";
-import { renderMarkdown } from "./render.js";
 
 /** The documentation's whole style: wide tables and code scroll by themselves. */
 const STYLE = `${BASE_STYLE}
@@ -23,11 +23,10 @@ th { color: var(--faint); font-weight: 600; }
 li + li { margin-top: .25rem; }
 `;
 
-/** Allows this style and nothing else: no script, no image, no form, no frame. */
-const CONTENT_SECURITY_POLICY = contentSecurityPolicy(STYLE, "'none'");
-
-const FILE_TYPES: Readonly<Record<string, string>> = { ".json": "application/json; charset=utf-8" };
-const HEADERS = { "Cache-Control": "public, max-age=300", "Content-Security-Policy": CONTENT_SECURITY_POLICY };
+const HEADERS = {
+  "Cache-Control": "public, max-age=300",
+  "Content-Security-Policy": contentSecurityPolicy(STYLE, "'none'"),
+};
 
 /** GET /docs and its pages: the documentation that `error.docs` links to, where no other address was configured. */
 export function docsRoutes(): Route[] {
@@ -51,7 +50,7 @@ export function docsRoutes(): Route[] {
       answer(`/docs/${name}`, "html", async () => render(name, await describe())),
     ),
     ...contents.files.map((file) =>
-      answer(`/docs/${file}`, FILE_TYPES[posix.extname(file)] ?? "text/plain; charset=utf-8", () => readDocument(file)),
+      answer(`/docs/${file}`, file.endsWith(".json") ? "json" : "text", () => readDocument(file)),
     ),
   ];
 }
@@ -82,7 +81,8 @@ async function render(name: string, pages: readonly DocsPage[]): Promise<string>
     const page = pages.find((other) => other.file === target);
     return page && `${root}docs/${page.name}`;
   };
-  const content = renderMarkdown(await readDocument(file), addressOf);
+  const renderer = new PageRenderer(addressOf);
+  const content = new Marked().parse(await readDocument(file), { async: false, renderer });
   return frame(title, `<nav aria-label="Documentation">${links.join("")}</nav>\n<main>\n${content}</main>`);
 }
 
@@ -106,4 +106,55 @@ ${body}
 </body>
 </html>
 `;
+}
+
+/** A heading that is an error's code keeps it as its id, letter by letter: `error.docs` ends with it. */
+const CODE = /^[A-Z]+(?:_[A-Z]+)*$/;
+
+/** Where a page's link to a file leads, where that is a page as well; null where it leads to a file that nobody is served: an example, a test. */
+type AddressOf = (file: string) => string | null | undefined;
+
+/** Our pages' markdown as HTML: headings can be linked to, what is wide scrolls by itself and by keyboard, raw HTML is left out. */
+class PageRenderer extends Renderer {
+  /** The id of the latest heading. */
+  #heading = "";
+
+  constructor(private readonly addressOf: AddressOf) {
+    super();
+  }
+
+  override heading({ tokens, depth, text }: Tokens.Heading): string {
+    this.#heading = headingId(text);
+    return `<h${depth} id="${this.#heading}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+  }
+
+  override table(token: Tokens.Table): string {
+    return `<section class="scroll" tabindex="0" aria-labelledby="${this.#heading}">${super.table(token)}</section>\n`;
+  }
+
+  override code(token: Tokens.Code): string {
+    return super.code(token).replace(/^<pre>/, '<pre tabindex="0">');
+  }
+
+  override link(token: Tokens.Link): string {
+    const [file = "", fragment] = token.href.split("#");
+    const address = this.addressOf(file);
+    if (address === null) return this.parser.parseInline(token.tokens);
+    return super.link(
+      address === undefined ? token : { ...token, href: fragment === undefined ? address : `${address}#${fragment}` },
+    );
+  }
+
+  override html(): string {
+    return "";
+  }
+}
+
+/** As GitHub makes them, so that a link in the file works in both places. */
+function headingId(text: string): string {
+  if (CODE.test(text)) return text;
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, "")
+    .replaceAll(" ", "-");
 }

@@ -1,17 +1,42 @@
 import type { Sql } from "postgres";
 import {
-  ingestBatch,
-  ingestSingles,
   type BatchAnswer,
+  ingestBatch,
   type IngestFailure,
+  ingestSingles,
   type SinglesAnswer,
+  withRetries,
 } from "../../db/api/ingestion.js";
 import { isBadValue } from "../../db/sqlstate.js";
 import type { Bytes, JsonBody } from "../request/body.js";
 import type { HeldBody } from "../request/body-budget.js";
-import type { LargeBatches } from "./large-batches.js";
+import { ComputeThread } from "../compute/compute-thread.js";
+import type { BatchDatabase } from "./send-batch.js";
 import { KeyedCallQueue, type CallQueueLoad, type KeyHolder, type QueuedRequest } from "./keyed-call-queue.js";
-import { withRetries } from "./retry.js";
+
+/**
+ * Passes large batches to the database, from a thread with connections of its own: the driver copies what it sends four times, all at once, for
+ * which the event loop would stand still. The event loop only hands the bytes over.
+ */
+export class LargeBatches {
+  readonly #thread = new ComputeThread();
+
+  constructor(private readonly database: BatchDatabase) {}
+
+  /** Sends a batch that was checked; its bytes are the thread's then. Throws what `ingestBatch` throws. */
+  send(keyHash: Buffer, pieces: Bytes, isWanted: () => boolean): Promise<BatchAnswer> {
+    return this.#thread.run(
+      "sendBatch",
+      { database: this.database, keyHash, pieces },
+      { transfer: pieces.map(({ buffer }) => buffer), answers: { isWanted: () => Promise.resolve(isWanted()) } },
+    );
+  }
+
+  /** Ends the thread and its connections, whatever is under way. */
+  end(): Promise<void> {
+    return this.#thread.end();
+  }
+}
 
 export interface SingleOutcome {
   limit: number;
@@ -91,15 +116,14 @@ export class Ingestor {
     this.#batches = new KeyedCallQueue(
       batches(batchConcurrency, BATCH_CALLS_OF_ORGANIZATION),
       async (keyHash, [request], isWanted) => {
-        const { body, resolve } = request!;
-        resolve(await withRetries((call) => ingestBatch(sql, { keyHash, ...call }, body), isWanted));
+        const { body } = request!;
+        request!.resolve(await withRetries((call) => ingestBatch(sql, { keyHash, ...call }, body), isWanted));
       },
     );
     this.#largeBatches = new KeyedCallQueue(
       batches(LARGE_CALLS, LARGE_CALLS_OF_ORGANIZATION),
       async (keyHash, [request], isWanted) => {
-        const { body, resolve } = request!;
-        resolve(await large.send(keyHash, body, isWanted));
+        request!.resolve(await large.send(keyHash, request!.body, isWanted));
       },
     );
   }

@@ -1,7 +1,6 @@
 import type { Sql } from "postgres";
-import { authenticateKey, type GoodKey } from "../../db/api/ingestion.js";
-import { withRetries } from "./retry.js";
-import { QueueFullError, within } from "../unavailable.js";
+import { authenticateKey, type GoodKey, withRetries } from "../../db/api/ingestion.js";
+import { QueueFullError, within } from "../errors.js";
 
 const GOOD_FOR_MS = 5_000;
 const ENTRIES_MAX = 10_000;

@@ -1,5 +1,5 @@
 import type { HeldBody } from "../request/body-budget.js";
-import { OverdueError, QueueFullError } from "../unavailable.js";
+import { OverdueError, QueueFullError } from "../errors.js";
 
 /** Whose a request is: organizations have their turns, and within each its keys. */
 export interface KeyHolder {
@@ -96,7 +96,7 @@ export class KeyedCallQueue<Answer, Body = string> {
   add({ organizationId, keyHash }: KeyHolder, body: Body, held: HeldBody | undefined): Promise<Answer> {
     const { waitingMax, waitingOfOrganizationMax, concurrency, answerMsMax } = this.options;
     if (this.#overdueCalls === concurrency) return Promise.reject(new OverdueError());
-    const line = this.#lines.get(organizationId) ?? { length: 0, byKey: new Map() };
+    const line: Line<Answer, Body> = this.#lines.get(organizationId) ?? { length: 0, byKey: new Map() };
     if (this.#waiting >= waitingMax || line.length >= waitingOfOrganizationMax) {
       return Promise.reject(new QueueFullError());
     }

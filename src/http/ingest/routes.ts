@@ -1,5 +1,6 @@
 import type { Context } from "koa";
 import type { Logger } from "pino";
+import { isDiskFull } from "../../db/sqlstate.js";
 import type { Allowance, BatchAnswer, GoodKey, IngestFailure } from "../../db/api/ingestion.js";
 import {
   BATCH_BYTES_MAX,
@@ -10,13 +11,12 @@ import {
 import { heldBody, type HeldBody } from "../request/body-budget.js";
 import { ClientGoneError, readJsonBody, readJsonText, type JsonBody } from "../request/body.js";
 import { bearerToken, hashCredential } from "../request/credentials.js";
-import type { DiskFull } from "../disk-full.js";
 import { ApiError, refusal, toApiError } from "../errors.js";
 import { atOnce, largeBodies, READ_AT_ONCE } from "../request/large-bodies.js";
 import { parseJson } from "../request/parse-json.js";
-import { recordOperations } from "../middleware/request-log.js";
+import { record } from "../middleware/request-log.js";
 import type { Route } from "../route.js";
-import { refuse } from "./batch-body.js";
+import { refuse } from "./send-batch.js";
 import type { SingleOutcome } from "./ingestor.js";
 import type { KeyHolder } from "./keyed-call-queue.js";
 
@@ -41,6 +41,31 @@ export interface IngestOutcomes {
   /** Operations that were accepted, and how many of them repeat earlier ones. */
   accepted(operations: number, repeated: number): void;
   refused(code: string): void;
+}
+
+/** For how long nobody should try; then somebody does. */
+const FULL_MS = 10_000;
+
+/**
+ * Whether the database's disk is full, which is known of what it could not write: a probe that writes little would find room where a batch
+ * finds none.
+ */
+export class DiskFull {
+  #until = 0;
+
+  /** Told of each failure of a write. */
+  failed(error: unknown): void {
+    if (isDiskFull(error)) this.#until = performance.now() + FULL_MS;
+  }
+
+  /** Told of each write. */
+  written(): void {
+    this.#until = 0;
+  }
+
+  get isFull(): boolean {
+    return performance.now() < this.#until;
+  }
 }
 
 const KEY = /^svc_(test|live)_[\x21-\x7e]{1,200}$/;
@@ -73,7 +98,7 @@ async function acceptSingle(ctx: Context, { backend, requireKey, log, outcomes }
   if (!("eventId" in outcome)) throw failure(outcome);
   outcomes?.accepted(1, outcome.duplicate ? 1 : 0);
   if (warning) logWarnings(log, ctx, { 0: warning });
-  recordOperations(ctx, 1);
+  record(ctx, { operations: 1 });
   ctx.status = 202;
   ctx.body = { eventId: outcome.eventId, accepted: true, queued: true, duplicate: outcome.duplicate };
 }
@@ -85,7 +110,7 @@ async function acceptBatch(ctx: Context, { backend, requireKey, log, outcomes }:
   showAllowance(ctx, allowance, answer);
   outcomes?.accepted(answer.accepted, answer.repeated);
   logWarnings(log, ctx, answer.warnings);
-  recordOperations(ctx, answer.accepted);
+  record(ctx, { operations: answer.accepted });
   ctx.status = 202;
   ctx.body = { accepted: answer.accepted, rejected: 0, eventIds: answer.eventIds };
 }
@@ -97,31 +122,23 @@ async function readBatch(ctx: Context, { organizationId }: GoodKey): Promise<Jso
   return largeBodies(ctx).run(organizationId, "checkBatch", body, (pieces) => pieces);
 }
 
-interface Authenticated {
-  holder: KeyHolder;
-  allowance: GoodKey;
-}
-
 /** From here on every answer tells the rate limit; what is not heard of the database is what was last heard. */
-async function requireApiKey(ctx: Context, requireKey: IngestDeps["requireKey"]): Promise<Authenticated> {
+async function requireApiKey(ctx: Context, requireKey: IngestDeps["requireKey"]) {
   const key = bearerToken(ctx);
   if (key === null || !KEY.test(key)) throw new ApiError(401, "INVALID_API_KEY");
   const keyHash = hashCredential(key);
   const allowance = await requireKey(keyHash);
   showAllowance(ctx, allowance, allowance);
-  return { holder: { organizationId: allowance.organizationId, keyHash }, allowance };
+  const holder: KeyHolder = { organizationId: allowance.organizationId, keyHash };
+  return { holder, allowance };
 }
 
 /** A refusal that the database answered with, or put into the detail of an error. */
 function failure(failed: IngestFailure): ApiError {
   const { sqlstate, code, retryAfter, limit: _, remaining: __, ...detail } = failed;
-  const error = refusal(sqlstate, code, detail);
-  return retryAfter === undefined
-    ? error
-    : new ApiError(error.status, error.code, {
-        ...error.detail,
-        headers: { "Retry-After": String(retryAfter), "RateLimit-Reset": String(retryAfter) },
-      });
+  if (retryAfter === undefined) return refusal(sqlstate, code, detail);
+  const headers = { "Retry-After": String(retryAfter), "RateLimit-Reset": String(retryAfter) };
+  return refusal(sqlstate, code, { ...detail, headers });
 }
 
 /** Too fast for the key's rate, and more than the plan's events of a month: both say when to come again. */

@@ -1,9 +1,47 @@
 import type { Sql } from "postgres";
-import { ingestBatch, type BatchAnswer } from "../../db/api/ingestion.js";
+import { ingestBatch, withRetries, type BatchAnswer } from "../../db/api/ingestion.js";
 import { connect, type ConnectOptions } from "../../db/connect.js";
+import {
+  batchRequestProblem,
+  SINGLE_BYTES_MAX,
+  tooManyOperations,
+  type RequestProblem,
+} from "../../ingestion/request.js";
+import { BATCH_MAX, DOCUMENT_BYTES_MAX } from "../../ingestion/shape.js";
+import { ApiError } from "../errors.js";
 import type { Bytes } from "../request/body.js";
-import { decodeJson } from "../request/parse-json.js";
-import { withRetries } from "./retry.js";
+import { countJson, type JsonLimits } from "../request/json-limits.js";
+import { decodeJson, PARSER_LIMITS, parseCounted, refusalOf } from "../request/parse-json.js";
+
+/** What a batch that could be accepted never exceeds. */
+const LIMITS: JsonLimits = {
+  ...PARSER_LIMITS,
+  // The database keeps a number in 12 bytes at least, and 256 MiB of one body.
+  valuesMax: 22_000_000,
+  membersMax: 100,
+  itemsMax: BATCH_MAX,
+  // A value takes a byte at least, and room for the caller's escapes and white space.
+  part: { depth: 3, valuesMax: DOCUMENT_BYTES_MAX, charactersMax: SINGLE_BYTES_MAX },
+};
+
+/** Checks a batch that is too large to be checked in between, and gives its bytes back. Throws what is wrong with it. */
+export function checkBatch(pieces: Bytes): Bytes {
+  const text = decodeJson(pieces);
+  const unreadable = countJson(text, PARSER_LIMITS).exceeded;
+  if (unreadable !== null) throw refusalOf(unreadable, PARSER_LIMITS);
+  const { exceeded } = countJson(text, LIMITS);
+  if (exceeded?.limit === "itemsMax" && exceeded.path === "events") refuse(tooManyOperations());
+  if (exceeded !== null) throw refusalOf(exceeded, LIMITS);
+  refuse(batchRequestProblem(parseCounted(text), text));
+  return pieces;
+}
+
+/** Throws the problem of a request, if it has one. */
+export function refuse(problem: RequestProblem | null): void {
+  if (problem === null) return;
+  const { code, ...detail } = problem;
+  throw new ApiError(400, code, detail);
+}
 
 /** Where a thread sends batches: what `connect` takes, as far as it can be told to a thread. */
 export interface BatchDatabase {

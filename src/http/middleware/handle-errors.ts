@@ -2,7 +2,7 @@ import type Router from "@koa/router";
 import type { Context, Middleware, Next } from "koa";
 import { ApiError, type DocsUrl, type ErrorEnvelope, renderError, toApiError } from "../errors.js";
 import { ClientGoneError } from "../request/body.js";
-import { recordClientGone, recordFailure } from "./request-log.js";
+import { record } from "./request-log.js";
 
 /** What no route took: 404 for a path that none has, 405 for a method that the path's routes do not have. */
 export function refuseUnmatched(router: Router) {
@@ -21,22 +21,22 @@ export function handleErrors(docsUrl?: DocsUrl): Middleware {
     const requestId = ctx.state["requestId"] as string;
     ctx.state["envelopeOf"] = (error: unknown) => {
       const answer = toApiError(error);
-      recordFailure(ctx, answer);
+      record(ctx, { failure: answer });
       return renderError(answer, requestId, docsUrl);
     };
     try {
       await next();
     } catch (error) {
       const answer = toApiError(error);
+      const left = error instanceof ClientGoneError;
       // Our own fault is one, also where nobody waits for the answer.
-      if (!(error instanceof ClientGoneError)) recordFailure(ctx, answer);
-      if (error instanceof ClientGoneError || ctx.req.socket.destroyed) {
-        recordClientGone(ctx);
-        return;
+      if (!left) record(ctx, { failure: answer });
+      if (left || ctx.req.socket.destroyed) record(ctx, { clientGone: true });
+      else {
+        ctx.status = answer.status;
+        ctx.set(answer.headers);
+        ctx.body = renderError(answer, requestId, docsUrl);
       }
-      ctx.status = answer.status;
-      ctx.set(answer.headers);
-      ctx.body = renderError(answer, requestId, docsUrl);
     }
   };
 }

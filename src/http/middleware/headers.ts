@@ -20,16 +20,11 @@ export async function assignRequestId(ctx: Context, next: Next): Promise<void> {
 
 /** HTTP/1.1 prescribes a 400 for a request without the header Host, and for one with several: a proxy before us may have gone by another. */
 export async function requireHost(ctx: Context, next: Next): Promise<void> {
-  if (ctx.req.headers.host === undefined && ctx.req.httpVersion === "1.1") {
+  const isMissing = ctx.req.headers.host === undefined && ctx.req.httpVersion === "1.1";
+  if (isMissing || hasSeveralHosts(ctx.req.rawHeaders)) {
     throw new ApiError(400, "VALIDATION_ERROR", {
-      message: "The request has no header Host.",
-      fix: "Send the header Host, as HTTP/1.1 prescribes.",
-    });
-  }
-  if (hasSeveralHosts(ctx.req.rawHeaders)) {
-    throw new ApiError(400, "VALIDATION_ERROR", {
-      message: "The request has several headers Host.",
-      fix: "Send the header Host once, as HTTP/1.1 prescribes.",
+      message: `The request has ${isMissing ? "no header" : "several headers"} Host.`,
+      fix: `Send the header Host${isMissing ? "" : " once"}, as HTTP/1.1 prescribes.`,
     });
   }
   await next();

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { refusedMidway } from "../client-error.js";
 import type { ApiError } from "../errors.js";
 
-/** What becomes known of a request while it is answered; `ctx.state.logged`. */
+/** What becomes known of a request while it is answered, for its line; `ctx.state.logged`. */
 interface Logged {
   /** How it failed. */
   failure?: ApiError;
@@ -45,19 +45,9 @@ export function logRequests(log: Logger): Middleware {
   };
 }
 
-/** Has the request's line say how it failed. What the client is told is not decided here. */
-export function recordFailure(ctx: Context, failure: ApiError): void {
-  loggedOf(ctx).failure = failure;
-}
-
-/** Has the request's line say that nobody waited for the answer. */
-export function recordClientGone(ctx: Context): void {
-  loggedOf(ctx).clientGone = true;
-}
-
-/** Has the request's line say how many operations were accepted. */
-export function recordOperations(ctx: Context, operations: number): void {
-  loggedOf(ctx).operations = operations;
+/** Has the request's line say it. What the client is told is not decided here. */
+export function record(ctx: Context, what: Logged): void {
+  Object.assign(loggedOf(ctx), what);
 }
 
 /** Of an application without a log, one that nobody reads. */
@@ -69,12 +59,13 @@ function writeLine(log: Logger, plain: Logger, ctx: Context, ms: number): void {
   const { operations, ...logged } = loggedOf(ctx);
   // This is what the client was told, whatever we were about to answer. Our own fault is one all the same.
   const midway = refusedMidway(ctx.req);
-  const failure = isOurs(logged.failure) ? logged.failure : (midway ?? logged.failure);
+  const failure = (logged.failure?.status ?? 0) >= 500 ? logged.failure : (midway ?? logged.failure);
   const clientGone = (midway === undefined && (logged.clientGone || ctx.req.socket.destroyed)) || undefined;
   const fields = {
     requestId: ctx.state["requestId"] as string,
     method: ctx.method,
-    route: routeOf(ctx),
+    // The pattern of the route that took the request; undefined where none did.
+    route: (ctx as Context & { _matchedRoute?: string })._matchedRoute,
     // Of a request that never came to its end there is none.
     status: midway?.status ?? (logged.clientGone && !ctx.headerSent ? undefined : ctx.status),
     durationMs: Math.round(ms * 10) / 10,
@@ -93,13 +84,4 @@ function writeLine(log: Logger, plain: Logger, ctx: Context, ms: number): void {
   } else if (failure.status >= 500) log.error({ ...fields, err: failure.cause ?? failure }, "the request failed");
   // Without its cause, which may quote what was sent.
   else plain.info(fields, "the request was refused");
-}
-
-function isOurs(failure: ApiError | undefined): boolean {
-  return failure !== undefined && failure.status >= 500;
-}
-
-/** The pattern of the route that took the request; undefined where none did. */
-function routeOf(ctx: Context): string | undefined {
-  return (ctx as Context & { _matchedRoute?: string })._matchedRoute;
 }

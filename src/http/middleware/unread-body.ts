@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context, Next } from "koa";
-import { bodyIsHeldBack } from "../request/expect-continue.js";
-import { isStopping } from "../server.js";
+import { bodyIsHeldBack, isStopping } from "../server.js";
 
 const MIB = 1024 * 1024;
 const DISCARDED_BYTES_MAX = 128 * MIB;

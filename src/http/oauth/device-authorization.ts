@@ -1,10 +1,8 @@
 import { randomInt } from "node:crypto";
 import { call } from "../../db/api/call.js";
-import type { DeviceBegun } from "../../db/api/sign-in.js";
 import { clientAddress, clientNetwork } from "../request/client-address.js";
 import { newDeviceCode } from "../request/credentials.js";
-import { OAuthError } from "./oauth-error.js";
-import { issuerOf, type OAuthCall, oauthRoute } from "./oauth-route.js";
+import { issuerOf, type OAuthCall, OAuthError, oauthRoute } from "./oauth-route.js";
 
 /** Consonants only, so that no word comes out, and none that is taken for another or for a digit (RFC 8628, section 6.1). */
 const LETTERS = "BCDFGHJKLMNPQRSTVWXZ";
@@ -39,14 +37,8 @@ export const deviceAuthorization = oauthRoute({
     const deviceCode = newDeviceCode();
     const { userCode, begun } = await begin(call, deviceCode.hash);
     if (begun.status === "throttled") {
-      throw new OAuthError(
-        "temporarily_unavailable",
-        `Too many sign-ins were begun from here. Wait ${begun.retryAfter} s.`,
-        {
-          status: 429,
-          headers: { "Retry-After": String(begun.retryAfter) },
-        },
-      );
+      const description = `Too many sign-ins were begun from here. Wait ${begun.retryAfter} s.`;
+      throw new OAuthError("temporarily_unavailable", description, 429, { "Retry-After": String(begun.retryAfter) });
     }
     const page = `${issuerOf(call.deps, call.ctx)}/device`;
     const shown = showUserCode(userCode);
@@ -61,12 +53,7 @@ export const deviceAuthorization = oauthRoute({
   },
 });
 
-interface Begun {
-  userCode: string;
-  begun: Exclude<DeviceBegun, { status: "taken" }>;
-}
-
-async function begin({ deps, ctx, clientId }: OAuthCall<never>, deviceCodeHash: Buffer): Promise<Begun> {
+async function begin({ deps, ctx, clientId }: OAuthCall<never>, deviceCodeHash: Buffer) {
   const device = { deviceCodeHash, clientId, address: clientAddress(ctx), network: clientNetwork(ctx) };
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const userCode = newUserCode();

@@ -1,20 +1,13 @@
 import type { Context } from "koa";
-import type { Sql } from "postgres";
 import { ApiError, toApiError } from "../errors.js";
-import { recordFailure } from "../middleware/request-log.js";
+import { record } from "../middleware/request-log.js";
 import { ClientGoneError } from "../request/body.js";
 import { readForm } from "../request/form.js";
+import type { PageDeps } from "../pages/session.js";
 import type { Route } from "../route.js";
-import { OAuthError, renderOAuthError } from "./oauth-error.js";
 
 /** The programs that may ask for tokens, by their client_id, and what people are told they are. All are public: none has a secret. */
-const CLIENTS: Readonly<Record<string, string>> = {
-  "svc-cli": "svc, the command line of this service",
-};
-
-function isClient(clientId: string): boolean {
-  return Object.hasOwn(CLIENTS, clientId);
-}
+const CLIENTS: Readonly<Record<string, string>> = { "svc-cli": "svc, the command line of this service" };
 
 /** For people who decide about it. */
 export function clientName(clientId: string): string {
@@ -22,13 +15,7 @@ export function clientName(clientId: string): string {
 }
 
 /** What the OAuth endpoints need. */
-export interface OAuthDeps {
-  sql: Sql;
-  /** Where clients reach the service: SVC_PUBLIC_URL, else the address it listens on. Without a slash at the end. */
-  publicUrl: () => string;
-  /** SVC_PUBLIC_URL is not set, so that a client may have come by any name of this host. */
-  anyHost: boolean;
-}
+export type OAuthDeps = Pick<PageDeps, "sql" | "publicUrl" | "anyHost">;
 
 /** A request of a known client. */
 export interface OAuthCall<Parameter extends string> {
@@ -60,19 +47,62 @@ export function oauthRoute<const Parameter extends string = never>(
       ctx.set("Pragma", "no-cache");
       try {
         refuseAuthentication(ctx);
-        const form = await readForm(ctx, [...names, "client_id"], { others: "ignore" });
-        const clientId = requireClient(form.client_id);
+        const form = await readForm(ctx, [...names, "client_id"], true);
+        const clientId = required("client_id", form.client_id);
+        if (!Object.hasOwn(CLIENTS, clientId))
+          throw new OAuthError("invalid_client", "There is no client of this client_id. The command line is svc-cli.");
         const document = await answer({ deps, ctx, clientId, required: (name) => required(name, form[name]) });
         ctx.status = 200;
         ctx.body = document ?? "";
       } catch (error) {
         // There is nobody to answer.
         if (error instanceof ClientGoneError) throw error;
-        recordFailure(ctx, recorded(error));
+        const failure =
+          error instanceof OAuthError ? new ApiError(error.status, error.error, { cause: error }) : toApiError(error);
+        record(ctx, { failure });
         renderOAuthError(ctx, error);
       }
     },
   });
+}
+
+/** A refusal in OAuth's own words (RFC 6749, section 5.2; RFC 8628, section 3.5), which its clients decide by. */
+export class OAuthError extends Error {
+  override name = "OAuthError";
+
+  /**
+   * @param error one of the words that the RFCs register
+   * @param status 400 unless given, as RFC 6749 prescribes
+   */
+  constructor(
+    readonly error: string,
+    description: string,
+    readonly status = 400,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(description);
+  }
+}
+
+/** The answer that anything thrown becomes; of what nobody foresaw it says nothing. */
+function renderOAuthError(ctx: Context, thrown: unknown): void {
+  const { status, headers, error, message } = thrown instanceof OAuthError ? thrown : translate(toApiError(thrown));
+  ctx.status = status;
+  ctx.set(headers);
+  // RFC 6749 allows printable ASCII without quotation marks and backslashes.
+  ctx.body = { error, error_description: message.replaceAll('"', "'").replace(/[^\x20-\x5b\x5d-\x7e]/g, "?") };
+}
+
+/** A request that could not be read is an `invalid_request`; OAuth has words of its own for faults of the server. */
+function translate({ status, message, detail, headers }: ApiError): OAuthError {
+  const { reason, field, fix } = detail;
+  const sentences = (...texts: (string | undefined)[]) => texts.filter((text) => text !== undefined).join(" ");
+  if (status >= 500) {
+    const error = status === 503 ? "temporarily_unavailable" : "server_error";
+    return new OAuthError(error, sentences(message, reason), status, { "Retry-After": "1", ...headers });
+  }
+  const where = field && `Field: ${field}.`;
+  return new OAuthError("invalid_request", sentences(message, reason, where, fix), status === 413 ? 413 : 400, headers);
 }
 
 /** Our clients have no secret, so none can be proven. */
@@ -81,25 +111,15 @@ function refuseAuthentication(ctx: Context): void {
   throw new OAuthError(
     "invalid_client",
     "The header Authorization is not taken here: clients of this service have no secret. Send client_id in the form.",
-    { status: 401, headers: { "WWW-Authenticate": 'Basic realm="svc"' } },
+    401,
+    { "WWW-Authenticate": 'Basic realm="svc"' },
   );
-}
-
-function requireClient(clientId: string | undefined): string {
-  const given = required("client_id", clientId);
-  if (isClient(given)) return given;
-  throw new OAuthError("invalid_client", "There is no client of this client_id. The command line is svc-cli.");
 }
 
 /** A parameter without a value counts as one that was not sent (RFC 6749, section 3.1). */
 function required(name: string, value: string | undefined): string {
   if (value !== undefined && value !== "") return value;
   throw new OAuthError("invalid_request", `The parameter ${name} is missing.`);
-}
-
-/** What the log is told. */
-function recorded(error: unknown): ApiError {
-  return error instanceof OAuthError ? new ApiError(error.status, error.error, { cause: error }) : toApiError(error);
 }
 
 /**

@@ -1,9 +1,63 @@
 import type { Context } from "koa";
+import { call } from "../../db/api/call.js";
+import type { DeviceRedeemed } from "../../db/api/sign-in.js";
 import { ApiError } from "../errors.js";
-import { pathParameters, type Route } from "../route.js";
+import { hashCredential, newAccessToken } from "../request/credentials.js";
+import type { Route } from "../route.js";
 import { DEVICE_AUTHORIZATION_PATH, deviceAuthorization } from "./device-authorization.js";
-import { issuerOf, type OAuthDeps } from "./oauth-route.js";
-import { DEVICE_GRANT, REVOCATION_PATH, revoke, token, TOKEN_PATH } from "./token.js";
+import { issuerOf, type OAuthDeps, OAuthError, oauthRoute } from "./oauth-route.js";
+
+const TOKEN_PATH = "/oauth/token";
+const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+
+/** POST /oauth/token: a device asks whether it was approved (RFC 8628, section 3.4). The token is in this answer and nowhere else. */
+const token = oauthRoute({
+  path: TOKEN_PATH,
+  parameters: ["grant_type", "device_code"],
+  answer: async ({ deps, clientId, required }) => {
+    if (required("grant_type") !== DEVICE_GRANT) {
+      throw new OAuthError("unsupported_grant_type", `The only grant_type of this service is ${DEVICE_GRANT}.`);
+    }
+    const deviceCode = hashCredential(required("device_code"));
+    const accessToken = newAccessToken();
+    const redeemed = await call(deps.sql, "redeem_device_code", deviceCode, clientId, accessToken.hash);
+    if (redeemed.status !== "granted") throw new OAuthError(redeemed.status, refusalInWords(redeemed));
+    return { access_token: accessToken.text, token_type: "Bearer", expires_in: redeemed.expiresIn };
+  },
+});
+
+function refusalInWords(redeemed: Exclude<DeviceRedeemed, { status: "granted" }>): string {
+  switch (redeemed.status) {
+    case "authorization_pending":
+      return "Nobody has decided yet. Ask again after the interval.";
+    case "slow_down":
+      return `Asked too early. From now on wait ${redeemed.interval} s each time.`;
+    case "access_denied":
+      return "The sign-in was denied.";
+    case "expired_token":
+      return "The codes have expired. Begin the sign-in again.";
+    case "invalid_grant":
+      return redeemed.reason === "unknown"
+        ? "The device code is none of this client. Begin the sign-in again."
+        : "The device code was redeemed already; it is good for one token.";
+  }
+}
+
+const REVOCATION_PATH = "/oauth/revoke";
+
+/** POST /oauth/revoke: ends a token (RFC 7009). One that nobody has is answered as one that was ended. */
+const revoke = oauthRoute({
+  path: REVOCATION_PATH,
+  parameters: ["token"],
+  answer: async ({ deps, clientId, required }) => {
+    const { revoked } = await call(deps.sql, "revoke_session_token", hashCredential(required("token")), clientId);
+    if (revoked) return undefined;
+    throw new OAuthError(
+      "invalid_request",
+      "The token was not made by a sign-in of this client, so it stays good. An owner of its organization can revoke it.",
+    );
+  },
+});
 
 const WELL_KNOWN = "/.well-known/oauth-authorization-server";
 
@@ -13,7 +67,17 @@ const WELL_KNOWN = "/.well-known/oauth-authorization-server";
  */
 function metadataRoutes(deps: OAuthDeps): Route[] {
   const answer = (ctx: Context): void => {
-    ctx.body = metadata(issuerOf(deps, ctx));
+    const issuer = issuerOf(deps, ctx);
+    ctx.body = {
+      issuer,
+      device_authorization_endpoint: issuer + DEVICE_AUTHORIZATION_PATH,
+      token_endpoint: issuer + TOKEN_PATH,
+      token_endpoint_auth_methods_supported: ["none"],
+      revocation_endpoint: issuer + REVOCATION_PATH,
+      revocation_endpoint_auth_methods_supported: ["none"],
+      grant_types_supported: [DEVICE_GRANT],
+      response_types_supported: [],
+    };
   };
   return [
     { method: "GET", path: WELL_KNOWN, handle: answer },
@@ -21,26 +85,12 @@ function metadataRoutes(deps: OAuthDeps): Route[] {
       method: "GET",
       path: `${WELL_KNOWN}/*issuer`,
       handle: (ctx) => {
-        if (`/${pathParameters(ctx)["issuer"]}` !== new URL(issuerOf(deps, ctx)).pathname)
-          throw new ApiError(404, "NOT_FOUND");
+        const { issuer } = (ctx as Context & { params: { issuer: string } }).params;
+        if (`/${issuer}` !== new URL(issuerOf(deps, ctx)).pathname) throw new ApiError(404, "NOT_FOUND");
         answer(ctx);
       },
     },
   ];
-}
-
-function metadata(issuer: string): object {
-  const withoutSecret = ["none"];
-  return {
-    issuer,
-    device_authorization_endpoint: issuer + DEVICE_AUTHORIZATION_PATH,
-    token_endpoint: issuer + TOKEN_PATH,
-    token_endpoint_auth_methods_supported: withoutSecret,
-    revocation_endpoint: issuer + REVOCATION_PATH,
-    revocation_endpoint_auth_methods_supported: withoutSecret,
-    grant_types_supported: [DEVICE_GRANT],
-    response_types_supported: [],
-  };
 }
 
 /** The authorization server: programs are signed in by a person who approves them on the page /device. */

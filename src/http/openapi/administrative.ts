@@ -1,17 +1,9 @@
 import type { TObject, TSchema } from "typebox";
 import { readOperations, type PermissionRow } from "../../db/api/operations.js";
-import {
-  headerParameters,
-  pathParameters,
-  pathTemplate,
-  queryParameters,
-  REQUEST_ID,
-  type Schemas,
-} from "./parameters.js";
-import { ANY_SERVED, ANY_WITH_BODY, headers, merge, type RefusalResponses, type Refusals } from "./refusals.js";
 import { needsMembers } from "../request/shapes.js";
-import { tagOf } from "./tags.js";
-import type { Endpoint, Method, Response } from "./types.js";
+import { type Endpoint, endpointOf } from "./endpoint.js";
+import { namedParameters, pathParameters, REQUEST_ID, type Schemas } from "./parameters.js";
+import { ANY_SERVED, ANY_WITH_BODY, mergeRefusals, type RefusalResponses, type Refusals } from "./refusals.js";
 
 /** What an administrative route declares of itself. */
 export interface Declaration {
@@ -33,19 +25,52 @@ export interface Declaration {
   type?: string;
   /** Successful answers by status, exactly. */
   answers: Readonly<Record<number, TSchema>>;
-  /** Codes of refusals by status, besides those that every route or every route of a project may answer. */
+  /** Codes of refusals by status, besides those that every route may answer, and those of what its path names. */
   refusals?: Refusals;
+}
+
+/** The parts of the API, in the order in which the document lists them, with what the paths of administrative ones look like. */
+const TAGS: readonly (readonly [name: string, description: string, paths?: RegExp])[] = [
+  ["Ingestion", "What backends send: events and traits."],
+  ["Sign-in", "How programs sign people in: OAuth's device authorization."],
+  ["Account", "Who acts, and for whom.", /^\/(whoami|organizations)$/],
+  ["Organization", "Its people, invitations, tokens and audit log.", /^\/organization\//],
+  ["Projects", "Projects and their environments.", /^\/projects(\/:project(\/overview)?)?$/],
+  ["API keys", "Keys of ingestion: each is of one environment.", /\/keys\b/],
+  [
+    "Configuration versions",
+    "Immutable versions of the model, and which of them is active where.",
+    /\/(config-versions\b|config-diff$|activations$)/,
+  ],
+  [
+    "Recomputes",
+    "History read again: recomputes, dry runs, and previews of models that are not deployed.",
+    /\/(recomputes|previews)\b/,
+  ],
+  ["Customers", "What is known and derived of customers.", /\/customers\b/],
+  ["Events", "What was accepted, as a list and as a stream.", /\/events\b/],
+  ["Rules", "The log of what rules did.", /\/rule-executions$/],
+  ["Segments", "Segments and their members.", /\/segments\b/],
+  ["Diagnostics", "What is wrong with configuration or data.", /\/(diagnostics|schema-violations)$/],
+  ["Webhooks", "What evaluation emits, its receivers, and deliveries.", /\/(webhooks|emissions)\b/],
+  ["AI", "What a language model makes of facts.", /\/ai\//],
+  ["Service", "Probes and figures for infrastructure, and this document."],
+];
+
+/** As the document lists them. */
+export const tags = TAGS.map(([name, description]) => ({ name, description }));
+
+function tagOf(path: string): string {
+  const tag = TAGS.find(([, , paths]) => paths?.test(path));
+  if (tag === undefined) throw new Error(`${path} belongs to no tag of the document`);
+  return tag[0];
 }
 
 /** What can happen to any administrative request, and to any that concerns an organization. */
 const ANY_ADMINISTRATIVE: Refusals = { 401: ["INVALID_SESSION"] };
 const ANY_OF_ORGANIZATION: Refusals = { 400: ["ORGANIZATION_REQUIRED"], 404: ["ORGANIZATION_NOT_FOUND"] };
 
-const DONE: Readonly<Record<number, string>> = {
-  200: "Done.",
-  201: "Created.",
-  202: "Taken; it will be done.",
-};
+const DONE: Readonly<Record<string, string>> = { 201: "Created.", 202: "Taken; it will be done." };
 
 /** Of the changes that a plan counts by the minute; those that take away are not counted. */
 const MAY_BE_COUNTED = ["POST", "PATCH"];
@@ -60,37 +85,45 @@ export class AdministrativeEndpoints {
   ) {}
 
   of(route: Declaration): Endpoint {
-    const { body, query } = route;
-    const json = (schema: TSchema) => ({ "application/json": { schema: this.schemas.add(schema) } });
-    const read = headerParameters(route.headers ?? {}, this.schemas);
-    const queried = query ? queryParameters(query, this.schemas) : [];
-    return {
-      method: route.method.toLowerCase() as Method,
-      path: pathTemplate(route.path),
-      operation: {
-        operationId: route.operationId ?? camelCase(route.operation),
-        summary: route.summary,
+    const { operation, operationId, path, summary, organization, query, headers, body, type, answers } = route;
+    const { parameters } = pathParameters(path);
+    const queried = query ? namedParameters("query", query, this.schemas) : [];
+    const read = namedParameters("header", { properties: headers ?? {} }, this.schemas);
+    return endpointOf(
+      {
+        method: route.method.toLowerCase() as "get",
+        path: path.replace(/:(\w+)/g, "{$1}"),
+        operationId: operationId ?? camelCase(operation),
+        summary,
         description: permission(this.#row(route)),
-        tags: [tagOf(route.path)],
-        security: [route.organization === false ? { session: [] } : { session: [], organization: [] }],
-        parameters: [REQUEST_ID, ...pathParameters(route.path), ...queried, ...read],
-        ...(body && { requestBody: { required: needsMembers(body.schema), content: json(body.schema) } }),
-        responses: { ...this.#successes(route), ...this.refusals.of(this.refusalsOf(route)) },
+        tag: tagOf(path),
+        security: organization === false ? ["session"] : ["session", "organization"],
+        parameters: [REQUEST_ID, ...parameters, ...queried, ...read],
+        body: body && { schema: body.schema, required: needsMembers(body.schema) },
+        answers: Object.fromEntries(
+          Object.entries(answers).map(([status, schema]) => [
+            status,
+            { description: DONE[status] ?? "Done.", schema, type },
+          ]),
+        ),
+        refusals: this.refusalsOf(route),
       },
-    };
+      this.schemas,
+      this.refusals,
+    );
   }
 
   /** All refusals that a route may answer. */
   refusalsOf(route: Declaration): Refusals {
     const { roleTest, roleLive, entitlement } = this.#row(route);
-    return merge(
+    return mergeRefusals(
       route.body ? ANY_WITH_BODY : ANY_SERVED,
       ANY_ADMINISTRATIVE,
       route.organization === false ? {} : ANY_OF_ORGANIZATION,
       route.organization !== false && MAY_BE_COUNTED.includes(route.method) ? { 429: ["QUOTA_EXCEEDED"] } : {},
       entitlement === null ? {} : { 402: ["PLAN_REQUIRED"] },
       roleTest === LEAST && roleLive === LEAST ? {} : { 403: ["FORBIDDEN"] },
-      route.path.includes("/:project") ? { 404: ["PROJECT_NOT_FOUND"] } : {},
+      ...pathParameters(route.path).codes.map((code) => ({ 404: [code] })),
       route.refusals ?? {},
     );
   }
@@ -100,19 +133,6 @@ export class AdministrativeEndpoints {
     if (row === undefined)
       throw new Error(`the operation ${operation} of ${method} ${path} has no row in iam.operations()`);
     return row;
-  }
-
-  #successes({ answers, type = "application/json" }: Declaration): Record<string, Response> {
-    return Object.fromEntries(
-      Object.entries(answers).map(([status, schema]) => [
-        status,
-        {
-          description: DONE[Number(status)] ?? "Done.",
-          headers: headers("X-Request-ID"),
-          content: { [type]: { schema: this.schemas.add(schema) } },
-        },
-      ]),
-    );
   }
 }
 

@@ -1,23 +1,16 @@
 import Type, { type TObject, type TSchema } from "typebox";
-import { exact } from "../admin/schemas-common.js";
+import { exact, jsonObject, named } from "../admin/schemas.js";
+import { KIB, MIB } from "../admin/parameters.js";
 import { BATCH_MAX, CHARACTERS_MAX, DOCUMENT_BYTES_MAX, IdentifyRequest, TrackRequest } from "../../ingestion/shape.js";
 import { BATCH_BYTES_MAX, SINGLE_BYTES_MAX } from "../../ingestion/request.js";
-import { REQUEST_ID, type Schemas } from "./parameters.js";
-import { ANY_WITH_BODY, headers, merge, type RefusalResponses } from "./refusals.js";
-import type { Endpoint, OpenApiOperation } from "./types.js";
+import { type Endpoint, endpointOf } from "./endpoint.js";
+import type { Schemas } from "./parameters.js";
+import { ANY_WITH_BODY, mergeRefusals, type RefusalResponses } from "./refusals.js";
 
-const KIB = 1024;
-const MIB = KIB * KIB;
 /** What JSON Schema can say of the limits that src/ingestion checks in its own words. */
 const name = (description: string) => Type.String({ minLength: 1, maxLength: CHARACTERS_MAX, description });
 const document = (description: string) =>
-  Type.Object(
-    {},
-    {
-      additionalProperties: Type.Unknown(),
-      description: `${description} At most ${DOCUMENT_BYTES_MAX / KIB} KiB as compact JSON in UTF-8.`,
-    },
-  );
+  jsonObject(`${description} At most ${DOCUMENT_BYTES_MAX / KIB} KiB as compact JSON in UTF-8.`);
 
 const DESCRIBED: Readonly<Record<string, TSchema>> = {
   customerId: name("The customer's id in your system, for good."),
@@ -44,31 +37,24 @@ function described(operation: TObject, title: string, description: string): TObj
 
 const track = described(TrackRequest, "TrackOperation", "Something that a customer did.");
 const identify = described(IdentifyRequest, "IdentifyOperation", "What is known about a customer now.");
-const batch = exact(
-  { events: Type.Array(Type.Union([track, identify]), { minItems: 1, maxItems: BATCH_MAX }) },
-  { title: "Batch" },
-);
+const batch = named("Batch", {
+  events: Type.Array(Type.Union([track, identify]), { minItems: 1, maxItems: BATCH_MAX }),
+});
 
-const acceptedEvent = exact(
-  {
-    eventId: Type.String({ pattern: "^evt_[0-9a-f]{16}$" }),
-    accepted: Type.Literal(true),
-    queued: Type.Literal(true, { description: "It is stored durably; what follows from it is computed afterwards." }),
-    duplicate: Type.Boolean({ description: "Whether the idempotency key repeated the same payload." }),
-  },
-  { title: "AcceptedEvent" },
-);
+const acceptedEvent = named("AcceptedEvent", {
+  eventId: Type.String({ pattern: "^evt_[0-9a-f]{16}$" }),
+  accepted: Type.Literal(true),
+  queued: Type.Literal(true, { description: "It is stored durably; what follows from it is computed afterwards." }),
+  duplicate: Type.Boolean({ description: "Whether the idempotency key repeated the same payload." }),
+});
 
-const acceptedBatch = exact(
-  {
-    accepted: Type.Integer({ minimum: 1, maximum: BATCH_MAX }),
-    rejected: Type.Literal(0, { description: "A batch is accepted whole or refused whole." }),
-    eventIds: Type.Array(Type.String({ pattern: "^evt_[0-9a-f]{16}$" }), {
-      description: "Of the track operations, in their order.",
-    }),
-  },
-  { title: "AcceptedBatch" },
-);
+const acceptedBatch = named("AcceptedBatch", {
+  accepted: Type.Integer({ minimum: 1, maximum: BATCH_MAX }),
+  rejected: Type.Literal(0, { description: "A batch is accepted whole or refused whole." }),
+  eventIds: Type.Array(Type.String({ pattern: "^evt_[0-9a-f]{16}$" }), {
+    description: "Of the track operations, in their order.",
+  }),
+});
 
 const EVENT = {
   customerId: "globex",
@@ -77,7 +63,6 @@ const EVENT = {
   timestamp: "2026-03-02T10:00:00Z",
   idempotencyKey: "order-1001",
 };
-const BATCH = { events: [{ type: "identify", customerId: "globex", traits: { plan: "pro", seats: 12 } }, EVENT] };
 
 /** What the database finds wrong with a payload, of a model with `strictSchema`. */
 const SCHEMA_CODES = [
@@ -93,33 +78,28 @@ const SCHEMA_CODES = [
 ];
 
 /** The two ingestion endpoints (src/http/ingest/routes.ts). */
-export function ingestionEndpoints(schemas: Schemas, refusals: RefusalResponses): Endpoint[] {
-  const operation = (
-    operationId: string,
-    summary: string,
-    description: string,
-    request: { schema: TObject; example: unknown },
+export function ingestionEndpoints(schemas: Schemas, refused: RefusalResponses): Endpoint[] {
+  const endpoint = (
+    names: { path: string; operationId: string; summary: string; description: string },
+    body: { schema: TObject; example: unknown },
     answer: { schema: TObject; example: unknown },
     codes: readonly string[],
-  ): OpenApiOperation => ({
-    operationId,
-    summary,
-    description,
-    tags: ["Ingestion"],
-    security: [{ apiKey: [] }],
-    parameters: [REQUEST_ID],
-    requestBody: {
-      required: true,
-      content: { "application/json": { schema: schemas.add(request.schema), example: request.example } },
-    },
-    responses: {
-      202: {
-        description: "Everything of the request is stored, durably and together.",
-        headers: headers("X-Request-ID", "RateLimit-Limit", "RateLimit-Remaining"),
-        content: { "application/json": { schema: schemas.add(answer.schema), example: answer.example } },
-      },
-      ...refusals.of(
-        merge(ANY_WITH_BODY, {
+  ) =>
+    endpointOf(
+      {
+        method: "post",
+        ...names,
+        tag: "Ingestion",
+        security: ["apiKey"],
+        body,
+        answers: {
+          202: {
+            description: "Everything of the request is stored, durably and together.",
+            headers: ["RateLimit-Limit", "RateLimit-Remaining"],
+            ...answer,
+          },
+        },
+        refusals: mergeRefusals(ANY_WITH_BODY, {
           400: codes,
           401: ["INVALID_API_KEY"],
           402: ["PLAN_REQUIRED"],
@@ -127,37 +107,40 @@ export function ingestionEndpoints(schemas: Schemas, refusals: RefusalResponses)
           422: SCHEMA_CODES,
           429: ["RATE_LIMIT_EXCEEDED", "MONTHLY_QUOTA_EXCEEDED"],
         }),
-      ),
-    },
-  });
+      },
+      schemas,
+      refused,
+    );
   return [
-    {
-      method: "post",
-      path: "/v1/events",
-      operation: operation(
-        "sendEvent",
-        "Send one event",
-        `A body of at most ${SINGLE_BYTES_MAX / KIB} KiB, after decompression where it is gzip.`,
-        { schema: track, example: EVENT },
-        {
-          schema: acceptedEvent,
-          example: { eventId: "evt_0000000000000400", accepted: true, queued: true, duplicate: false },
-        },
-        [],
-      ),
-    },
-    {
-      method: "post",
-      path: "/v1/events/batch",
-      operation: operation(
-        "sendBatch",
-        `Send 1 to ${BATCH_MAX.toLocaleString("en-US")} operations, all or nothing`,
-        "Operations are evaluated in their order. One that is not valid, or one conflict, and nothing of the batch is stored. " +
+    endpoint(
+      {
+        path: "/v1/events",
+        operationId: "sendEvent",
+        summary: "Send one event",
+        description: `A body of at most ${SINGLE_BYTES_MAX / KIB} KiB, after decompression where it is gzip.`,
+      },
+      { schema: track, example: EVENT },
+      {
+        schema: acceptedEvent,
+        example: { eventId: "evt_0000000000000400", accepted: true, queued: true, duplicate: false },
+      },
+      [],
+    ),
+    endpoint(
+      {
+        path: "/v1/events/batch",
+        operationId: "sendBatch",
+        summary: `Send 1 to ${BATCH_MAX.toLocaleString("en-US")} operations, all or nothing`,
+        description:
+          "Operations are evaluated in their order. One that is not valid, or one conflict, and nothing of the batch is stored. " +
           `A body of at most ${BATCH_BYTES_MAX / MIB} MiB, after decompression where it is gzip.`,
-        { schema: batch, example: BATCH },
-        { schema: acceptedBatch, example: { accepted: 2, rejected: 0, eventIds: ["evt_0000000000000801"] } },
-        ["BATCH_SIZE_INVALID"],
-      ),
-    },
+      },
+      {
+        schema: batch,
+        example: { events: [{ type: "identify", customerId: "globex", traits: { plan: "pro", seats: 12 } }, EVENT] },
+      },
+      { schema: acceptedBatch, example: { accepted: 2, rejected: 0, eventIds: ["evt_0000000000000801"] } },
+      ["BATCH_SIZE_INVALID"],
+    ),
   ];
 }

@@ -1,6 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
-import type { TObject, TSchema } from "typebox";
-import type { JsonSchema, Parameter, Reference } from "./types.js";
+import type { TSchema } from "typebox";
+
+/** A JSON Schema of draft 2020-12. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export interface Reference {
+  $ref: string;
+}
+
+export interface RequestParameter {
+  name: string;
+  in: "path" | "query" | "header";
+  required: boolean;
+  description: string | undefined;
+  schema: JsonSchema;
+}
 
 const NAME = /^[A-Z][A-Za-z]*$/;
 /** Keywords that hold values, not schemas. */
@@ -42,58 +56,44 @@ export class Schemas {
 /** Of every request. */
 export const REQUEST_ID: Reference = { $ref: "#/components/parameters/RequestId" };
 
-/** What the parts of paths are, by the names that routes give them. */
-const PATH_PARAMETERS: Readonly<Record<string, { description: string; example: string }>> = {
-  project: { description: "Slug of the project.", example: "saas" },
-  customerId: { description: "Id of the customer in the caller's system.", example: "globex" },
-  journeyId: { description: "Id of the journey.", example: "onboarding" },
-  segment: { description: "Id of the segment.", example: "power_users" },
-  keyId: { description: "Id of the key, which is not the key.", example: "key_5f0c2a9e7b1d4c3a5f0c2a9e" },
-  version: { description: "A version, or `latest` where it is only read.", example: "v3" },
-  userId: { description: "Id of the user.", example: "usr_5f0c2a9e7b1d4c3a5f0c2a9e" },
-  invitationId: { description: "Id of the invitation.", example: "inv_5f0c2a9e7b1d4c3a5f0c2a9e" },
-  tokenId: { description: "Id of the token, which is not the token.", example: "tok_5f0c2a9e7b1d4c3a5f0c2a9e" },
-  recompute: { description: "Id of the recompute or dry run.", example: "rec_5f0c2a9e7b1d4c3a5f0c" },
-  preview: { description: "Id of the preview.", example: "prv_5f0c2a9e7b1d4c3a5f0c" },
-  webhook: { description: "Id of the webhook.", example: "whk_5f0c2a9e7b1d4c3a5f0c" },
-  delivery: { description: "Id of the delivery, which is that of its emission.", example: "emi_0000000000000400" },
-  emission: { description: "Id of the emission.", example: "emi_0000000000000400" },
+/** What the parts of paths are, by the names that routes give them, for example what, and the refusal where there is none such. */
+const PATH_PARAMETERS: Readonly<Record<string, readonly [description: string, example: string, code: string]>> = {
+  project: ["Slug of the project.", "saas", "PROJECT_NOT_FOUND"],
+  customerId: ["Id of the customer in the caller's system.", "globex", "CUSTOMER_NOT_FOUND"],
+  journeyId: ["Id of the journey.", "onboarding", "JOURNEY_NOT_FOUND"],
+  segment: ["Id of the segment.", "power_users", "SEGMENT_NOT_FOUND"],
+  keyId: ["Id of the key, which is not the key.", "key_5f0c2a9e7b1d4c3a5f0c2a9e", "KEY_NOT_FOUND"],
+  version: ["A version, or `latest` where it is only read.", "v3", "VERSION_NOT_FOUND"],
+  userId: ["Id of the user.", "usr_5f0c2a9e7b1d4c3a5f0c2a9e", "MEMBER_NOT_FOUND"],
+  invitationId: ["Id of the invitation.", "inv_5f0c2a9e7b1d4c3a5f0c2a9e", "INVITATION_NOT_FOUND"],
+  tokenId: ["Id of the token, which is not the token.", "tok_5f0c2a9e7b1d4c3a5f0c2a9e", "TOKEN_NOT_FOUND"],
+  recompute: ["Id of the recompute or dry run.", "rec_5f0c2a9e7b1d4c3a5f0c", "RECOMPUTE_NOT_FOUND"],
+  preview: ["Id of the preview.", "prv_5f0c2a9e7b1d4c3a5f0c", "PREVIEW_NOT_FOUND"],
+  webhook: ["Id of the webhook.", "whk_5f0c2a9e7b1d4c3a5f0c", "WEBHOOK_NOT_FOUND"],
+  delivery: ["Id of the delivery, which is that of its emission.", "emi_0000000000000400", "DELIVERY_NOT_FOUND"],
+  emission: ["Id of the emission.", "emi_0000000000000400", "EMISSION_NOT_FOUND"],
 };
 
-/** The parameters of a path as the router writes it. */
-export function pathParameters(path: string): Parameter[] {
-  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => {
-    const known = PATH_PARAMETERS[name!];
-    if (known === undefined) throw new Error(`the path parameter ${name} of ${path} has no description`);
-    const { description, example } = known;
-    return { name: name!, in: "path", required: true, description, schema: { type: "string", examples: [example] } };
+/** The parameters of a path as the router writes it, and the refusals where there is nothing of such a name. */
+export function pathParameters(path: string): { parameters: RequestParameter[]; codes: string[] } {
+  const known = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => {
+    const words = PATH_PARAMETERS[name];
+    if (words === undefined) throw new Error(`the path parameter ${name} of ${path} has no description`);
+    const [description, example, code] = words;
+    const schema = { type: "string", examples: [example] };
+    return { code, parameter: { name, in: "path" as const, required: true, description, schema } };
   });
+  return { parameters: known.map(({ parameter }) => parameter), codes: known.map(({ code }) => code) };
 }
 
-/** The members of a query's schema; those with a default may be left out. */
-export function queryParameters(query: TObject, schemas: Schemas): Parameter[] {
-  const { required = [], properties } = query as { required?: readonly string[]; properties: TObject["properties"] };
+/** The parameters that a query or a route's headers have by their schemas; those with a default may be left out. */
+export function namedParameters(
+  place: "query" | "header",
+  { properties, required = [] }: { properties: Readonly<Record<string, TSchema>>; required?: readonly string[] },
+  schemas: Schemas,
+): RequestParameter[] {
   return Object.entries(properties).map(([name, property]) => {
     const { description, ...schema } = schemas.add(property) as JsonSchema & { description?: string };
-    return {
-      name,
-      in: "query",
-      required: required.includes(name) && !("default" in schema),
-      ...(description === undefined ? {} : { description }),
-      schema,
-    };
+    return { name, in: place, required: required.includes(name) && !("default" in schema), description, schema };
   });
-}
-
-/** The headers that a route reads. */
-export function headerParameters(headers: Readonly<Record<string, TSchema>>, schemas: Schemas): Parameter[] {
-  return Object.entries(headers).map(([name, header]) => {
-    const { description, ...schema } = schemas.add(header) as JsonSchema & { description?: string };
-    return { name, in: "header", required: false, ...(description === undefined ? {} : { description }), schema };
-  });
-}
-
-/** `/projects/:project` as `/projects/{project}`. */
-export function pathTemplate(path: string): string {
-  return path.replace(/:(\w+)/g, "{$1}");
 }

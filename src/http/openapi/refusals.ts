@@ -1,41 +1,41 @@
 import Type from "typebox";
-import { exact } from "../admin/schemas-common.js";
-import type { Schemas } from "./parameters.js";
-import type { Reference, Response } from "./types.js";
+import { exact, named } from "../admin/schemas.js";
+import type { JsonSchema, Reference, Schemas } from "./parameters.js";
 
-const diagnostic = exact(
-  { code: Type.String(), message: Type.String(), path: Type.String() },
-  { title: "Diagnostic", description: "One of the things that are wrong." },
-);
+export interface Response {
+  description: string;
+  headers: Readonly<Record<string, Reference>>;
+  content: Readonly<Record<string, { schema: JsonSchema; example?: unknown }>> | undefined;
+}
 
-const failedCheck = exact(
-  {
-    name: Type.String({ description: "`startup`, `stopping`, `database`, `migrations` or `worker`." }),
-    message: Type.String(),
-  },
-  { title: "FailedCheck", description: "A check of readiness that failed." },
-);
+const diagnostic = named("Diagnostic", "One of the things that are wrong.", {
+  code: Type.String(),
+  message: Type.String(),
+  path: Type.String(),
+});
+
+const failedCheck = named("FailedCheck", "A check of readiness that failed.", {
+  name: Type.String({ description: "`startup`, `stopping`, `database`, `migrations` or `worker`." }),
+  message: Type.String(),
+});
 
 /** The error envelope, as src/http/errors.ts renders it. */
-export const errorEnvelope = exact(
-  {
-    error: exact({
-      code: Type.String({ pattern: "^[A-Z]+(_[A-Z]+)*$", description: "Stable: programs may decide by it." }),
-      message: Type.String({ description: "One sentence for people. Its words may change." }),
-      requestId: Type.String({ description: "Of the header X-Request-ID." }),
-      field: Type.Optional(Type.String({ description: "Where the mistake is, for example `events[3].customerId`." })),
-      value: Type.Optional(Type.Unknown({ description: "What was found there, if it is short." })),
-      reason: Type.Optional(Type.String({ description: "Why that is refused." })),
-      fix: Type.Optional(Type.String({ description: "What to do about it." })),
-      docs: Type.Optional(Type.String({ format: "uri", description: "The section of the code." })),
-      diagnostics: Type.Optional(Type.Array(diagnostic, { description: "Everything that was found wrong." })),
-      checks: Type.Optional(
-        Type.Array(failedCheck, { description: "Of the probes: what keeps the process from serving." }),
-      ),
-    }),
-  },
-  { title: "Error", description: "Every refused request is answered with this document." },
-);
+export const errorEnvelope = named("Error", "Every refused request is answered with this document.", {
+  error: exact({
+    code: Type.String({ pattern: "^[A-Z]+(_[A-Z]+)*$", description: "Stable: programs may decide by it." }),
+    message: Type.String({ description: "One sentence for people. Its words may change." }),
+    requestId: Type.String({ description: "Of the header X-Request-ID." }),
+    field: Type.Optional(Type.String({ description: "Where the mistake is, for example `events[3].customerId`." })),
+    value: Type.Optional(Type.Unknown({ description: "What was found there, if it is short." })),
+    reason: Type.Optional(Type.String({ description: "Why that is refused." })),
+    fix: Type.Optional(Type.String({ description: "What to do about it." })),
+    docs: Type.Optional(Type.String({ format: "uri", description: "The section of the code." })),
+    diagnostics: Type.Optional(Type.Array(diagnostic, { description: "Everything that was found wrong." })),
+    checks: Type.Optional(
+      Type.Array(failedCheck, { description: "Of the probes: what keeps the process from serving." }),
+    ),
+  }),
+});
 
 /** The codes that an endpoint may answer, by status. */
 export type Refusals = Readonly<Record<number, readonly string[]>>;
@@ -67,24 +67,20 @@ const HEADERS: Readonly<Record<number, readonly string[]>> = {
 };
 
 /** What can happen to any request. */
-export const ANY: Refusals = {
-  400: ["VALIDATION_ERROR"],
-  408: ["REQUEST_TIMEOUT"],
-  431: ["HEADERS_TOO_LARGE"],
-};
+export const ANY: Refusals = { 400: ["VALIDATION_ERROR"], 408: ["REQUEST_TIMEOUT"], 431: ["HEADERS_TOO_LARGE"] };
 
 /** What can happen to any request that needs the database. */
 export const ANY_SERVED: Refusals = { ...ANY, 500: ["INTERNAL_ERROR"], 503: ["SERVICE_UNAVAILABLE"] };
 
 /** What can happen to any request with a JSON body. */
-export const ANY_WITH_BODY: Refusals = merge(ANY_SERVED, {
+export const ANY_WITH_BODY: Refusals = mergeRefusals(ANY_SERVED, {
   400: ["MALFORMED_JSON"],
   413: ["PAYLOAD_TOO_LARGE"],
   415: ["UNSUPPORTED_MEDIA_TYPE"],
 });
 
 /** All codes of all. */
-export function merge(...all: Refusals[]): Refusals {
+export function mergeRefusals(...all: Refusals[]): Refusals {
   const merged: Record<number, readonly string[]> = {};
   for (const [status, codes] of all.flatMap((refusals) => Object.entries<readonly string[]>(refusals)))
     merged[Number(status)] = [...new Set([...(merged[Number(status)] ?? []), ...codes])];

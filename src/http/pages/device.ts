@@ -2,28 +2,24 @@ import { call } from "../../db/api/call.js";
 import type { DeviceDecided, DeviceFound, DevicePending } from "../../db/api/sign-in.js";
 import { clientName } from "../oauth/oauth-route.js";
 import { readUserCode, showUserCode } from "../oauth/device-authorization.js";
-import { html, renderPage, seeOther } from "./page.js";
+import { html, PageError, renderPage, seeOther } from "./page.js";
 import { signInTo, signOutForm } from "./sign-in.js";
-import { PageError } from "./page-error.js";
 import { pageRoute, queryText, type Visit } from "./page-route.js";
 import type { PageSession } from "./session.js";
 
 const PATH = "/device";
 
-/** What a visit of somebody who is signed in needs to be answered. */
-interface SignedIn {
-  visit: Pick<Visit<never>, "ctx" | "tokenField">;
-  session: PageSession;
-}
+/** A visit of somebody who is signed in. */
+type SignedIn = Pick<Visit<never>, "ctx" | "tokenField"> & { session: PageSession };
 
 /** GET /device: asks for the code that a device shows. A code in the address is filled in, and nothing more: no link approves anything. */
 export const devicePage = pageRoute({
   method: "GET",
   path: PATH,
-  answer: (visit) => {
+  answer: ({ session, ...visit }) => {
     const code = readUserCode(queryText(visit.ctx, "user_code") ?? "");
-    if (visit.session === null) return signInFirst(visit, code);
-    askForCode({ visit, session: visit.session }, { typed: code === null ? "" : showUserCode(code) });
+    if (session === null) return signInFirst(visit, code);
+    askForCode({ ...visit, session }, code === null ? "" : showUserCode(code));
   },
 });
 
@@ -35,23 +31,21 @@ export const deviceDecision = pageRoute({
   method: "POST",
   path: PATH,
   fields: ["user_code", "decision"],
-  answer: async (visit) => {
-    const { deps, session, form } = visit;
-    const typed = form.user_code ?? "";
+  answer: async ({ session, ...visit }) => {
+    const { deps, form } = visit;
+    const { user_code: typed = "", decision } = form;
     const code = readUserCode(typed);
     if (session === null) return signInFirst(visit, code);
-    const signedIn = { visit, session };
+    const signedIn = { ...visit, session };
     if (code === null) {
       const problem = "This is no code. A code has eight letters and no vowels, for example BCDF-GHJK.";
-      return askForCode(signedIn, { typed, problem, status: 422 });
+      return askForCode(signedIn, typed, problem, 422);
     }
-    show(
-      signedIn,
-      code,
-      form.decision === undefined
+    const found =
+      decision === undefined
         ? await call(deps.sql, "find_device_authorization", session.hash, code)
-        : await call(deps.sql, "decide_device_authorization", session.hash, code, isApproval(form.decision)),
-    );
+        : await call(deps.sql, "decide_device_authorization", session.hash, code, isApproval(decision));
+    show(signedIn, code, found);
   },
 });
 
@@ -73,16 +67,16 @@ function signInFirst({ ctx }: Pick<Visit<never>, "ctx">, code: string | null): v
 function show(signedIn: SignedIn, code: string, found: DeviceFound | DeviceDecided): void {
   switch (found.status) {
     case "signed_out":
-      return signInFirst(signedIn.visit, code);
+      return signInFirst(signedIn, code);
     case "throttled":
       throw tooManyCodes(found.retryAfter);
     case "unknown":
-      return askForCode(signedIn, {
-        typed: showUserCode(code),
-        problem:
-          "Nothing asks to be signed in under this code. Compare it with the one that your device shows; after ten minutes a device has to ask anew.",
-        status: 404,
-      });
+      return askForCode(
+        signedIn,
+        showUserCode(code),
+        "Nothing asks to be signed in under this code. Compare it with the one that your device shows; after ten minutes a device has to ask anew.",
+        404,
+      );
     case "pending":
       return askForDecision(signedIn, code, found);
     case "approved":
@@ -93,35 +87,25 @@ function show(signedIn: SignedIn, code: string, found: DeviceFound | DeviceDecid
 }
 
 function tooManyCodes(seconds: number): PageError {
-  return new PageError(
-    429,
-    {
-      title: "Too many codes",
-      message: "Too many codes that stand for nothing were sent from your account.",
-      fix: `Wait ${seconds === 1 ? "1 second" : `${seconds} seconds`}, then try again.`,
-    },
-    { "Retry-After": String(seconds) },
-  );
+  const words = {
+    title: "Too many codes",
+    message: "Too many codes that stand for nothing were sent from your account.",
+    fix: `Wait ${seconds === 1 ? "1 second" : `${seconds} seconds`}, then try again.`,
+  };
+  return new PageError(429, words, { "Retry-After": String(seconds) });
 }
 
-interface CodeForm {
-  /** What the field holds. */
-  typed: string;
-  /** What is wrong with that. */
-  problem?: string;
-  status?: number;
-}
-
-function askForCode({ visit, session }: SignedIn, { typed, problem, status = 200 }: CodeForm): void {
+/** @param typed what the field holds, and what is wrong with that */
+function askForCode({ ctx, session, tokenField }: SignedIn, typed: string, problem?: string, status = 200): void {
   const isWrong = problem !== undefined;
-  renderPage(visit.ctx, {
+  renderPage(ctx, {
     status,
     title: isWrong ? "Error: Sign in a device" : "Sign in a device",
     body: html`<h1>Sign in a device</h1>
       <p>Enter the code that your terminal or other device shows, to see what asks.</p>
       ${isWrong ? html`<p class="error" id="problem" role="alert">${problem}</p>` : null}
       <form method="post" action="device">
-        ${visit.tokenField()}
+        ${tokenField()}
         <label for="user_code">Code</label>
         <input
           class="code"
@@ -142,16 +126,13 @@ function askForCode({ visit, session }: SignedIn, { typed, problem, status = 200
         <button>Continue</button>
       </form>
       <p class="hint">You are signed in as ${session.email}. To decide as somebody else, sign out first.</p>
-      ${signOutForm(visit.tokenField, PATH)}`,
+      ${signOutForm(tokenField, PATH)}`,
   });
 }
 
-function askForDecision(
-  { visit, session }: SignedIn,
-  code: string,
-  { clientId, address, createdAt }: DevicePending,
-): void {
-  renderPage(visit.ctx, {
+function askForDecision({ ctx, session, tokenField }: SignedIn, code: string, pending: DevicePending): void {
+  const { clientId, address, createdAt } = pending;
+  renderPage(ctx, {
     title: "Approve this device?",
     body: html`<h1>Approve this device?</h1>
       <p>A device asks to act as <strong>${session.email}</strong>.</p>
@@ -174,7 +155,7 @@ function askForDecision(
         sent you the code or the link, deny.
       </p>
       <form method="post" action="device">
-        ${visit.tokenField()}
+        ${tokenField()}
         <input type="hidden" name="user_code" value="${showUserCode(code)}" />
         <button name="decision" value="approve">Approve</button>
         <button class="second" name="decision" value="deny">Deny</button>
@@ -182,8 +163,8 @@ function askForDecision(
   });
 }
 
-function showApproved({ visit, session }: SignedIn): void {
-  renderPage(visit.ctx, {
+function showApproved({ ctx, session }: SignedIn): void {
+  renderPage(ctx, {
     title: "Device approved",
     body: html`<h1>Device approved</h1>
       <p role="status">The device is signed in as ${session.email} within a few seconds. You can close this page.</p>
@@ -191,8 +172,8 @@ function showApproved({ visit, session }: SignedIn): void {
   });
 }
 
-function showDenied({ visit }: SignedIn): void {
-  renderPage(visit.ctx, {
+function showDenied({ ctx }: SignedIn): void {
+  renderPage(ctx, {
     title: "Device denied",
     body: html`<h1>Device denied</h1>
       <p role="status">The device was not signed in. You can close this page.</p>

@@ -1,16 +1,12 @@
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import type { Context } from "koa";
 import { newVisit } from "../request/credentials.js";
-import { clearCookie, getCookie, type PageSession, setCookie } from "./session.js";
-import type { PageDeps } from "./deps.js";
-import { html, type Html } from "./page.js";
-import { PageError } from "./page-error.js";
+import { getCookie, type PageDeps, type PageSession, setCookie, VISIT_COOKIE } from "./session.js";
+import { html, type Html, PageError } from "./page.js";
 
 /** The hidden field that every form carries. */
 export const TOKEN_FIELD = "form_token";
 
-/** Stands for the browser before anybody signed in. */
-const VISIT_COOKIE = "svc_visit";
 const VISIT = /^svc_visit_[0-9a-f]{48}$/;
 
 /** Bound into the key, so that SVC_SECRET can serve other purposes without one key ever serving two. */
@@ -47,11 +43,6 @@ export function requireToken(
       "The form was shown before somebody signed in or out in this browser, or it was not shown by this service, or the browser keeps no cookies.",
     fix: "Open the page again and send the form anew. If that does not help, allow cookies for this site.",
   });
-}
-
-/** Ends what stood for the browser before somebody signed in. */
-export function endVisit(deps: PageDeps, ctx: Context): void {
-  clearCookie(deps, ctx, VISIT_COOKIE);
 }
 
 function boundTo(deps: PageDeps, ctx: Context, session: PageSession | null): string {

@@ -2,27 +2,21 @@ import { call } from "../../db/api/call.js";
 import type { InvitationOfLink } from "../../db/api/sign-in.js";
 import { hashCredential, newSession } from "../request/credentials.js";
 import type { Route } from "../route.js";
-import type { PageDeps } from "./deps.js";
-import { hidden } from "./fields.js";
-import { endVisit } from "./form-token.js";
-import { html, type Html, renderPage, seeOther } from "./page.js";
-import { forgetLinkSecret, openLinkSecret } from "./link-secret.js";
-import { NEW_PASSWORD_FIELDS, newPasswordFields, passwordProblem, type PasswordProblem } from "./new-password.js";
+import { hidden, NEW_PASSWORD_FIELDS, newPasswordFields, passwordProblem, type PasswordProblem } from "./fields.js";
+import { html, type Html, PageError, renderPage, seeOther } from "./page.js";
 import { signInTo, signOutForm } from "./sign-in.js";
-import { PageError } from "./page-error.js";
-import { pageRoute, type Visit } from "./page-route.js";
+import { forgetLinkSecret, openLinkSecret, pageRoute, type Visit } from "./page-route.js";
 import type { Passwords } from "./passwords.js";
-import { giveSession } from "./session.js";
+import { giveSession, type PageDeps } from "./session.js";
 
 const PAGE = "/invitation";
 const FIELDS = ["token", ...NEW_PASSWORD_FIELDS] as const;
-type FieldName = (typeof FIELDS)[number];
 
 /** GET and POST /invitation: how somebody who was invited becomes a member, and a user first where the address is nobody's yet. */
-export function invitationRoutes(passwords: Passwords): ((deps: PageDeps) => Route)[] {
+export function invitationPages(passwords: Passwords): ((deps: PageDeps) => Route)[] {
   return [
-    pageRoute({ method: "GET", path: "/invitation", answer: show }),
-    pageRoute({ method: "POST", path: "/invitation", fields: FIELDS, answer: (visit) => accept(visit, passwords) }),
+    pageRoute({ method: "GET", path: PAGE, answer: show }),
+    pageRoute({ method: "POST", path: PAGE, fields: FIELDS, answer: (visit) => accept(visit, passwords) }),
   ];
 }
 
@@ -33,7 +27,7 @@ async function show(visit: Visit<never>): Promise<void> {
   renderStep(visit, invitation, nextStep(visit, invitation, token));
 }
 
-async function accept(visit: Visit<FieldName>, passwords: Passwords): Promise<void> {
+async function accept(visit: Visit<(typeof FIELDS)[number]>, passwords: Passwords): Promise<void> {
   const { deps, ctx, session, form } = visit;
   const token = form.token ?? "";
   const invitation = await openInvitation(visit, token);
@@ -51,19 +45,14 @@ async function accept(visit: Visit<FieldName>, passwords: Passwords): Promise<vo
     sessionHash: newOne.hash,
     passwordHash: isNew ? await passwords.hash(form.password ?? "") : null,
   });
-  if (joined && isNew) {
-    giveSession(deps, ctx, newOne);
-    endVisit(deps, ctx);
-  }
-  if (joined) {
-    forgetLinkSecret(visit, PAGE);
-    renderWelcome(visit, invitation);
-  }
   // The page of the link says why not.
-  else seeOther(ctx, PAGE);
-}
-
-function renderWelcome({ ctx }: Visit<never>, { organization, role, email }: InvitationOfLink): void {
+  if (!joined) {
+    seeOther(ctx, PAGE);
+    return;
+  }
+  if (isNew) giveSession(deps, ctx, newOne);
+  forgetLinkSecret(visit, PAGE);
+  const { organization, role, email } = invitation;
   renderPage(ctx, {
     title: `You have joined ${organization}`,
     body: html`<h1>You have joined ${organization}</h1>

@@ -1,14 +1,12 @@
 import type { Context } from "koa";
 import { toApiError } from "../errors.js";
-import { recordFailure } from "../middleware/request-log.js";
+import { record } from "../middleware/request-log.js";
 import { ClientGoneError } from "../request/body.js";
 import { type Form, readForm } from "../request/form.js";
 import type { Route } from "../route.js";
-import type { PageDeps } from "./deps.js";
 import { requireToken, TOKEN_FIELD, tokenField } from "./form-token.js";
-import { PageError, renderError } from "./page-error.js";
-import type { Html } from "./page.js";
-import { currentSession, type PageSession } from "./session.js";
+import { type Html, PageError, renderErrorPage, seeOther } from "./page.js";
+import { currentSession, getCookie, type PageDeps, type PageSession, setCookie } from "./session.js";
 
 /**
  * Makes sure that a form was sent from a page of ours: by the header Origin, which every browser of today sends with a form; where it is
@@ -94,7 +92,35 @@ async function withErrorPages(ctx: Context, answer: () => Promise<void>): Promis
   } catch (error) {
     // There is nobody to show a page to.
     if (error instanceof ClientGoneError) throw error;
-    if (!(error instanceof PageError)) recordFailure(ctx, toApiError(error));
-    renderError(ctx, error);
+    if (!(error instanceof PageError)) record(ctx, { failure: toApiError(error) });
+    renderErrorPage(ctx, error);
   }
+}
+
+const LINK_SECRET = /^svc_link_[0-9a-f]{48}$/;
+
+/** Long enough to sign in and come back. */
+const LINK_SECONDS = 60 * 60;
+
+/** The pages that links lead to, with the cookies of their secrets. */
+const COOKIES = { "/invitation": "svc_invitation", "/password": "svc_password_link" } as const;
+
+type LinkedPage = keyof typeof COOKIES;
+
+/**
+ * The secret of the link by which a browser came to a page; null where the browser was sent to the page again, without the secret in its
+ * address: histories, screens and proxies keep addresses. From then on a cookie has it.
+ */
+export function openLinkSecret({ deps, ctx }: Visit<never>, page: LinkedPage): string | null {
+  const secret = queryText(ctx, "token");
+  if (secret === undefined) return getCookie(deps, ctx, COOKIES[page]) ?? "";
+  if (!LINK_SECRET.test(secret)) return secret; // nobody's link
+  setCookie(deps, ctx, COOKIES[page], secret, LINK_SECONDS);
+  seeOther(ctx, page);
+  return null;
+}
+
+/** Takes the secret of a link that was used from the browser. */
+export function forgetLinkSecret({ deps, ctx }: Visit<never>, page: LinkedPage): void {
+  setCookie(deps, ctx, COOKIES[page], null);
 }

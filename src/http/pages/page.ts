@@ -1,6 +1,7 @@
+import { createHash } from "node:crypto";
 import { escapeUTF8 } from "entities/escape";
 import type { Context } from "koa";
-import { BASE_STYLE, contentSecurityPolicy } from "../style.js";
+import { toApiError, type ApiError } from "../errors.js";
 
 /** Text that is HTML already. `html` makes it; whoever makes it otherwise vouches for the text. */
 export class Html {
@@ -32,6 +33,32 @@ function render(value: Value): string {
   return escapeUTF8(String(value));
 }
 
+/** What all pages have in common: the reader's fonts and colours, lines of a readable length, a focus that is seen. */
+export const BASE_STYLE = `
+:root { color-scheme: light dark; --text: #1f2328; --faint: #57606a; --line: #d0d7de; --code: #f2f4f6; --link: #0550ae; --mark: #fff3c4; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #e6e8eb; --faint: #a8b1bb; --line: #3a424c; --code: #1d232b; --link: #7db8ff; --mark: #4a3d10; --page: #12161c; }
+}
+body { margin: 0 auto; max-width: 46rem; padding: 1rem 1rem 6rem; background: var(--page, #fff); color: var(--text);
+  font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: break-word; }
+h1, h2, h3 { line-height: 1.25; }
+a { color: var(--link); }
+a:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
+code, pre { font: .875em/1.45 ui-monospace, monospace; background: var(--code); border-radius: 4px; }
+code { padding: .1em .3em; }
+`;
+
+/** The policy of a page with one `style` element of exactly this text: no script, no image, no frame, and forms to `formAction` only. */
+export function contentSecurityPolicy(style: string, formAction: "'none'" | "'self'"): string {
+  return [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
+    "base-uri 'none'",
+    `form-action ${formAction}`,
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
 /** The pages' whole style: one narrow column of labelled fields, wide enough for a thumb, on a screen of 320 pixels too. */
 const STYLE = `${BASE_STYLE}
 main { max-width: 26rem; margin: 0 auto; padding-top: 1.5rem; }
@@ -60,14 +87,6 @@ dd.code { font-size: 1.25rem; line-height: 1.2; font-weight: 600; }
 @media (max-width: 24rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; } }
 `;
 
-interface Page {
-  title: string;
-  /** What stands in the page's `main`, with its `h1`. */
-  body: Html;
-  /** 200 unless given. */
-  status?: number;
-}
-
 /** Besides those that every answer has. */
 const HEADERS = {
   "Cache-Control": "no-store",
@@ -79,8 +98,9 @@ const HEADERS = {
   "X-Frame-Options": "DENY",
 };
 
-/** Answers with a page. Links and forms in it are relative (`login`, not `/login`), so that it works below any public address. */
-export function renderPage(ctx: Context, { title, body, status = 200 }: Page): void {
+/** Answers with a page, whose body stands in its `main` and has its `h1`. Links and forms in it are relative (`login`, not `/login`), so that it works below any public address. */
+export function renderPage(ctx: Context, page: { title: string; body: Html; status?: number }): void {
+  const { title, body, status = 200 } = page;
   ctx.status = status;
   ctx.set(HEADERS);
   ctx.type = "html";
@@ -109,4 +129,71 @@ function frame(title: string, body: Html): Html {
         <main>${body}</main>
       </body>
     </html>`;
+}
+
+/** What a page of an error says. */
+interface ErrorWords {
+  title: string;
+  /** What is wrong. */
+  message: string;
+  /** What to do. */
+  fix: string;
+}
+
+/** Ends a request with a page that says what is wrong and what to do. */
+export class PageError extends Error {
+  override name = "PageError";
+
+  constructor(
+    readonly status: number,
+    readonly words: ErrorWords,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(words.message);
+  }
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  403: "Not allowed",
+  404: "Not found",
+  410: "No longer valid",
+  413: "Too much was sent",
+  429: "Too many attempts",
+};
+
+/** What programs are told of our own faults is of no use to a person at a browser. */
+const FAULTS: Readonly<Record<number, ErrorWords>> = {
+  500: {
+    title: "Something went wrong",
+    message: "The service failed on this request.",
+    fix: "Go back and try again. If it keeps failing, report the request ID below to the operator of this service.",
+  },
+  503: {
+    title: "Not available for the moment",
+    message: "The service has too much to do, or its database does not answer.",
+    fix: "Wait a few seconds, then load the page again or send the form again.",
+  },
+};
+
+/** The page that anything thrown becomes: of the status that a program would get. */
+export function renderErrorPage(ctx: Context, error: unknown): void {
+  const { status, words, headers } = error instanceof PageError ? error : pageErrorOf(toApiError(error));
+  ctx.set(headers);
+  renderPage(ctx, {
+    status,
+    title: words.title,
+    body: html`<h1>${words.title}</h1>
+      <p role="alert">${words.message}</p>
+      <p>${words.fix}</p>
+      <p class="request">Request ID: <code>${ctx.state["requestId"] as string}</code></p>`,
+  });
+}
+
+function pageErrorOf({ status, message, detail, headers }: ApiError): PageError {
+  const words = FAULTS[status] ?? {
+    title: TITLES[status] ?? "The request was refused",
+    message: [message, detail.reason].filter((text) => text !== undefined).join(" "),
+    fix: detail.fix ?? "Go back, correct what is wrong, and try again.",
+  };
+  return new PageError(status, words, headers);
 }

@@ -2,25 +2,20 @@ import { randomBytes } from "node:crypto";
 import { hash, verify } from "@node-rs/argon2";
 import { Semaphore } from "../semaphore.js";
 
-/** argon2id with the library's parameters, those of OWASP: 19 MiB and 2 passes. */
-const AT_ONCE_MAX = 2;
-const WAITING_MAX = 50;
-/** Far longer than as many take. */
-const WAIT_MS_MAX = 60_000;
-const DUMMY_BYTES = 24;
-
 /**
- * Hashes and verifies passwords, only so many at once: each takes 19 MiB and a processor for some 20 ms, and anybody may ask for it.
+ * Hashes and verifies passwords by argon2id with the library's parameters, those of OWASP: 19 MiB and 2 passes. Only so many at once: each takes
+ * that memory and a processor for some 20 ms, and anybody may ask for it.
  */
 export class Passwords {
   readonly #places = new Semaphore({
-    places: AT_ONCE_MAX,
-    waitingMax: WAITING_MAX,
-    waitMsMax: WAIT_MS_MAX,
+    places: 2,
+    waitingMax: 50,
+    // Far longer than as many take.
+    waitMsMax: 60_000,
     reason: "Too many passwords wait to be verified.",
   });
   /** Of a password that nobody has. */
-  readonly #dummy = hash(randomBytes(DUMMY_BYTES));
+  readonly #dummy = hash(randomBytes(24));
 
   /** Throws SERVICE_UNAVAILABLE where another one could not even wait now. */
   requireRoom(): void {

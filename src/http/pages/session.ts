@@ -1,34 +1,48 @@
 import type { Context } from "koa";
+import type { Logger } from "pino";
+import type { Sql } from "postgres";
 import { call } from "../../db/api/call.js";
 import { hashCredential, type NewCredential } from "../request/credentials.js";
-import { isSecure, type PageDeps } from "./deps.js";
+
+/** What the pages need. */
+export interface PageDeps {
+  sql: Sql;
+  /** Where browsers reach the service: SVC_PUBLIC_URL, else the address it listens on. Without a slash at the end. */
+  publicUrl: () => string;
+  /** SVC_PUBLIC_URL is not set, so that a browser may have come by any name of this host. */
+  anyHost: boolean;
+  /** Of `formKey`: signs the tokens of forms. */
+  key: Buffer;
+  log: Logger;
+}
 
 /** Our cookies are for this host alone, for no script, and not for requests that other sites make, except links to us. */
 const ATTRIBUTES = { httpOnly: true, sameSite: "lax", path: "/" } as const;
 
+/** Whether browsers reach the service by TLS only, so that cookies can be bound to that. */
+function isSecure({ publicUrl }: PageDeps): boolean {
+  return new URL(publicUrl()).protocol === "https:";
+}
+
 /** A browser takes a name of this prefix only by TLS, from this very host, and for all its paths: nobody beside us can set it. */
-function nameOf(deps: PageDeps, name: string): string {
+function cookieName(deps: PageDeps, name: string): string {
   return isSecure(deps) ? `__Host-${name}` : name;
 }
 
 export function getCookie(deps: PageDeps, ctx: Context, name: string): string | undefined {
-  return ctx.cookies.get(nameOf(deps, name));
+  return ctx.cookies.get(cookieName(deps, name));
 }
 
-/** Until the browser is closed where no time is given. */
+/** Until the browser is closed where no time is given; a value of null takes it from the browser. */
 export function setCookie(deps: PageDeps, ctx: Context, name: string, value: string | null, seconds?: number): void {
   const secure = isSecure(deps);
   // TLS may end at a proxy in front of us.
   ctx.cookies.secure = secure;
-  ctx.cookies.set(nameOf(deps, name), value, {
+  ctx.cookies.set(cookieName(deps, name), value, {
     ...ATTRIBUTES,
     secure,
     ...(seconds === undefined ? {} : { maxAge: seconds * 1_000 }),
   });
-}
-
-export function clearCookie(deps: PageDeps, ctx: Context, name: string): void {
-  setCookie(deps, ctx, name, null);
 }
 
 /** Who is signed in at a browser. */
@@ -43,6 +57,8 @@ export interface PageSession {
 const SESSION_SECONDS = 12 * 60 * 60;
 
 const COOKIE = "svc_session";
+/** Stands for the browser before anybody signed in. */
+export const VISIT_COOKIE = "svc_visit";
 const FORM = /^svc_session_[0-9a-f]{48}$/;
 
 /** Who is signed in, by one query; null for nobody, and for a session that has expired or ended. */
@@ -54,12 +70,13 @@ export async function currentSession(deps: PageDeps, ctx: Context): Promise<Page
   return user && { ...user, hash };
 }
 
-/** Hands a session to the browser: one that was just made, never one that the browser had. */
+/** Hands a session to the browser, for its visit: one that was just made, never one that the browser had. */
 export function giveSession(deps: PageDeps, ctx: Context, session: NewCredential): void {
   setCookie(deps, ctx, COOKIE, session.text, SESSION_SECONDS);
+  setCookie(deps, ctx, VISIT_COOKIE, null);
 }
 
 /** Takes the session's cookie from the browser. */
 export function takeSession(deps: PageDeps, ctx: Context): void {
-  clearCookie(deps, ctx, COOKIE);
+  setCookie(deps, ctx, COOKIE, null);
 }

@@ -2,40 +2,35 @@ import { call } from "../../db/api/call.js";
 import type { PasswordLink } from "../../db/api/sign-in.js";
 import { hashCredential } from "../request/credentials.js";
 import type { Route } from "../route.js";
-import type { PageDeps } from "./deps.js";
-import { hidden } from "./fields.js";
-import { html, renderPage, seeOther } from "./page.js";
-import { forgetLinkSecret, openLinkSecret } from "./link-secret.js";
-import { NEW_PASSWORD_FIELDS, newPasswordFields, passwordProblem, type PasswordProblem } from "./new-password.js";
-import { PageError } from "./page-error.js";
-import { pageRoute, type Visit } from "./page-route.js";
+import type { PageDeps } from "./session.js";
+import { hidden, NEW_PASSWORD_FIELDS, newPasswordFields, passwordProblem, type PasswordProblem } from "./fields.js";
+import { html, PageError, renderPage, seeOther } from "./page.js";
+import { forgetLinkSecret, openLinkSecret, pageRoute, type Visit } from "./page-route.js";
 import type { Passwords } from "./passwords.js";
 
 const PAGE = "/password";
 const FIELDS = ["token", ...NEW_PASSWORD_FIELDS] as const;
-type FieldName = (typeof FIELDS)[number];
 
 /** GET and POST /password: how a user sets a password by a link that is good once. */
-export function setPasswordRoutes(passwords: Passwords): ((deps: PageDeps) => Route)[] {
+export function setPasswordPages(passwords: Passwords): ((deps: PageDeps) => Route)[] {
   return [
-    pageRoute({ method: "GET", path: "/password", answer: show }),
-    pageRoute({ method: "POST", path: "/password", fields: FIELDS, answer: (visit) => set(visit, passwords) }),
+    pageRoute({ method: "GET", path: PAGE, answer: show }),
+    pageRoute({ method: "POST", path: PAGE, fields: FIELDS, answer: (visit) => set(visit, passwords) }),
   ];
 }
 
 async function show(visit: Visit<never>): Promise<void> {
   const token = openLinkSecret(visit, PAGE);
-  if (token === null) return;
-  renderForm(visit, { token, email: (await openLink(visit, token)).email, problem: null });
+  if (token !== null) renderForm(visit, token, (await openLink(visit, token)).email, null);
 }
 
-async function set(visit: Visit<FieldName>, passwords: Passwords): Promise<void> {
+async function set(visit: Visit<(typeof FIELDS)[number]>, passwords: Passwords): Promise<void> {
   const { deps, ctx, form } = visit;
   const token = form.token ?? "";
   const { email } = await openLink(visit, token);
   const problem = passwordProblem(form, email);
   if (problem !== null) {
-    renderForm(visit, { token, email, problem });
+    renderForm(visit, token, email, problem);
     return;
   }
   const wasSet = await call(deps.sql, "set_password", hashCredential(token), await passwords.hash(form.password ?? ""));
@@ -70,13 +65,8 @@ async function openLink({ deps }: Visit<never>, token: string): Promise<Password
   });
 }
 
-interface FormState {
-  token: string;
-  email: string;
-  problem: PasswordProblem | null;
-}
-
-function renderForm({ ctx, tokenField }: Visit<never>, { token, email, problem }: FormState): void {
+function renderForm(visit: Visit<never>, token: string, email: string, problem: PasswordProblem | null): void {
+  const { ctx, tokenField } = visit;
   renderPage(ctx, {
     title: "Set a password",
     status: problem === null ? 200 : 422,

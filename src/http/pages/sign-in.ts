@@ -2,32 +2,21 @@ import { call } from "../../db/api/call.js";
 import { clientNetwork } from "../request/client-address.js";
 import { newSession } from "../request/credentials.js";
 import type { Route } from "../route.js";
-import type { PageDeps } from "./deps.js";
 import { field, hidden } from "./fields.js";
-import { endVisit } from "./form-token.js";
-import { PageError } from "./page-error.js";
 import { pageRoute, queryText, type Visit } from "./page-route.js";
-import { html, type Html, renderPage, seeOther } from "./page.js";
+import { html, type Html, PageError, renderPage, seeOther } from "./page.js";
 import type { Passwords } from "./passwords.js";
-import { giveSession, takeSession } from "./session.js";
+import { giveSession, type PageDeps, takeSession } from "./session.js";
 
 /** The pages that ask to sign in first, with the one parameter that each may have. */
-const PAGES: readonly { path: string; parameter: string; form: RegExp }[] = [
-  { path: "/device", parameter: "user_code", form: /^[A-Za-z0-9]{4}-?[A-Za-z0-9]{4}$/ },
-  { path: "/invitation", parameter: "token", form: /^svc_link_[0-9a-f]{48}$/ },
+const PAGES = [
+  /^\/device(\?user_code=[A-Za-z0-9]{4}-?[A-Za-z0-9]{4})?$/,
+  /^\/invitation(\?token=svc_link_[0-9a-f]{48})?$/,
 ];
 
-/**
- * Where to go after signing in: one of a few pages of ours, written anew from what was understood of it. Null for everything else, so
- * that no link to the sign-in page can lead anybody away.
- */
-function nextAfterSignIn(value: string | undefined): string | null {
-  for (const { path, parameter, form } of PAGES) {
-    if (value === path) return path;
-    const prefix = `${path}?${parameter}=`;
-    if (value?.startsWith(prefix) && form.test(value.slice(prefix.length))) return value;
-  }
-  return null;
+/** Where to go after signing in: one of a few pages of ours. Null for all else, so that no link to the sign-in page can lead anybody away. */
+function nextAfterSignIn(value = ""): string | null {
+  return PAGES.some((page) => page.test(value)) ? value : null;
 }
 
 /** The address of the sign-in page that leads to another page afterwards. */
@@ -40,7 +29,7 @@ const EMAIL_LENGTH_MAX = 254;
 const FIELDS = ["email", "password", "next"] as const;
 
 /** GET and POST /login, POST /logout. */
-export function signInRoutes(passwords: Passwords): ((deps: PageDeps) => Route)[] {
+export function signInPages(passwords: Passwords): ((deps: PageDeps) => Route)[] {
   return [
     pageRoute({ method: "GET", path: "/login", answer: showSignIn }),
     pageRoute({ method: "POST", path: "/login", fields: FIELDS, answer: (visit) => signIn(visit, passwords) }),
@@ -59,7 +48,7 @@ export function signOutForm(tokenField: () => Html, next: string | null): Html {
 function showSignIn(visit: Visit<never>): void {
   const { ctx, session, tokenField } = visit;
   const next = nextAfterSignIn(queryText(ctx, "next"));
-  if (session === null) return renderForm(visit, { next });
+  if (session === null) return renderForm(visit, next);
   if (next !== null) return seeOther(ctx, next);
   renderPage(ctx, {
     title: "Signed in",
@@ -79,12 +68,11 @@ async function signIn(visit: Visit<(typeof FIELDS)[number]>, passwords: Password
   const fields = { requestId: ctx.state["requestId"] as string, network: clientNetwork(ctx) };
   if (userId === null) {
     deps.log.info(fields, "a sign-in failed");
-    renderForm(visit, { next, email, status: 422 });
+    renderForm(visit, next, email);
     return;
   }
   deps.log.info({ ...fields, userId, inPlaceOf: session?.userId }, "a user signed in");
   giveSession(deps, ctx, newOne);
-  endVisit(deps, ctx);
   seeOther(ctx, next ?? "/login");
 }
 
@@ -101,15 +89,8 @@ async function verified(
   if (waitSeconds !== null) throw tooMany(waitSeconds);
   const isRight = await passwords.verify(passwordHash, form.password ?? "");
   if (!isRight || userId === null || passwordHash === null) return null;
-  const previousHash = session?.hash ?? null;
-  const started = await call(deps.sql, "finish_sign_in", {
-    email,
-    address,
-    userId,
-    passwordHash,
-    sessionHash,
-    previousHash,
-  });
+  const signIn = { email, address, userId, passwordHash, sessionHash, previousHash: session?.hash ?? null };
+  const started = await call(deps.sql, "finish_sign_in", signIn);
   return started ? userId : null;
 }
 
@@ -134,21 +115,15 @@ function tooMany(seconds: number): PageError {
   return new PageError(429, words, { "Retry-After": String(seconds) });
 }
 
-interface FormState {
-  next: string | null;
-  email?: string;
-  /** Of a form that failed. */
-  status?: number;
-}
-
 const PROBLEM = "sign-in-problem";
 
-function renderForm({ ctx, tokenField }: Visit<never>, { next, email, status }: FormState): void {
-  const failed = status !== undefined;
+/** @param email of a form that failed */
+function renderForm({ ctx, tokenField }: Visit<never>, next: string | null, email?: string): void {
+  const failed = email !== undefined;
   const describedBy = failed ? PROBLEM : undefined;
   renderPage(ctx, {
     title: failed ? "Sign in: that did not work" : "Sign in",
-    ...(failed ? { status } : {}),
+    status: failed ? 422 : 200,
     body: html`<h1>Sign in</h1>
       ${
         failed

@@ -29,15 +29,8 @@ export class BodyBudget {
     return null;
   }
 
-  take(client: Client, bytes: number): void {
-    this.#change(client, bytes);
-  }
-
-  giveBack(client: Client, bytes: number): void {
-    this.#change(client, -bytes);
-  }
-
-  #change({ credential, network }: Client, bytes: number): void {
+  /** Has a client hold so many bytes more, or less. */
+  change({ credential, network }: Client, bytes: number): void {
     this.#held += bytes;
     for (const of of [credential, network]) {
       const held = (this.#heldBy.get(of) ?? 0) + bytes;
@@ -76,7 +69,7 @@ export class HeldBody {
   /** Counts bytes that arrived. Throws SERVICE_UNAVAILABLE where they do not fit. */
   add(bytes: number): void {
     this.require(bytes);
-    this.budget.take(this.#client, bytes);
+    this.budget.change(this.#client, bytes);
     this.#bytes += bytes;
   }
 
@@ -88,7 +81,7 @@ export class HeldBody {
 
   /** Gives back what was counted: nothing of the body is held any more. */
   drop(): void {
-    if (this.#bytes > 0) this.budget.giveBack(this.#client, this.#bytes);
+    if (this.#bytes > 0) this.budget.change(this.#client, -this.#bytes);
     this.#bytes = 0;
   }
 

@@ -4,9 +4,8 @@ import { createGunzip } from "node:zlib";
 import type { Context } from "koa";
 import { heldBody, type HeldBody } from "./body-budget.js";
 import { ApiError } from "../errors.js";
-import { askForBody } from "./expect-continue.js";
 import { decodeJson, malformed } from "./parse-json.js";
-import { watchRate } from "../server.js";
+import { askForBody, watchRate } from "../server.js";
 
 const UTF_8 = /^utf-?8$/i;
 
@@ -53,7 +52,14 @@ export function readJsonText(ctx: Context, bytesMax: number): Promise<string> {
  */
 export async function readText(ctx: Context, kind: TextKind, bytesMax: number): Promise<string> {
   const gzip = checkHeaders(ctx, kind);
-  return dropping(ctx, async () => decode(await readPieces(ctx, { gzip, kind, bytesMax, held: heldBody(ctx) }), kind));
+  return dropping(ctx, async () => {
+    const pieces = await readPieces(ctx, { gzip, kind, bytesMax, held: heldBody(ctx) });
+    try {
+      return decodeJson(pieces);
+    } catch {
+      throw kind.malformed("The body is not valid UTF-8.");
+    }
+  });
 }
 
 /**
@@ -94,13 +100,6 @@ async function readPieces(ctx: Context, limits: Limits): Promise<Bytes> {
   } finally {
     stop();
   }
-}
-
-function tooSlow(): ApiError {
-  return new ApiError(408, "REQUEST_TIMEOUT", {
-    reason: "The body came too slowly.",
-    headers: { Connection: "close" },
-  });
 }
 
 interface Limits {
@@ -153,7 +152,8 @@ function collect(stream: Readable, limits: Limits, slow: AbortSignal): Promise<B
     };
     const onSlow = (): void => {
       stream.pause();
-      onError(tooSlow());
+      const headers = { Connection: "close" };
+      onError(new ApiError(408, "REQUEST_TIMEOUT", { reason: "The body came too slowly.", headers }));
     };
     const onEnd = (): void => finish(() => resolve(pieces.all()));
     const onError = (error: Error): void => finish(() => reject(error));
@@ -177,14 +177,6 @@ async function gunzip(request: IncomingMessage, limits: Limits, slow: AbortSigna
     request.unpipe(gunzipped).off("error", onGone).off("aborted", onGone);
     // Errors of what is still inside concern nobody any more.
     gunzipped.on("error", () => undefined).destroy();
-  }
-}
-
-function decode(pieces: readonly Uint8Array[], kind: TextKind): string {
-  try {
-    return decodeJson(pieces);
-  } catch {
-    throw kind.malformed("The body is not valid UTF-8.");
   }
 }
 

@@ -26,36 +26,31 @@ export interface NewCredential {
 }
 
 /** A new ingestion key of an environment, for example `svc_test_` and 48 hexadecimal digits. */
-export function newApiKey(environment: "test" | "live"): NewCredential {
-  return newCredential(`svc_${environment}_`);
-}
+export const newApiKey = (environment: "test" | "live") => newCredential(`svc_${environment}_`);
 
 /** A new access token of the administrative API. */
-export function newAccessToken(): NewCredential {
-  return newCredential("svc_token_");
-}
+export const newAccessToken = () => newCredential("svc_token_");
 
 /** What a device that asks to be signed in polls with. */
-export function newDeviceCode(): NewCredential {
-  return newCredential("svc_device_");
-}
+export const newDeviceCode = () => newCredential("svc_device_");
 
 /** A new session of a browser. */
-export function newSession(): NewCredential {
-  return newCredential("svc_session_");
-}
+export const newSession = () => newCredential("svc_session_");
 
 /** What stands for a browser before anybody signed in there; nothing of it is stored. */
-export function newVisit(): NewCredential {
-  return newCredential("svc_visit_");
-}
+export const newVisit = () => newCredential("svc_visit_");
 
 /** The secret of a one-time link, by which an invitation is accepted or a password set. */
-export function newLinkSecret(): NewCredential {
-  return newCredential("svc_link_");
-}
+export const newLinkSecret = () => newCredential("svc_link_");
 
 function newCredential(prefix: string): NewCredential {
   const text = prefix + randomBytes(RANDOM_BYTES).toString("hex");
   return { text, hash: hashCredential(text), hint: text.slice(0, prefix.length + HINT_RANDOM_CHARACTERS) };
 }
+
+/**
+ * One-time links, below where people reach the service (without a slash at the end). The secret stands in the query, because pages without
+ * scripts see no fragment; the page puts it into a cookie at once.
+ */
+export const invitationLink = (publicUrl: string, { text }: NewCredential) => `${publicUrl}/invitation?token=${text}`;
+export const passwordLink = (publicUrl: string, { text }: NewCredential) => `${publicUrl}/password?token=${text}`;

@@ -18,14 +18,10 @@ const FORM_TEXT: TextKind = {
 /** The fields of a form by their names; undefined where one was not sent. */
 export type Form<Name extends string> = Readonly<Record<Name, string | undefined>>;
 
-export interface FormOptions {
-  /** What becomes of fields that are not asked for: OAuth wants them ignored. Refused unless told. */
-  others?: "refuse" | "ignore";
-}
-
 /**
  * Reads a body of the type application/x-www-form-urlencoded, of at most 8 KiB.
  *
+ * @param ignoresOthers passes over fields that are not asked for, as OAuth wants it, instead of refusing them
  * @throws {ApiError} UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or VALIDATION_ERROR for a field that is repeated or not known, and for
  *   bytes that are no UTF-8.
  * @throws {ClientGoneError}
@@ -33,14 +29,14 @@ export interface FormOptions {
 export async function readForm<const Name extends string>(
   ctx: Context,
   names: readonly Name[],
-  { others = "refuse" }: FormOptions = {},
+  ignoresOthers = false,
 ): Promise<Form<Name>> {
   const text = await readText(ctx, FORM_TEXT, BYTES_MAX);
   requireUtf8(text);
   const values = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(text)) {
     if (!(names as readonly string[]).includes(name)) {
-      if (others === "ignore") continue;
+      if (ignoresOthers) continue;
       throw invalid("It holds a field that this form does not have.");
     }
     if (values.has(name)) throw invalid("It holds a field twice.", name);
@@ -63,6 +59,6 @@ function invalid(reason: string, field?: string): ApiError {
     message: "The form is not valid.",
     reason,
     fix: "Send each field of the form once, in UTF-8.",
-    ...(field === undefined ? {} : { field }),
+    field,
   });
 }

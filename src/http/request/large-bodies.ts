@@ -59,7 +59,8 @@ export class LargeBodies {
 }
 
 /** Gives every request the thread that reads large bodies. */
-export function readLargeBodies(bodies = new LargeBodies()): Middleware {
+export function readLargeBodies(): Middleware {
+  const bodies = new LargeBodies();
   return (ctx: Context, next: Next) => {
     ctx.state["largeBodies"] = bodies;
     return next();

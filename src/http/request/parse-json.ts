@@ -6,18 +6,10 @@ import { countJson, type ExceededLimit, type JsonLimits } from "./json-limits.js
  * the text than one character. Only for texts that the engine's parser refused: it makes no values, and it is slower.
  */
 
-type Expected = "value" | "value or ]" | "name or }" | "name" | ":" | ", or ]" | ", or }" | "end";
-
-const WORDS: Readonly<Record<Expected, string>> = {
-  value: "a value",
-  "value or ]": 'a value or "]"',
-  "name or }": 'a property name or "}"',
-  name: "a property name",
-  ":": '":"',
-  ", or ]": '"," or "]"',
-  ", or }": '"," or "}"',
-  end: "the end of the document",
-};
+/** What may come next, in the words of the sentence that says what came instead. */
+type Expected =
+  | ("a value" | 'a value or "]"' | 'a property name or "}"' | "a property name")
+  | ('":"' | '"," or "]"' | '"," or "}"' | "the end of the document");
 
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
@@ -46,15 +38,15 @@ function findSyntaxError(text: string): string | null {
 /** Without recursion, so that no nesting is too deep for it. */
 function checkDocument(text: string): void {
   const open: string[] = [];
-  let expected: Expected = "value";
+  let expected: Expected = "a value";
   for (let at = skipSpace(text, 0); ; at = skipSpace(text, at)) {
     const char = text[at];
-    if (expected === "end" && char === undefined) return;
-    const closes = (char === "]" || char === "}") && expected.endsWith(`or ${char}`);
+    if (expected === "the end of the document" && char === undefined) return;
+    const closes = (char === "]" || char === "}") && expected.endsWith(`or "${char}"`);
     if (closes) open.pop();
     if (closes || isScalarAt(expected, char)) {
       at = closes ? at + 1 : endOfScalar(text, at, expected);
-      expected = open.length === 0 ? "end" : open.at(-1) === "[" ? ", or ]" : ", or }";
+      expected = open.length === 0 ? "the end of the document" : open.at(-1) === "[" ? '"," or "]"' : '"," or "}"';
     } else {
       const next = following(expected, char);
       if (next === null) throw unexpected(text, at, expected);
@@ -66,16 +58,16 @@ function checkDocument(text: string): void {
 }
 
 function isScalarAt(expected: Expected, char: string | undefined): boolean {
-  return expected.startsWith("value") && char !== "[" && char !== "{";
+  return expected.startsWith("a value") && char !== "[" && char !== "{";
 }
 
 /** What must follow where `char` opens, names or separates something; null where it may not stand there. */
 function following(expected: Expected, char: string | undefined): Expected | null {
-  if (expected.startsWith("value")) return char === "[" ? "value or ]" : "name or }";
-  if (expected.startsWith("name")) return char === '"' ? ":" : null;
-  if (expected === ":") return char === ":" ? "value" : null;
-  if (char !== "," || expected === "end") return null;
-  return expected === ", or ]" ? "value" : "name";
+  if (expected.startsWith("a value")) return char === "[" ? 'a value or "]"' : 'a property name or "}"';
+  if (expected.startsWith("a property name")) return char === '"' ? '":"' : null;
+  if (expected === '":"') return char === ":" ? "a value" : null;
+  if (char !== "," || expected === "the end of the document") return null;
+  return expected === '"," or "]"' ? "a value" : "a property name";
 }
 
 function endOfScalar(text: string, start: number, expected: Expected): number {
@@ -111,7 +103,7 @@ function skipSpace(text: string, start: number): number {
 
 function unexpected(text: string, at: number, expected: Expected): Mistake {
   const found = at < text.length ? `found ${shown(text, at)}` : "the body ends";
-  return new Mistake(`Expected ${WORDS[expected]}, but ${found} at ${place(text, at)}.`);
+  return new Mistake(`Expected ${expected}, but ${found} at ${place(text, at)}.`);
 }
 
 /** One character, by its number where it cannot be seen. */
@@ -170,7 +162,7 @@ export function refusalOf({ limit, path }: ExceededLimit, limits: JsonLimits): A
   const invalid = (what: string, holds: string) =>
     new ApiError(400, "VALIDATION_ERROR", {
       message: path === "" ? "The body is too large." : `\`${path}\` is too large.`,
-      ...(path === "" ? {} : { field: path }),
+      field: path || undefined,
       reason: `${what} ${holds}.`,
       fix: "Send less, or keep large content elsewhere and send a reference to it.",
     });

@@ -30,10 +30,36 @@ function invalid(errors: readonly TLocalizedValidationError[], schema: TSchema):
   const diagnostics = errors.flatMap((error) => describe(error, schema, named)).slice(0, DIAGNOSTICS_MAX);
   const first = diagnostics[0];
   return new ApiError(400, "VALIDATION_ERROR", {
-    ...(first === undefined ? {} : { message: first.message, ...(first.path === "" ? {} : { field: first.path }) }),
+    message: first?.message,
+    field: first?.path || undefined,
     diagnostics,
   });
 }
+
+/** What the parameters of errors are, of those that have them. */
+interface Parameters {
+  limit: number;
+  type: string | string[];
+  allowedValue: unknown;
+  allowedValues: unknown[];
+}
+
+const atLeast = ({ limit }: Parameters) => (limit === 1 ? "must not be empty" : `must have at least ${limit}`);
+
+/** What is said of a value, by the keyword of its schema that it does not satisfy. */
+const SAYS: Readonly<Record<string, (parameters: Parameters) => string>> = {
+  const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
+  enum: ({ allowedValues }) => `must be one of ${allowedValues.map(String).join(", ")}`,
+  minLength: atLeast,
+  minItems: atLeast,
+  minProperties: () => "must have at least one member",
+  maxLength: ({ limit }) => `must have at most ${limit} characters`,
+  maxItems: ({ limit }) => `must have at most ${limit} items`,
+  minimum: ({ limit }) => `must be at least ${limit}`,
+  maximum: ({ limit }) => `must be at most ${limit}`,
+  uniqueItems: () => "must not hold the same item twice",
+  type: ({ type }) => `must be ${withArticle(type)}`,
+};
 
 /** A schema's error as diagnostics, one for each member that it names. */
 function describe(error: TLocalizedValidationError, schema: TSchema, named: boolean): ErrorDiagnostic[] {
@@ -50,31 +76,10 @@ function describe(error: TLocalizedValidationError, schema: TSchema, named: bool
       return error.params.requiredProperties.map((name) => at(join(path, name), "is required"));
     case "additionalProperties":
       return error.params.additionalProperties.map((name) => at(join(path, name), "is not known here"));
-    case "const":
-      return [at(path, `must be ${JSON.stringify(error.params.allowedValue)}`)];
-    case "enum":
-      return [at(path, `must be one of ${error.params.allowedValues.map(String).join(", ")}`)];
-    case "minLength":
-    case "minItems":
-      return [at(path, error.params.limit === 1 ? "must not be empty" : `must have at least ${error.params.limit}`)];
-    case "minProperties":
-      return [at(path, "must have at least one member")];
-    case "maxLength":
-      return [at(path, `must have at most ${error.params.limit} characters`)];
-    case "maxItems":
-      return [at(path, `must have at most ${error.params.limit} items`)];
-    case "minimum":
-      return [at(path, `must be at least ${error.params.limit}`)];
-    case "maximum":
-      return [at(path, `must be at most ${error.params.limit}`)];
-    case "uniqueItems":
-      return [at(path, "must not hold the same item twice")];
-    case "type":
-      return [at(path, `must be ${withArticle(error.params.type)}`)];
     case "pattern":
       return [at(path, descriptionAt(schema, error.schemaPath) ?? error.message)];
     default:
-      return [at(path, error.message)];
+      return [at(path, SAYS[error.keyword]?.(error.params as unknown as Parameters) ?? error.message)];
   }
 }
 

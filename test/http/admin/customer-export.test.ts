@@ -3,7 +3,7 @@ import { connect as connectSocket } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
-import { createCustomerWork } from "../../../src/http/admin/customer-work.js";
+import { createCustomerWork } from "../../../src/http/admin/work.js";
 import { streamExport } from "../../../src/http/admin/customer-data.js";
 import { hashCredential } from "../../../src/http/request/credentials.js";
 import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";

@@ -3,9 +3,8 @@ import type { Sql } from "postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { hashCredential } from "../../../src/http/request/credentials.js";
-import { Ingestor, type SingleOutcome } from "../../../src/http/ingest/ingestor.js";
-import { LargeBatches } from "../../../src/http/ingest/large-batches.js";
-import { QueueFullError } from "../../../src/http/unavailable.js";
+import { Ingestor, LargeBatches, type SingleOutcome } from "../../../src/http/ingest/ingestor.js";
+import { QueueFullError } from "../../../src/http/errors.js";
 import { startIngest, type IngestFixture } from "./fixture.js";
 
 let fixture: IngestFixture;

@@ -2,12 +2,10 @@ import Type, { type Static } from "typebox";
 import { call } from "../../../db/api/call.js";
 import type { Mail } from "../../../mail/mailer.js";
 import { invitationMail, passwordMail } from "../../../mail/messages.js";
-import { invitationLink, passwordLink } from "../../links.js";
-import { type NewCredential, newLinkSecret } from "../../request/credentials.js";
-import { emptyObject, KIB, pageQuery } from "../parameters.js";
+import { invitationLink, type NewCredential, newLinkSecret, passwordLink } from "../../request/credentials.js";
 import { type AdminDeps, adminRoute } from "../route.js";
-import { instant, listOf, role } from "../schemas-common.js";
-import { emailAddress, mailed } from "./members.js";
+import { exact, instant, listOf, role } from "../schemas.js";
+import { emailAddress, emptyObject, KIB, pageQuery } from "../parameters.js";
 
 /**
  * Mails a link where mail is set up; whether the mail server has taken it. The mail has a secret of its own: whoever asked for the link sees
@@ -28,6 +26,13 @@ async function sendLink(
   return deps.mailer.send(mailOf(mailed), requestId);
 }
 
+/** Whether the mail server took the link; false also where no mail is set up. */
+const mailed = Type.Boolean();
+
+const passwordReset = Type.Object(
+  { link: Type.String(), expiresAt: instant, mailed },
+  { additionalProperties: false, title: "PasswordReset" },
+);
 const members = {
   id: Type.String(),
   email: emailAddress,
@@ -41,25 +46,20 @@ const invitation = Type.Object(members, {
   title: "Invitation",
   description: "An invitation without its link",
 });
-
-const newInvitation = Type.Object({ email: emailAddress, role }, { additionalProperties: false });
+const createdInvitation = Type.Object(
+  { ...members, link: Type.String(), mailed },
+  { additionalProperties: false, title: "CreatedInvitation" },
+);
 
 /** Links by which people come in, and members set passwords. */
 export const invitationRoutes = [
   // The link is in this answer, and another one in the mail where mail is set up, and nowhere else, ever.
   adminRoute({
     operation: "create_password_reset",
-    method: "POST",
-    path: "/organization/members/:userId/password-reset",
+    route: "POST /organization/members/:userId/password-reset",
     summary: "Make a link by which a member sets a password, good for 24 hours; stops the one before",
     body: { schema: emptyObject, bytesMax: KIB },
-    answers: {
-      201: Type.Object(
-        { link: Type.String(), expiresAt: instant, mailed },
-        { additionalProperties: false, title: "PasswordReset" },
-      ),
-    },
-    refusals: { 404: ["MEMBER_NOT_FOUND"] },
+    answers: { 201: passwordReset },
     answer: async ({ deps, credentials, call, params }) => {
       const secret = newLinkSecret();
       const document = await call("create_password_reset", params["userId"]!, secret.hash);
@@ -67,13 +67,12 @@ export const invitationRoutes = [
       const isMailed = await sendLink(deps, credentials.requestId, secret, (mailed) =>
         passwordMail({ to, link: passwordLink(deps.publicUrl(), mailed), expiresAt }),
       );
-      return { status: 201, document: { link: passwordLink(deps.publicUrl(), secret), expiresAt, mailed: isMailed } };
+      return { link: passwordLink(deps.publicUrl(), secret), expiresAt, mailed: isMailed };
     },
   }),
   adminRoute({
     operation: "list_invitations",
-    method: "GET",
-    path: "/organization/invitations",
+    route: "GET /organization/invitations",
     summary: "The open invitations of the organization by address",
     query: pageQuery,
     answers: { 200: listOf(invitation) },
@@ -82,16 +81,10 @@ export const invitationRoutes = [
   // The link is in this answer, and another to the same invitation in the mail where mail is set up, and nowhere else, ever.
   adminRoute({
     operation: "create_invitation",
-    method: "POST",
-    path: "/organization/invitations",
+    route: "POST /organization/invitations",
     summary: "Invite an address by a link that is good for 7 days; replaces its open invitation",
-    body: { schema: newInvitation, bytesMax: 4 * KIB },
-    answers: {
-      201: Type.Object(
-        { ...members, link: Type.String(), mailed },
-        { additionalProperties: false, title: "CreatedInvitation" },
-      ),
-    },
+    body: { schema: exact({ email: emailAddress, role }), bytesMax: 4 * KIB },
+    answers: { 201: createdInvitation },
     refusals: { 409: ["ALREADY_MEMBER"] },
     answer: async ({ deps, credentials, call, body }) => {
       const secret = newLinkSecret();
@@ -102,18 +95,15 @@ export const invitationRoutes = [
         const link = invitationLink(deps.publicUrl(), mailed);
         return invitationMail({ to, organization: made.organization, role, by, link, expiresAt });
       });
-      const link = invitationLink(deps.publicUrl(), secret);
-      return { status: 201, document: { ...made.invitation, link, mailed: isMailed } };
+      return { ...made.invitation, link: invitationLink(deps.publicUrl(), secret), mailed: isMailed };
     },
   }),
   // Answers the invitation as it was.
   adminRoute({
     operation: "revoke_invitation",
-    method: "DELETE",
-    path: "/organization/invitations/:invitationId",
+    route: "DELETE /organization/invitations/:invitationId",
     summary: "Revoke an open invitation; its link stops at once",
     answers: { 200: invitation },
-    refusals: { 404: ["INVITATION_NOT_FOUND"] },
     passes: ({ params }) => [params["invitationId"]!],
   }),
 ];

@@ -1,8 +1,10 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { call } from "../../../db/api/call.js";
-import { pageQuery } from "../parameters.js";
+import { TOKEN_EXPIRES_IN_DAYS_MAX } from "../../../db/api/organization.js";
+import { newAccessToken } from "../../request/credentials.js";
 import { adminRoute } from "../route.js";
-import { exact, listOf, role } from "../schemas-common.js";
+import { exact, instant, listOf, named, orNull, role } from "../schemas.js";
+import { displayName, emailAddress, KIB, pageQuery, sinceFilter } from "../parameters.js";
 
 export const organization = Type.Object(
   { id: Type.String(), slug: Type.String(), role },
@@ -13,36 +15,142 @@ export const organization = Type.Object(
   },
 );
 
-const answer = exact(
-  {
-    user: exact({ email: Type.String() }),
-    organization: exact({ id: Type.String(), slug: Type.String(), role }),
-  },
-  { title: "Actor" },
+const actor = named("Actor", {
+  user: exact({ email: Type.String() }),
+  organization: exact({ id: Type.String(), slug: Type.String(), role }),
+});
+
+const member = Type.Object(
+  { userId: Type.String(), email: emailAddress, role, createdAt: instant },
+  { additionalProperties: false, title: "Member", description: "A user of the organization" },
 );
 
-/** Who acts, and for whom. */
+const tokenMembers = {
+  id: Type.String(),
+  label: Type.String(),
+  /** The most it may do; null: all that its user may. */
+  role: orNull(role),
+  user: exact({ id: Type.String(), email: Type.String() }),
+  createdAt: instant,
+  expiresAt: instant,
+  lastUsedAt: orNull(instant),
+  revokedAt: orNull(instant),
+};
+const token = Type.Object(tokenMembers, {
+  additionalProperties: false,
+  title: "AccessToken",
+  description: "A headless token without the token",
+});
+const createdToken = Type.Object(
+  { ...tokenMembers, accessToken: Type.String() },
+  { additionalProperties: false, title: "CreatedAccessToken" },
+);
+const newToken = exact({
+  label: displayName,
+  role: Type.Optional(role),
+  expiresInDays: Type.Optional(Type.Integer({ minimum: 1, maximum: TOKEN_EXPIRES_IN_DAYS_MAX })),
+});
+
+const filter = Type.Optional(Type.String({ minLength: 1, maxLength: 256 }));
+const text = orNull(Type.String());
+const auditEntry = Type.Object(
+  {
+    at: instant,
+    action: Type.String(),
+    actor: Type.String({
+      description: "E-mail address of who did it; operator, or svc for what the service does by itself",
+    }),
+    actorUserId: text,
+    tokenId: text,
+    requestId: text,
+    project: text,
+    environment: text,
+    target: text,
+    details: Type.Object({}, { additionalProperties: true, description: "What more there is to say, by action" }),
+  },
+  { additionalProperties: false, title: "AuditEntry", description: "A change" },
+);
+
+/** Who acts, and for whom; the members of the organization. */
 export const organizationRoutes = [
-  adminRoute({
-    operation: "whoami",
-    method: "GET",
-    path: "/whoami",
-    summary: "Who acts, and for whom",
-    answers: { 200: answer },
-    passes: () => [],
-  }),
+  adminRoute({ operation: "whoami", route: "GET /whoami", summary: "Who acts, and for whom", answers: { 200: actor } }),
   // Those of its user, or the one of a headless token.
   adminRoute({
     operation: "list_organizations",
     organization: false,
-    method: "GET",
-    path: "/organizations",
+    route: "GET /organizations",
     summary: "The organizations that the token is good for, by slug",
     query: pageQuery,
     answers: { 200: listOf(organization) },
-    answer: async ({ deps, credentials, query }) => ({
-      status: 200,
-      document: await call(deps.sql, "list_organizations", credentials.tokenHash, query),
-    }),
+    answer: ({ deps, credentials, query }) => call(deps.sql, "list_organizations", credentials.tokenHash, query),
+  }),
+  adminRoute({
+    operation: "list_members",
+    route: "GET /organization/members",
+    summary: "The members of the organization by address",
+    query: pageQuery,
+    answers: { 200: listOf(member) },
+    passes: ({ query }) => [query],
+  }),
+  adminRoute({
+    operation: "update_member",
+    route: "PATCH /organization/members/:userId",
+    summary: "Give a member another role",
+    body: { schema: exact({ role }), bytesMax: KIB },
+    answers: { 200: member },
+    refusals: { 409: ["LAST_OWNER"] },
+    passes: ({ params, body }) => [params["userId"]!, body.role],
+  }),
+  // The last owner stays. Answers the member as it was.
+  adminRoute({
+    operation: "remove_member",
+    route: "DELETE /organization/members/:userId",
+    summary: "End a membership, and revoke the headless tokens that the user had for the organization",
+    answers: { 200: member },
+    refusals: { 409: ["LAST_OWNER"] },
+    passes: ({ params }) => [params["userId"]!],
+  }),
+];
+
+/** The headless tokens of the organization, also those that stopped, and what was changed in it. */
+export const tokenRoutes = [
+  adminRoute({
+    operation: "list_tokens",
+    route: "GET /organization/tokens",
+    summary: "The headless tokens of the organization, newest first",
+    query: pageQuery,
+    answers: { 200: listOf(token) },
+    passes: ({ query }) => [query],
+  }),
+  // It acts as whoever makes it. It is in this answer and nowhere else, ever.
+  adminRoute({
+    operation: "create_token",
+    route: "POST /organization/tokens",
+    summary: "Make a headless token that acts as you in this organization, with your role or a lesser one",
+    body: { schema: newToken, bytesMax: 4 * KIB },
+    answers: { 201: createdToken },
+    answer: async ({ call, body: { label, role, expiresInDays = TOKEN_EXPIRES_IN_DAYS_MAX } }) => {
+      const accessToken = newAccessToken();
+      const document = await call("create_token", label, role, expiresInDays, accessToken.hash);
+      const made = JSON.parse(document) as Static<typeof token>;
+      return { ...made, accessToken: accessToken.text };
+    },
+  }),
+  // Done again, it changes nothing.
+  adminRoute({
+    operation: "revoke_token",
+    route: "DELETE /organization/tokens/:tokenId",
+    summary: "Revoke a headless token; it stops at once",
+    answers: { 200: token },
+    passes: ({ params }) => [params["tokenId"]!],
+  }),
+  // `action=member.removed`, `actor=ada@example.com`, `since=7d` or a date.
+  adminRoute({
+    operation: "list_audit_log",
+    route: "GET /organization/audit-log",
+    summary: "What was changed in the organization, newest first",
+    query: exact({ ...pageQuery.properties, action: filter, actor: filter, since: filter }),
+    answers: { 200: listOf(auditEntry) },
+    passes: ({ query }) => [query.action, query.actor, sinceFilter(query.since), query],
   }),
 ];

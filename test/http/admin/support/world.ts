@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { hashCredential, newAccessToken } from "../../../../src/http/request/credentials.js";
-import { adminRoutes, type AdminDeps } from "../../../../src/http/admin/routes.js";
+import { adminRoutes } from "../../../../src/http/admin/routes.js";
+import type { AdminDeps } from "../../../../src/http/admin/route.js";
 import type { Declaration } from "../../../../src/http/openapi/administrative.js";
 import { startProvider } from "../../../support/language-model.js";
 import { startSpec } from "../../../spec/support/fixture.js";

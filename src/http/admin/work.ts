@@ -1,0 +1,126 @@
+import type { Sql } from "postgres";
+import { LanguageModel, type LanguageModelSettings } from "../../ai/language-model.js";
+import type { WebhookMessage } from "../../webhooks/send.js";
+import { SealedSecretError, secretOpener } from "../../webhooks/secret.js";
+import { ComputeThread } from "../compute/compute-thread.js";
+import { Semaphore } from "../semaphore.js";
+
+/** What takes longer than a look-up, with connections and places of its own: ingestion never waits for any of it. */
+export interface CustomerWork {
+  /** Opens transactions, and lets statements take minutes. */
+  sql: Sql;
+  /** Explains, and compares versions. */
+  thread: ComputeThread;
+  /** Of organizations, each of which has one at work at most, as of exports. */
+  explanations: Semaphore;
+  exports: Semaphore;
+  erasures: Semaphore;
+}
+
+/** Explanations are computed in one thread; two at once keep the database busy while one computes. */
+const EXPLANATIONS = 2;
+const EXPORTS = 4;
+/** An erasure writes much at once. */
+const ERASURES = 1;
+
+/** An organization leaves places to the others, at work and in the line. */
+const FAIRLY = { placesEach: 1, waitingMax: 50, each: 26, waitMsMax: 10_000 };
+
+/** How many connections `createCustomerWork` uses at most. */
+export const CUSTOMER_WORK_CONNECTIONS = EXPLANATIONS + EXPORTS + ERASURES;
+
+/** @param sql a pool of CUSTOMER_WORK_CONNECTIONS that may pipeline, for the driver's transactions */
+export function createCustomerWork(sql: Sql): CustomerWork {
+  return {
+    sql,
+    thread: new ComputeThread(),
+    explanations: new Semaphore({ ...FAIRLY, places: EXPLANATIONS, reason: "Too many customers are being explained." }),
+    exports: new Semaphore({ ...FAIRLY, places: EXPORTS, reason: "Too many customers are being exported." }),
+    erasures: new Semaphore({ ...FAIRLY, places: ERASURES }),
+  };
+}
+
+/** The language model, with the places of those who ask it: an answer takes minutes, in which its place holds nothing but memory. */
+export interface AiQuestions {
+  model: LanguageModel;
+  /** Which is asked unless a question names another. */
+  defaultModel: string;
+  /** Of organizations. */
+  places: Semaphore;
+}
+
+export function createAiQuestions(settings: LanguageModelSettings): AiQuestions {
+  const places = new Semaphore({
+    places: 16,
+    each: 4,
+    waitingMax: 20,
+    waitMsMax: 10_000,
+    reason: "Too many questions to the language model are under way.",
+    reasonEach: "Too many questions of this organization to the language model are under way.",
+  });
+  return { model: new LanguageModel(settings), defaultModel: settings.model, places };
+}
+
+interface WebhookTestsOptions {
+  /** Of `sealingKey`: opens the signing secrets. */
+  key: Buffer;
+  allowPrivate: boolean;
+  /** How long a receiver has; as long as it has for a delivery unless given. */
+  timeoutMs?: number;
+}
+
+/**
+ * Requests that people make to try webhooks, from this process: a receiver that hangs holds a place and nothing else. Dials nothing before the
+ * first test.
+ */
+export function createWebhookTests({ key, allowPrivate, timeoutMs }: WebhookTestsOptions) {
+  const places = new Semaphore({
+    places: 16,
+    // Waiting or sent: its receivers may hang without anybody else's tests having to wait for them.
+    each: 4,
+    waitingMax: 20,
+    waitMsMax: 10_000,
+    reason: "Too many webhooks are being tested.",
+    reasonEach: "Too many webhooks of this organization are being tested.",
+  });
+  const openSecret = secretOpener(key);
+  // Loaded with the first test: a process is ready sooner, and most test nothing.
+  const load = async () => {
+    const { createAgent, USER_AGENT } = await import("../../webhooks/agent.js");
+    const { ATTEMPT_TIMEOUT_MS, sendMessage, signedHeaders } = await import("../../webhooks/send.js");
+    const agent = createAgent({ allowPrivate });
+    const options = { agent, openSecret, userAgent: USER_AGENT, timeoutMs: timeoutMs ?? ATTEMPT_TIMEOUT_MS };
+    return { options, sendMessage, signedHeaders };
+  };
+  let client: ReturnType<typeof load> | undefined;
+  return {
+    /**
+     * Does the work of a test once there is a place for it. Throws QueueFullError where there is none in time, and where the organization has
+     * as many under way as it may.
+     */
+    run: <T>(organizationId: string, work: () => Promise<T>) => places.run(work, organizationId),
+    /** Sends a message once, signed as of `at`, by an agent of its own that checks addresses as the worker's does. Never rejects. */
+    async send(message: WebhookMessage, at: Date) {
+      client ??= load();
+      const { options, sendMessage, signedHeaders } = await client;
+      const outcome = await sendMessage(message, at, options);
+      return { outcome, headers: headersOf(() => signedHeaders(message, at, options)) };
+    },
+    /** Ends what is under way. */
+    async close() {
+      await (await client)?.options.agent.destroy();
+    },
+  };
+}
+
+export type WebhookTests = ReturnType<typeof createWebhookTests>;
+
+/** Of the request: none where a secret does not open, so that nothing was sent; that is the outcome already. */
+function headersOf(sign: () => Record<string, string>): Record<string, string> {
+  try {
+    return sign();
+  } catch (error) {
+    if (error instanceof SealedSecretError) return {};
+    throw error;
+  }
+}
