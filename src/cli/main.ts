@@ -1,9 +1,8 @@
 import path from "node:path";
 
-import { type LocalCode, UserError } from "./core/errors.js";
-import { reportFailure } from "./core/failure.js";
+import { failure } from "./core/errors.js";
 import { type Io, Out } from "./output/out.js";
-import { run } from "./core/run.js";
+import { reportFailure, run } from "./core/run.js";
 
 const io: Io = {
   stdin: process.stdin,
@@ -21,14 +20,9 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   const { shownOnce } = io;
   if (error.code === "EPIPE" && shownOnce === undefined) process.exit(0);
   const lost = shownOnce === undefined ? "" : `: ${shownOnce.what}, and nothing shows it again`;
-  const failure = new UserError(
-    "OUTPUT_FAILED" satisfies LocalCode,
-    `the output could not be written (${error.code ?? error.message})${lost}`,
-    shownOnce?.fix ?? "make room, or write it elsewhere",
-  );
-  void reportFailure(new Out(io, { json: false, noColor: false }), failure, "", false).then((code) =>
-    process.exit(code),
-  );
+  const message = `the output could not be written (${error.code ?? error.message})${lost}`;
+  const told = failure("OUTPUT_FAILED", message, shownOnce?.fix ?? "make room, or write it elsewhere");
+  void reportFailure(new Out(io, { json: false, noColor: false }), told, "", false).then((code) => process.exit(code));
 });
 
 // Nobody reads what is beside the result any more; the result may still be wanted.

@@ -1,58 +1,73 @@
 import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 
-import { version } from "../../src/cli/core/version.js";
+import { version } from "../../src/cli/core/package.js";
 import { type Canned, cannedServer, json } from "./support/canned-server.js";
 import { svc } from "./support/run-svc.js";
 
 const SESSION = { SVC_ACCESS_TOKEN: "svc_token_x", SVC_ORGANIZATION: "org_1" };
 
 async function whoami(answer: Canned, ...options: string[]) {
-  const { url } = await cannedServer(answer);
-  const { code, stdout, stderr } = await svc(["whoami", ...options], { env: { ...SESSION, SVC_API_URL: url } });
-  const shown = (text: string) => text.replaceAll(url, "<service>");
-  return { code, stdout: shown(stdout), stderr: shown(stderr) };
+  return svc(["whoami", ...options], { at: (await cannedServer(answer)).url });
 }
 
 const EXPIRED = json({ error: { code: "INVALID_SESSION", message: "The session has expired.", requestId: "r1" } }, 401);
 
 describe("a failure is one line that says what to do", () => {
+  const UNEXPECTED = "not as this version of svc expects. ";
+  const CHECK = "Check that SVC_API_URL is the address of the service, and that svc is of the same version.";
+  const error = (code: string, message: string, status: number) =>
+    json({ error: { code, message, requestId: "r1" } }, status);
+
+  test.each<[string, Canned, string]>([
+    [
+      "another program's page",
+      { status: 200, type: "text/html", body: "<h1>Hi</h1>" },
+      `[UNEXPECTED_ANSWER]: <service> answered 200 with a web page, ${UNEXPECTED}${CHECK}`,
+    ],
+    [
+      "another program's error",
+      { status: 502, type: "text/html", body: "Bad Gateway" },
+      `[UNEXPECTED_ANSWER]: <service> answered 502 with a web page, ${UNEXPECTED}Try again in a moment, and check that SVC_API_URL is the address of the service.`,
+    ],
+    [
+      "a redirect, which is not followed",
+      { status: 302, body: "", headers: { location: "https://example.com/" } },
+      `[UNEXPECTED_ANSWER]: <service> answered 302 with a redirect, ${UNEXPECTED}It leads to https://example.com/: set SVC_API_URL to the service's own address.`,
+    ],
+    [
+      "JSON of another version",
+      json({ email: "ada@example.com" }),
+      `[UNEXPECTED_ANSWER]: <service> answered 200 with JSON of another shape, ${UNEXPECTED}${CHECK}`,
+    ],
+    [
+      "an operation that the service does not know",
+      error("NOT_FOUND", "There is nothing at this address.", 404),
+      `[UNEXPECTED_ANSWER]: <service> answered 404 with "There is nothing at this address.", ${UNEXPECTED}${CHECK}`,
+    ],
+    [
+      "an expired session",
+      EXPIRED,
+      "[INVALID_SESSION]: The session has expired. Set SVC_ACCESS_TOKEN to another token, or unset it and sign in: `svc auth login`.",
+    ],
+    [
+      "a fault of the service, which names the request",
+      error("INTERNAL_ERROR", "The service failed on this request.", 500),
+      "[INTERNAL_ERROR]: The service failed on this request. Request: r1.",
+    ],
+    [
+      "text from the service, which cannot rewrite the terminal",
+      error("FORBIDDEN", "no\u001b[2Jthing\r\nerror: fake", 403),
+      "[FORBIDDEN]: no\\u001b[2Jthing\\u000d\\u000aerror: fake.",
+    ],
+  ])("%s", async (_what, answer, told) => {
+    expect(await whoami(answer)).toEqual({ code: 1, stdout: "", stderr: `error ${told}\n` });
+  });
+
   test("nothing listens there", async () => {
-    const closed = await closedAddress();
-    const result = await svc(["whoami"], { env: { ...SESSION, SVC_API_URL: closed } });
-    expect({ ...result, stderr: result.stderr.replace(closed, "<service>") }).toMatchInlineSnapshot(`
-      exit 1
-      ! error [SERVICE_UNREACHABLE]: <service> cannot be reached (connection refused). Start the service, or set SVC_API_URL to its address.
-    `);
-  });
-
-  test("another program's page", async () => {
-    expect(await whoami({ status: 200, type: "text/html", body: "<h1>Hi</h1>" })).toMatchInlineSnapshot(`
-      exit 1
-      ! error [UNEXPECTED_ANSWER]: <service> answered 200 with a web page, not as this version of svc expects. Check that SVC_API_URL is the address of the service, and that svc is of the same version.
-    `);
-  });
-
-  test("another program's error", async () => {
-    expect(await whoami({ status: 502, type: "text/html", body: "Bad Gateway" })).toMatchInlineSnapshot(`
-      exit 1
-      ! error [UNEXPECTED_ANSWER]: <service> answered 502 with a web page, not as this version of svc expects. Try again in a moment, and check that SVC_API_URL is the address of the service.
-    `);
-  });
-
-  test("a redirect is not followed", async () => {
-    const answer = { status: 302, body: "", headers: { location: "https://example.com/" } };
-    expect(await whoami(answer)).toMatchInlineSnapshot(`
-      exit 1
-      ! error [UNEXPECTED_ANSWER]: <service> answered 302 with a redirect, not as this version of svc expects. It leads to https://example.com/: set SVC_API_URL to the service's own address.
-    `);
-  });
-
-  test("JSON of another version", async () => {
-    expect(await whoami(json({ email: "ada@example.com" }))).toMatchInlineSnapshot(`
-      exit 1
-      ! error [UNEXPECTED_ANSWER]: <service> answered 200 with JSON of another shape, not as this version of svc expects. Check that SVC_API_URL is the address of the service, and that svc is of the same version.
-    `);
+    expect((await svc(["whoami"], { at: await closedAddress() })).stderr).toBe(
+      "error [SERVICE_UNREACHABLE]: <service> cannot be reached (connection refused). Start the service, or set SVC_API_URL to its address.\n",
+    );
   });
 
   test.each([
@@ -64,59 +79,20 @@ describe("a failure is one line that says what to do", () => {
       respond: ({ url: asked }) =>
         json(asked === "/openapi.json" ? { info: { title: "svc", version: theirs } } : { email: "ada@example.com" }),
     });
-    const { stderr } = await svc(["whoami"], { env: { ...SESSION, SVC_API_URL: url } });
-    expect(stderr.replaceAll(url, "<service>").replaceAll(version(), "<version>")).toMatchSnapshot();
+    const { stderr } = await svc(["whoami"], { at: url });
+    expect(stderr.replaceAll(version(), "<version>")).toMatchSnapshot();
   });
 
-  test("a server that closes every connection at once", async () => {
+  test("a server that closes every connection at once, and one that speaks no TLS", async () => {
     const server = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => new Promise((resolve) => server.close(() => resolve())));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const { code, stdout, stderr } = await svc(["whoami"], { env: { ...SESSION, SVC_API_URL: url } });
-    expect({ code, stdout, stderr: stderr.replaceAll(url, "<service>") }).toMatchInlineSnapshot(`
-      exit 1
-      ! error [SERVICE_UNREACHABLE]: <service> cannot be reached (connection closed). Start the service, or set SVC_API_URL to its address.
-    `);
-  });
-
-  test("a service that speaks no TLS", async () => {
-    const { url } = await cannedServer(EXPIRED);
-    const secure = url.replace("http:", "https:");
-    const { stderr } = await svc(["whoami"], { env: { ...SESSION, SVC_API_URL: secure } });
-    expect(stderr.replaceAll(secure, "<service>")).toMatchInlineSnapshot(`
-      "error [SERVICE_UNREACHABLE]: <service> cannot be reached (no TLS there). Begin its address with http:// in SVC_API_URL.
-      "
-    `);
-  });
-
-  test("an operation that the service does not know", async () => {
-    const error = { code: "NOT_FOUND", message: "There is nothing at this address.", requestId: "r1" };
-    expect(await whoami(json({ error }, 404))).toMatchInlineSnapshot(`
-      exit 1
-      ! error [UNEXPECTED_ANSWER]: <service> answered 404 with "There is nothing at this address.", not as this version of svc expects. Check that SVC_API_URL is the address of the service, and that svc is of the same version.
-    `);
-  });
-
-  test("an expired session", async () => {
-    expect(await whoami(EXPIRED)).toMatchInlineSnapshot(`
-      exit 1
-      ! error [INVALID_SESSION]: The session has expired. Set SVC_ACCESS_TOKEN to another token, or unset it and sign in: \`svc auth login\`.
-    `);
-  });
-
-  test("a fault of the service names the request", async () => {
-    const error = { code: "INTERNAL_ERROR", message: "The service failed on this request.", requestId: "r1" };
-    expect(await whoami(json({ error }, 500))).toMatchInlineSnapshot(`
-      exit 1
-      ! error [INTERNAL_ERROR]: The service failed on this request. Request: r1.
-    `);
-  });
-
-  test("text from the service cannot rewrite the terminal", async () => {
-    const error = { code: "FORBIDDEN", message: "no\u001b[2Jthing\r\nerror: fake", requestId: "r1" };
-    const { stderr } = await whoami(json({ error }, 403));
-    expect(stderr).toBe("error [FORBIDDEN]: no\\u001b[2Jthing\\u000d\\u000aerror: fake.\n");
+    expect((await svc(["whoami"], { at: url })).stderr).toContain("cannot be reached (connection closed). Start");
+    const secure = (await cannedServer(EXPIRED)).url.replace("http:", "https:");
+    expect((await svc(["whoami"], { at: secure })).stderr).toBe(
+      "error [SERVICE_UNREACHABLE]: <service> cannot be reached (no TLS there). Begin its address with http:// in SVC_API_URL.\n",
+    );
   });
 });
 

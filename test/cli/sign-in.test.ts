@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 
-import { version } from "../../src/cli/core/version.js";
+import { version } from "../../src/cli/core/package.js";
 import { project } from "../dsl-compiler/project.js";
 import { authorizationServer, GRANTED, refused, type Script, TOKEN } from "./support/authorization-server.js";
 import { json } from "./support/canned-server.js";

@@ -3,7 +3,7 @@ import type { Static } from "typebox";
 
 import type { finding, violation } from "../../http/admin/diagnostics.js";
 import type { event } from "../../http/admin/events.js";
-import type { presentScore } from "../../http/admin/explanations.js";
+import type { customerExplanation, healthExplanation } from "../../http/admin/explanations.js";
 import type { journey } from "../../http/admin/journeys.js";
 import type { changedKey, createdKey, key, rotatedKey } from "../../http/admin/keys.js";
 import type { organization } from "../../http/admin/organization/organizations.js";
@@ -19,12 +19,45 @@ export type CustomerState = Static<typeof customers.customerState>;
 export type ListedCustomer = Static<typeof customers.listedCustomer>;
 export type Backlog = Static<typeof customers.backlog>;
 export type Emission = Static<typeof customers.emission>;
-export type HealthScore = Static<typeof presentScore>;
 export type Journey = Static<typeof journey>;
 export type SegmentMember = Static<typeof segmentMember>;
 export type SegmentStatistics = Static<typeof statistics>;
 export type Event = Static<typeof event>;
 export type RuleExecution = Static<typeof ruleExecution>;
+
+/** Why a condition holds or not: a tree, as the condition is one. The schema says no more of it than that. */
+export interface Explanation {
+  kind: string;
+  text: string;
+  expected: unknown;
+  actual: unknown;
+  met: boolean;
+  missing: unknown;
+  flipsAt: string | null;
+  conditions?: Explanation[];
+}
+interface ExplainedParts {
+  lifecycle: { state: string | null; transitions: { to: string; condition: Explanation }[] } | null;
+  journeys: {
+    journey: string;
+    status: string;
+    /** Null where a run is under way, or the journey does not repeat. */
+    start: Explanation | null;
+    steps: { step: string; completed: boolean; condition: Explanation | null }[];
+  }[];
+  segments: { segment: string; member: boolean; condition: Explanation | null }[];
+  health: {
+    overall: number | null;
+    band: string | null;
+    components: { component: string; weight: number; score: number; measure: { text: string; actual: unknown } }[];
+  } | null;
+  signals: { signal: string; raised: boolean; severity: string; condition: Explanation | null }[];
+}
+/** What is said of the state that an explanation is about. */
+export type ExplainedState = Omit<Static<typeof customerExplanation>, keyof ExplainedParts>;
+/** Why a customer stands where it does: each part of the model with the conditions that are consulted now. */
+export type ExplainedCustomer = ExplainedState & ExplainedParts;
+export type ExplainedHealth = Omit<Static<typeof healthExplanation>, "factors"> & { factors: ExplainedParts["health"] };
 
 export type Organization = Static<typeof organization>;
 export type Project = Static<typeof project>;

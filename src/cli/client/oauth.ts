@@ -1,8 +1,8 @@
 import * as oauth from "oauth4webapi";
 
-import { ANSWER_MS_MAX, unexpected, unreachable } from "./api.js";
+import { ANSWER_MS_MAX, explained, unexpected, unreachable } from "./failures.js";
+import { isObject, jsonOf } from "../output/text.js";
 import { send } from "./transport.js";
-import { explained } from "./unexpected.js";
 
 const CLIENT: oauth.Client = { client_id: "svc-cli" };
 
@@ -92,7 +92,7 @@ export class OAuthClient {
     const retryAfter = Number.isFinite(seconds) ? seconds : undefined;
     // The library reads no refusals but those of the client's fault.
     if (response.status >= 500) {
-      const { description = `${this.#base} answered ${response.status}` } = await faultIn(response);
+      const description = (await faultIn(response)) ?? `${this.#base} answered ${response.status}`;
       throw new OAuthRefusal("temporarily_unavailable", description, retryAfter);
     }
     try {
@@ -115,21 +115,17 @@ async function fetched(
   { method, headers, body, signal }: oauth.CustomFetchOptions<"POST", URLSearchParams>,
 ): Promise<Response> {
   const answer = await send(new URL(url), { method, headers, body: body.toString(), signal: signal! });
-  const names = ["content-type", "location", "retry-after"];
-  const told = names.flatMap((name) => {
+  const told = ["content-type", "location", "retry-after"].flatMap((name): [string, string][] => {
     const value = answer.headers.get(name);
-    return value === null ? [] : [[name, value] as [string, string]];
+    return value === null ? [] : [[name, value]];
   });
   const text = await answer.text();
   return new Response(text === "" ? null : text, { status: answer.status, headers: told });
 }
 
 /** What the service says of its own failure; a proxy in its place says nothing that concerns us. */
-async function faultIn(response: Response): Promise<{ description?: string }> {
-  try {
-    const { error_description: description } = (await response.json()) as { error_description?: unknown };
-    return typeof description === "string" ? { description } : {};
-  } catch {
-    return {};
-  }
+async function faultIn(response: Response): Promise<string | undefined> {
+  const document = jsonOf(await response.text().catch(() => ""));
+  const description = isObject(document) ? document["error_description"] : undefined;
+  return typeof description === "string" ? description : undefined;
 }

@@ -2,9 +2,9 @@ import { chmodSync, readFileSync, statSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import path from "node:path";
 
-import { type LocalCode, UserError } from "../core/errors.js";
+import { failure, type UserError } from "../core/errors.js";
 import { makeDirectory, writeBeside } from "../output/write-file.js";
-import { isWord, shellWord } from "../output/text.js";
+import { isObject, isWord, jsonOf, shellWord } from "../output/text.js";
 
 /** What `svc auth login` got: a token that may do what its user may do. */
 export interface Session {
@@ -114,8 +114,8 @@ export class SessionStore {
 
   get #home(): string {
     if (this.#directory !== null) return this.#directory;
-    throw new UserError(
-      "SESSION_NOT_SAVED" satisfies LocalCode,
+    throw failure(
+      "SESSION_NOT_SAVED",
       "there is no home directory to keep a session in",
       "set HOME to an absolute path, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION instead of signing in",
     );
@@ -145,11 +145,10 @@ export class SessionStore {
     } catch (error) {
       const { code = "" } = error as NodeJS.ErrnoException;
       const isFull = code === "ENOSPC" || code === "EDQUOT";
-      throw new UserError(
-        "SESSION_NOT_SAVED" satisfies LocalCode,
+      throw failure(
+        "SESSION_NOT_SAVED",
         `a session cannot be kept in ${directory} (${code})`,
         `${isFull ? "make room there" : "make it a directory that you may write to"}, set XDG_CONFIG_HOME to another, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION`,
-        {},
         error,
       );
     }
@@ -167,14 +166,7 @@ function goodOf(entries: Entries): Sessions {
 
 /** What a file holds for each service; undefined where it is no file of ours. */
 function parse(text: string): Entries | undefined {
-  let document: unknown;
-  try {
-    document = JSON.parse(text);
-  } catch {
-    // Not JSON: the caller says what to do about it.
-    return undefined;
-  }
-  const sessions = memberOf(document, "sessions");
+  const sessions = memberOf(jsonOf(text), "sessions");
   return isObject(sessions) ? sessions : undefined;
 }
 
@@ -193,10 +185,6 @@ function memberOf(value: unknown, name: string): unknown {
   return isObject(value) ? value[name] : undefined;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function invalid(message: string, fix: string, cause?: unknown): UserError {
-  return new UserError("SESSION_FILE_INVALID" satisfies LocalCode, message, fix, {}, cause);
+  return failure("SESSION_FILE_INVALID", message, fix, cause);
 }

@@ -1,13 +1,14 @@
-import type { Organization } from "../client/answers.js";
 import { setTimeout } from "node:timers/promises";
+
 import type { Context } from "../core/command.js";
-import { cancelled, type LocalCode, UserError } from "../core/errors.js";
+import { cancelled, failure, type LocalCode, UserError } from "../core/errors.js";
 import { ask, canAsk } from "../output/change.js";
 import { interruption } from "../output/interruption.js";
 import type { Io } from "../output/out.js";
 import { plural, printable, span } from "../output/text.js";
+import type { Organization } from "./answers.js";
 import { type DeviceCodes, OAuthClient, OAuthRefusal } from "./oauth.js";
-import { listed, organizationsOf } from "./organizations.js";
+import { listed, organizationsOf } from "./pages.js";
 import type { Session } from "./session.js";
 
 /** Whether a browser that is opened here is seen by the person who waits: there is a screen, and it is that of this machine. */
@@ -128,16 +129,13 @@ function addressOf({ verification_uri, verification_uri_complete }: DeviceCodes)
 
 function instructions(bold: (text: string) => string, base: string, codes: DeviceCodes): string {
   const { user_code, verification_uri, verification_uri_complete, expires_in } = codes;
-  const typed =
-    verification_uri_complete === undefined
-      ? []
-      : [`On another device, open ${printable(verification_uri)} and type the code.`];
+  const typed = `On another device, open ${printable(verification_uri)} and type the code.`;
   return [
     `To sign in to ${base}, open this address and approve the code ${bold(printable(user_code))}:`,
     "",
     `  ${bold(printable(addressOf(codes)))}`,
     "",
-    ...typed,
+    ...(verification_uri_complete === undefined ? [] : [typed]),
     `The code is good for ${span(expires_in * 1000) ?? "a moment"}. Ctrl+C stops waiting.`,
   ].join("\n");
 }
@@ -188,34 +186,34 @@ function refuse(error: unknown): never {
   if (!(error instanceof OAuthRefusal)) throw error;
   switch (error.error) {
     case "access_denied":
-      throw new UserError("SIGN_IN_DENIED" satisfies LocalCode, "the sign-in was denied in the browser", AGAIN);
+      throw failure("SIGN_IN_DENIED", "the sign-in was denied in the browser", AGAIN);
     case "expired_token":
       throw expired();
     case "temporarily_unavailable": {
       const wait = error.retryAfter === undefined ? "in a moment" : `in ${plural(error.retryAfter, "second")}`;
-      throw new UserError("SIGN_IN_FAILED" satisfies LocalCode, reasonOf(error), `try again ${wait}`);
+      throw failure("SIGN_IN_FAILED", reasonOf(error), `try again ${wait}`);
     }
     default:
-      throw new UserError("SIGN_IN_FAILED" satisfies LocalCode, `the service refused: ${reasonOf(error)}`, AGAIN);
+      throw failure("SIGN_IN_FAILED", `the service refused: ${reasonOf(error)}`, AGAIN);
   }
 }
 
 function expired(): UserError {
-  const message = "nobody approved the sign-in in time, and its code has expired";
-  return new UserError("SIGN_IN_EXPIRED" satisfies LocalCode, message, AGAIN);
+  return failure("SIGN_IN_EXPIRED", "nobody approved the sign-in in time, and its code has expired", AGAIN);
 }
 
 /** What there is to keep of a token: whose it is, and the organization to work in. */
 async function sessionOf(
-  { api, io, out }: Context,
+  context: Context,
   { accessToken, expiresAt }: { accessToken: string; expiresAt: string },
   wanted: string | undefined,
   signal: AbortSignal,
 ): Promise<SignedIn> {
+  const { api } = context;
   const by = { accessToken, organizationFrom: "session" } as const;
   const session = { accessToken, expiresAt, email: "", organization: { id: "", slug: "" } };
   const mine = await organizationsOf(api.as({ ...by, session }), signal);
-  const { id, slug } = wanted === undefined ? await choose(io, out, mine, signal) : named(wanted, mine);
+  const { id, slug } = wanted === undefined ? await choose(context, mine, signal) : named(wanted, mine);
   const { data } = await api
     .as({ ...by, session, organization: id })
     .get<{ user: { email: string }; organization: Organization }>("/whoami", ["user", "organization"], {}, signal);
@@ -231,20 +229,14 @@ function named(wanted: string, mine: readonly Organization[]): Organization {
 
 const ASK_OWNER = "ask an owner of an organization to invite you, then sign in again";
 
-async function choose(
-  io: Context["io"],
-  out: Context["out"],
-  mine: readonly Organization[],
-  signal: AbortSignal,
-): Promise<Organization> {
+async function choose({ io, out }: Context, mine: readonly Organization[], signal: AbortSignal): Promise<Organization> {
   const [first] = mine;
   if (first === undefined) throw required("you are in no organization", ASK_OWNER);
   if (mine.length === 1) return first;
   const several = `you are in ${mine.length} organizations`;
   if (!canAsk(io)) throw required(several, `sign in with --organization and one of: ${listed(mine)}`);
-  out.note(
-    ["You are in several organizations:", ...mine.map((one, index) => `  ${index + 1}  ${listed([one])}`)].join("\n"),
-  );
+  const numbered = mine.map((one, index) => `  ${index + 1}  ${listed([one])}`);
+  out.note(["You are in several organizations:", ...numbered].join("\n"));
   for (;;) {
     const answer = (await ask(io, `Which one to work in? (1–${mine.length}) `, signal)).trim();
     const chosen = mine[Number(answer) - 1] ?? mine.find(({ id, slug }) => id === answer || slug === answer);
@@ -254,5 +246,5 @@ async function choose(
 }
 
 function required(message: string, fix: string): UserError {
-  return new UserError("ORGANIZATION_REQUIRED" satisfies LocalCode, message, fix);
+  return failure("ORGANIZATION_REQUIRED", message, fix);
 }

@@ -1,7 +1,7 @@
 import type { Finding } from "../client/answers.js";
 import { defineCommand, projectOptions } from "../core/command.js";
 import type { Column } from "../output/table.js";
-import { distance, number, plural, printable } from "../output/text.js";
+import { distance, isObject, number, plural, printable } from "../output/text.js";
 
 type Row = Record<string, unknown>;
 
@@ -12,7 +12,7 @@ type DetailList = { names: string[] } | { rows: Row[] };
 function listsOf({ details }: Finding): DetailList[] {
   return Object.values(details)
     .filter((list): list is unknown[] => Array.isArray(list) && list.length > 0)
-    .map((list) => (list.every(isRow) ? { rows: list } : { names: list.map(String) }));
+    .map((list) => (list.every(isObject) ? { rows: list } : { names: list.map(String) }));
 }
 
 /** A column for each member of the rows; instants as how long ago they were. */
@@ -26,10 +26,6 @@ function columnsOf(rows: readonly Row[], now: number): Column<Row>[] {
       ...(values.every((value) => typeof value === "number") ? { align: "right" as const, fixed: true as const } : {}),
     };
   });
-}
-
-function isRow(item: unknown): item is Row {
-  return typeof item === "object" && item !== null && !Array.isArray(item);
 }
 
 /** `lastSeenAt` as `Last seen at`. */
@@ -91,13 +87,9 @@ export default defineCommand({
 
 /** `2 problems, 1 warning and 1 hint`. */
 function inTotal(findings: readonly Finding[]): string {
-  const count = (severity: Finding["severity"]): number =>
-    findings.filter((finding) => finding.severity === severity).length;
-  const parts = [
-    [count("problem"), "problem"],
-    [count("warning"), "warning"],
-    [count("info"), "hint"],
-  ] as const;
-  const words = parts.filter(([number]) => number > 0).map(([number, word]) => plural(number, word));
+  const words = Object.entries({ problem: "problem", warning: "warning", info: "hint" }).flatMap(([severity, word]) => {
+    const count = findings.filter((finding) => finding.severity === severity).length;
+    return count > 0 ? [plural(count, word)] : [];
+  });
   return [words.slice(0, -1).join(", "), words.at(-1)].filter((part) => part !== "").join(" and ");
 }

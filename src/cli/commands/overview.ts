@@ -1,6 +1,7 @@
 import type { Overview } from "../client/answers.js";
 import { defineCommand, projectOptions } from "../core/command.js";
 import { fields } from "../output/fields.js";
+import type { Column } from "../output/table.js";
 import { number } from "../output/text.js";
 
 export default defineCommand({
@@ -11,52 +12,31 @@ export default defineCommand({
     const { data } = answer;
     // Not above: the help of this command must not wait for what draws a table.
     const { table } = await import("../output/table.js");
-    const totals = fields(out, [
-      ["Project", `${settings.project}, ${data.environment}`],
-      ["Model", data.configVersion ?? "none deployed yet"],
-      ["Customers", customersInWords(data)],
-      ["Events", eventsInWords(data.events)],
-      ["Emissions", number(sum(Object.values(data.emissions)))],
-      ["Webhooks", webhooksInWords(data.webhooks)],
+    const totals = fields(out, {
+      Project: `${settings.project}, ${data.environment}`,
+      Model: data.configVersion ?? "none deployed yet",
+      Customers: customersInWords(data),
+      Events: eventsInWords(data.events),
+      Emissions: number(Object.values(data.emissions).reduce((total, one) => total + one, 0)),
+      Webhooks: webhooksInWords(data.webhooks),
+    });
+    const share = (part: number) => (data.customers === 0 ? "" : `${((100 * part) / data.customers).toFixed(1)} %`);
+    const section = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
+      rows.length === 0 ? "" : table(out, columns, rows);
+    const funnel = section(data.lifecycle, [
+      { title: "Lifecycle", value: ({ state }) => state },
+      { title: "Now", value: ({ customers }) => number(customers), align: "right" },
+      { title: "Share", value: ({ customers }) => share(customers), align: "right" },
+      { title: "Ever", value: ({ everEntered }) => number(everEntered), align: "right" },
     ]);
-    out.result(answer, () => [totals, funnel(), sizes()].filter((part) => part !== "").join("\n\n"));
-
-    function funnel(): string {
-      if (data.lifecycle.length === 0) return "";
-      return table(
-        out,
-        [
-          { title: "Lifecycle", value: ({ state }) => state },
-          { title: "Now", value: ({ customers }) => number(customers), align: "right" },
-          { title: "Share", value: ({ customers }) => share(customers, data.customers), align: "right" },
-          { title: "Ever", value: ({ everEntered }) => number(everEntered), align: "right" },
-        ],
-        data.lifecycle,
-      );
-    }
-
-    function sizes(): string {
-      if (data.segments.length === 0) return "";
-      return table(
-        out,
-        [
-          { title: "Segment", value: ({ segment }) => segment },
-          { title: "Members", value: ({ members }) => number(members), align: "right" },
-          { title: "Share", value: ({ members }) => share(members, data.customers), align: "right" },
-        ],
-        data.segments,
-      );
-    }
+    const sizes = section(data.segments, [
+      { title: "Segment", value: ({ segment }) => segment },
+      { title: "Members", value: ({ members }) => number(members), align: "right" },
+      { title: "Share", value: ({ members }) => share(members), align: "right" },
+    ]);
+    out.result(answer, () => [totals, funnel, sizes].filter((part) => part !== "").join("\n\n"));
   },
 });
-
-function sum(numbers: number[]): number {
-  return numbers.reduce((total, one) => total + one, 0);
-}
-
-function share(part: number, whole: number): string {
-  return whole === 0 ? "" : `${((100 * part) / whole).toFixed(1)} %`;
-}
 
 function customersInWords({ customers, customersSetAside }: Overview): string {
   if (customersSetAside === 0) return number(customers);

@@ -3,8 +3,8 @@ import type { Api } from "../client/api.js";
 import { defineCommand } from "../core/command.js";
 import { UserError } from "../core/errors.js";
 import { fields } from "../output/fields.js";
-import { listed, organizationsOf } from "../client/organizations.js";
-import { distance, localTime, printable } from "../output/text.js";
+import { listed, organizationsOf } from "../client/pages.js";
+import { printable } from "../output/text.js";
 
 /** In whose name requests are made. */
 export interface Whoami {
@@ -19,21 +19,16 @@ export default defineCommand({
     const [{ user, organization }, organizations] = await whoami(api, organizationFrom);
     const where = settings.apiUrl;
     const others = organizations.filter(({ id }) => id !== organization.id);
-    const credentials =
-      session === undefined ? { from: "SVC_ACCESS_TOKEN" } : { from: "session", expiresAt: session.expiresAt };
+    const credentials = session ? { from: "session", expiresAt: session.expiresAt } : { from: "SVC_ACCESS_TOKEN" };
+    const ends = session && `until ${out.at(session.expiresAt)} (${out.ago(session.expiresAt)})`;
     out.result({ document: { user, organization, api: { url: where }, credentials, organizations } }, () =>
-      fields(out, [
-        ["User", printable(user.email)],
-        ["Organization", printable(`${organization.slug} (${organization.id}), as ${organization.role}`)],
-        ["API", where],
-        [
-          "Signed in",
-          session === undefined
-            ? "by SVC_ACCESS_TOKEN"
-            : `until ${localTime(session.expiresAt, out.timeZone)} (${distance(session.expiresAt, out.now)})`,
-        ],
-        ...(others.length === 0 ? [] : [["Also in", listed(others)] as const]),
-      ]),
+      fields(out, {
+        User: printable(user.email),
+        Organization: printable(`${organization.slug} (${organization.id}), as ${organization.role}`),
+        API: where,
+        "Signed in": ends ?? "by SVC_ACCESS_TOKEN",
+        "Also in": others.length === 0 ? undefined : listed(others),
+      }),
     );
   },
 });

@@ -1,9 +1,8 @@
 // The only file that knows the parser of command lines. It turns commands, which are data, into yargs' builders, and what yargs
 // found into values; nothing runs inside yargs.
-import type { ListedCommand } from "./command.js";
 import yargs, { type Argv } from "yargs";
 
-import { type AnyCommand, type Option, type Options, sharedOptions } from "./command.js";
+import { type AnyCommand, type ListedCommand, type Option, type Options, sharedOptions } from "./command.js";
 import { UsageError } from "./errors.js";
 import { optionName, readValues } from "./values.js";
 import { candidates, commands, nouns } from "./registry.js";
@@ -172,19 +171,17 @@ function withOptions(parser: Argv, options: Options, group: string, global = tru
   );
 }
 
+const YARGS_TYPES = { flag: "boolean", text: "string", integer: "string", list: "array" } as const;
+
 function yargsOption(option: Option) {
-  const flag = option.type === "flag";
+  const { type, describe, alias } = option;
+  const otherwise = type === "integer" ? option.default : undefined;
   return {
-    describe: option.describe,
-    ...(option.alias === undefined ? {} : { alias: option.alias }),
-    ...(flag
-      ? { type: "boolean" as const }
-      : { type: option.type === "list" ? ("array" as const) : ("string" as const), requiresArg: true }),
-    ...(option.type === "list" ? { string: true } : {}),
-    ...(option.type === "text" && option.required ? { demandOption: true } : {}),
-    ...(option.type === "integer" && option.default !== undefined
-      ? { defaultDescription: String(option.default) }
-      : {}),
+    ...{ type: YARGS_TYPES[type], describe, requiresArg: type !== "flag" },
+    ...(alias === undefined ? {} : { alias }),
+    ...(type === "list" ? { string: true } : {}),
+    ...(type === "text" && option.required ? { demandOption: true } : {}),
+    ...(otherwise === undefined ? {} : { defaultDescription: String(otherwise) }),
   };
 }
 
@@ -221,10 +218,8 @@ async function notACommand(raw: RawArguments, found: Found, options: ParseOption
 
 function oneTooMany(extra: string, listed: ListedCommand): UsageError {
   const words = `${listed.path} `;
-  const meant = nearest(
-    extra,
-    verbsOf(listed.path).map(({ path }) => path.slice(words.length)),
-  );
+  const verbs = verbsOf(listed.path).map(({ path }) => path.slice(words.length));
+  const meant = nearest(extra, verbs);
   const hint = meant === undefined ? "" : `; did you mean "svc ${words}${meant}"?`;
   return new UsageError(`the argument ${JSON.stringify(extra)} is one too many${hint}`, seeHelp({ listed }));
 }
@@ -247,16 +242,14 @@ function refuseUnknown(raw: RawArguments, options: Options, positionals: readonl
 /** yargs' complaints in our words. */
 function explain(error: unknown, found: Found, command: AnyCommand | undefined): unknown {
   if (!(error instanceof Error) || error.name !== "YError") return error;
-  const missing = /^Missing required arguments?: (.*)$/.exec(error.message)?.[1];
-  if (missing !== undefined) return new UsageError(`missing ${missing.replace(/[^, ]+/g, "--$&")}`, seeHelp(found));
-  const given = /^Not enough non-option arguments: got (\d+)/.exec(error.message)?.[1];
-  if (given !== undefined) {
-    const names = Object.keys(command?.args ?? {}).slice(Number(given));
-    return new UsageError(`missing ${names.map((name) => `<${name}>`).join(", ")}`, seeHelp(found));
-  }
-  const empty = /^Not enough arguments following: (.*)$/.exec(error.message)?.[1];
-  if (empty !== undefined) return new UsageError(`--${empty} needs a value`, seeHelp(found));
-  return new UsageError(error.message, seeHelp(found));
+  const { message } = error;
+  const missing = /^Missing required arguments?: (.*)$/.exec(message)?.[1]?.replace(/[^, ]+/g, "--$&");
+  const given = /^Not enough non-option arguments: got (\d+)/.exec(message)?.[1];
+  const names = Object.keys(command?.args ?? {}).slice(Number(given ?? 0));
+  const lacks = missing ?? (given === undefined ? undefined : names.map((name) => `<${name}>`).join(", "));
+  const empty = /^Not enough arguments following: (.*)$/.exec(message)?.[1];
+  const told = lacks !== undefined ? `missing ${lacks}` : empty !== undefined ? `--${empty} needs a value` : message;
+  return new UsageError(told, seeHelp(found));
 }
 
 function seeHelp({ listed, noun }: Found): string {

@@ -14,38 +14,22 @@ export interface Context {
   registry: CommandRegistry;
 }
 
-/** A switch: absent means false. */
-export interface FlagOption {
-  type: "flag";
+interface Described {
   describe: string;
   alias?: string;
 }
+
+/** A switch: absent means false. */
+type FlagOption = Described & { type: "flag" };
 
 /** A text; one of `choices` where they are given. An empty text is refused. */
-export interface TextOption {
-  type: "text";
-  describe: string;
-  alias?: string;
-  choices?: readonly string[];
-  required?: true;
-}
+type TextOption = Described & { type: "text"; choices?: readonly string[]; required?: true };
 
 /** A whole number in [min, max]. */
-export interface IntegerOption {
-  type: "integer";
-  describe: string;
-  alias?: string;
-  min: number;
-  max: number;
-  default?: number;
-}
+type IntegerOption = Described & { type: "integer"; min: number; max: number; default?: number };
 
 /** A text that may be given several times; absent means an empty list. */
-export interface ListOption {
-  type: "list";
-  describe: string;
-  alias?: string;
-}
+type ListOption = Described & { type: "list" };
 
 export type Option = FlagOption | TextOption | IntegerOption | ListOption;
 
@@ -58,21 +42,14 @@ export type Positional = string | { describe: string; optional?: true; choices?:
 /** Positional arguments in their order. */
 export type Positionals = Readonly<Record<string, Positional>>;
 
+type TextOf<O> = O extends { choices: readonly (infer C)[] } ? C : string;
 type ValueOf<O extends Option> = O extends FlagOption
   ? boolean
   : O extends ListOption
     ? string[]
     : O extends IntegerOption
-      ? O extends { default: number }
-        ? number
-        : number | undefined
-      : O extends { choices: readonly (infer C)[] }
-        ? O extends { required: true }
-          ? C
-          : C | undefined
-        : O extends { required: true }
-          ? string
-          : string | undefined;
+      ? number | (O extends { default: number } ? never : undefined)
+      : TextOf<O> | (O extends { required: true } ? never : undefined);
 
 type ArgumentOf<P extends Positional> = P extends { optional: true } ? string | undefined : string;
 type ValuesOf<A extends Positionals> = string extends keyof A ? unknown : { readonly [K in keyof A]: ArgumentOf<A[K]> };

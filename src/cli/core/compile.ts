@@ -2,7 +2,7 @@ import type { Diagnostic } from "../../dsl-compiler/index.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
 import type { Context } from "./command.js";
 import { countDiagnostics } from "../output/diagnostics.js";
-import { type LocalCode, UserError } from "./errors.js";
+import { failure, type UserError } from "./errors.js";
 import { printable } from "../output/text.js";
 
 export interface CompiledProject {
@@ -24,19 +24,16 @@ export async function compile({ settings, out }: Context, signal?: AbortSignal):
   const result = await compileProject(settings.directory, { types: true, onOutput, ...(signal && { signal }) });
   signal?.throwIfAborted();
   if (result.ok) return result;
-  throw new UserError(
-    "CONFIG_INVALID" satisfies LocalCode,
-    `the model has ${countDiagnostics(result.diagnostics)}`,
-    undefined,
-    { diagnostics: result.diagnostics },
-  );
+  const { diagnostics } = result;
+  throw failure("CONFIG_INVALID", `the model has ${countDiagnostics(diagnostics)}`, undefined, undefined, {
+    diagnostics,
+  });
 }
 
 /** The failure of a model whose warnings count. */
 export function warningsBlock(warnings: readonly Diagnostic[], fix: string): UserError {
-  return new UserError("CONFIG_WARNINGS" satisfies LocalCode, `the model has ${countDiagnostics(warnings)}`, fix, {
-    diagnostics: warnings,
-  });
+  const message = `the model has ${countDiagnostics(warnings)}`;
+  return failure("CONFIG_WARNINGS", message, fix, undefined, { diagnostics: warnings });
 }
 
 /** The last lines are what is being debugged; a terminal needs no more. */

@@ -65,9 +65,20 @@ export class UserError extends Error {
   }
 }
 
+/** A failure that the command line finds itself. */
+export function failure(
+  code: LocalCode,
+  message: string,
+  fix?: string,
+  cause?: unknown,
+  details: ErrorDetails = {},
+): UserError {
+  return new UserError(code, message, fix, details, cause);
+}
+
 /** Ended by whoever began it, before it changed anything. */
 export function cancelled(cause?: unknown): UserError {
-  return new UserError("CANCELLED" satisfies LocalCode, "cancelled, nothing was changed", undefined, {}, cause);
+  return failure("CANCELLED", "cancelled, nothing was changed", undefined, cause);
 }
 
 /** A command line that cannot be understood. */

@@ -1,15 +1,16 @@
 import { randomUUID } from "node:crypto";
+import { inspect } from "node:util";
 
 import { parse } from "./adapter.js";
 import { Api } from "../client/api.js";
-import type { Context } from "./command.js";
-import { UsageError } from "./errors.js";
-import { reportFailure } from "./failure.js";
+import type { Context, Positionals, sharedOptions, Values } from "./command.js";
+import { failure, UsageError, UserError } from "./errors.js";
 import { type Io, Out } from "../output/out.js";
+import { printable } from "../output/text.js";
 import { commands, nouns } from "./registry.js";
 import { SessionStore } from "../client/session.js";
 import { Settings } from "./settings.js";
-import { version } from "./version.js";
+import { version } from "./package.js";
 
 const HELP_COLUMNS_MAX = 120;
 const HELP_COLUMNS = 100;
@@ -49,15 +50,8 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-interface SharedValues {
-  json: boolean;
-  noColor: boolean;
-  debug: boolean;
-  directory?: string;
-  env?: string;
-  project?: string;
-  noAi: boolean;
-}
+/** Of options that every command takes, and of the one that most do. */
+type SharedValues = Values<Positionals, typeof sharedOptions> & { project?: string };
 
 async function context(io: Io, out: Out, values: SharedValues, requestId: string): Promise<Context> {
   const { directory, env: environment, project } = values;
@@ -69,4 +63,50 @@ async function context(io: Io, out: Out, values: SharedValues, requestId: string
 /** Whether a variable that is a switch is on: whoever sets it to anything but 0 means it. */
 function isSet(variable: string | undefined): boolean {
   return variable !== undefined && !["", "0", "false"].includes(variable);
+}
+
+/**
+ * Tells why a run failed: with `--json` as the API's error envelope on standard output, otherwise, and where half a document stands there,
+ * in one line on standard error, below its diagnostics where there are any.
+ *
+ * @returns the exit code.
+ */
+export async function reportFailure(out: Out, thrown: unknown, requestId: string, debug: boolean): Promise<number> {
+  const error = thrown instanceof UserError ? thrown : internal(thrown);
+  if (debug) out.note(inspect(thrown));
+  if (out.json && !out.isBegun) out.print(JSON.stringify({ error: envelope(error, requestId) }));
+  else out.note(await inWords(out, error));
+  return error.exitCode;
+}
+
+function internal(thrown: unknown): UserError {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const fix = "this is a fault in svc: run `svc --debug …` and report what it prints";
+  return failure("INTERNAL_ERROR", `something failed inside svc: ${message}`, fix);
+}
+
+function envelope({ code, message, fix, details }: UserError, requestId: string): object {
+  return { code, message, requestId, ...(fix === undefined ? {} : { fix }), ...details };
+}
+
+async function inWords({ errorStyle }: Out, { code, message, fix, details }: UserError): Promise<string> {
+  const { diagnostics = [], field, reason, requestId } = details;
+  const said = [message, reason, fix].filter((part) => part !== undefined).map(sentence);
+  if (field !== undefined) said.push(`Field: ${printable(field)}.`);
+  // What the service could not do is found in its log by this.
+  if (code === "INTERNAL_ERROR" && requestId !== undefined) said.push(`Request: ${printable(requestId)}.`);
+  const line = `${errorStyle.red("error")} ${errorStyle.dim(`[${printable(code)}]`)}: ${said.join(" ")}`;
+  // A single diagnostic only says the message again.
+  const repeated = diagnostics.length === 1 && (diagnostics[0] as { message?: string }).message === message;
+  if (diagnostics.length === 0 || repeated) return line;
+  // Not above: what measures their texts takes long to load, and every command loads this file.
+  const { showDiagnostics } = await import("../output/diagnostics.js");
+  return `${showDiagnostics(diagnostics, errorStyle)}\n${line}`;
+}
+
+/** A text as a sentence of its own, whether or not it came as one. */
+function sentence(text: string): string {
+  // A name such as `svc.config.ts` or an address keeps its first letter.
+  const shown = printable(text.trim()).replace(/^[a-z](?=[a-z]*(?:[ ,]|:(?!\/)))/, (letter) => letter.toUpperCase());
+  return /[.?!…]$/.test(shown) ? shown : `${shown}.`;
 }

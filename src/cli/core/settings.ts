@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 
-import { type LocalCode, UsageError, UserError } from "./errors.js";
+import { failure, UsageError, type UserError } from "./errors.js";
 import type { Io } from "../output/out.js";
 import type { Session, SessionStore } from "../client/session.js";
 import { slugMistake } from "../commands/init/names.js";
-import { isWord, localTime } from "../output/text.js";
+import { isObject, isWord, localTime } from "../output/text.js";
 
 export const ENVIRONMENTS = ["test", "live"] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
@@ -90,11 +90,16 @@ export class Settings {
       throw new UsageError(`--project is no slug of a project: ${JSON.stringify(said)}`, mistake);
     const project = said ?? this.#config.project;
     if (project !== undefined) return project;
-    throw new UserError(
-      "PROJECT_REQUIRED" satisfies LocalCode,
+    throw failure(
+      "PROJECT_REQUIRED",
       `no project was named, neither by --project nor by "project" of ${CONFIG_FILE}`,
       "run the command in a project's directory, or add --project <slug>",
     );
+  }
+
+  /** Where a change is made, for the question before it. */
+  get place(): string {
+    return `${this.environment} of project ${this.project} at ${this.apiUrl}`;
   }
 
   /** Whether SVC_ACCESS_TOKEN is set, which is used instead of any session. */
@@ -113,8 +118,8 @@ export class Settings {
     const variable = this.#header("SVC_ORGANIZATION");
     const organization = variable ?? this.#config.organization ?? session?.organization.id;
     if (organization === undefined) {
-      throw new UserError(
-        "ORGANIZATION_REQUIRED" satisfies LocalCode,
+      throw failure(
+        "ORGANIZATION_REQUIRED",
         "SVC_ACCESS_TOKEN is set, but SVC_ORGANIZATION is not",
         "set SVC_ORGANIZATION to the organization's id",
       );
@@ -134,8 +139,8 @@ export class Settings {
     const session = this.sessions.of(base);
     if (session === undefined) {
       const others = Object.keys(this.sessions.all());
-      throw new UserError(
-        "NOT_SIGNED_IN" satisfies LocalCode,
+      throw failure(
+        "NOT_SIGNED_IN",
         others.length === 0
           ? `you are not signed in to ${base}`
           : `you are not signed in to ${base}, only to ${others.join(", ")}`,
@@ -143,8 +148,8 @@ export class Settings {
       );
     }
     if (Date.parse(session.expiresAt) <= this.#io.now()) {
-      throw new UserError(
-        "NOT_SIGNED_IN" satisfies LocalCode,
+      throw failure(
+        "NOT_SIGNED_IN",
         `your session at ${base} ended on ${localTime(session.expiresAt, this.#io.timeZone)}`,
         "sign in again: `svc auth login`",
       );
@@ -159,8 +164,8 @@ export class Settings {
     const source = this.#variable(name) === undefined ? "SVC_API_KEY" : name;
     const key = this.#header(source);
     if (key === undefined) {
-      throw new UserError(
-        "API_KEY_REQUIRED" satisfies LocalCode,
+      throw failure(
+        "API_KEY_REQUIRED",
         `there is no ingestion key for ${environment}`,
         `set ${name} or SVC_API_KEY to a key of that environment`,
       );
@@ -219,19 +224,17 @@ function readConfig(directory: string): ConfigFile {
 }
 
 function checkConfig(config: unknown, file: string): ConfigFile {
-  if (typeof config !== "object" || config === null || Array.isArray(config)) {
-    throw invalidFile(`${file} does not hold a JSON object`, 'write { "project": "<slug>" }');
+  if (!isObject(config)) throw invalidFile(`${file} does not hold a JSON object`, 'write { "project": "<slug>" }');
+  const { project, defaultEnvironment, apiUrl, organization } = config;
+  const rules: Record<keyof ConfigFile, [isKept: boolean, rule: string]> = {
+    project: [typeof project === "string" && slugMistake(project) === undefined, "the slug of the project"],
+    defaultEnvironment: [ENVIRONMENTS.includes(defaultEnvironment as Environment), '"test" or "live"'],
+    apiUrl: [typeof apiUrl === "string", "the address of the service"],
+    organization: [isWord(organization), "the id of the organization"],
+  };
+  for (const [name, [isKept, rule]] of Object.entries(rules)) {
+    if (config[name] !== undefined && !isKept) throw invalidFile(`"${name}" of ${file} is wrong`, `make it ${rule}`);
   }
-  const { project, defaultEnvironment, apiUrl, organization } = config as Record<string, unknown>;
-  const wrong = (name: string, rule: string) => invalidFile(`"${name}" of ${file} is wrong`, `make it ${rule}`);
-  if (project !== undefined && (typeof project !== "string" || slugMistake(project) !== undefined)) {
-    throw wrong("project", "the slug of the project");
-  }
-  if (defaultEnvironment !== undefined && !ENVIRONMENTS.includes(defaultEnvironment as Environment)) {
-    throw wrong("defaultEnvironment", '"test" or "live"');
-  }
-  if (apiUrl !== undefined && typeof apiUrl !== "string") throw wrong("apiUrl", "the address of the service");
-  if (organization !== undefined && !isWord(organization)) throw wrong("organization", "the id of the organization");
   return config;
 }
 
@@ -247,9 +250,9 @@ function httpUrl(text: string, source: string): string {
 }
 
 function invalid(message: string, fix: string): UserError {
-  return new UserError("INVALID_SETTING" satisfies LocalCode, message, fix);
+  return failure("INVALID_SETTING", message, fix);
 }
 
 function invalidFile(message: string, fix: string, cause?: unknown): UserError {
-  return new UserError("CONFIG_FILE_INVALID" satisfies LocalCode, message, fix, {}, cause);
+  return failure("CONFIG_FILE_INVALID", message, fix, cause);
 }

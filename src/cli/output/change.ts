@@ -2,9 +2,9 @@
 // terminal without cursor movement and leave standard output clean. A library of prompts would add widgets that nothing here uses.
 import { createInterface } from "node:readline/promises";
 
-import { mayBeDone } from "../client/api.js";
+import { mayBeDone } from "../client/failures.js";
 import type { Context } from "../core/command.js";
-import { cancelled, type LocalCode, UserError } from "../core/errors.js";
+import { cancelled, failure, UserError } from "../core/errors.js";
 import { beforeEnd, interruption } from "./interruption.js";
 import type { Io } from "./out.js";
 import { printable, shellWord } from "./text.js";
@@ -138,7 +138,28 @@ function pipedLine({ stdin }: Io): Promise<string> {
 }
 
 function required(message: string, fix: string): UserError {
-  return new UserError("CONFIRMATION_REQUIRED" satisfies LocalCode, message, fix);
+  return failure("CONFIRMATION_REQUIRED", message, fix);
+}
+
+/** A change that is asked about, and made once the answer is yes; instead of a word, `--yes` does. */
+export interface Change<T> extends Omit<ConfirmationOptions, "yesSuffices"> {
+  /** Looks at something that is to be told even so. */
+  before?: () => Promise<void>;
+  /** What is asked, about what is changed there. */
+  question: (place: string) => string | Promise<string>;
+  /** The command that shows whether it was carried out. */
+  seen: string;
+  request: (signal: AbortSignal) => Promise<T>;
+}
+
+/** Asks whether to make a change, and makes it. What would fail in the end anyway does so before anybody is asked. */
+export async function change<T>(context: Context, { before, question, seen, request, ...what }: Change<T>): Promise<T> {
+  const { place } = context.settings;
+  context.settings.credentials();
+  const confirm = await confirmation(context, { ...what, ...(what.word !== undefined && { yesSuffices: true }) });
+  await before?.();
+  if (!what.yes) await confirm(await question(place));
+  return outcomeOf(seen, request);
 }
 
 /**
@@ -163,5 +184,5 @@ export async function outcomeOf<T>(seen: string, request: (signal: AbortSignal) 
 
 function unknown(why: string, seen: string, cause: unknown): UserError {
   const message = `${why}; it is not known whether this was carried out`;
-  return new UserError("OUTCOME_UNKNOWN" satisfies LocalCode, message, `see for yourself: ${seen}`, {}, cause);
+  return failure("OUTCOME_UNKNOWN", message, `see for yourself: ${seen}`, cause);
 }

@@ -15,17 +15,21 @@ export interface Interruption {
   release: () => void;
 }
 
+/** Handles signals until what it returns is called: then they end the process again. */
+function onSignals(names: readonly NodeJS.Signals[], handle: (name: NodeJS.Signals) => void): () => void {
+  for (const name of names) process.on(name, handle);
+  return () => {
+    for (const name of names) process.off(name, handle);
+  };
+}
+
 /** Turns the first Ctrl+C, or SIGTERM, into an abort; a second one ends the process at once. */
 export function interruption(names: readonly NodeJS.Signals[] = ENDINGS): Interruption {
   const stop = new AbortController();
-  const release = (): void => {
-    for (const name of names) process.off(name, onSignal);
-  };
-  const onSignal = (): void => {
+  const release = onSignals(names, () => {
     release();
     stop.abort();
-  };
-  for (const name of names) process.on(name, onSignal);
+  });
   const caused = async (): Promise<boolean> => {
     // The signal is there already, but is read only when the event loop waits again: the first turn may end before that, the second not.
     for (let turn = 0; turn < 2 && !stop.signal.aborted; turn++) await setImmediate();
@@ -65,14 +69,15 @@ export async function cancellable<T>(run: (stop: AbortSignal) => Promise<T>): Pr
 
 /** Does something at once before a signal ends the process, which it does all the same; returns what takes that back. */
 export function beforeEnd(tidy: () => void): () => void {
-  const release = (): void => {
-    for (const name of ALL_ENDINGS) process.off(name, onSignal);
-  };
-  const onSignal = (name: NodeJS.Signals): void => {
+  const release = onSignals(ALL_ENDINGS, (name) => {
     tidy();
     release();
     process.kill(process.pid, name);
-  };
-  for (const name of ALL_ENDINGS) process.on(name, onSignal);
+  });
   return release;
+}
+
+/** Keeps signals from ending the process, until what it returns is called. */
+export function noEnd(): () => void {
+  return onSignals(ALL_ENDINGS, () => undefined);
 }

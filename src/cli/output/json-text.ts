@@ -35,6 +35,12 @@ export function elementTexts(text: string): string[] {
   return elements;
 }
 
+/** The properties of an event, of which this is the JSON text; empty where it has none. */
+export function propertiesIn(event: string): string {
+  const text = memberTexts(event).get("properties") ?? "";
+  return text === "{}" ? "" : text;
+}
+
 const SPACE = /[ \t\r\n]*/y;
 const SCALAR = /[^\s,\]}]+/y;
 /** All up to what opens or closes a level, or a string, in which brackets say nothing. */

@@ -1,6 +1,8 @@
 import { once } from "node:events";
 import picocolors from "picocolors";
 
+import { distance, localTime } from "./text.js";
+
 /** What standard output has that is shown nowhere else, such as a key, and what to do where it could not be written. */
 export interface ShownOnce {
   what: string;
@@ -48,7 +50,7 @@ export class Out {
   /** The terminal's width; unlimited where output goes to a file or a pipe. */
   readonly columns: number;
   readonly now: number;
-  readonly timeZone: string | undefined;
+  readonly #timeZone: string | undefined;
   readonly #io: Io;
   #begun = false;
 
@@ -60,7 +62,7 @@ export class Out {
     this.errorStyle = picocolors.createColors(color && io.stderr.isTTY === true);
     this.columns = io.stdout.isTTY === true && options.isFile !== true ? (io.stdout.columns ?? 80) : Infinity;
     this.now = io.now();
-    this.timeZone = io.timeZone;
+    this.#timeZone = io.timeZone;
   }
 
   /** Prints a command's result: the one JSON document with `--json`, otherwise the text for people. */
@@ -79,6 +81,21 @@ export class Out {
   /** How the same looks in a file: without colours, however long its lines. */
   forFile(): Out {
     return new Out(this.#io, { json: false, noColor: true, isFile: true });
+  }
+
+  /** An instant in the local zone. */
+  at(iso: string): string {
+    return localTime(iso, this.#timeZone);
+  }
+
+  /** How far an instant lies from now. */
+  ago(iso: string): string {
+    return distance(iso, this.now);
+  }
+
+  /** Both, the second in brackets. */
+  atAndAgo(iso: string): string {
+    return `${this.at(iso)} ${this.style.dim(`(${this.ago(iso)})`)}`;
   }
 
   /** Writes a part of a line, or of several, to standard output. */

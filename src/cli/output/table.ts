@@ -1,8 +1,11 @@
 import Table from "cli-table3";
 import stringWidth from "string-width";
 
+import type { ApiAnswer, ApiPath, ListPage } from "../client/api.js";
+import { type ListQuery, readList } from "../client/pages.js";
+import type { Context } from "../core/command.js";
 import type { Out } from "./out.js";
-import { printable } from "./text.js";
+import { printable, shellWord } from "./text.js";
 
 export interface Column<Row> {
   title: string;
@@ -102,4 +105,36 @@ function fit<Row>(columns: readonly Column<Row>[], widths: readonly number[], to
     }
   }
   return fitted;
+}
+
+export interface PageView<Row> {
+  /** What to say instead of an empty table. */
+  none: string;
+  columns: readonly Column<Row>[];
+  /** Lines above the table. */
+  heading?: string;
+}
+
+/** Reads as much of a list as is asked for, and prints it. */
+export async function list<Row>(
+  { api, out }: Pick<Context, "api" | "out">,
+  query: ListQuery,
+  path: ApiPath,
+  view: PageView<NoInfer<Row>>,
+): Promise<void> {
+  page<Row>(out, await readList<Row>(api, path, query), view);
+}
+
+/** Prints a part of a list, and how to get the next one. */
+export function page<Row>(out: Out, answer: ApiAnswer<ListPage<Row>>, { none, columns, heading }: PageView<Row>): void {
+  const { data } = answer.data;
+  out.result(answer, () =>
+    [...(heading === undefined ? [] : [heading, ""]), data.length === 0 ? none : table(out, columns, data)].join("\n"),
+  );
+  noteMore(out, answer.data);
+}
+
+/** Says, beside what was printed, how to go on where a list does. */
+export function noteMore(out: Out, { nextCursor }: ListPage<unknown>): void {
+  if (!out.json && nextCursor !== null) out.note(`There are more: add --cursor ${shellWord(nextCursor)}`);
 }

@@ -8,7 +8,11 @@ export const UNPRINTABLE =
 
 /** Makes text that came from elsewhere safe to show on a terminal: what cannot be seen is shown as an escape. */
 export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return text.replace(UNPRINTABLE, escaped);
+}
+
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 const formats = new Map<string | undefined, Intl.DateTimeFormat>();
@@ -67,6 +71,11 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${number(count)} ${count === 1 ? one : many}`;
 }
 
+/** What brought something about, such as `event evt_1` or `timer`. */
+export function causeInWords({ type, id }: { type: string; id: string | null }): string {
+  return id === null ? type : `${type} ${id}`;
+}
+
 /** A number with separators: `60,000`. */
 export function number(value: number): string {
   return value.toLocaleString("en-US");
@@ -80,4 +89,23 @@ export function shellWord(word: string): string {
 /** Whether it is one word of printable ASCII, as tokens and ids are: it can be sent in a header as it is. */
 export function isWord(value: unknown): value is string {
   return typeof value === "string" && /^[\x21-\x7e]+$/.test(value);
+}
+
+/** What a JSON text says; undefined where it is none: the caller says so, with what there is instead. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether it is an object of JSON, and no list. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A text as JavaScript, TypeScript and Python write it; what cannot be seen, or changes the direction of what follows, as an escape. */
+export function quoted(text: string): string {
+  return JSON.stringify(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (shown) => shown.split("").map(escaped).join(""));
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, statSync } from "node:fs";
 import { link, lstat, open, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { type LocalCode, UserError } from "../core/errors.js";
+import { failure, UserError } from "../core/errors.js";
 import { cancellable } from "./interruption.js";
 
 /**
@@ -141,20 +141,15 @@ async function written(
 }
 
 function exists(file: string): UserError {
-  return new UserError(
-    "FILE_EXISTS" satisfies LocalCode,
-    `${file} is there already`,
-    "name another file, or remove it",
-  );
+  return failure("FILE_EXISTS", `${file} is there already`, "name another file, or remove it");
 }
 
 function notWritten(file: string, error: unknown): UserError {
   const { code, message } = error as NodeJS.ErrnoException;
-  return new UserError(
-    "FILE_NOT_WRITTEN" satisfies LocalCode,
+  return failure(
+    "FILE_NOT_WRITTEN",
     `${file} could not be written (${code ?? message}); nothing was left there`,
     "make room, or name a place that you may write to",
-    {},
     error,
   );
 }

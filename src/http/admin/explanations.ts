@@ -26,7 +26,7 @@ const about = {
   }),
 };
 
-export const presentScore = named(
+const presentScore = named(
   "PresentHealthScore",
   "The present score, with when, why and under which version it came about.",
   { ...healthScore.properties, scoredAt: orNull(instant), configVersion: orNull(versionName), cause: orNull(cause) },
@@ -35,7 +35,7 @@ export const presentScore = named(
 /** A condition or a measure: kind, text, expected, actual, met, missing, flipsAt and conditions, as far as it has them. */
 const tree = jsonObject("An explanation of conditions: a tree, as the conditions are one.");
 
-const healthExplanation = named("HealthExplanation", {
+export const healthExplanation = named("HealthExplanation", {
   ...about,
   score: orNull(presentScore),
   factors: orNull(
@@ -49,7 +49,7 @@ const healthExplanation = named("HealthExplanation", {
   ),
 });
 
-const customerExplanation = named("CustomerExplanation", {
+export const customerExplanation = named("CustomerExplanation", {
   ...about,
   lifecycle: orNull(tree),
   journeys: Type.Array(tree),

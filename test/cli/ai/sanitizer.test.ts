@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { LiveText } from "../../../src/cli/commands/ai/live-text.js";
+import { LiveText } from "../../../src/cli/commands/ai/tell.js";
 import { Sanitizer, textsIn, WITHHELD } from "../../../src/cli/commands/ai/sanitizer.js";
 
 const known = textsIn({ traits: { plan: { type: "string", enum: ["free", "pro"] } } });

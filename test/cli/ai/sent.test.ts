@@ -3,11 +3,9 @@ import { expect, test } from "vitest";
 import { activationFacts } from "../../../src/cli/commands/ai/activation.js";
 import { coverageFacts } from "../../../src/cli/commands/ai/coverage.js";
 import { customerFacts } from "../../../src/cli/commands/ai/customer-facts.js";
-import { findingsOf } from "../../../src/cli/commands/ai/customer-findings.js";
-import type { CustomerRecord } from "../../../src/cli/commands/ai/customer.js";
-import { Sanitizer, textsIn } from "../../../src/cli/commands/ai/sanitizer.js";
-import { sentExplanation } from "../../../src/cli/commands/ai/sent-explanation.js";
-import type { ExplanationDocument } from "../../../src/cli/commands/customers/explanation.js";
+import { type CustomerRecord, findingsOf } from "../../../src/cli/commands/ai/customer.js";
+import { Sanitizer, sentExplanation, textsIn } from "../../../src/cli/commands/ai/sanitizer.js";
+import type { Explanation } from "../../../src/cli/client/answers.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
 
 /** A date of the customer, and an instant that tells it. */
@@ -27,7 +25,7 @@ const snapshot: Snapshot = {
   },
 };
 
-const leaf = (more: Partial<ExplanationDocument>): ExplanationDocument => ({
+const leaf = (more: Partial<Explanation>): Explanation => ({
   kind: "count",
   text: 'count of "login" at least 1',
   expected: "at least 1",

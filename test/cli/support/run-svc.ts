@@ -7,8 +7,18 @@ import { expect } from "vitest";
 import type { Io } from "../../../src/cli/output/out.js";
 import { run } from "../../../src/cli/core/run.js";
 
+/** In whose name commands are run. */
+export interface By {
+  token: string;
+  organizationId: string;
+}
+
 export interface RunOptions {
   env?: Record<string, string>;
+  /** The address of the service to work with, which is shown as `<service>`. */
+  at?: string;
+  /** Any that a service of a test's own takes, unless given. */
+  by?: By;
   cwd?: string;
   /** Where sessions are kept; a folder that is not there yet unless given. */
   configDirectory?: string | null;
@@ -58,7 +68,8 @@ const NOW = Date.parse("2026-03-14T10:00:00Z");
 /** Runs a command line in this process and returns all that it printed. Ids of requests, random by nature, are replaced. */
 export async function svc(argv: readonly string[], options: RunOptions = {}): Promise<Result> {
   const {
-    env = {},
+    at,
+    by = { token: "t", organizationId: "o" },
     cwd = import.meta.dirname,
     input = "",
     terminal = false,
@@ -69,6 +80,9 @@ export async function svc(argv: readonly string[], options: RunOptions = {}): Pr
     onStdout,
     now = NOW,
   } = options;
+  const session = { SVC_ACCESS_TOKEN: by.token, SVC_ORGANIZATION: by.organizationId };
+  const env = { ...(at === undefined ? {} : { ...session, SVC_API_URL: at }), ...options.env };
+  const shown = (text: string) => (at === undefined ? text : text.replaceAll(at, "<service>"));
   const stdin = new PassThrough();
   const [stdout, readOut] = collector();
   const [stderr, readErr] = collector();
@@ -88,7 +102,7 @@ export async function svc(argv: readonly string[], options: RunOptions = {}): Pr
   if (answers === undefined) stdin.end(input);
   else typeAnswers(stdin, stderr, answers);
   const code = await run(argv, io);
-  return { code, stdout: readOut(), stderr: readErr() };
+  return { code, stdout: shown(readOut()), stderr: shown(readErr()) };
 }
 
 function typeAnswers(stdin: PassThrough, stderr: PassThrough, answers: NonNullable<RunOptions["answers"]>): void {

@@ -1,17 +1,15 @@
 import type { Lifecycle, Snapshot } from "../../../model/snapshot/types.js";
 import { conditionText } from "../../../model/snapshot/words.js";
+import type { Explanation } from "../../client/answers.js";
 import type { Context } from "../../core/command.js";
-import { type LocalCode, UserError } from "../../core/errors.js";
+import { failure } from "../../core/errors.js";
 import type { Out } from "../../output/out.js";
-import { localTime, printable } from "../../output/text.js";
-import { type ExplanationDocument, explanationInWords } from "../customers/explanation.js";
-import { remarks } from "../customers/why.js";
+import { printable } from "../../output/text.js";
+import { explanationInWords, remarks } from "../customers/explanation.js";
 import { sentState } from "./customer-facts.js";
-import { findingsOf } from "./customer-findings.js";
-import type { CustomerRecord } from "./customer.js";
-import type { Facts } from "./facts.js";
-import type { Sanitizer } from "./sanitizer.js";
-import { sentExplanation } from "./sent-explanation.js";
+import { type CustomerRecord, findingsOf } from "./customer.js";
+import type { Facts } from "./ask.js";
+import { type Sanitizer, sentExplanation } from "./sanitizer.js";
 
 /**
  * The ways from a state to another that pass no state twice, by their first steps: the shortest way for each first transition that leads there, the
@@ -57,7 +55,7 @@ const ACTIVATED = "activated";
 interface Way {
   states: string[];
   /** The condition of its first transition, as it stands now; null where the service cannot tell. */
-  next: ExplanationDocument | null;
+  next: Explanation | null;
   /** The leaves of it that are not met, in words. */
   lacking: string[];
   /** The conditions of the transitions behind it. They begin to count when their state is entered. */
@@ -73,8 +71,8 @@ export function targetState({ settings }: Context, snapshot: Snapshot | null, na
   const states = snapshot?.lifecycle?.states.map(({ name }) => name) ?? [];
   const target = named ?? ACTIVATED;
   if (states.includes(target)) return target;
-  throw new UserError(
-    "STATE_NOT_FOUND" satisfies LocalCode,
+  throw failure(
+    "STATE_NOT_FOUND",
     states.length === 0
       ? `the model of ${settings.environment} has no lifecycle`
       : `the lifecycle of ${settings.environment} has no state ${JSON.stringify(target)}`,
@@ -102,11 +100,7 @@ export function activationFacts(record: CustomerRecord, target: string, sanitize
       ...about,
       ...sentState(record, sanitizer),
       unavailable: explanation.unavailable?.code ?? null,
-      ways: ways.map(({ states, next, then }) => ({
-        states,
-        next: next && sentExplanation(sanitizer, next),
-        then,
-      })),
+      ways: ways.map(({ states, next, then }) => ({ states, next: next && sentExplanation(sanitizer, next), then })),
     },
     restore: (text) => sanitizer.restore(text),
   };
@@ -130,7 +124,7 @@ function conditionsOf({ states }: Lifecycle, from: string, to: string): string {
 }
 
 /** The leaves that are not met; of groups where one is enough, all that could be. */
-function lackingIn(explanation: ExplanationDocument): string[] {
+function lackingIn(explanation: Explanation): string[] {
   if (explanation.met) return [];
   const { kind, text, conditions } = explanation;
   return conditions === undefined || kind === "not" ? [text] : conditions.flatMap(lackingIn);
@@ -148,7 +142,7 @@ interface About {
 function inWords(out: Out, { state, explanation }: CustomerRecord, about: About): string {
   const { bold, cyan } = out.style;
   const { target, isThere, since, wasThereAt, findings, ways } = about;
-  const at = (iso: string) => localTime(iso, out.timeZone);
+  const at = (iso: string) => out.at(iso);
   const who = bold(printable(state.customerId));
   const now = cyan(printable(state.lifecycle ?? "no state"));
   const head = `${who} is in ${now}${since === null ? "" : ` since ${at(since)}`}`;

@@ -1,8 +1,32 @@
 import type { Context } from "../../core/command.js";
-import { refusal, unexpected, unreachable } from "../../client/api.js";
-import { type LocalCode, UserError } from "../../core/errors.js";
+import type { Out } from "../../output/out.js";
+import { refusal, unexpected, unreachable } from "../../client/failures.js";
+import { failure, UserError } from "../../core/errors.js";
 import { messagesOf } from "../../client/server-sent.js";
-import type { Facts } from "./facts.js";
+
+/** The commands of `svc ai`, by the second of their words. */
+export type AiTask =
+  | "model-success"
+  | "suggest-events"
+  | "explain-config"
+  | "debug-customer"
+  | "why-not-activated"
+  | "generate-instrumentation-plan";
+
+/** What a command of `svc ai` found out by itself, without any language model. */
+export interface Facts {
+  task: AiTask;
+  /** As a program reads them. */
+  document: Readonly<Record<string, unknown>>;
+  /** As people read them. */
+  text: (out: Out) => string;
+  /** As Markdown, for a file; what people read, in a block, unless given. */
+  markdown?: string;
+  /** What of them may be sent. */
+  sent: Readonly<Record<string, unknown>>;
+  /** Puts identifiers back into an answer, where others were sent instead. */
+  restore?: (answer: string) => string;
+}
 
 /** The service says something at least that often, or ends the answer. */
 const SILENT_MS_MAX = 60_000;
@@ -29,16 +53,18 @@ export function bodyOf({ task, facts, model }: AiQuestion): string {
 }
 
 /**
- * Asks the service's language model, and gives what it says as it says it.
+ * Asks the service's language model.
  *
+ * @param onText gets what it says as it says it
  * @returns how it ended
  * @throws {UserError} FACTS_TOO_LARGE, and nothing is sent; what the service refuses with, and where the answer breaks off
  */
-export async function* ask(
+export async function ask(
   { api, settings }: Context,
   question: AiQuestion,
   stop: AbortSignal,
-): AsyncGenerator<string, Ending> {
+  onText: (part: string) => void,
+): Promise<Ending> {
   const { apiUrl } = settings;
   const silence = new AbortController();
   const signal = AbortSignal.any([stop, silence.signal]);
@@ -48,7 +74,7 @@ export async function* ask(
     const silent = () => silence.abort(new Error(`nothing came for ${SILENT_MS_MAX / 1000} seconds`));
     for await (const { event, data } of messagesOf(chunks, SILENT_MS_MAX, silent)) {
       const document = JSON.parse(data) as unknown;
-      if (event === "text") yield (document as { text: string }).text;
+      if (event === "text") onText((document as { text: string }).text);
       if (event === "end") return document as Ending;
       if (event === "error") throw refusal(apiUrl, 200, document, () => settings.credentials());
     }
@@ -62,8 +88,8 @@ export async function* ask(
 function fitting(body: string): string {
   const bytes = Buffer.byteLength(body);
   if (bytes <= QUESTION_BYTES_MAX) return body;
-  throw new UserError(
-    "FACTS_TOO_LARGE" satisfies LocalCode,
+  throw failure(
+    "FACTS_TOO_LARGE",
     `the facts have ${bytes} bytes; at most ${QUESTION_BYTES_MAX} go to a language model, so nothing was sent`,
     "read the facts themselves, which are whole; --no-ai asks for them alone",
   );

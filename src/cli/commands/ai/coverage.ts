@@ -1,13 +1,72 @@
 import type { Snapshot } from "../../../model/snapshot/types.js";
+import type { Finding, SchemaViolation } from "../../client/answers.js";
+import { readList } from "../../client/pages.js";
+import type { Context } from "../../core/command.js";
 import { UserError } from "../../core/errors.js";
 import type { Out } from "../../output/out.js";
-import { table } from "../../output/table.js";
-import { distance, plural, printable } from "../../output/text.js";
-import type { Arrivals } from "./arrivals.js";
+import { type Column, table } from "../../output/table.js";
+import { plural, printable } from "../../output/text.js";
+import type { Facts } from "./ask.js";
 import { eventUses } from "./event-uses.js";
-import type { Facts } from "./facts.js";
 import { modelFacts, placesOf } from "./model-facts.js";
 import type { Sanitizer } from "./sanitizer.js";
+
+/** What of a model's events has come to an environment, and what else has. */
+export interface Arrivals {
+  environment: string;
+  /** When each declared event last happened; null for one that never came. */
+  lastAt: Record<string, string | null>;
+  /** Names that came in the last 30 days and the model does not declare. */
+  undeclared: string[];
+  /** How what came violated the active version's schema. */
+  violations: Pick<SchemaViolation, "configVersion" | "event" | "code" | "path" | "operations">[];
+}
+
+const ASKED_AT_ONCE = 8;
+const VIOLATIONS_MAX = 50;
+
+/** Where nobody is signed in, or the service is not there, what came is not known; a model can be looked at all the same. */
+const UNKNOWN = /^(NOT_SIGNED_IN|PROJECT_REQUIRED|ORGANIZATION_REQUIRED|SERVICE_UNREACHABLE)$/;
+
+/** What came to the environment; the failure where that cannot be known here. */
+export async function readArrivals(context: Context, snapshot: Snapshot): Promise<Arrivals | UserError> {
+  try {
+    return await arrivals(context, snapshot);
+  } catch (error) {
+    if (error instanceof UserError && UNKNOWN.test(error.code)) return error;
+    throw error;
+  }
+}
+
+async function arrivals({ api, settings }: Context, snapshot: Snapshot): Promise<Arrivals> {
+  const diagnostics = await api.get<{ data: Finding[] }>(["diagnostics"], ["data"]);
+  const violations = await readList<SchemaViolation>(api, ["schema-violations"], { limit: VIOLATIONS_MAX });
+  const names = Object.keys(snapshot.events);
+  const lastAt: [name: string, at: string | null][] = [];
+  for (let from = 0; from < names.length; from += ASKED_AT_ONCE) {
+    const some = names.slice(from, from + ASKED_AT_ONCE);
+    lastAt.push(
+      ...(await Promise.all(some.map(async (name) => [name, await lastOf(name)] as (typeof lastAt)[number]))),
+    );
+  }
+  return {
+    environment: settings.environment,
+    lastAt: Object.fromEntries(lastAt),
+    undeclared: undeclaredIn(diagnostics.data.data).filter((name) => !Object.hasOwn(snapshot.events, name)),
+    violations: violations.data.data,
+  };
+
+  async function lastOf(type: string): Promise<string | null> {
+    const { data } = await readList<{ occurredAt: string }>(api, ["events"], { type, limit: 1 });
+    return data.data[0]?.occurredAt ?? null;
+  }
+}
+
+/** The names that the service found; its active version may be another than the model here. */
+function undeclaredIn(findings: readonly Finding[]): string[] {
+  const details = findings.find(({ code }) => code === "EVENTS_UNDECLARED")?.details["events"];
+  return Array.isArray(details) ? details.map((one) => String((one as { event?: unknown }).event)) : [];
+}
 
 interface CoveredEvent {
   event: string;
@@ -67,23 +126,23 @@ function sentOf(arrivals: Arrivals, sanitizer: Sanitizer): Arrivals {
 /** What to do, the most urgent first: an event that much depends on and never came is a hole in the model. */
 function planFor(snapshot: Snapshot, events: readonly CoveredEvent[], arrivals: Arrivals | null): string[] {
   const never = events.filter(({ lastAt }) => lastAt === null);
-  const violated = arrivals?.violations ?? [];
+  const isRead = ({ readBy }: CoveredEvent) => readBy.length > 0;
+  const isUnread = (event: CoveredEvent) => !isRead(event);
+  const wrong = ({ event, code, path, operations }: Arrivals["violations"][number]) =>
+    `Correct ${path} of ${event ?? "the traits"}: ${code} in ${plural(operations, "operation")}.`;
+  const undeclared = (name: string) =>
+    `Declare ${name}, or correct its name where it is sent: it comes, and nothing can read it.`;
   return [
     ...never
-      .filter(({ readBy }) => readBy.length > 0)
+      .filter(isRead)
       .map(({ event, readBy }) => `Send ${event}: it never came, and ${readBy.join("; ")} wait for it.`),
-    ...violated.map(
-      ({ event, code, path, operations }) =>
-        `Correct ${path} of ${event ?? "the traits"}: ${code} in ${plural(operations, "operation")}.`,
-    ),
-    ...(arrivals?.undeclared ?? []).map(
-      (name) => `Declare ${name}, or correct its name where it is sent: it comes, and nothing can read it.`,
-    ),
+    ...(arrivals?.violations ?? []).map(wrong),
+    ...(arrivals?.undeclared ?? []).map(undeclared),
     ...never
-      .filter(({ readBy }) => readBy.length === 0)
+      .filter(isUnread)
       .map(({ event }) => `Send ${event}, or take it out of the model: it never came, and nothing reads it.`),
     ...events
-      .filter(({ lastAt, readBy }) => lastAt !== null && readBy.length === 0)
+      .filter((event) => event.lastAt !== null && isUnread(event))
       .map(({ event }) => `Read ${event} in a condition, or take it out of the model: nothing reads it.`),
     ...missingIn(snapshot),
   ];
@@ -92,19 +151,19 @@ function planFor(snapshot: Snapshot, events: readonly CoveredEvent[], arrivals: 
 /** Of the questions that customer-success teams ask, those that the model has no answer to. */
 function missingIn({ lifecycle, journeys, health, events, traits }: Snapshot): string[] {
   const fields = Object.values(events).flatMap(({ properties }) => Object.values(properties));
-  return [
-    ...(lifecycle === null ? ["Add a lifecycle: where customers stand is not derived."] : []),
-    ...(journeys.length === 0
-      ? ["Add a journey, such as onboarding: how far customers have come is not derived."]
-      : []),
-    ...(health === null ? ["Add a health score: who does badly is not derived."] : []),
-    ...(Object.values(traits).some(({ type }) => type === "date")
-      ? []
-      : ["Send the date of renewal or of the trial's end as a trait: what is due is not known."]),
-    ...(fields.some(({ type }) => type === "number")
-      ? []
-      : ["Send an amount or a number with an event, such as a payment's: how much is not known, only how often."]),
+  const hasDate = Object.values(traits).some(({ type }) => type === "date");
+  const hasNumber = fields.some(({ type }) => type === "number");
+  const answered: [isAnswered: boolean, otherwise: string][] = [
+    [lifecycle !== null, "Add a lifecycle: where customers stand is not derived."],
+    [journeys.length > 0, "Add a journey, such as onboarding: how far customers have come is not derived."],
+    [health !== null, "Add a health score: who does badly is not derived."],
+    [hasDate, "Send the date of renewal or of the trial's end as a trait: what is due is not known."],
+    [
+      hasNumber,
+      "Send an amount or a number with an event, such as a payment's: how much is not known, only how often.",
+    ],
   ];
+  return answered.filter(([isAnswered]) => !isAnswered).map(([, otherwise]) => otherwise);
 }
 
 interface Coverage {
@@ -116,30 +175,22 @@ interface Coverage {
 
 function inWords(out: Out, { events, undeclared, arrivalsUnknown, plan }: Coverage): string {
   const { bold } = out.style;
-  const columns = [
-    { title: "Event", value: ({ event }: CoveredEvent) => event, kept: true as const },
-    { title: "Read by", value: ({ readBy }: CoveredEvent) => readBy.join("; ") || "nothing" },
-    ...(arrivalsUnknown === null
-      ? [
-          {
-            title: "Last",
-            value: ({ lastAt }: CoveredEvent) => (lastAt ? distance(lastAt, out.now) : "never"),
-            fixed: true as const,
-          },
-        ]
-      : []),
+  const columns: Column<CoveredEvent>[] = [
+    { title: "Event", value: ({ event }) => event, kept: true },
+    { title: "Read by", value: ({ readBy }) => readBy.join("; ") || "nothing" },
   ];
+  if (arrivalsUnknown === null) {
+    columns.push({ title: "Last", value: ({ lastAt }) => (lastAt ? out.ago(lastAt) : "never"), fixed: true });
+  }
+  const names = (undeclared ?? []).map(printable).join(", ");
+  const todo = plan.map((one, index) => `${index + 1}. ${printable(one)}`);
   return [
     bold("Coverage"),
     events.length === 0 ? "The model declares no events." : table(out, columns, events),
     ...(arrivalsUnknown === null ? [] : [`What comes in is not known: ${printable(arrivalsUnknown)}.`]),
-    ...(undeclared === null || undeclared.length === 0
-      ? []
-      : [`Not declared, but sent: ${undeclared.map(printable).join(", ")}.`]),
+    ...(names === "" ? [] : [`Not declared, but sent: ${names}.`]),
     "",
     bold("What to do"),
-    ...(plan.length === 0
-      ? ["Nothing: each event comes and is read."]
-      : plan.map((one, index) => `${index + 1}. ${printable(one)}`)),
+    ...(todo.length === 0 ? ["Nothing: each event comes and is read."] : todo),
   ].join("\n");
 }

@@ -1,14 +1,12 @@
 import type { Snapshot } from "../../../model/snapshot/types.js";
 import { stateInWords } from "../customers/customer-state.js";
 import type { Out } from "../../output/out.js";
-import { table } from "../../output/table.js";
-import { localTime, printable } from "../../output/text.js";
-import { whyInWords } from "../customers/why.js";
-import { findingsOf } from "./customer-findings.js";
-import type { CustomerRecord } from "./customer.js";
-import type { Facts } from "./facts.js";
-import type { Sanitizer } from "./sanitizer.js";
-import { sentWhy } from "./sent-explanation.js";
+import { type Column, table } from "../../output/table.js";
+import { printable } from "../../output/text.js";
+import { whyInWords } from "../customers/explanation.js";
+import { type CustomerRecord, findingsOf } from "./customer.js";
+import type { Facts } from "./ask.js";
+import { type Sanitizer, sentWhy } from "./sanitizer.js";
 
 /** The service takes 256 KiB of facts and question together. */
 const SENT_BYTES_MAX = 200 * 1024;
@@ -112,54 +110,33 @@ function inWords(
   { answer, explanation, timeline, events, ruleRuns }: CustomerRecord,
   findings: readonly string[],
 ): string {
-  const { bold } = out.style;
-  const at = (iso: string) => localTime(iso, out.timeZone);
-  const section = (title: string, body: string) => (body === "" ? [] : [`${bold(title)}\n${body}`]);
+  const section = (title: string, body: string) => (body === "" ? "" : `${out.style.bold(title)}\n${body}`);
+  const latest = <Row>(what: string, rows: readonly Row[], columns: readonly Column<Row>[]) =>
+    section(`Latest ${what} (${rows.length})`, table(out, columns, rows));
+  const found = findings.length === 0 ? ["  Nothing looks wrong."] : findings.map((one) => `  - ${printable(one)}`);
   return [
-    ...section(
-      "Findings",
-      findings.length === 0 ? "  Nothing looks wrong." : findings.map((one) => `  - ${printable(one)}`).join("\n"),
-    ),
+    section("Findings", found.join("\n")),
     stateInWords(out, answer),
-    ...[whyInWords(out, explanation)].filter((why) => why !== ""),
-    ...section(
-      `Latest changes (${timeline.length})`,
-      table(
-        out,
-        [
-          { title: "At", value: (one) => at(one.at), fixed: true },
-          { title: "Type", value: ({ type }) => type, kept: true },
-          { title: "What", value: ({ metadata }) => JSON.stringify(metadata) },
-        ],
-        timeline,
-      ),
-    ),
-    ...section(
-      `Latest events (${events.length})`,
-      table(
-        out,
-        [
-          { title: "At", value: ({ occurredAt }) => at(occurredAt), fixed: true },
-          { title: "Event", value: ({ event }) => event, kept: true },
-          { title: "Status", value: ({ status }) => status, fixed: true },
-          { title: "Properties", value: ({ properties }) => JSON.stringify(properties) },
-        ],
-        events,
-      ),
-    ),
-    ...section(
-      `Latest runs of rules (${ruleRuns.length})`,
-      table(
-        out,
-        [
-          { title: "At", value: ({ executedAt }) => at(executedAt), fixed: true },
-          { title: "Rule", value: ({ ruleId }) => ruleId, kept: true },
-          { title: "Result", value: ({ result }) => result, fixed: true },
-          { title: "Triggered by", value: ({ triggeredBy }) => triggeredBy },
-          { title: "Error", value: ({ error }) => error ?? "" },
-        ],
-        ruleRuns,
-      ),
-    ),
-  ].join("\n\n");
+    whyInWords(out, explanation),
+    latest("changes", timeline, [
+      { title: "At", value: (one) => out.at(one.at), fixed: true },
+      { title: "Type", value: ({ type }) => type, kept: true },
+      { title: "What", value: ({ metadata }) => JSON.stringify(metadata) },
+    ]),
+    latest("events", events, [
+      { title: "At", value: ({ occurredAt }) => out.at(occurredAt), fixed: true },
+      { title: "Event", value: ({ event }) => event, kept: true },
+      { title: "Status", value: ({ status }) => status, fixed: true },
+      { title: "Properties", value: ({ properties }) => JSON.stringify(properties) },
+    ]),
+    latest("runs of rules", ruleRuns, [
+      { title: "At", value: ({ executedAt }) => out.at(executedAt), fixed: true },
+      { title: "Rule", value: ({ ruleId }) => ruleId, kept: true },
+      { title: "Result", value: ({ result }) => result, fixed: true },
+      { title: "Triggered by", value: ({ triggeredBy }) => triggeredBy },
+      { title: "Error", value: ({ error }) => error ?? "" },
+    ]),
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
 }

@@ -1,10 +1,18 @@
 import type { Snapshot } from "../../../model/snapshot/types.js";
-import type { Backlog, CustomerState, Emission, Event, RuleExecution } from "../../client/answers.js";
+import type {
+  Backlog,
+  CustomerState,
+  Emission,
+  Event,
+  ExplainedCustomer,
+  RuleExecution,
+} from "../../client/answers.js";
 import type { ApiAnswer } from "../../client/api.js";
 import type { Context } from "../../core/command.js";
-import { type ExplainedCustomer, explanationOf } from "../customers/explained.js";
-import { readList } from "../../output/list.js";
+import { explanationOf } from "../customers/explanation.js";
+import { readList } from "../../client/pages.js";
 import { activeVersion, getVersion } from "../config/stored-versions.js";
+import { plural } from "../../output/text.js";
 import { Sanitizer, textsIn } from "./sanitizer.js";
 
 /** All that is read of a customer; the lists are the latest, the newest last. */
@@ -63,4 +71,46 @@ export function sanitizerFor({ settings }: Context, snapshot: Snapshot | null, a
   // The service knows the token, and nobody else does: names that are made with it mean nothing to a provider.
   const key = settings.credentials().accessToken;
   return new Sanitizer({ key, known: textsIn(snapshot), allowed: new Set(allow) });
+}
+
+const LATE_MS = 86_400_000;
+
+/**
+ * What is, or may be, wrong with a customer, in sentences with what to do, the most severe first; empty where nothing is. None of them has a value of the
+ * customer's, or an identifier, so they may be sent as they are.
+ */
+export function findingsOf({ state, backlog, explanation, snapshot, events, ruleRuns }: CustomerRecord): string[] {
+  const { pending, ahead, setAside } = backlog;
+  const { configVersion, activeVersion } = explanation;
+  const failed = ruleRuns.filter(({ result }) => result === "error").map(({ ruleId }) => ruleId);
+  const timesOf = (rule: string) => plural(failed.filter((one) => one === rule).length, "time");
+  const undeclared = events.filter(({ event }) => isUndeclared(snapshot, event)).length;
+  const late = events.filter(isLate).length;
+  const waiting = plural(pending, "operation");
+  const found = [
+    setAside !== null &&
+      `Its evaluation failed at ${setAside.at}, and it was set aside: ${waiting} wait until the cause is mended and it is released (svc customers release).`,
+    setAside === null &&
+      pending > ahead &&
+      `${plural(pending - ahead, "operation")} of it are not evaluated yet: the state is not the last word.`,
+    ahead > 0 && `${plural(ahead, "operation")} have a time that has not come; they count from then on.`,
+    configVersion !== activeVersion &&
+      `Its state was computed under ${configVersion ?? "no model"}, and ${activeVersion ?? "none"} is active: svc recompute --customer computes it anew.`,
+    ...[...new Set(failed)].map(
+      (rule) => `The rule ${rule} could not be run, ${timesOf(rule)} of the latest ${ruleRuns.length} runs of rules.`,
+    ),
+    undeclared > 0 &&
+      `Events of names that the model does not declare, which no condition can read: ${undeclared} of the latest ${events.length}.`,
+    late > 0 && `Events that were sent more than a day after they happened: ${late} of the latest ${events.length}.`,
+    state.lastEventAt === null && "It has no events: only traits are known.",
+  ];
+  return found.filter((one) => one !== false);
+}
+
+function isUndeclared(snapshot: Snapshot | null, event: string): boolean {
+  return snapshot !== null && !Object.hasOwn(snapshot.events, event);
+}
+
+function isLate({ occurredAt, acceptedAt }: Event): boolean {
+  return Date.parse(acceptedAt) - Date.parse(occurredAt) > LATE_MS;
 }

@@ -4,10 +4,11 @@ import path from "node:path";
 
 import { checkTypes, type Diagnostic } from "../../../dsl-compiler/index.js";
 import type { Context } from "../../core/command.js";
-import { type LocalCode, UserError } from "../../core/errors.js";
+import { failure, type UserError } from "../../core/errors.js";
 import { countDiagnostics } from "../../output/diagnostics.js";
 import { UNPRINTABLE } from "../../output/text.js";
 import { ask, type Ending } from "./ask.js";
+import { type AiValues, answered, conclude, showsContext, shown } from "./tell.js";
 
 /**
  * Models that a language model wrote. Such a text is nobody's intention: it may hold anything, by mistake or because somebody else's words
@@ -108,7 +109,7 @@ const NO_DRAFT: Diagnostic = {
  * @param sent what the draft is to rest on
  * @throws {UserError} DRAFT_REFUSED after the third, with its diagnostics; what asking throws
  */
-export async function draftFor(
+async function draftFor(
   context: Context,
   sent: Readonly<Record<string, unknown>>,
   model: string | undefined,
@@ -116,7 +117,8 @@ export async function draftFor(
 ): Promise<Draft> {
   let facts = sent;
   for (let tries = 1; ; tries++) {
-    const { text, ending } = await answerTo(context, facts, model, stop);
+    let text = "";
+    const ending = await ask(context, { task: "model-success", facts, model }, stop, (part) => (text += part));
     const draft = draftIn(text);
     const diagnostics = draft === null ? [NO_DRAFT] : await draftMistakes(draft.source, stop);
     stop.throwIfAborted();
@@ -128,29 +130,51 @@ export async function draftFor(
   }
 }
 
-async function answerTo(
-  context: Context,
-  facts: Readonly<Record<string, unknown>>,
-  model: string | undefined,
-  stop: AbortSignal,
-): Promise<{ text: string; ending: Ending }> {
-  const parts = ask(context, { task: "model-success", facts, model }, stop);
-  let text = "";
-  for (let next = await parts.next(); ; next = await parts.next()) {
-    if (next.done === true) return { text, ending: next.value };
-    text += next.value;
-  }
-}
-
 function toldOf({ code, message, line, column, fix }: Diagnostic): object {
   return { code, message, line, column, fix };
 }
 
 function refused(diagnostics: readonly Diagnostic[], errors: string): UserError {
-  return new UserError(
-    "DRAFT_REFUSED" satisfies LocalCode,
+  return failure(
+    "DRAFT_REFUSED",
     `the language model's draft is no sound model: after ${TRIES_MAX} tries it has ${errors}`,
     "go on from the model above, or ask again",
+    undefined,
     { diagnostics },
+  );
+}
+
+/** What a draft rests on. */
+interface Basis {
+  answers: Readonly<Record<string, unknown>>;
+  /** The model that these answers make by themselves. */
+  baseline: string;
+}
+
+/** Shows the model that answers make by themselves, then a language model's draft where there is one whose types are right. The file gets the last of them. */
+export async function tellModel(context: Context, values: AiValues, basis: Basis): Promise<void> {
+  const { out } = context;
+  const { answers, baseline } = basis;
+  const sent = { ...basis };
+  if (showsContext(context, values, { task: "model-success", sent })) return;
+  const { bold } = out.style;
+  if (!out.json) out.print(`${bold("The model that your answers make")}\n\n${shown(baseline)}`);
+
+  const outcome = await answered(context, (stop) => draftFor(context, sent, values.model, stop));
+  const { answer: draft } = outcome;
+  if (draft !== null && !out.json) out.print(draftInWords(context, draft));
+  await conclude(context, values.output, {
+    task: "model-success",
+    facts: { answers, model: baseline },
+    ...outcome,
+    page: () => draft?.source ?? baseline,
+    written: draft === null ? "the model" : "the draft",
+  });
+}
+
+function draftInWords({ out }: Context, { source, notes }: Draft): string {
+  const heading = "A language model's draft. Its types are right; it was not run, so read it before you run it:";
+  return [`\n${out.style.bold(heading)}`, shown(source).trimEnd(), ...(notes === "" ? [] : [shown(notes)])].join(
+    "\n\n",
   );
 }

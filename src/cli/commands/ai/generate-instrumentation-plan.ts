@@ -1,24 +1,15 @@
 import type { Framework } from "./instrumentation.js";
 import { aiOptions, defineCommand } from "../../core/command.js";
 
-/** As `FRAMEWORKS` of the plan, which is not loaded to know them. */
-const FRAMEWORKS = [
-  "node",
-  "express",
-  "fastify",
-  "koa",
-  "nextjs",
-  "python",
-  "django",
-  "flask",
-  "fastapi",
-] as const satisfies readonly Framework[];
+// As `FRAMEWORKS` of the plan, which is not loaded to know them.
+const NODE = ["node", "express", "fastify", "koa", "nextjs"] as const satisfies readonly Framework[];
+const PYTHON = ["python", "django", "flask", "fastapi"] as const satisfies readonly Framework[];
 
 export default defineCommand({
   options: {
     framework: {
       type: "text",
-      choices: FRAMEWORKS,
+      choices: [...NODE, ...PYTHON],
       describe: "What the examples are for; unless given, what the directory's packages tell",
     },
     ...aiOptions,
@@ -31,8 +22,7 @@ export default defineCommand({
     const { compile } = await import("../../core/compile.js");
     const { detectFramework, instrumentationPlan } = await import("./instrumentation.js");
     const { modelFacts } = await import("./model-facts.js");
-    const { shown } = await import("./live-text.js");
-    const { tell } = await import("./tell.js");
+    const { shown, tell } = await import("./tell.js");
     await tell(context, values, async () => {
       const { snapshot, warnings } = await compile(context);
       const framework = named ?? (await detectFramework(context.settings.directory));

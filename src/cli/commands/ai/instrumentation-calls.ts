@@ -1,4 +1,5 @@
 import type { Field } from "../../../model/snapshot/types.js";
+import { quoted } from "../../output/text.js";
 
 /** How calls of the client are written in a language. */
 export interface Language {
@@ -90,15 +91,6 @@ function valueOf(field: Field, language: Language): string {
     case "date":
       return '"2030-01-31"';
   }
-}
-
-/** A text as JavaScript and Python write it; what cannot be seen, or changes the direction of what follows, as an escape. */
-function quoted(text: string): string {
-  return JSON.stringify(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
-      .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)
-      .join(""),
-  );
 }
 
 /** With the record's id behind it a key has at most 256 characters. */

@@ -1,44 +1,15 @@
 import type { Diagnostic } from "../../../dsl-compiler/index.js";
-import type { Snapshot } from "../../../model/snapshot/types.js";
+import type { Condition, Field, Snapshot } from "../../../model/snapshot/types.js";
 import { actionText, conditionText, fieldText, scoreText, triggerText } from "../../../model/snapshot/words.js";
 import type { Out } from "../../output/out.js";
 import { summary } from "../../output/summary.js";
 import { printable } from "../../output/text.js";
 import { eventUses, traitUses, type TraitUse } from "./event-uses.js";
 
-/** A model in words, part by part, with where its events and traits are read. */
-export interface ModelFacts {
-  summary: string;
-  strictSchema: boolean;
-  lifecycle: { initial: string; states: StateFacts[] } | null;
-  journeys: {
-    journey: string;
-    starts: string;
-    steps: { step: string; when: string }[];
-    anyOrder: boolean;
-    expiresAfter: string | null;
-    repeats: boolean;
-  }[];
-  segments: { segment: string; when: string | null }[];
-  health: {
-    components: { component: string; weight: number; score: string }[];
-    bands: { band: string; from: number }[];
-  } | null;
-  signals: { signal: string; severity: string; when: string | null }[];
-  rules: { rule: string; on: string; when: string | null; then: string; cooldown: string | null; once: boolean }[];
-  events: { event: string; properties: Record<string, string>; readBy: string[] }[];
-  traits: { trait: string; type: string; readBy: string[] }[];
-  /** What looks unintended, in sentences. */
-  findings: string[];
-}
+const conditionIfAny = (when: Condition | undefined) => (when ? conditionText(when) : null);
 
-interface StateFacts {
-  state: string;
-  transitions: { to: string; when: string }[];
-}
-
-/** Describes a model. `warnings` are those of its compilation. */
-export function modelFacts(snapshot: Snapshot, warnings: readonly Diagnostic[]): ModelFacts {
+/** A model in words, part by part, with where its events and traits are read. @param warnings those of its compilation */
+export function modelFacts(snapshot: Snapshot, warnings: readonly Diagnostic[]) {
   const { lifecycle, journeys, segments, health, rules, signals, events, traits, strictSchema } = snapshot;
   const ofEvents = eventUses(snapshot);
   const ofTraits = traitUses(snapshot);
@@ -60,7 +31,7 @@ export function modelFacts(snapshot: Snapshot, warnings: readonly Diagnostic[]):
       expiresAfter,
       repeats: repeat,
     })),
-    segments: segments.map(({ id, when }) => ({ segment: id, when: when ? conditionText(when) : null })),
+    segments: segments.map(({ id, when }) => ({ segment: id, when: conditionIfAny(when) })),
     health: health && {
       components: health.components.map(({ id, weight, score }) => ({
         component: id,
@@ -69,27 +40,18 @@ export function modelFacts(snapshot: Snapshot, warnings: readonly Diagnostic[]):
       })),
       bands: health.bands.map(({ id, from }) => ({ band: id, from })),
     },
-    signals: signals.map(({ id, severity, when }) => ({
-      signal: id,
-      severity,
-      when: when ? conditionText(when) : null,
-    })),
+    signals: signals.map(({ id, severity, when }) => ({ signal: id, severity, when: conditionIfAny(when) })),
     rules: rules.map(({ id, on, when, then, cooldown = null, once = false }) => ({
       rule: id,
       on: triggerText(on),
-      when: when ? conditionText(when) : null,
+      when: conditionIfAny(when),
       then: actionText(then),
       cooldown,
       once,
     })),
     events: Object.entries(events).map(([event, { properties }]) => ({
       event,
-      properties: Object.fromEntries(
-        Object.entries(properties).map(([name, field]) => [
-          name,
-          fieldText(field) + (field.optional ? ".optional()" : ""),
-        ]),
-      ),
+      properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, typeOf(field)])),
       readBy: placesOf(ofEvents.get(event)),
     })),
     traits: Object.entries(traits).map(([trait, field]) => ({
@@ -104,57 +66,47 @@ export function modelFacts(snapshot: Snapshot, warnings: readonly Diagnostic[]):
   };
 }
 
+function typeOf(field: Field): string {
+  return fieldText(field) + (field.optional ? ".optional()" : "");
+}
+
 /** Each place once: `lifecycle trial → activated`. */
 export function placesOf(uses: readonly TraitUse[] = []): string[] {
   return [...new Set(uses.map(({ part, id }) => `${part} ${id}`))];
 }
 
 /** A model for people: one part after the other, one thing a line. */
-export function modelInWords(out: Out, facts: ModelFacts): string {
+export function modelInWords(out: Out, facts: ReturnType<typeof modelFacts>): string {
   const { lifecycle, journeys, segments, health, signals, rules, events, traits, findings } = facts;
   const when = (condition: string | null, otherwise: string) => (condition === null ? otherwise : `when ${condition}`);
-  const sections: [title: string, lines: string[]][] = [
-    [
-      "Lifecycle",
-      (lifecycle?.states ?? []).flatMap(({ state, transitions }) => [
-        `${state}${state === lifecycle!.initial ? ", where customers begin" : ""}${transitions.length === 0 ? ", which nothing leads on from" : ""}`,
-        ...transitions.map(({ to, when }) => `  to ${to} when ${when}`),
-      ]),
+  const readBy = (places: string[]) => places.join("; ") || "nothing reads it";
+  const sections: Record<string, string[]> = {
+    Lifecycle: (lifecycle?.states ?? []).flatMap(({ state, transitions }) => [
+      `${state}${state === lifecycle!.initial ? ", where customers begin" : ""}${transitions.length === 0 ? ", which nothing leads on from" : ""}`,
+      ...transitions.map(({ to, when }) => `  to ${to} when ${when}`),
+    ]),
+    Journeys: journeys.flatMap(({ journey, starts, steps, anyOrder, expiresAfter, repeats }) => [
+      `${journey} begins when ${starts}${expiresAfter === null ? "" : `, ends after ${expiresAfter}`}${repeats ? ", again and again" : ""}`,
+      ...steps.map(({ step, when }, index) => `  ${anyOrder ? "-" : `${index + 1}.`} ${step} when ${when}`),
+    ]),
+    Segments: segments.map(({ segment, when: of }) => `${segment} ${when(of, "filled by rules")}`),
+    Health: [
+      ...(health?.components ?? []).map(({ component, weight, score }) => `${component}, weight ${weight}: ${score}`),
+      ...(health === null ? [] : [health.bands.map(({ band, from }) => `${band} from ${from}`).join(", ")]),
     ],
-    [
-      "Journeys",
-      journeys.flatMap(({ journey, starts, steps, anyOrder, expiresAfter, repeats }) => [
-        `${journey} begins when ${starts}${expiresAfter === null ? "" : `, ends after ${expiresAfter}`}${repeats ? ", again and again" : ""}`,
-        ...steps.map(({ step, when }, index) => `  ${anyOrder ? "-" : `${index + 1}.`} ${step} when ${when}`),
-      ]),
-    ],
-    ["Segments", segments.map(({ segment, when: of }) => `${segment} ${when(of, "filled by rules")}`)],
-    [
-      "Health",
-      [
-        ...(health?.components ?? []).map(({ component, weight, score }) => `${component}, weight ${weight}: ${score}`),
-        ...(health === null ? [] : [health.bands.map(({ band, from }) => `${band} from ${from}`).join(", ")]),
-      ],
-    ],
-    [
-      "Signals",
-      signals.map(({ signal, severity, when: of }) => `${signal} (${severity}) ${when(of, "raised by rules")}`),
-    ],
-    [
-      "Rules",
-      rules.map(({ rule, on, when: of, then, cooldown, once }) => {
-        const rest = once ? ", once" : cooldown === null ? "" : `, then rests ${cooldown}`;
-        return `${rule} on ${on}${of === null ? "" : ` when ${of}`}: ${then}${rest}`;
-      }),
-    ],
-    ["Events", events.map(({ event, readBy }) => `${event}: ${readBy.join("; ") || "nothing reads it"}`)],
-    ["Traits", traits.map(({ trait, type, readBy }) => `${trait} ${type}: ${readBy.join("; ") || "nothing reads it"}`)],
-    ["Worth a look", findings],
-  ];
+    Signals: signals.map(({ signal, severity, when: of }) => `${signal} (${severity}) ${when(of, "raised by rules")}`),
+    Rules: rules.map(({ rule, on, when: of, then, cooldown, once }) => {
+      const rest = once ? ", once" : cooldown === null ? "" : `, then rests ${cooldown}`;
+      return `${rule} on ${on}${of === null ? "" : ` when ${of}`}: ${then}${rest}`;
+    }),
+    Events: events.map(({ event, readBy: by }) => `${event}: ${readBy(by)}`),
+    Traits: traits.map(({ trait, type, readBy: by }) => `${trait} ${type}: ${readBy(by)}`),
+    "Worth a look": findings,
+  };
   const { bold } = out.style;
   return [
     `The model has ${facts.summary}.`,
-    ...sections
+    ...Object.entries(sections)
       .filter(([, lines]) => lines.length > 0)
       .map(([title, lines]) => [bold(title), ...lines.map((line) => `  ${printable(line)}`)].join("\n")),
   ].join("\n\n");

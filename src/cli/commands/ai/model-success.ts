@@ -26,7 +26,7 @@ export default defineCommand({
   async handler(context, { yes, ...values }) {
     const { settleAnswers } = await import("./success-questions.js");
     const { successModel } = await import("./success-model.js");
-    const { tellModel } = await import("./tell-model.js");
+    const { tellModel } = await import("./draft.js");
     const { refuseOutput } = await import("./tell.js");
     await refuseOutput(context, values.output);
     const answers = await settleAnswers(context, values, { yes });

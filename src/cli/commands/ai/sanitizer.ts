@@ -1,5 +1,8 @@
 import { createHmac } from "node:crypto";
 
+import type { ExplainedCustomer, Explanation } from "../../client/answers.js";
+import { isObject } from "../../output/text.js";
+
 /** What stands for a value that is not sent. */
 export const WITHHELD = "(withheld)";
 
@@ -101,11 +104,78 @@ export class Sanitizer {
 export function textsIn(document: unknown, found = new Set<string>()): Set<string> {
   if (typeof document === "string") found.add(document);
   else if (Array.isArray(document)) for (const one of document) textsIn(one, found);
-  else if (typeof document === "object" && document !== null) {
+  else if (isObject(document)) {
     for (const [name, value] of Object.entries(document)) {
       found.add(name);
       textsIn(value, found);
     }
   }
   return found;
+}
+
+/** Kinds of conditions whose actual values the service computed: counts, instants, names of the model. Those of all others are a customer's own. */
+const COMPUTED =
+  /^(all|any|not|count|aggregate|distinct|daysSince|sequence|inactiveFor|activeWithin|lifecycle|inState|segment|journey(Step)?|health(Band)?)$/;
+/** Kinds that time alone makes true at a date of the customer's own, or a known span before or after it. */
+const OF_DATES = new Set(["traitDateWithin", "traitDatePassed"]);
+/** What is to be added to a number, which says nothing of a text. */
+const AMOUNT = /^(less|more) than -?[\d.]+$/;
+
+/** An explanation as it may be sent. Texts of conditions are the model's own. */
+export function sentExplanation(sanitizer: Sanitizer, explanation: Explanation): Record<string, unknown> {
+  const { kind, text, expected, actual, met, missing, flipsAt, conditions } = explanation;
+  const isAmount = typeof missing === "number" || (typeof missing === "string" && AMOUNT.test(missing));
+  return {
+    text,
+    met,
+    ...(conditions === undefined
+      ? {
+          expected,
+          actual: COMPUTED.test(kind) ? actual : sanitizer.valueIn(text, actual),
+          ...(isAmount ? { missing } : {}),
+        }
+      : { kind, conditions: conditions.map((part) => sentExplanation(sanitizer, part)) }),
+    ...(flipsAt === null || tellsDate(sanitizer, explanation) ? {} : { flipsAt }),
+  };
+}
+
+/** Whether when it flips would tell a date that may not be sent. */
+function tellsDate(sanitizer: Sanitizer, { kind, text, conditions }: Explanation): boolean {
+  if (conditions !== undefined) return conditions.some((part) => tellsDate(sanitizer, part));
+  return OF_DATES.has(kind) && !sanitizer.allowsIn(text);
+}
+
+/** Why a customer stands where it does, as it may be sent. */
+export function sentWhy(sanitizer: Sanitizer, why: ExplainedCustomer): Record<string, unknown> {
+  const sent = (condition: Explanation | null) => condition && sentExplanation(sanitizer, condition);
+  return {
+    asOf: why.asOf,
+    configVersion: why.configVersion,
+    activeVersion: why.activeVersion,
+    unavailable: why.unavailable?.code ?? null,
+    lifecycle: why.lifecycle && {
+      state: why.lifecycle.state,
+      transitions: why.lifecycle.transitions.map(({ to, condition }) => ({ to, condition: sent(condition) })),
+    },
+    journeys: why.journeys.map(({ journey, status, start, steps }) => ({
+      journey,
+      status,
+      start: sent(start),
+      steps: steps.map(({ step, completed, condition }) => ({ step, completed, condition: sent(condition) })),
+    })),
+    segments: why.segments.map(({ segment, member, condition }) => ({ segment, member, condition: sent(condition) })),
+    health: why.health && {
+      overall: why.health.overall,
+      band: why.health.band,
+      components: why.health.components.map(({ component, weight, score, measure }) => ({
+        component,
+        weight,
+        score,
+        measure: { text: measure.text, actual: sanitizer.valueIn(measure.text, measure.actual) },
+      })),
+    },
+    signals: why.signals.map(({ condition, signal, raised, severity }) => {
+      return { signal, raised, severity, condition: sent(condition) };
+    }),
+  };
 }

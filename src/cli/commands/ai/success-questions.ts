@@ -89,28 +89,20 @@ export async function settleAnswers(
 
 function text(option: "product", label: string, otherwise: string): Question {
   const mistake = `give 1 to ${PRODUCT_LENGTH_MAX} characters in one line`;
-  return {
-    option,
-    label,
-    default: otherwise,
-    check: (said) => (isText(said, PRODUCT_LENGTH_MAX) ? undefined : mistake),
-  };
+  const check = (said: string) => (isText(said, PRODUCT_LENGTH_MAX) ? undefined : mistake);
+  return { option, label, default: otherwise, check };
 }
 
 function eventName(option: SuccessOption, label: string, otherwise: string): Question {
-  const check = (said: string) => {
-    if (FORBIDDEN.includes(said)) return "choose another name";
-    if (isText(said, NAME_LENGTH_MAX)) return undefined;
-    return `give the name of an event, 1 to ${NAME_LENGTH_MAX} characters`;
-  };
+  const mistake = `give the name of an event, 1 to ${NAME_LENGTH_MAX} characters`;
+  const check = (said: string) =>
+    FORBIDDEN.includes(said) ? "choose another name" : isText(said, NAME_LENGTH_MAX) ? undefined : mistake;
   return { option, label, default: otherwise, check };
 }
 
 function number(option: SuccessOption, label: string, otherwise: number, most: number): Question {
-  const check = (said: string) => {
-    const isSound = /^[1-9]\d{0,9}$/.test(said) && Number(said) <= most;
-    return isSound ? undefined : `give a whole number from 1 to ${most}`;
-  };
+  const mistake = `give a whole number from 1 to ${most}`;
+  const check = (said: string) => (/^[1-9]\d{0,9}$/.test(said) && Number(said) <= most ? undefined : mistake);
   return { option, label, default: otherwise, check };
 }
 

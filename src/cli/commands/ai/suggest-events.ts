@@ -8,8 +8,7 @@ export default defineCommand({
   ],
   async handler(context, values) {
     const { compile } = await import("../../core/compile.js");
-    const { readArrivals } = await import("./arrivals.js");
-    const { coverageFacts } = await import("./coverage.js");
+    const { coverageFacts, readArrivals } = await import("./coverage.js");
     const { Sanitizer, textsIn } = await import("./sanitizer.js");
     const { tell } = await import("./tell.js");
     await tell(context, values, async () => {

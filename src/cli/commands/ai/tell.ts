@@ -3,11 +3,9 @@ import path from "node:path";
 import type { Context } from "../../core/command.js";
 import { type LocalCode, UserError } from "../../core/errors.js";
 import { cancellable } from "../../output/interruption.js";
-import { shellWord } from "../../output/text.js";
+import { printable, shellWord } from "../../output/text.js";
 import { createFile, refuseExisting } from "../../output/write-file.js";
-import { ask, bodyOf, type Ending } from "./ask.js";
-import type { AiTask, Facts } from "./facts.js";
-import { LiveText } from "./live-text.js";
+import { type AiTask, ask, bodyOf, type Ending, type Facts } from "./ask.js";
 
 /** A text as code within a line, whatever it holds. */
 export function code(text: string): string {
@@ -34,9 +32,7 @@ export interface AiValues {
 }
 
 /** What a language model said. */
-export interface ModelAnswer extends Ending {
-  text: string;
-}
+type ModelAnswer = Ending & { text: string };
 
 /**
  * Tells facts, then what a language model says of them. The facts are there first and whatever happens: a language model that fails is a
@@ -51,9 +47,9 @@ export async function tell(context: Context, values: AiValues, find: () => Promi
   if (showsContext(context, values, facts)) return;
   const { task, document } = facts;
   if (!out.json) out.print(facts.text(out));
-  const { answer, failure } = await answerIfAny(context, values, facts);
-  const toldPage = () => page(context, facts, answer);
-  await conclude(context, values.output, { task, facts: document, answer, failure, page: toldPage, written: "it" });
+  const outcome = await answered(context, (stop) => shownAnswer(context, values, facts, stop));
+  const toldPage = () => page(context, facts, outcome.answer);
+  await conclude(context, values.output, { task, facts: document, ...outcome, page: toldPage, written: "it" });
 }
 
 /** Prints exactly what would be sent where that is asked for, and says whether it was. */
@@ -66,15 +62,18 @@ export function showsContext(
   return showContext;
 }
 
-/** Asks, unless there is nobody to ask, and shows the answer as it comes. */
-async function answerIfAny(
+/** What stands above an answer. */
+const HEADING = "What the language model makes of it; check it against the facts above:";
+
+/** Asks, and shows the answer as it comes. */
+async function shownAnswer(
   context: Context,
   { model }: AiValues,
-  facts: Facts,
-): Promise<{ answer: ModelAnswer | null; failure: UserError | null }> {
+  { task, sent, restore }: Facts,
+  stop: AbortSignal,
+): Promise<ModelAnswer> {
   const { out } = context;
-  if (isForbidden(context)) return { answer: null, failure: null };
-  const live = new LiveText(facts.restore);
+  const live = new LiveText(restore);
   let text = "";
   const show = (part: string): void => {
     // What stands before the first word is not worth a heading.
@@ -83,45 +82,44 @@ async function answerIfAny(
     if (!out.json) out.write(text === "" ? `\n${out.style.bold(HEADING)}\n\n${more}` : more);
     text += more;
   };
+  let isWhole = false;
   try {
-    const ending = await cancellable(async (stop) => {
-      const parts = ask(context, { task: facts.task, facts: facts.sent, model }, stop);
-      for (let next = await parts.next(); ; next = await parts.next()) {
-        if (next.done === true) return next.value;
-        show(live.add(next.value));
-      }
-    });
+    const ending = await ask(context, { task, facts: sent, model }, stop, (part) => show(live.add(part)));
     show(live.end());
-    if (!out.json) out.print("\n");
-    noteEnding(context, ending);
-    return { answer: { ...ending, text: text.trim() }, failure: null };
-  } catch (error) {
-    if (text !== "" && !out.json) out.print("\n");
-    return noAnswer(context, error);
+    isWhole = true;
+    return { ...ending, text: text.trim() };
+  } finally {
+    if (!out.json && (isWhole || text !== "")) out.print("\n");
   }
 }
 
-/** What stands above an answer. */
-const HEADING = "What the language model makes of it; check it against the facts above:";
-
-/** Says that no language model is asked where that is forbidden. */
-export function isForbidden({ aiForbiddenBy, out }: Context): boolean {
-  if (aiForbiddenBy !== null) out.note(`No language model was asked (${aiForbiddenBy}): nothing was sent.`);
-  return aiForbiddenBy !== null;
+/** An answer, or why there is none where one was asked for. */
+interface Answered<Answer> {
+  answer: Answer | null;
+  failure: UserError | null;
 }
 
-/** Why there is no answer. That the service has no language model is how it is set up, and no failure. */
-export function noAnswer({ out }: Context, error: unknown): { answer: null; failure: UserError | null } {
-  if (!(error instanceof UserError)) throw error;
-  if (error.code !== "AI_NOT_CONFIGURED") return { answer: null, failure: error };
-  out.note(`${error.message} These are the facts alone.`);
-  return { answer: null, failure: null };
-}
-
-/** Says where an answer is not the whole of it. */
-export function noteEnding({ out }: Context, { finishReason }: Ending): void {
-  if (finishReason === "length") out.note("The answer was cut off at the language model's limit.");
-  if (finishReason === "filtered") out.note("The provider withheld the rest of the answer.");
+/** Asks a language model, unless that is forbidden. That the service has none is how it is set up, and no failure. */
+export async function answered<Answer extends Ending>(
+  { aiForbiddenBy, out }: Context,
+  askFor: (stop: AbortSignal) => Promise<Answer>,
+): Promise<Answered<Answer>> {
+  const none = { answer: null, failure: null };
+  if (aiForbiddenBy !== null) {
+    out.note(`No language model was asked (${aiForbiddenBy}): nothing was sent.`);
+    return none;
+  }
+  try {
+    const answer = await cancellable(askFor);
+    if (answer.finishReason === "length") out.note("The answer was cut off at the language model's limit.");
+    if (answer.finishReason === "filtered") out.note("The provider withheld the rest of the answer.");
+    return { answer, failure: null };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    if (error.code !== "AI_NOT_CONFIGURED") return { answer: null, failure: error };
+    out.note(`${error.message} These are the facts alone.`);
+    return none;
+  }
 }
 
 /** Facts and answer as a page of Markdown. */
@@ -133,13 +131,10 @@ function page({ out }: Context, { task, text, markdown }: Facts, answer: ModelAn
 }
 
 /** What a command of `svc ai` came to. */
-export interface AiOutcome {
+interface AiOutcome extends Answered<object> {
   task: AiTask;
   /** As programs read them. */
   facts: Readonly<Record<string, unknown>>;
-  answer: object | null;
-  /** Why there is no answer, where one was asked for. */
-  failure: UserError | null;
   /** What the file gets. */
   page: () => string;
   /** What that is, in words. */
@@ -184,4 +179,48 @@ function problemOf({ code, message, fix, details: { reason } }: UserError): obje
 
 async function* partsOf(text: string): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(Buffer.from(text));
+}
+
+/** A text without spaces is not held back for ever. */
+const HELD_MAX = 200;
+/** Longer than any name that stands for an identifier, so that none is cut. */
+const KEPT = 64;
+/** The first half of a line break, or of a character. */
+const HALF = /[\r\uD800-\uDBFF]$/;
+
+/**
+ * Makes the parts of a language model's answer fit to be shown as they come: what a terminal would obey is shown as an escape, and identifiers
+ * are put back, also where their names come in two parts.
+ */
+export class LiveText {
+  readonly #restore: (text: string) => string;
+  #held = "";
+
+  constructor(restore: (text: string) => string = (text) => text) {
+    this.#restore = restore;
+  }
+
+  /** What may be shown now. */
+  add(part: string): string {
+    this.#held = this.#restore(this.#held + part);
+    const space = this.#held.search(/[^\S\r][\S\r]*$/);
+    const end = space >= 0 ? space + 1 : this.#held.length > HELD_MAX ? this.#held.length - KEPT : 0;
+    return this.#take(HALF.test(this.#held.slice(0, end)) ? end - 1 : end);
+  }
+
+  /** The rest. */
+  end(): string {
+    return this.#take(this.#held.length);
+  }
+
+  #take(end: number): string {
+    const text = this.#held.slice(0, end);
+    this.#held = this.#held.slice(end);
+    return shown(text);
+  }
+}
+
+/** A text of several lines as it may be shown. */
+export function shown(text: string): string {
+  return text.replaceAll("\r\n", "\n").replaceAll("\t", "  ").split("\n").map(printable).join("\n");
 }

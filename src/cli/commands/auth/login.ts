@@ -1,5 +1,5 @@
 import { defineCommand } from "../../core/command.js";
-import { distance, localTime, printable } from "../../output/text.js";
+import { printable } from "../../output/text.js";
 
 export default defineCommand({
   options: {
@@ -23,7 +23,7 @@ export default defineCommand({
     }
     const api = { url: settings.apiUrl };
     out.result({ document: { user: { email }, organization: joined, api, expiresAt } }, () => {
-      const until = `${localTime(expiresAt, out.timeZone)} (${distance(expiresAt, out.now)})`;
+      const until = `${out.at(expiresAt)} (${out.ago(expiresAt)})`;
       const where = `organization ${printable(joined.slug)} (${printable(joined.id)})`;
       return `Signed in to ${api.url} as ${printable(email)}, ${where}, until ${until}.`;
     });

@@ -1,6 +1,5 @@
 import { defineCommand } from "../../core/command.js";
-import { type LocalCode, UserError } from "../../core/errors.js";
-import { localTime } from "../../output/text.js";
+import { failure } from "../../core/errors.js";
 
 export default defineCommand({
   options: {
@@ -13,37 +12,35 @@ export default defineCommand({
     const session = sessions.of(base);
     if (settings.hasTokenVariable) out.note("SVC_ACCESS_TOKEN is set, which this does not touch: unset it yourself.");
     if (session === undefined) {
-      out.result(
-        { document: { api: { url: base }, session: false, revoked: false } },
-        () => `There is no session at ${base}.`,
-      );
+      const document = { api: { url: base }, session: false, revoked: false };
+      out.result({ document }, () => `There is no session at ${base}.`);
       return;
     }
     const [{ OAuthClient }, { isTransient, reasonOf }] = await Promise.all([
       import("../../client/oauth.js"),
       import("../../client/sign-in.js"),
     ]);
-    const until = localTime(session.expiresAt, out.timeZone);
+    const until = out.at(session.expiresAt);
     const hasEnded = Date.parse(session.expiresAt) <= io.now();
-    const failure = await new OAuthClient(base, api.requestId).revoke(session.accessToken).then(
+    const revoked = new OAuthClient(base, api.requestId).revoke(session.accessToken);
+    const problem = await revoked.then(
       () => undefined,
       (error: unknown) => {
         // Once it is removed here, nobody can end it any more from here.
         if (!isTransient(error) || force || hasEnded) return reasonOf(error);
-        throw new UserError(
-          "SIGN_OUT_FAILED" satisfies LocalCode,
+        throw failure(
+          "SIGN_OUT_FAILED",
           `the session could not be ended at ${base} (${reasonOf(error)}), and is kept: its token stays good until ${until}`,
           "try again in a moment, or remove it here all the same: `svc auth logout --force`",
-          {},
           error,
         );
       },
     );
     await sessions.remove(base);
-    out.result({ document: { api: { url: base }, session: true, revoked: failure === undefined } }, () => {
-      if (failure === undefined) return `Signed out of ${base}.`;
+    out.result({ document: { api: { url: base }, session: true, revoked: problem === undefined } }, () => {
+      if (problem === undefined) return `Signed out of ${base}.`;
       if (hasEnded) return `Removed the session at ${base}, which ended on ${until}.`;
-      return `Removed the session at ${base}. It could not be revoked there (${failure}): its token stays good until ${until}.`;
+      return `Removed the session at ${base}. It could not be revoked there (${problem}): its token stays good until ${until}.`;
     });
   },
 });

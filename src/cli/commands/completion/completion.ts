@@ -12,13 +12,8 @@ export default defineCommand({
   ],
   async handler({ out, registry }, { shell }) {
     const { places } = await import("./words.js");
-    const script = (await scripts[shell as Shell]())(await places(registry));
+    const { scripts } = await import("./scripts.js");
+    const script = scripts[shell as Shell](await places(registry));
     out.result({ document: { shell, script } }, () => script);
   },
 });
-
-const scripts = {
-  bash: async () => (await import("./bash.js")).bashScript,
-  zsh: async () => (await import("./zsh.js")).zshScript,
-  fish: async () => (await import("./fish.js")).fishScript,
-} as const satisfies Record<Shell, unknown>;

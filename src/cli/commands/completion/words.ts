@@ -109,8 +109,3 @@ export function namesWithValue(all: readonly CompletionPlace[]): string[] {
 export function typed({ name, alias }: CompletedOption): string[] {
   return [`--${name}`, ...(alias === undefined ? [] : [`-${alias}`])];
 }
-
-/** A word in single quotes, as all three shells read it. */
-export function singleQuoted(text: string): string {
-  return `'${text.replaceAll("\\", "").replaceAll("'", "’")}'`;
-}

@@ -4,7 +4,7 @@ import { UserError } from "../../core/errors.js";
 import type { Environment } from "../../core/settings.js";
 import { confirmation, outcomeOf } from "../../output/change.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
-import { asWarnings } from "../../client/api.js";
+import { asWarnings } from "../../client/failures.js";
 import { customersKeepTheirState, summary } from "../../output/summary.js";
 import { changesInWords, countChanges } from "./difference.js";
 import { activeVersion, getDiff, getVersion } from "./stored-versions.js";

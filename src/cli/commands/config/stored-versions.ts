@@ -3,7 +3,7 @@ import { parseSnapshot } from "../../../model/validate/validate.js";
 import type { Activation, ConfigDiff, ConfigVersionWithSnapshot } from "../../client/answers.js";
 import type { ApiAnswer, ListPage } from "../../client/api.js";
 import type { Context } from "../../core/command.js";
-import { type LocalCode, UsageError, UserError } from "../../core/errors.js";
+import { failure, UsageError } from "../../core/errors.js";
 
 /** A version with its snapshot. */
 export type Version = Omit<ConfigVersionWithSnapshot, "snapshot"> & { snapshot: Snapshot };
@@ -36,8 +36,8 @@ export async function getVersion({ api, settings }: Context, name: string): Prom
   const parsed = parseSnapshot(data.snapshot);
   if (parsed.ok) return { ...data, snapshot: parsed.snapshot };
   const { path: place, message } = parsed.problems[0]!;
-  throw new UserError(
-    "UNEXPECTED_ANSWER" satisfies LocalCode,
+  throw failure(
+    "UNEXPECTED_ANSWER",
     `${settings.apiUrl} holds a ${data.version} that this version of svc cannot read: ${[place, message].filter((part) => part !== "").join(": ")}`,
     "use the svc of the service's version",
   );

@@ -1,7 +1,7 @@
 import type { ConfigVersion } from "../../client/answers.js";
+import { readList } from "../../client/pages.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
-import { page, readList } from "../../output/list.js";
-import { localTime } from "../../output/text.js";
+import { page } from "../../output/table.js";
 
 export default defineCommand({
   options: { ...projectOptions, ...pageOptions },
@@ -13,7 +13,7 @@ export default defineCommand({
       columns: [
         { title: "Version", value: ({ version }) => version, fixed: true },
         { title: "Active in", value: ({ active }) => active.join(", "), style: out.style.green },
-        { title: "Created", value: ({ createdAt }) => localTime(createdAt, out.timeZone), fixed: true },
+        { title: "Created", value: ({ createdAt }) => out.at(createdAt), fixed: true },
         { title: "Author", value: ({ author }) => author },
         { title: "Hash", value: ({ hash }) => hash.slice(0, 12), fixed: true },
         ...(answer.data.data.some(({ provenance }) => provenance !== null)

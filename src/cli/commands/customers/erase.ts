@@ -1,5 +1,5 @@
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
-import { confirmation, outcomeOf } from "../../output/change.js";
+import { change } from "../../output/change.js";
 import { fields } from "../../output/fields.js";
 import { number, printable, shellWord } from "../../output/text.js";
 
@@ -32,39 +32,25 @@ export default defineCommand({
   ],
   async handler(context, { customerId, yes }) {
     const { api, out, settings } = context;
-    const { environment, project, apiUrl } = settings;
-    settings.credentials();
-    const confirm = await confirmation(context, {
+    const { environment } = settings;
+    const [who, word] = [printable(customerId), shellWord(customerId)];
+    const answer = await change(context, {
       action: "erasing a customer",
       yes,
       word: customerId,
-      yesSuffices: true,
+      seen: `svc customers inspect ${word} --env ${environment}`,
+      question: (place) =>
+        [
+          `Erase the customer ${who} in ${place}?`,
+          "All that is held about it goes: events, traits, state, logs, and what waits to be delivered. It cannot be undone.",
+          `To keep a copy, stop here: svc customers export ${word} --env ${environment} --output <file>`,
+        ].join("\n"),
+      request: (signal) =>
+        api.delete<{ erased: Record<string, number> }>(["customers", customerId], ["erased"], signal),
     });
-    await confirm(
-      [
-        `Erase the customer ${printable(customerId)} in ${environment} of project ${project} at ${apiUrl}?`,
-        "All that is held about it goes: events, traits, state, logs, and what waits to be delivered. It cannot be undone.",
-        `To keep a copy, stop here: svc customers export ${shellWord(customerId)} --env ${environment} --output <file>`,
-      ].join("\n"),
-    );
-    const seen = `svc customers inspect ${shellWord(customerId)} --env ${environment}`;
-    const answer = await outcomeOf(seen, (signal) =>
-      api.delete<{ erased: Record<string, number> }>(["customers", customerId], ["erased"], signal),
-    );
-    const rows = Object.entries(answer.data.erased).filter(([, count]) => count > 0);
-    out.result(answer, () =>
-      [
-        `Erased the customer ${printable(customerId)} in ${environment}. Later events of the id begin a new customer.`,
-        ...(rows.length === 0
-          ? []
-          : [
-              "",
-              fields(
-                out,
-                rows.map(([kind, count]) => [KINDS[kind] ?? printable(kind), number(count)] as const),
-              ),
-            ]),
-      ].join("\n"),
-    );
+    const counts = Object.entries(answer.data.erased).filter(([, count]) => count > 0);
+    const facts = counts.map(([kind, count]) => [KINDS[kind] ?? printable(kind), number(count)] as const);
+    const told = `Erased the customer ${who} in ${environment}. Later events of the id begin a new customer.`;
+    out.result(answer, () => fields(out, facts, told));
   },
 });

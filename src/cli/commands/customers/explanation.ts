@@ -1,27 +1,35 @@
 import stringWidth from "string-width";
 
+import type { ExplainedCustomer, ExplainedState, Explanation } from "../../client/answers.js";
+import { isTransient } from "../../client/pages.js";
+import type { Context } from "../../core/command.js";
 import type { Out } from "../../output/out.js";
-import { distance, localTime, printable } from "../../output/text.js";
-
-/** Why a condition holds or not, as the service explains it: a tree, as the condition is one. */
-export interface ExplanationDocument {
-  kind: string;
-  text: string;
-  expected: unknown;
-  actual: unknown;
-  met: boolean;
-  missing: unknown;
-  flipsAt: string | null;
-  conditions?: ExplanationDocument[];
-}
+import { printable, shellWord } from "../../output/text.js";
 
 const INDENT = "  ";
+
+/** Asks why a customer stands where it does. */
+export function explanationOf({ api }: Context, customerId: string) {
+  const members = ["lifecycle", "journeys", "segments", "health", "signals", "unavailable"] as const;
+  return api.get<ExplainedCustomer>(["customers", customerId, "explanation"], members);
+}
+
+/** The same, or null where the service cannot tell for the moment, which is said beside the result. */
+export async function explanationIfAny(context: Context, customerId: string): Promise<ExplainedCustomer | null> {
+  try {
+    return (await explanationOf(context, customerId)).data;
+  } catch (error) {
+    if (!isTransient(error)) throw error;
+    context.out.note(`Why it is so cannot be told for the moment: ${printable((error as Error).message)}`);
+    return null;
+  }
+}
 
 /**
  * An explanation for people: a line per condition, its parts indented below it. What there is to say of a condition stands beside it, or below it where
  * the terminal is too narrow.
  */
-export function explanationInWords(out: Out, explanation: ExplanationDocument, indent = INDENT): string {
+export function explanationInWords(out: Out, explanation: Explanation, indent = INDENT): string {
   const { kind, text, met, conditions = [] } = explanation;
   const isGroup = explanation.conditions !== undefined;
   const said = isGroup ? groupInWords(kind, conditions) : printable(text);
@@ -39,12 +47,12 @@ export function explanationInWords(out: Out, explanation: ExplanationDocument, i
 }
 
 /** Whether something holds: a sign in colour, or a word where there is none. */
-export function markOf({ style }: Out, met: boolean): { shown: string; width: number } {
+function markOf({ style }: Out, met: boolean): { shown: string; width: number } {
   if (style.isColorSupported) return { shown: met ? style.green("✓") : style.red("✗"), width: 1 };
   return { shown: met ? "met  " : "unmet", width: 5 };
 }
 
-function groupInWords(kind: string, conditions: readonly ExplanationDocument[]): string {
+function groupInWords(kind: string, conditions: readonly Explanation[]): string {
   if (kind === "not") return "not";
   const met = conditions.filter((part) => part.met).length;
   const holding = met === conditions.length ? "all are met" : met === 0 ? "none is met" : `${met} of them met`;
@@ -59,23 +67,22 @@ const OF_WAITING = new Set(["inactiveFor", "inState"]);
 const OF_TIME = new Set(["inactiveFor", "activeWithin", "inState", "traitDateWithin", "traitDatePassed"]);
 
 /** What there is, and what lacks where the text of the condition does not say so already. */
-function leafFacts(out: Out, { kind, expected, actual, missing, met, flipsAt }: ExplanationDocument): string[] {
+function leafFacts(out: Out, { kind, expected, actual, missing, met, flipsAt }: Explanation): string[] {
   if (OF_YES_OR_NO.has(kind)) return [];
   const now = actualInWords(out, kind, actual);
   // Where time alone lacks, it is told when that is over.
-  const isToldAnyway =
-    JSON.stringify(missing) === JSON.stringify(expected) || (OF_WAITING.has(kind) && flipsAt !== null);
-  const lacks = met || isToldAnyway ? null : lackInWords(kind, missing);
-  return [now, ...(lacks === null ? [] : [lacks])];
+  const isTold = JSON.stringify(missing) === JSON.stringify(expected) || (OF_WAITING.has(kind) && flipsAt !== null);
+  const lacks = met || isTold ? null : lackInWords(kind, missing);
+  return lacks === null ? [now] : [now, lacks];
 }
 
 function actualInWords(out: Out, kind: string, actual: unknown): string {
   if (actual === null || (Array.isArray(actual) && actual.length === 0)) return "there is none";
-  const iso =
-    OF_TIME.has(kind) && typeof actual === "string" ? /\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(actual)?.[0] : undefined;
+  const text = OF_TIME.has(kind) && typeof actual === "string" ? actual : "";
+  const iso = /\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(text)?.[0];
   if (iso === undefined) return `it is ${valueInWords(actual)}`;
-  const shown = `${localTime(iso, out.timeZone)} (${distance(iso, out.now)})`;
-  const words = (actual as string).replace(iso, shown);
+  const shown = `${out.at(iso)} (${out.ago(iso)})`;
+  const words = text.replace(iso, shown);
   return words === shown ? `it is ${shown}` : words;
 }
 
@@ -97,9 +104,75 @@ export function valueInWords(value: unknown): string {
 }
 
 /** When it changes by time alone. What was explained some time ago may have changed since. */
-function flipInWords(out: Out, { met, flipsAt }: ExplanationDocument): string[] {
+function flipInWords(out: Out, { met, flipsAt }: Explanation): string[] {
   if (flipsAt === null) return [];
-  const at = localTime(flipsAt, out.timeZone);
+  const at = out.at(flipsAt);
   if (Date.parse(flipsAt) < out.now) return [`was to ${met ? "end" : "come"} by itself at ${at}`];
-  return [`${met ? "ends" : "comes"} by itself ${distance(flipsAt, out.now)} (${at})`];
+  return [`${met ? "ends" : "comes"} by itself ${out.ago(flipsAt)} (${at})`];
+}
+
+type ExplainedSegment = ExplainedCustomer["segments"][number];
+type ExplainedJourney = ExplainedCustomer["journeys"][number];
+
+/** Why a customer stands where it does, part by part: what it is, and the conditions that are consulted now. */
+export function whyInWords(out: Out, explanation: ExplainedCustomer): string {
+  const { customerId, lifecycle, journeys, segments, health, signals, unavailable } = explanation;
+  const { bold, cyan } = out.style;
+  const parts = [
+    ...(lifecycle === null ? [] : lifecycleInWords(out, lifecycle)),
+    ...journeys.flatMap((journey) => journeyInWords(out, journey)),
+    ...segments.flatMap((segment) => segmentInWords(out, segment)),
+    ...(health === null ? [] : [`health: what it is made of is told by svc health explain ${shellWord(customerId)}`]),
+    ...signals.flatMap(({ signal, raised, condition }) => [
+      `signal ${cyan(printable(signal))}: ${raised ? "raised" : "not raised"}`,
+      ...tree(out, condition, INDENT),
+    ]),
+  ];
+  if (unavailable === null && parts.length === 0) return "";
+  return [bold("Why"), ...[...remarks(explanation), ...parts].map((text) => text.replace(/^/gm, INDENT))].join("\n");
+}
+
+/** What keeps an explanation from being the whole or the present truth. */
+export function remarks({ unavailable, configVersion, activeVersion, flipsKnown }: ExplainedState): string[] {
+  if (unavailable !== null) return [printable(unavailable.message)];
+  const computed = `As of ${configVersion ?? "a time without a model"}, under which the state was computed`;
+  return [
+    ...(configVersion === activeVersion ? [] : [`${computed}; ${activeVersion ?? "no model"} is active now.`]),
+    ...(flipsKnown
+      ? []
+      : ["When conditions change by themselves is not known: too much history would have to be read."]),
+  ];
+}
+
+/** Whether a customer is in a segment, and why; a segment without a condition is filled by rules. */
+export function segmentInWords(out: Out, { segment, member, condition }: ExplainedSegment): string[] {
+  const name = `segment ${out.style.cyan(printable(segment))}`;
+  return [`${name}: ${member ? "a member" : "not a member"}`, ...tree(out, condition, INDENT)];
+}
+
+/** How far a journey is: what it waits for to begin, or its steps. */
+export function journeyInWords(out: Out, { journey, status, start, steps }: ExplainedJourney): string[] {
+  const lines = [`journey ${out.style.cyan(printable(journey))}: ${printable(status.replaceAll("_", " "))}`];
+  if (start !== null) lines.push(`${INDENT}begins when`, ...tree(out, start, INDENT.repeat(2)));
+  if (status !== "active") return lines;
+  for (const { step, completed, condition } of steps) {
+    lines.push(`${INDENT}${markOf(out, completed).shown} step ${printable(step)}`);
+    lines.push(...tree(out, condition, INDENT.repeat(2)));
+  }
+  return lines;
+}
+
+function lifecycleInWords(out: Out, { state, transitions }: NonNullable<ExplainedCustomer["lifecycle"]>): string[] {
+  const end = transitions.length === 0 ? ", which nothing leads on from" : "";
+  return [
+    `lifecycle: ${out.style.cyan(printable(state ?? "none"))}${end}`,
+    ...transitions.flatMap(({ to, condition }) => [
+      `${INDENT}to ${printable(to)} when`,
+      ...tree(out, condition, INDENT.repeat(2)),
+    ]),
+  ];
+}
+
+function tree(out: Out, condition: Explanation | null, indent: string): string[] {
+  return condition === null ? [] : [explanationInWords(out, condition, indent)];
 }

@@ -1,10 +1,10 @@
 import path from "node:path";
 
 import { type Context, defineCommand, projectOptions } from "../../core/command.js";
-import { unexpected } from "../../client/api.js";
-import { type LocalCode, UserError } from "../../core/errors.js";
+import { unexpected } from "../../client/failures.js";
+import { failure } from "../../core/errors.js";
 import { cancellable } from "../../output/interruption.js";
-import { number, printable } from "../../output/text.js";
+import { jsonOf, number, printable } from "../../output/text.js";
 import { createFile, refuseExisting } from "../../output/write-file.js";
 
 export default defineCommand({
@@ -75,33 +75,18 @@ async function* checked(
     held = Buffer.concat([held, part]);
     const id = BEGINNING.exec(new TextDecoder().decode(held))?.[1];
     if (id === undefined && held.length < BEGINNING_BYTES_MAX) continue;
-    if (id === undefined || stringOf(id) !== customerId) break;
+    if (id === undefined || jsonOf(id) !== customerId) break;
     yield held;
     held = undefined;
   }
   if (held !== undefined) throw unexpected(base, 200, "something else than an export of that customer");
 }
 
-function stringOf(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    // Not as JSON writes a string, so it is no export.
-    return undefined;
-  }
-}
-
 async function* told(parts: AsyncIterable<Uint8Array>, base: string): AsyncGenerator<Uint8Array> {
   try {
     yield* parts;
   } catch (error) {
-    throw new UserError(
-      "SERVICE_UNREACHABLE" satisfies LocalCode,
-      `${base} broke the export off before its end`,
-      "try again",
-      {},
-      error,
-    );
+    throw failure("SERVICE_UNREACHABLE", `${base} broke the export off before its end`, "try again", error);
   }
 }
 

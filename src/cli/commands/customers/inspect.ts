@@ -1,10 +1,10 @@
 import type { Backlog, CustomerState } from "../../client/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
-import { stateInWords } from "./customer-state.js";
-import { explanationIfAny, explanationOf } from "./explained.js";
 import { objectText } from "../../output/json-text.js";
 import type { Out } from "../../output/out.js";
-import { localTime, number, printable } from "../../output/text.js";
+import { number, plural, printable } from "../../output/text.js";
+import { stateInWords } from "./customer-state.js";
+import { explanationIfAny, explanationOf, whyInWords } from "./explanation.js";
 
 export default defineCommand({
   args: { customerId: "The customer's id" },
@@ -24,36 +24,29 @@ export default defineCommand({
     const path = ["customers", customerId];
     const answer = await api.get<CustomerState>(path, ["customerId", "lifecycle", "segments", "traits"]);
     if (out.json) {
-      const parts = explain
-        ? ([
-            ["state", answer.text],
-            ["explanation", (await explanationOf(context, customerId)).text],
-          ] as const)
-        : null;
-      out.result(parts === null ? answer : { text: objectText(parts) }, () => "");
+      const why = explain ? { explanation: (await explanationOf(context, customerId)).text } : null;
+      out.result(why ? { text: objectText(Object.entries({ state: answer.text, ...why })) } : answer, () => "");
       return;
     }
     const backlog = await api.get<Backlog>([...path, "backlog"], ["pending", "ahead", "setAside"]);
     const explanation = await explanationIfAny(context, customerId);
-    const { whyInWords } = await import("./why.js");
     const why = explanation === null ? "" : whyInWords(out, explanation);
-    out.print(
-      [stateInWords(out, answer), ...waiting(out, customerId, backlog.data), ...(why === "" ? [] : [why])].join("\n\n"),
-    );
+    const parts = [stateInWords(out, answer), waiting(out, customerId, backlog.data), why];
+    out.print(parts.filter((part) => part !== "").join("\n\n"));
   },
 });
 
-/** What the state does not hold yet; nothing where it is complete. */
-function waiting(out: Out, customerId: string, { pending, ahead, setAside }: Backlog): string[] {
-  const operations = (n: number) => `${number(n)} ${n === 1 ? "operation" : "operations"}`;
+/** What the state does not hold yet; empty where it is complete. */
+function waiting(out: Out, customerId: string, { pending, ahead, setAside }: Backlog): string {
+  const operations = plural(pending, "operation");
   if (setAside !== null) {
     return [
-      `${out.style.red("Set aside")} since ${localTime(setAside.at, out.timeZone)}, ${operations(pending)} waiting:\n` +
-        `  ${printable(setAside.error ?? "unknown")}\n` +
-        `Once the cause is mended, release it: svc customers release --customer ${printable(customerId)}`,
-    ];
+      `${out.style.red("Set aside")} since ${out.at(setAside.at)}, ${operations} waiting:`,
+      `  ${printable(setAside.error ?? "unknown")}`,
+      `Once the cause is mended, release it: svc customers release --customer ${printable(customerId)}`,
+    ].join("\n");
   }
-  if (pending === 0) return [];
+  if (pending === 0) return "";
   const later = ahead === 0 ? "" : `, ${number(ahead)} of them because their time has not come`;
-  return [`${operations(pending)} waiting to be evaluated${later}.`];
+  return `${operations} waiting to be evaluated${later}.`;
 }

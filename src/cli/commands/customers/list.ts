@@ -1,8 +1,7 @@
 import type { ListedCustomer } from "../../client/answers.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
-import { durationOf } from "../../output/duration.js";
-import { page, readList } from "../../output/list.js";
-import { distance } from "../../output/text.js";
+import { durationOf } from "../../core/values.js";
+import { list } from "../../output/table.js";
 
 export default defineCommand({
   options: {
@@ -14,31 +13,18 @@ export default defineCommand({
     ...pageOptions,
   },
   examples: [["svc customers list --lifecycle trial --inactive 7d", "Trials that went quiet a week ago"]],
-  async handler({ api, out }, { lifecycle, segment, inactive, setAside, limit, cursor }) {
-    // First of all: what is wrong with the command line is told before anything else.
-    const quietFor = durationOf("--inactive", inactive);
-    const query = {
-      lifecycle,
-      segment,
-      inactive: quietFor,
-      setAside: setAside ? "true" : undefined,
-      limit,
-      cursor,
-    };
-    const answer = await readList<ListedCustomer>(api, ["customers"], query);
-    const ago = (iso: string | null) => (iso === null ? "" : distance(iso, out.now));
-    page(out, answer, {
+  async handler(context, { lifecycle, segment, inactive: quiet, setAside, limit, cursor }) {
+    const inactive = durationOf("--inactive", quiet);
+    const query = { lifecycle, segment, inactive, setAside: setAside ? "true" : undefined, limit, cursor };
+    const ago = (iso: string | null) => (iso === null ? "" : context.out.ago(iso));
+    const health = ({ health: its }: ListedCustomer) => (its === null ? "" : `${its.overall} ${its.band}`);
+    await list<ListedCustomer>(context, query, ["customers"], {
       none: "There is no such customer.",
       columns: [
         { title: "Customer", value: ({ customerId }) => customerId, kept: true },
         { title: "Lifecycle", value: (row) => row.lifecycle ?? "", kept: true },
         { title: "Since", value: (row) => ago(row.lifecycleEnteredAt) },
-        {
-          title: "Health",
-          value: ({ health }) => (health === null ? "" : `${health.overall} ${health.band}`),
-          optional: true,
-          fixed: true,
-        },
+        { title: "Health", value: health, optional: true, fixed: true },
         { title: "Segments", value: ({ segments }) => segments.join(", ") },
         { title: "Last event", value: (row) => ago(row.lastEventAt), kept: true },
         ...(setAside ? [{ title: "Set aside", value: (row: ListedCustomer) => row.setAside?.error ?? "" }] : []),

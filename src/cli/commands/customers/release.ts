@@ -23,7 +23,7 @@ export default defineCommand({
     }
     const { api, out, settings } = context;
     const { environment, project } = settings;
-    const path = customer === undefined ? ["customers", "release"] : ["customers", customer, "release"];
+    const path = ["customers", ...(customer === undefined ? [] : [customer]), "release"];
     const whom = customer === undefined ? "all customers that were set aside" : printable(customer);
     const confirm = await confirmation(context, { action: "releasing customers", yes });
     await confirm(`Release ${whom} in project ${project}, ${environment}, to be evaluated again?`);

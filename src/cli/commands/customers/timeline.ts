@@ -1,26 +1,20 @@
 import type { Emission } from "../../client/answers.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
-import { page, readList } from "../../output/list.js";
-import { localTime } from "../../output/text.js";
+import { list } from "../../output/table.js";
+import { causeInWords } from "../../output/text.js";
 
 export default defineCommand({
   args: { customerId: "The customer's id" },
   options: { ...projectOptions, ...pageOptions },
   examples: [["svc customers timeline cus_42", "Every change and its cause, the oldest first"]],
-  async handler({ api, out }, { customerId, limit, cursor }) {
-    const answer = await readList<Emission>(api, ["customers", customerId, "timeline"], { limit, cursor });
-    page(out, answer, {
+  async handler(context, { customerId, limit, cursor }) {
+    await list<Emission>(context, { limit, cursor }, ["customers", customerId, "timeline"], {
       none: "Nothing happened to this customer's state yet.",
       columns: [
-        { title: "At", value: ({ at }) => localTime(at, out.timeZone), fixed: true },
-        { title: "Type", value: ({ type }) => type, kept: true, style: out.style.cyan },
+        { title: "At", value: ({ at }) => context.out.at(at), fixed: true },
+        { title: "Type", value: ({ type }) => type, kept: true, style: context.out.style.cyan },
         { title: "What", value: ({ metadata }) => inWords(metadata) },
-        {
-          title: "Cause",
-          value: ({ cause }) => [cause.type, cause.id].filter((part) => part !== null).join(" "),
-          fixed: true,
-          optional: true,
-        },
+        { title: "Cause", value: ({ cause }) => causeInWords(cause), fixed: true, optional: true },
       ],
     });
   },

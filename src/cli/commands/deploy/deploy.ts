@@ -4,10 +4,9 @@ import { compile, warningsBlock } from "../../core/compile.js";
 import { UsageError } from "../../core/errors.js";
 import { confirmation, outcomeOf } from "../../output/change.js";
 import { showDiagnostics } from "../../output/diagnostics.js";
-import { asWarnings } from "../../client/api.js";
+import { asWarnings } from "../../client/failures.js";
 import { cancellable } from "../../output/interruption.js";
 import { customersKeepTheirState, summary } from "../../output/summary.js";
-import { provenance } from "./provenance.js";
 
 /** What is over sooner needs no word. */
 const SHOWN_AFTER_MS = 300;
@@ -51,8 +50,9 @@ export default defineCommand({
   ],
   async handler(context, { yes, force, preview: isPreview, sample, markdown }) {
     if (isPreview) {
-      if (markdown && context.out.json)
+      if (markdown && context.out.json) {
         throw new UsageError("--markdown and --json exclude each other", "give one of them");
+      }
       // Not above: the help of this command must not wait for what draws bars and tables.
       const { preview } = await import("./preview.js");
       return preview(context, { sample, markdown });
@@ -77,7 +77,7 @@ export default defineCommand({
       throw warningsBlock(warnings, "correct them, or deploy despite them with --force");
     if (warnings.length > 0) out.note(showDiagnostics(warnings, out.errorStyle));
 
-    await confirm(`Deploy ${summary(snapshot)} to ${environment} of project ${project} at ${settings.apiUrl}?`);
+    await confirm(`Deploy ${summary(snapshot)} to ${settings.place}?`);
     const origin = provenance(context.io.env);
     const body = { snapshot, ...(origin === undefined ? {} : { provenance: origin }), ...(force ? { force } : {}) };
     const answer = await outcomeOf("svc config versions", (signal) =>
@@ -97,3 +97,33 @@ export default defineCommand({
     });
   },
 });
+
+/** What tells that a CI system runs, and where it says what a deploy came from: GitHub Actions, and GitLab CI. */
+const SYSTEMS = [
+  {
+    present: "GITHUB_ACTIONS",
+    names: {
+      ...{ repository: "GITHUB_REPOSITORY", commit: "GITHUB_SHA", ref: "GITHUB_REF" },
+      ...{ workflow: "GITHUB_WORKFLOW", run: "GITHUB_RUN_ID" },
+    },
+  },
+  {
+    present: "GITLAB_CI",
+    names: {
+      ...{ repository: "CI_PROJECT_PATH", commit: "CI_COMMIT_SHA", ref: "CI_COMMIT_REF_NAME" },
+      ...{ workflow: "CI_JOB_NAME", run: "CI_PIPELINE_ID" },
+    },
+  },
+] as const;
+
+/** What the CI system says of the run that deploys; undefined outside of one. */
+function provenance(env: Context["io"]["env"]): Record<string, string> | undefined {
+  // A system that names itself wins; otherwise any of its variables will do, as when they were passed into a container.
+  const system =
+    SYSTEMS.find(({ present }) => env[present]) ??
+    SYSTEMS.find(({ names }) => Object.values(names).some((name) => env[name]));
+  const found = Object.entries(system?.names ?? {}).flatMap(([member, name]) =>
+    env[name] ? [[member, env[name]]] : [],
+  );
+  return found.length === 0 ? undefined : (Object.fromEntries(found) as Record<string, string>);
+}

@@ -8,6 +8,9 @@ import { number, printable } from "../../output/text.js";
 const ROWS = 20;
 const NAME_LENGTH = 40;
 
+/** The heads of columns that tell how many customers, and some of them. */
+const GROUP = ["customers", "for example"];
+
 /** What a preview came to, as a comment on a pull request. @param project its slug */
 export function impactMarkdown(project: string, job: RecomputeJob, impact: ImpactDocument): string {
   const { configVersion, evaluatedAt } = job.pins;
@@ -17,7 +20,7 @@ export function impactMarkdown(project: string, job: RecomputeJob, impact: Impac
       `over ${lookedAt(job)}. Nothing was deployed.`,
   ];
   if (job.result.customersChanged === 0) return [...blocks, "**No customer would change.**", footer(job)].join("\n\n");
-  blocks.push(tableOf(["", ""], totalsOf(job)));
+  blocks.push(tableOf(["", ""], Object.entries(totalsOf(job))));
   const { emissions, health, journeys, lifecycle, rules, segments } = impact;
   const section = (title: string, heads: readonly string[], rows: readonly (readonly string[])[]): void => {
     if (rows.length > 0) blocks.push(`#### ${title}`, tableOf(heads, rows.slice(0, ROWS)));
@@ -26,48 +29,27 @@ export function impactMarkdown(project: string, job: RecomputeJob, impact: Impac
   section(
     "Segments",
     ["segment", "enter", "leave", "who enters", "who leaves"],
-    segments.map(({ segmentId, entered, exited }) => [
-      code(segmentId),
-      number(entered.customers),
-      number(exited.customers),
-      examples(entered),
-      examples(exited),
-    ]),
+    segments.map(({ segmentId, entered, exited }) => {
+      const [enter, enters] = group(entered);
+      const [leave, leaves] = group(exited);
+      return [code(segmentId), enter, leave, enters, leaves];
+    }),
   );
-  section(
-    "Lifecycle",
-    ["from", "to", "customers", "for example"],
-    lifecycle.map((move) => [state(move.from), state(move.to), number(move.customers), examples(move)]),
-  );
+  const moves = lifecycle.map((move) => [state(move.from), state(move.to), ...group(move)]);
+  section("Lifecycle", ["from", "to", ...GROUP], moves);
   if (job.result.healthChanged > 0) blocks.push("#### Health", `${healthCounts(health)}.`);
-  section(
-    "Health of those that change most",
-    ["customer", "score"],
-    health.examples.map((example) => [code(example.customerId), healthMove(example)]),
-  );
+  const scores = health.examples.map((example) => [code(example.customerId), healthMove(example)]);
+  section("Health of those that change most", ["customer", "score"], scores);
   section(
     "Journeys",
-    ["journey", "customers", "for example"],
-    journeys.map((journey) => [code(journey.journeyId), number(journey.customers), examples(journey)]),
+    ["journey", ...GROUP],
+    journeys.map((journey) => [code(journey.journeyId), ...group(journey)]),
   );
-  section(
-    "Rules",
-    ["rule", "runs", "customers", "for example"],
-    rules.map((rule) => [code(rule.ruleId), runsInWords(rule.runs), number(rule.customers), examples(rule)]),
-  );
-  section(
-    "Emissions",
-    ["type", "times", "customers", "for example"],
-    emissions.map((emission) => [
-      code(emission.eventType),
-      number(emission.emissions),
-      number(emission.customers),
-      examples(emission),
-    ]),
-  );
-  const omitted = omittedInWords(impact);
-  if (omitted !== "") blocks.push(omitted);
-  return [...blocks, footer(job)].join("\n\n");
+  const runs = rules.map((rule) => [code(rule.ruleId), runsInWords(rule.runs), ...group(rule)]);
+  section("Rules", ["rule", "runs", ...GROUP], runs);
+  const emitted = emissions.map((one) => [code(one.eventType), number(one.emissions), ...group(one)]);
+  section("Emissions", ["type", "times", ...GROUP], emitted);
+  return [...blocks, omittedInWords(impact), footer(job)].filter((block) => block !== "").join("\n\n");
 }
 
 function footer({ id, hash = "" }: RecomputeJob): string {
@@ -78,9 +60,10 @@ function state(name: string | null): string {
   return name === null ? "none" : code(name);
 }
 
-function examples({ customers, examples: shown }: ImpactGroup): string {
-  const more = customers > shown.length ? ` and ${number(customers - shown.length)} more` : "";
-  return shown.map(code).join(", ") + more;
+/** The cells of `GROUP`. */
+function group({ customers, examples }: ImpactGroup): [string, string] {
+  const more = customers > examples.length ? ` and ${number(customers - examples.length)} more` : "";
+  return [number(customers), examples.map(code).join(", ") + more];
 }
 
 function tableOf(heads: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -9,50 +9,25 @@ export interface ImpactGroup {
   examples: string[];
 }
 
-export interface SegmentImpact {
-  segmentId: string;
-  entered: ImpactGroup;
-  exited: ImpactGroup;
-}
+type SegmentImpact = { segmentId: string; entered: ImpactGroup; exited: ImpactGroup };
+type LifecycleImpact = ImpactGroup & { from: string | null; to: string | null };
+type JourneyImpact = ImpactGroup & { journeyId: string };
+/** `runs` are counted by their result. */
+type RuleImpact = ImpactGroup & { ruleId: string; runs: Record<string, number> };
+type EmissionImpact = ImpactGroup & { eventType: string; emissions: number };
+export type HealthExample = { customerId: string; before: number | null; after: number | null };
 
-export interface LifecycleImpact extends ImpactGroup {
-  from: string | null;
-  to: string | null;
-}
-
-export interface HealthExample {
-  customerId: string;
-  before: number | null;
-  after: number | null;
-}
-
-export interface HealthImpact {
-  /** Whose overall score rises, falls, stays while components change, comes to be, and ceases to be. */
-  rises: number;
-  falls: number;
-  shifts: number;
-  gained: number;
-  lost: number;
+/** How many customers' overall scores rise, fall, stay while components change, come to be, and cease to be. */
+export type HealthImpact = Record<"rises" | "falls" | "shifts" | "gained" | "lost", number> & {
   examples: HealthExample[];
-}
-
-export interface EmissionImpact extends ImpactGroup {
-  eventType: string;
-  emissions: number;
-}
-
-export interface RuleImpact extends ImpactGroup {
-  ruleId: string;
-  /** Runs by their result. */
-  runs: Record<string, number>;
-}
+};
 
 /** What a model or a recompute changes, gathered customer by customer: it holds counts and a few names, however many there are. */
 export interface ImpactDocument {
   segments: SegmentImpact[];
   lifecycle: LifecycleImpact[];
   health: HealthImpact;
-  journeys: (ImpactGroup & { journeyId: string })[];
+  journeys: JourneyImpact[];
   rules: RuleImpact[];
   emissions: EmissionImpact[];
   /** Runs of rules and emissions of customers with too many to tell them apart. */
@@ -64,7 +39,7 @@ export interface ImpactDocument {
 export class Impact {
   readonly #segments = new Map<string, SegmentImpact>();
   readonly #lifecycle = new Map<string, LifecycleImpact>();
-  readonly #journeys = new Map<string, ImpactGroup & { journeyId: string }>();
+  readonly #journeys = new Map<string, JourneyImpact>();
   readonly #rules = new Map<string, RuleImpact>();
   readonly #emissions = new Map<string, EmissionImpact>();
   readonly #health: HealthImpact = { rises: 0, falls: 0, shifts: 0, gained: 0, lost: 0, examples: [] };
@@ -72,45 +47,50 @@ export class Impact {
   #emissionsOmitted = 0;
 
   add(difference: JobDifference): void {
-    const { customerId, rulesOmitted = 0, emissionsOmitted = 0 } = difference;
-    for (const id of entered(difference)) count(this.#segment(id).entered, customerId);
-    for (const id of exited(difference)) count(this.#segment(id).exited, customerId);
-    this.#addLifecycle(difference);
-    this.#addHealth(difference);
-    for (const id of journeysChanged(difference)) {
+    const { customerId, lifecycle, rules, emissions, rulesOmitted = 0, emissionsOmitted = 0 } = difference;
+    const segment = (segmentId: string) =>
+      of(this.#segments, segmentId, () => ({ segmentId, entered: none(), exited: none() }));
+    for (const id of entered(difference)) count(segment(id).entered, customerId);
+    for (const id of exited(difference)) count(segment(id).exited, customerId);
+    const { before: from, after: to } = lifecycle;
+    if (from !== to) {
+      const move = JSON.stringify([from, to]);
       count(
-        of(this.#journeys, id, () => ({ journeyId: id, ...none() })),
+        of(this.#lifecycle, move, () => ({ from, to, ...none() })),
         customerId,
       );
     }
-    this.#addRules(difference);
-    this.#addEmissions(difference);
+    for (const id of journeysChanged(difference)) {
+      const journey = of(this.#journeys, id, () => ({ journeyId: id, ...none() }));
+      count(journey, customerId);
+    }
+    for (const { ruleId, result } of rules) {
+      const { runs } = of(this.#rules, ruleId, () => ({ ruleId, runs: {}, ...none() }));
+      runs[result] = (runs[result] ?? 0) + 1;
+    }
+    for (const id of new Set(rules.map(({ ruleId }) => ruleId))) count(this.#rules.get(id)!, customerId);
+    for (const { eventType } of emissions) {
+      of(this.#emissions, eventType, () => ({ eventType, emissions: 0, ...none() })).emissions += 1;
+    }
+    for (const id of new Set(emissions.map(({ eventType }) => eventType))) count(this.#emissions.get(id)!, customerId);
+    this.#addHealth(difference);
     this.#rulesOmitted += rulesOmitted;
     this.#emissionsOmitted += emissionsOmitted;
   }
 
   /** What was gathered so far; of each kind the largest first. */
   get document(): ImpactDocument {
+    const customers = (group: ImpactGroup) => group.customers;
     return {
       segments: sorted(this.#segments, (segment) => segment.entered.customers + segment.exited.customers),
-      lifecycle: sorted(this.#lifecycle, ({ customers }) => customers),
+      lifecycle: sorted(this.#lifecycle, customers),
       health: this.#health,
-      journeys: sorted(this.#journeys, ({ customers }) => customers),
+      journeys: sorted(this.#journeys, customers),
       rules: sorted(this.#rules, ({ runs }) => Object.values(runs).reduce((sum, some) => sum + some, 0)),
       emissions: sorted(this.#emissions, ({ emissions }) => emissions),
       rulesOmitted: this.#rulesOmitted,
       emissionsOmitted: this.#emissionsOmitted,
     };
-  }
-
-  #segment(segmentId: string): SegmentImpact {
-    return of(this.#segments, segmentId, () => ({ segmentId, entered: none(), exited: none() }));
-  }
-
-  #addLifecycle({ customerId, lifecycle: { before, after } }: JobDifference): void {
-    if (before === after) return;
-    const move = of(this.#lifecycle, JSON.stringify([before, after]), () => ({ from: before, to: after, ...none() }));
-    count(move, customerId);
   }
 
   #addHealth(difference: JobDifference): void {
@@ -119,27 +99,8 @@ export class Impact {
     const health = this.#health;
     if (before === null) health.gained += 1;
     else if (after === null) health.lost += 1;
-    else if (after > before) health.rises += 1;
-    else if (after < before) health.falls += 1;
-    else health.shifts += 1;
+    else health[after > before ? "rises" : after < before ? "falls" : "shifts"] += 1;
     if (health.examples.length < EXAMPLES) health.examples.push({ customerId: difference.customerId, before, after });
-  }
-
-  #addRules({ customerId, rules }: JobDifference): void {
-    for (const { ruleId, result } of rules) {
-      const rule = of(this.#rules, ruleId, (): RuleImpact => ({ ruleId, runs: {}, ...none() }));
-      rule.runs[result] = (rule.runs[result] ?? 0) + 1;
-    }
-    for (const id of new Set(rules.map(({ ruleId }) => ruleId))) count(this.#rules.get(id)!, customerId);
-  }
-
-  #addEmissions({ customerId, emissions }: JobDifference): void {
-    for (const { eventType } of emissions) {
-      of(this.#emissions, eventType, () => ({ eventType, emissions: 0, ...none() })).emissions += 1;
-    }
-    for (const type of new Set(emissions.map(({ eventType }) => eventType))) {
-      count(this.#emissions.get(type)!, customerId);
-    }
   }
 }
 
@@ -161,11 +122,17 @@ export function journeysChanged({ journeys: { before, after } }: JobDifference):
   return [...ids].filter((id) => text(before, id) !== text(after, id));
 }
 
-export function healthChanged({ health: { before, after } }: JobDifference): boolean {
+/** The components of a health score that are other ones afterwards. */
+export function componentsChanged({ health: { before, after } }: JobDifference): string[] {
+  const ids = new Set([...Object.keys(before?.components ?? {}), ...Object.keys(after?.components ?? {})]);
+  return [...ids].filter((id) => before?.components[id] !== after?.components[id]);
+}
+
+/** Whether a customer's score is another one afterwards, or made of others. */
+export function healthChanged(difference: JobDifference): boolean {
+  const { before, after } = difference.health;
   if (before === null || after === null) return before !== after;
-  if (before.overall !== after.overall) return true;
-  const ids = new Set([...Object.keys(before.components), ...Object.keys(after.components)]);
-  return [...ids].some((id) => before.components[id] !== after.components[id]);
+  return before.overall !== after.overall || componentsChanged(difference).length > 0;
 }
 
 function none(): ImpactGroup {
@@ -179,11 +146,8 @@ function count(group: ImpactGroup, customerId: string): void {
 
 /** The entry of a key, made where there is none. */
 function of<Value>(map: Map<string, Value>, key: string, make: () => NoInfer<Value>): Value {
-  let value = map.get(key);
-  if (value === undefined) {
-    value = make();
-    map.set(key, value);
-  }
+  const value = map.get(key) ?? make();
+  map.set(key, value);
   return value;
 }
 

@@ -9,15 +9,15 @@ import { cancellable } from "../../output/interruption.js";
 import { untilCompleted } from "../recompute/job-wait.js";
 import { type DifferencePage, differencesOf, documentOf, JOB_MEMBERS } from "../recompute/jobs.js";
 
-export interface PreviewOptions {
-  /** About how many customers to look at; all unless given. */
-  sample: number | undefined;
-  /** Whether to print a comment for a pull request. */
-  markdown: boolean;
-}
-
-/** Compiles the local model and prints what it would change, without deploying it. */
-export async function preview(context: Context, { sample, markdown }: PreviewOptions): Promise<void> {
+/**
+ * Compiles the local model and prints what it would change, without deploying it.
+ *
+ * @param options about how many customers to look at, all unless given; whether to print a comment for a pull request
+ */
+export async function preview(
+  context: Context,
+  { sample, markdown }: { sample: number | undefined; markdown: boolean },
+): Promise<void> {
   const { api, out, settings } = context;
   const { project } = settings;
   settings.credentials();

@@ -1,5 +1,5 @@
 import { type Context, defineCommand } from "../../core/command.js";
-import { type LocalCode, UsageError, UserError } from "../../core/errors.js";
+import { failure, UsageError } from "../../core/errors.js";
 
 const PORT = 4401;
 const SETTLE_SECONDS = 30;
@@ -17,10 +17,7 @@ export default defineCommand({
       describe: "Where to listen on 127.0.0.1; 0 takes any free one",
     },
     noWatch: { type: "flag", describe: "Do not reload when a source file changes" },
-    clock: {
-      type: "text",
-      describe: "Begin at this ISO 8601 instant, with a clock that moves only by POST /clock",
-    },
+    clock: { type: "text", describe: "Begin at this ISO 8601 instant, with a clock that moves only by POST /clock" },
   },
   examples: [
     ["svc dev", "Events go to http://127.0.0.1:4401/events; each answer has the customer's state"],
@@ -50,13 +47,11 @@ export default defineCommand({
       setTimeout(() => process.exit(), FLUSH_MS).unref();
     } catch (error) {
       if (error instanceof BrokenModelError) {
-        throw new UserError("CONFIG_INVALID" satisfies LocalCode, error.message, undefined, {
-          diagnostics: error.diagnostics,
-        });
+        throw failure("CONFIG_INVALID", error.message, undefined, undefined, { diagnostics: error.diagnostics });
       }
       if (error instanceof PortTakenError) {
         const fix = "stop the program that listens there, or choose another port with --port";
-        throw new UserError("PORT_TAKEN" satisfies LocalCode, error.message, fix, {}, error);
+        throw failure("PORT_TAKEN", error.message, fix, error);
       }
       throw error;
     }
@@ -79,8 +74,8 @@ function settleSeconds({ io }: Context): number {
   const text = io.env["SVC_SETTLE_SECONDS"] ?? "";
   if (text === "") return SETTLE_SECONDS;
   if (/^\d{1,4}$/.test(text) && Number(text) <= SETTLE_SECONDS_MAX) return Number(text);
-  throw new UserError(
-    "INVALID_SETTING" satisfies LocalCode,
+  throw failure(
+    "INVALID_SETTING",
     `SVC_SETTLE_SECONDS is ${JSON.stringify(text)}`,
     `give a whole number from 0 to ${SETTLE_SECONDS_MAX}`,
   );

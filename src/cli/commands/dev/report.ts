@@ -12,7 +12,7 @@ import {
 import { showDiagnostics } from "../../output/diagnostics.js";
 import type { Out } from "../../output/out.js";
 import { stateSize, summary } from "../../output/summary.js";
-import { localTime, plural, printable } from "../../output/text.js";
+import { plural, printable } from "../../output/text.js";
 
 /** How many customers of one request or one timer are shown. */
 const CUSTOMERS_MAX = 20;
@@ -28,18 +28,12 @@ export class DevReport implements SessionObserver {
   ready({ url, engine, warnings }: { url: string; engine: LocalEngine; warnings: readonly Diagnostic[] }): void {
     const { clock, snapshot } = engine;
     const now = new Date(clock.now()).toISOString();
-    const { bytes } = stateBudget(snapshot);
-    const document = {
-      type: "ready",
-      url,
-      clock: { kind: clock.kind, now },
-      stateBytes: bytes,
-      diagnostics: warnings,
-    };
+    const { bytes: stateBytes } = stateBudget(snapshot);
+    const document = { type: "ready", url, clock: { kind: clock.kind, now }, stateBytes, diagnostics: warnings };
     this.#say(document, (style) => [
       ...this.#diagnostics(warnings),
       `${style.green("ready")} ${style.bold(url)} ${style.dim(summary(snapshot))}`,
-      stateSize(bytes),
+      stateSize(stateBytes),
       ...(clock.kind === "test" ? [`It is ${now}; POST /clock moves the time.`] : []),
       `Try: ${curlLine(url, engine)}`,
     ]);
@@ -53,10 +47,10 @@ export class DevReport implements SessionObserver {
       method,
       path,
       status,
-      operations: operations.map((operation) => ({
-        customerId: operation.customerId,
-        ...(operation.type === "identify" ? { type: "identify" } : { event: operation.event }),
-      })),
+      operations: operations.map((one) => {
+        const { customerId } = one;
+        return one.type === "identify" ? { customerId, type: "identify" } : { customerId, event: one.event };
+      }),
       duplicates,
       changes: changesOf(changes),
       diagnostics: error?.detail.diagnostics ?? diagnostics,
@@ -84,31 +78,22 @@ export class DevReport implements SessionObserver {
     const moved = [...new Set([...before.keys(), ...after.keys()])]
       .map((state) => ({ state, before: before.get(state) ?? 0, after: after.get(state) ?? 0 }))
       .filter((count) => count.before !== count.after);
-    const document = {
-      type: "reloaded",
-      changed,
-      customers,
-      lifecycle: moved,
-      diagnostics: warnings,
-      milliseconds: took,
-    };
-    this.#say(document, (style) => [
+    const document = { changed, customers, lifecycle: moved, diagnostics: warnings, milliseconds: took };
+    const what = changed
+      ? `${summary(snapshot)}; ${plural(customers, "customer")} evaluated again`
+      : "the model is the same";
+    this.#say({ type: "reloaded", ...document }, (style) => [
       ...this.#diagnostics(warnings),
-      changed
-        ? `${style.green("reloaded")} in ${Math.round(took)} ms: ${summary(snapshot)}; ${plural(customers, "customer")} evaluated again`
-        : `${style.green("reloaded")} in ${Math.round(took)} ms: the model is the same`,
+      `${style.green("reloaded")} in ${Math.round(took)} ms: ${what}`,
       ...moved.map((count) => `  ${printable(count.state)}: ${count.before} → ${count.after}`),
     ]);
   }
 
   broken(diagnostics: readonly Diagnostic[], serving: boolean): void {
+    const then = serving ? "the last good one goes on" : "waiting for its sources to change";
     this.#say({ type: "broken", serving, diagnostics }, (style) => [
       ...this.#diagnostics(diagnostics),
-      `${style.red("broken")} ${
-        serving
-          ? "The model does not compile; the last good one goes on."
-          : "The model does not compile; waiting for its sources to change."
-      }`,
+      `${style.red("broken")} The model does not compile; ${then}.`,
     ]);
   }
 
@@ -157,13 +142,11 @@ export class DevReport implements SessionObserver {
   #changes({ effects }: CustomerChange): string {
     const { cyan, dim } = this.#out.style;
     const timed = new Map(effects.map(({ at, cause }) => [at, cause.kind === "timer"]));
-    return changesInWords(effects)
-      .map(({ at, text }) => {
-        const when =
-          timed.get(at) === true ? dim(` (${localTime(new Date(at).toISOString(), this.#out.timeZone)})`) : "";
-        return cyan(printable(text)) + when;
-      })
-      .join(", ");
+    const words = changesInWords(effects).map(({ at, text }) => {
+      const when = timed.get(at) === true ? dim(` (${this.#out.at(new Date(at).toISOString())})`) : "";
+      return cyan(printable(text)) + when;
+    });
+    return words.join(", ");
   }
 }
 

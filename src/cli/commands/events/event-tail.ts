@@ -1,7 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import type { EventSourceMessage } from "eventsource-parser";
-import { type Query, refusal } from "../../client/api.js";
-import { isTransient } from "../../client/retry-transient.js";
+import type { Query } from "../../client/api.js";
+import { refusal } from "../../client/failures.js";
+import { isTransient } from "../../client/pages.js";
 import { messagesOf } from "../../client/server-sent.js";
 import type { Context } from "../../core/command.js";
 import { UserError } from "../../core/errors.js";

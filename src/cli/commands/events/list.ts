@@ -1,9 +1,9 @@
 import type { Event } from "../../client/answers.js";
+import { readList } from "../../client/pages.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
-import { sinceOf } from "../../output/duration.js";
-import { propertiesOf } from "./events.js";
-import { page, readList } from "../../output/list.js";
-import { localTime } from "../../output/text.js";
+import { sinceOf } from "../../core/values.js";
+import { elementTexts, memberTexts, propertiesIn } from "../../output/json-text.js";
+import { page } from "../../output/table.js";
 
 export default defineCommand({
   options: {
@@ -26,19 +26,17 @@ export default defineCommand({
   async handler({ api, out }, { customer, type, status, since, limit, cursor }) {
     const query = { customer, type, status, since: sinceOf("--since", since), limit, cursor };
     const answer = await readList<Event>(api, ["events"], query);
-    const properties = propertiesOf(answer);
+    // As they are written, so that long numbers keep all their digits.
+    const items = elementTexts(memberTexts(answer.text).get("data") ?? "[]");
+    const properties = new Map(answer.data.data.map((event, index) => [event, propertiesIn(items[index] ?? "{}")]));
+    const paint = (text: string, event: Event) => (event.status === "pending" ? out.style.yellow(text) : text);
     page(out, answer, {
       none: "There is no such event.",
       columns: [
-        { title: "Occurred", value: ({ occurredAt }) => localTime(occurredAt, out.timeZone), fixed: true },
+        { title: "Occurred", value: ({ occurredAt }) => out.at(occurredAt), fixed: true },
         { title: "Customer", value: ({ customerId }) => customerId },
         { title: "Event", value: ({ event }) => event, style: out.style.cyan },
-        {
-          title: "Status",
-          value: ({ status }) => status,
-          style: (text, { status }) => (status === "pending" ? out.style.yellow(text) : text),
-          optional: true,
-        },
+        { title: "Status", value: (event) => event.status, style: paint, optional: true },
         { title: "Properties", value: (event) => properties.get(event) ?? "" },
         { title: "Id", value: ({ id }) => id, fixed: true, optional: true },
       ],

@@ -1,6 +1,7 @@
 import { defineCommand } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
-import { printable } from "../../output/text.js";
+import { objectText } from "../../output/json-text.js";
+import { isObject, printable } from "../../output/text.js";
 
 interface Accepted {
   eventId: string;
@@ -22,10 +23,12 @@ export default defineCommand({
     ],
   ],
   async handler({ api, out, settings }, { event, customer, props, idempotencyKey }) {
-    const answer = await api.ingest<Accepted>("/v1/events", body(customer, event, props, idempotencyKey), [
-      "eventId",
-      "accepted",
-    ]);
+    const given = Object.entries({ customerId: customer, event, idempotencyKey }).filter(
+      ([, value]) => value !== undefined,
+    );
+    const members = given.map(([name, value]) => [name, JSON.stringify(value)] as const);
+    const body = objectText(props === undefined ? members : [...members, ["properties", jsonObject(props)]]);
+    const answer = await api.ingest<Accepted>("/v1/events", body, ["eventId", "accepted"]);
     const { eventId, duplicate } = answer.data;
     out.result(answer, () =>
       duplicate
@@ -35,30 +38,13 @@ export default defineCommand({
   },
 });
 
-/** The request as JSON text. The properties go as they were written, so that long numbers keep all their digits. */
-function body(
-  customerId: string,
-  event: string,
-  props: string | undefined,
-  idempotencyKey: string | undefined,
-): string {
-  const members = Object.entries({ customerId, event, idempotencyKey })
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
-  if (props !== undefined) members.push(`"properties":${jsonObject(props)}`);
-  return `{${members.join(",")}}`;
-}
-
+/** The properties as they were written, so that long numbers keep all their digits. */
 function jsonObject(text: string): string {
-  let value: unknown;
+  const fix = `write an object such as '{"seats": 5}'`;
   try {
-    value = JSON.parse(text);
+    if (isObject(JSON.parse(text))) return text;
   } catch (error) {
-    throw new UsageError(
-      `--props is not valid JSON (${(error as Error).message})`,
-      `write an object such as '{"seats": 5}'`,
-    );
+    throw new UsageError(`--props is not valid JSON (${(error as Error).message})`, fix);
   }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return text;
-  throw new UsageError("--props is not a JSON object", `write an object such as '{"seats": 5}'`);
+  throw new UsageError("--props is not a JSON object", fix);
 }

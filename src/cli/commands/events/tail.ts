@@ -1,9 +1,9 @@
 import type { Event } from "../../client/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
-import { propertiesIn } from "./events.js";
 import { interruptible } from "../../output/interruption.js";
+import { propertiesIn } from "../../output/json-text.js";
 import type { Out } from "../../output/out.js";
-import { localTime, printable } from "../../output/text.js";
+import { printable } from "../../output/text.js";
 
 export default defineCommand({
   options: {
@@ -25,8 +25,9 @@ export default defineCommand({
   },
 });
 
-function inWords({ style, timeZone }: Out, item: string): string {
+function inWords(out: Out, item: string): string {
   const { customerId, event, occurredAt } = JSON.parse(item) as Event;
-  const at = style.dim(localTime(occurredAt, timeZone));
-  return [at, printable(customerId), style.cyan(printable(event)), printable(propertiesIn(item))].join("  ").trimEnd();
+  const { cyan, dim } = out.style;
+  const parts = [dim(out.at(occurredAt)), printable(customerId), cyan(printable(event)), printable(propertiesIn(item))];
+  return parts.join("  ").trimEnd();
 }

@@ -1,59 +1,48 @@
-import type { HealthScore } from "../../client/answers.js";
+import type { ExplainedHealth } from "../../client/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
-import type { AboutState, ExplainedComponent } from "../customers/explained.js";
-import { valueInWords } from "../customers/explanation.js";
 import { fields } from "../../output/fields.js";
 import type { Out } from "../../output/out.js";
-import { distance, localTime, number, printable } from "../../output/text.js";
-import { remarks } from "../customers/why.js";
+import type { Column } from "../../output/table.js";
+import { causeInWords, number, printable } from "../../output/text.js";
+import { remarks, valueInWords } from "../customers/explanation.js";
 
-interface Health extends AboutState {
-  score: HealthScore | null;
-  factors: { overall: number | null; band: string | null; components: ExplainedComponent[] } | null;
-}
+type Component = NonNullable<ExplainedHealth["factors"]>["components"][number];
 
 export default defineCommand({
   args: { customerId: "The customer's id" },
   options: projectOptions,
   examples: [["svc health explain cus_42", "Each component: what it measures, how much that is, and what it is worth"]],
   async handler({ api, out, settings }, { customerId }) {
-    const answer = await api.get<Health>(["customers", customerId, "health"], ["score", "factors", "unavailable"]);
+    const path = ["customers", customerId, "health"];
+    const answer = await api.get<ExplainedHealth>(path, ["score", "factors", "unavailable"]);
     const { table } = await import("../../output/table.js");
-    const { data } = answer;
+    const { score, factors } = answer.data;
+    const is = score === null ? "no health score" : `health ${score.overall}, ${printable(score.band)}`;
     out.result(answer, () =>
       [
-        heading(),
-        ...(remarks(data).length === 0 ? [] : [remarks(data).join("\n")]),
-        ...(data.score === null ? [] : [about(out, data)]),
-        ...(data.factors === null ? [] : [components(data.factors.components)]),
-      ].join("\n\n"),
+        `${out.style.bold(printable(customerId))} in ${settings.environment}: ${is}`,
+        remarks(answer.data).join("\n"),
+        score === null ? "" : about(out, answer.data),
+        factors === null ? "" : components(factors.components),
+      ]
+        .filter((part) => part !== "")
+        .join("\n\n"),
     );
 
-    function heading(): string {
-      const { score } = data;
-      const is = score === null ? "no health score" : `health ${score.overall}, ${printable(score.band)}`;
-      return `${out.style.bold(printable(customerId))} in ${settings.environment}: ${is}`;
-    }
-
-    function components(rows: readonly ExplainedComponent[]): string {
+    function components(rows: readonly Component[]): string {
       const weights = rows.reduce((sum, { weight }) => sum + weight, 0);
-      const points = ({ score, weight }: ExplainedComponent) =>
+      const points = ({ score, weight }: Component) =>
         `${rounded((score * weight) / weights)} of ${rounded((100 * weight) / weights)}`;
-      return table(
-        out,
-        [
-          { title: "Component", value: ({ component }) => component, kept: true, style: out.style.cyan },
-          { title: "Score", value: ({ score }) => String(score), align: "right", fixed: true },
-          { title: "Weight", value: ({ weight }) => String(weight), align: "right", fixed: true },
-          { title: "Points", value: points, align: "right", fixed: true },
-          { title: "Measured", value: ({ measure }) => measure.text },
-          {
-            title: "Now",
-            value: ({ measure }) => (measure.actual === null ? "nothing" : valueInWords(measure.actual)),
-          },
-        ],
-        rows,
-      );
+      const now = ({ measure: { actual } }: Component) => (actual === null ? "nothing" : valueInWords(actual));
+      const columns = [
+        { title: "Component", value: ({ component }) => component, kept: true, style: out.style.cyan },
+        { title: "Score", value: ({ score }) => String(score), align: "right", fixed: true },
+        { title: "Weight", value: ({ weight }) => String(weight), align: "right", fixed: true },
+        { title: "Points", value: points, align: "right", fixed: true },
+        { title: "Measured", value: ({ measure }) => measure.text },
+        { title: "Now", value: now },
+      ] satisfies Column<Component>[];
+      return table(out, columns, rows);
     }
   },
 });
@@ -62,16 +51,13 @@ function rounded(value: number): string {
   return number(Math.round(value * 100) / 100);
 }
 
-function about(out: Out, { score, asOf }: Health): string {
-  const when = (iso: string | null) =>
-    iso === null ? "unknown" : `${localTime(iso, out.timeZone)} ${out.style.dim(`(${distance(iso, out.now)})`)}`;
-  const { cause = null, scoredAt = null, configVersion = null } = score ?? {};
-  return fields(out, [
-    ["Scored", when(scoredAt)],
-    ...(cause === null
-      ? []
-      : [["Because of", printable([cause.type, cause.id].filter((part) => part !== null).join(" "))] as const]),
-    ["Evaluated through", when(asOf)],
-    ["Model", configVersion ?? "none"],
-  ]);
+function about(out: Out, { score, asOf }: ExplainedHealth): string {
+  const when = (iso: string | null | undefined) => (iso === null || iso === undefined ? "unknown" : out.atAndAgo(iso));
+  const cause = score?.cause ?? null;
+  return fields(out, {
+    Scored: when(score?.scoredAt),
+    "Because of": cause === null ? undefined : printable(causeInWords(cause)),
+    "Evaluated through": when(asOf),
+    Model: score?.configVersion ?? "none",
+  });
 }

@@ -1,31 +1,18 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 
 import type { Environment } from "../../core/settings.js";
+import { filled, PACKAGE } from "../../core/package.js";
 import { shellWord } from "../../output/text.js";
+import type { Stack } from "./names.js";
 
-export const STACKS = ["node", "python"] as const;
-export type Stack = (typeof STACKS)[number];
-
-export interface Starter {
-  name: string;
-  slug: string;
+export interface Starter extends Record<"name" | "slug" | "organization" | "apiUrl" | "version", string> {
   stack: Stack;
   /** The environment that commands use unless told otherwise. */
   environment: Environment;
-  /** Its id. */
-  organization: string;
-  /** Where the service answers. */
-  apiUrl: string;
-  /** Whether commands would look there anyway. */
+  /** Whether commands would look for the service there anyway. */
   isDefaultApi: boolean;
-  /** The version of svc. */
-  version: string;
 }
-
-/** The folder of this package. The same from the sources and as built. */
-const PACKAGE = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../../../..");
 
 /** The folder of its templates: one that all starters have, and one per stack. */
 const TEMPLATES = path.join(PACKAGE, "starter");
@@ -46,24 +33,16 @@ export const EXAMPLES: Readonly<
 
 /** The files of a starter, by their paths with forward slashes, in the order of these. */
 export async function starterFiles(starter: Starter): Promise<ReadonlyMap<string, string>> {
-  const words: Readonly<Record<string, string>> = {
-    NAME: starter.name,
-    SLUG: starter.slug,
-    API_URL: starter.apiUrl,
-    VERSION: starter.version,
-    TRACK: EXAMPLES[starter.stack].file,
-    CLIENT: starter.stack === "node" ? ", `svc/client`" : ", `svc_client.py` beside it",
-    SETUP: EXAMPLES[starter.stack].setup.map((line) => `${line}\n`).join(""),
-    RUN: EXAMPLES[starter.stack].run,
+  const { name, slug, apiUrl, version, stack } = starter;
+  const { file: track, setup, run } = EXAMPLES[stack];
+  const words = {
+    ...{ NAME: name, SLUG: slug, API_URL: apiUrl, VERSION: version, TRACK: track, RUN: run },
+    CLIENT: stack === "node" ? ", `svc/client`" : ", `svc_client.py` beside it",
+    SETUP: setup.map((line) => `${line}\n`).join(""),
   };
-  const templates = await Promise.all(["common", starter.stack].map((folder) => templatesOf(folder)));
-  const filled = templates
-    .flat()
-    .map(
-      ([file, text]) =>
-        [file, text.replace(/\{\{([A-Z_]+)\}\}/g, (whole, word: string) => words[word] ?? whole)] as const,
-    );
-  const files = [...filled, [".kite/config.json", configOf(starter)] as const];
+  const templates = await Promise.all(["common", stack].map((folder) => templatesOf(folder)));
+  const written = templates.flat().map(([file, text]) => [file, filled(text, words)] as const);
+  const files = [...written, [".kite/config.json", configOf(starter)] as const];
   return new Map(files.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-import { type LocalCode, UserError } from "../../core/errors.js";
+import { failure, UserError } from "../../core/errors.js";
 import { makeDirectory } from "../../output/write-file.js";
 import { printable } from "../../output/text.js";
 
@@ -9,6 +9,7 @@ import { printable } from "../../output/text.js";
 const NOTHING = new Set([".git"]);
 const STAGE = /^\.svc-init-(\d+)$/;
 const NAMES_SHOWN = 3;
+const CHOOSE = "choose an empty or a new directory by --directory";
 
 /**
  * The directory of a new project. Files are staged in a hidden folder inside it, and come to their places all at once, by renames.
@@ -61,10 +62,7 @@ export class StarterFolder {
     if (there.length === 0) return;
     const left = there.length - NAMES_SHOWN;
     const shown = [...there.slice(0, NAMES_SHOWN).map(printable), ...(left > 0 ? [`${left} more`] : [])];
-    throw notEmpty(
-      `${this.#directory} is not empty: it holds ${shown.join(", ")}`,
-      "choose an empty or a new directory by --directory",
-    );
+    throw notEmpty(`${this.#directory} is not empty: it holds ${shown.join(", ")}`, CHOOSE);
   }
 
   /** Writes files to the hidden folder. */
@@ -91,11 +89,10 @@ export class StarterFolder {
       rmdirSync(this.#stage);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      throw new UserError(
-        "FILE_NOT_WRITTEN" satisfies LocalCode,
+      throw failure(
+        "FILE_NOT_WRITTEN",
         `the project was created, but its files could not be put in their places (${code ?? message})`,
         `move them from ${this.#stage} to ${this.#directory} yourself`,
-        {},
         error,
       );
     }
@@ -135,37 +132,17 @@ function attempt<T>(directory: string, work: () => T): T {
     if (error instanceof UserError) throw error;
     const { code = "", message } = error as NodeJS.ErrnoException;
     if (code === "EEXIST" || code === "ENOTDIR") {
-      throw notEmpty(`${directory} is no directory`, "choose an empty or a new directory by --directory");
+      throw notEmpty(`${directory} is no directory`, CHOOSE);
     }
-    throw new UserError(
-      "FILE_NOT_WRITTEN" satisfies LocalCode,
+    throw failure(
+      "FILE_NOT_WRITTEN",
       `${directory} could not be written to (${code || message}); nothing was created`,
       "make room, or choose a --directory that you may write to",
-      {},
       error,
     );
   }
 }
 
 function notEmpty(message: string, fix: string): UserError {
-  return new UserError("DIRECTORY_NOT_EMPTY" satisfies LocalCode, message, fix);
-}
-
-const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-
-/** What ends a process from outside, such as Ctrl+C, until it is released. */
-export class SignalTrap {
-  readonly #onSignal = (name: NodeJS.Signals): void => this.handle(name);
-  /** What is done about them. */
-  handle: (name: NodeJS.Signals) => void;
-
-  constructor(handle: (name: NodeJS.Signals) => void) {
-    this.handle = handle;
-    for (const name of ENDINGS) process.on(name, this.#onSignal);
-  }
-
-  /** From now on they do again what they did before. */
-  release(): void {
-    for (const name of ENDINGS) process.off(name, this.#onSignal);
-  }
+  return failure("DIRECTORY_NOT_EMPTY", message, fix);
 }

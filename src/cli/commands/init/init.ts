@@ -1,17 +1,15 @@
 import path from "node:path";
 
 import { type Context, defineCommand } from "../../core/command.js";
-import { confirmation } from "../../output/change.js";
-import { createdInWords, createProject, keysLost } from "../projects/created-project.js";
+import { asks, askUntil, confirmation } from "../../output/change.js";
+import { beforeEnd, noEnd } from "../../output/interruption.js";
+import { createdInWords, createProject, keysLost } from "../projects/create.js";
 import { UsageError } from "../../core/errors.js";
 import { ENVIRONMENTS } from "../../core/settings.js";
-import { version } from "../../core/version.js";
-import type { Stack } from "./files.js";
+import { version } from "../../core/package.js";
 import { printable, shellWord } from "../../output/text.js";
 import type { Whoami } from "../whoami.js";
-
-/** As `STACKS` of the starter, which is not loaded to know them. */
-const STACKS = ["node", "python"] as const satisfies readonly Stack[];
+import { nameMistake, nameOf, slugMistake, slugOf, type Stack, STACKS } from "./names.js";
 
 export default defineCommand({
   options: {
@@ -36,8 +34,7 @@ export default defineCommand({
   ],
   async handler(context, { env = "test", existing, yes, ...said }) {
     const { api, out, settings } = context;
-    const { SignalTrap, StarterFolder } = await import("./folder.js");
-    const { checkWanted, settle } = await import("./questions.js");
+    const { StarterFolder } = await import("./folder.js");
     const { EXAMPLES, starterFiles } = await import("./files.js");
 
     checkWanted(said);
@@ -46,11 +43,7 @@ export default defineCommand({
     const confirm = await confirmation(context, { action, yes });
     const directory = settings.location;
     const folder = new StarterFolder(directory);
-    const trap = new SignalTrap((name) => {
-      folder.abandon();
-      trap.release();
-      process.kill(process.pid, name);
-    });
+    let release = beforeEnd(() => folder.abandon());
     let isCreated = false;
     try {
       // Whether somebody is signed in at a service that answers is better known before questions are asked.
@@ -72,7 +65,8 @@ export default defineCommand({
       folder.stage(files);
       folder.refuseOccupied();
       // From here to the last file nothing comes in between: what follows the answer happens at once, and signals wait for its end.
-      trap.handle = () => undefined;
+      release();
+      release = noEnd();
       const next = (): string => nextInWords(context, directory, files.size, EXAMPLES[stack]);
       if (existing) {
         isCreated = true;
@@ -92,7 +86,7 @@ export default defineCommand({
       if (!out.json) out.print(`\n${next()}`);
     } finally {
       if (!isCreated) folder.abandon();
-      trap.release();
+      release();
     }
   },
 });
@@ -130,4 +124,48 @@ function nextInWords(
     "Next:",
     ...next.map((line) => `  ${out.style.bold(line)}`),
   ].join("\n");
+}
+
+/** What is to be made, as far as it was said. */
+interface Wanted {
+  name?: string | undefined;
+  slug?: string | undefined;
+  stack?: Stack | undefined;
+}
+
+/** @throws {UsageError} for what was said and cannot be. */
+function checkWanted({ name, slug }: Wanted): void {
+  refuse("--name", name, nameMistake);
+  refuse("--slug", slug, slugMistake);
+}
+
+function refuse(option: string, value: string | undefined, mistakeIn: (value: string) => string | undefined): void {
+  const mistake = value === undefined ? undefined : mistakeIn(value);
+  if (mistake !== undefined) throw new UsageError(`${option} is ${JSON.stringify(value)}`, mistake);
+}
+
+/** Asks for what was not said, or takes what it is by default where nobody is to be asked. */
+async function settle(
+  context: Context,
+  wanted: Wanted,
+  { directory, yes }: { directory: string; yes: boolean },
+): Promise<Required<{ [Member in keyof Wanted]: NonNullable<Wanted[Member]> }>> {
+  const isAsked = asks(context, yes);
+  const settled = async (
+    label: string,
+    given: string | undefined,
+    otherwise: string | undefined,
+    mistakeIn: (value: string) => string | undefined,
+  ) => {
+    if (given !== undefined) return given;
+    if (isAsked) return askUntil(context, label, { otherwise, ending: ":", mistakeIn });
+    if (otherwise !== undefined) return otherwise;
+    throw new UsageError(`no ${label.toLowerCase()} can be made for this project`, `add --${label.toLowerCase()}`);
+  };
+  const name = await settled("Name", wanted.name, wanted.slug ?? nameOf(directory), nameMistake);
+  const slug = await settled("Slug", wanted.slug, slugOf(name), slugMistake);
+  const stack = await settled("Stack", wanted.stack, STACKS[0], (value) =>
+    STACKS.includes(value as Stack) ? undefined : `give one of: ${STACKS.join(", ")}`,
+  );
+  return { name, slug, stack: stack as Stack };
 }

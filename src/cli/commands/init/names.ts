@@ -1,5 +1,9 @@
 import path from "node:path";
 
+/** What the example of sending events is for. */
+export const STACKS = ["node", "python"] as const;
+export type Stack = (typeof STACKS)[number];
+
 /** The API's rules, so that what it would refuse is told before anything is asked or made. */
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const SLUG_LENGTH_MAX = 63;

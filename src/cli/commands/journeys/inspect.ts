@@ -1,9 +1,10 @@
 import type { Journey } from "../../client/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
-import { explanationIfAny } from "../customers/explained.js";
 import { fields } from "../../output/fields.js";
 import type { Out } from "../../output/out.js";
-import { distance, localTime, printable, span } from "../../output/text.js";
+import type { Column } from "../../output/table.js";
+import { printable, span } from "../../output/text.js";
+import { explanationIfAny, journeyInWords, remarks } from "../customers/explanation.js";
 
 export default defineCommand({
   args: { customerId: "The customer's id", journeyId: "The journey's id" },
@@ -20,62 +21,48 @@ export default defineCommand({
       return;
     }
     const journey = answer.data;
-    const { style } = out;
+    const { bold } = out.style;
     const isOpen = journey.status === "active" || journey.status === "not_started";
     const explanation = isOpen ? await explanationIfAny(context, customerId) : null;
-    const explained = explanation?.journeys.find((one) => one.journey === journeyId);
-    const open = explained?.steps.filter(({ condition }) => condition !== null) ?? [];
     const { table } = await import("../../output/table.js");
-    const { journeyInWords, remarks } = await import("../customers/why.js");
-    const heading = `${style.bold(printable(journeyId))} of ${printable(customerId)} in ${settings.environment}: ${inWords(journey)}`;
-    out.print(
-      [
-        heading,
-        ...(journey.startedAt === null ? [] : [progress(out, journey)]),
-        ...(journey.steps.length === 0 ? [] : [steps(journey.steps)]),
-        ...(explanation === null || explained === undefined
-          ? []
-          : [
-              [
-                style.bold("What it waits for"),
-                ...remarks(explanation).map((line) => `  ${line}`),
-                ...journeyInWords(out, { ...explained, steps: open }).slice(1),
-              ].join("\n"),
-            ]),
-        ...(journey.earlierRuns.length === 0 ? [] : [`${style.bold("Earlier runs")}\n${earlier(journey.earlierRuns)}`]),
-      ].join("\n\n"),
-    );
+    const at = (iso: string | null) => (iso === null ? "" : out.at(iso));
+    const parts = [
+      `${bold(printable(journeyId))} of ${printable(customerId)} in ${settings.environment}: ${inWords(journey)}`,
+      journey.startedAt === null ? "" : progress(out, journey),
+      journey.steps.length === 0 ? "" : steps(journey.steps),
+      waitsFor(),
+      journey.earlierRuns.length === 0 ? "" : `${bold("Earlier runs")}\n${earlier(journey.earlierRuns)}`,
+    ];
+    out.print(parts.filter((part) => part !== "").join("\n\n"));
+
+    function waitsFor(): string {
+      const explained = explanation?.journeys.find((one) => one.journey === journeyId);
+      if (!explanation || !explained) return "";
+      const open = explained.steps.filter(({ condition }) => condition !== null);
+      const [, ...lines] = journeyInWords(out, { ...explained, steps: open });
+      return [bold("What it waits for"), ...remarks(explanation).map((line) => `  ${line}`), ...lines].join("\n");
+    }
 
     function steps(rows: Journey["steps"]): string {
-      return table(
-        out,
-        [
-          { title: "Step", value: ({ stepId }) => stepId, kept: true },
-          {
-            title: "Completed",
-            value: ({ completedAt }) => (completedAt === null ? "" : localTime(completedAt, out.timeZone)),
-            fixed: true,
-          },
-          { title: "From start", value: ({ secondsFromStart }) => lasted(secondsFromStart), align: "right" },
-          { title: "From previous", value: ({ secondsFromPrevious }) => lasted(secondsFromPrevious), align: "right" },
-          { title: "Triggered by", value: ({ triggeredBy }) => triggeredBy ?? "", fixed: true, optional: true },
-        ],
-        rows,
-      );
+      const columns = [
+        { title: "Step", value: ({ stepId }) => stepId, kept: true },
+        { title: "Completed", value: ({ completedAt }) => at(completedAt), fixed: true },
+        { title: "From start", value: ({ secondsFromStart }) => lasted(secondsFromStart), align: "right" },
+        { title: "From previous", value: ({ secondsFromPrevious }) => lasted(secondsFromPrevious), align: "right" },
+        { title: "Triggered by", value: ({ triggeredBy }) => triggeredBy ?? "", fixed: true, optional: true },
+      ] satisfies Column<Journey["steps"][number]>[];
+      return table(out, columns, rows);
     }
 
     function earlier(rows: Journey["earlierRuns"]): string {
-      return table(
-        out,
-        [
-          { title: "Run", value: ({ run }) => String(run), align: "right", fixed: true },
-          { title: "Status", value: ({ status }) => status, fixed: true },
-          { title: "Started", value: ({ startedAt }) => localTime(startedAt, out.timeZone) },
-          { title: "Lasted", value: (run) => lasted(secondsOf(run)), align: "right" },
-          { title: "Last step", value: ({ currentStep }) => currentStep },
-        ],
-        rows,
-      );
+      const columns = [
+        { title: "Run", value: ({ run }) => String(run), align: "right", fixed: true },
+        { title: "Status", value: ({ status }) => status, fixed: true },
+        { title: "Started", value: ({ startedAt }) => out.at(startedAt) },
+        { title: "Lasted", value: (run) => lasted(secondsOf(run)), align: "right" },
+        { title: "Last step", value: ({ currentStep }) => currentStep },
+      ] satisfies Column<Journey["earlierRuns"][number]>[];
+      return table(out, columns, rows);
     }
   },
 });
@@ -87,33 +74,24 @@ function inWords({ status, run }: Journey): string {
 
 function progress(out: Out, journey: Journey): string {
   const { startedAt, completedAt, expiredAt, status, currentStep, currentStepSince, secondsOnCurrentStep } = journey;
-  const facts: [string, string][] = [];
-  for (const [label, iso] of [
-    ["Started", startedAt],
-    ["Completed", completedAt],
-    ["Expired", expiredAt],
-  ] as const) {
-    if (iso !== null)
-      facts.push([label, `${localTime(iso, out.timeZone)} ${out.style.dim(`(${distance(iso, out.now)})`)}`]);
-  }
-  if (status === "active" && currentStep !== null) {
-    const since = currentStepSince === null ? "" : ` since ${localTime(currentStepSince, out.timeZone)}`;
-    const long = secondsOnCurrentStep === null ? "" : ` ${out.style.dim(`(for ${lasted(secondsOnCurrentStep)})`)}`;
-    facts.push(["Current step", `${out.style.cyan(printable(currentStep))}${since}${long}`]);
-  }
+  const at = (iso: string | null) => (iso === null ? undefined : out.atAndAgo(iso));
+  const since = currentStepSince === null ? "" : ` since ${out.at(currentStepSince)}`;
+  const long = secondsOnCurrentStep === null ? "" : ` ${out.style.dim(`(for ${lasted(secondsOnCurrentStep)})`)}`;
+  const step = status === "active" ? currentStep : null;
   const took = secondsOf(journey);
-  if (took !== null) facts.push(["Lasted", lasted(took)]);
-  return fields(out, facts);
+  return fields(out, {
+    Started: at(startedAt),
+    Completed: at(completedAt),
+    Expired: at(expiredAt),
+    "Current step": step === null ? undefined : `${out.style.cyan(printable(step))}${since}${long}`,
+    Lasted: took === null ? undefined : lasted(took),
+  });
 }
 
 /** How long a run took that has ended. */
-function secondsOf({
-  startedAt,
-  completedAt,
-  expiredAt,
-}: Pick<Journey, "startedAt" | "completedAt" | "expiredAt">): number | null {
-  const end = completedAt ?? expiredAt;
-  return startedAt === null || end === null ? null : (Date.parse(end) - Date.parse(startedAt)) / 1000;
+function secondsOf(run: Pick<Journey, "startedAt" | "completedAt" | "expiredAt">): number | null {
+  const end = run.completedAt ?? run.expiredAt;
+  return run.startedAt === null || end === null ? null : (Date.parse(end) - Date.parse(run.startedAt)) / 1000;
 }
 
 function lasted(seconds: number | null): string {

@@ -1,7 +1,7 @@
-import type { ChangedKey } from "../../client/answers.js";
-import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
-import { confirmation, outcomeOf } from "../../output/change.js";
-import { describeKey } from "./keys.js";
+import type { ChangedKey, Key } from "../../client/answers.js";
+import { readAll } from "../../client/pages.js";
+import { type Context, defineCommand, projectOptions, yesOption } from "../../core/command.js";
+import { change } from "../../output/change.js";
 import { printable } from "../../output/text.js";
 
 export default defineCommand({
@@ -10,19 +10,27 @@ export default defineCommand({
   examples: [["svc keys revoke key_0123456789abcdef0123 --env live", "End a key at once, as when it leaked"]],
   async handler(context, { keyId, yes }) {
     const { api, out, settings } = context;
-    const { environment, project, apiUrl } = settings;
-    settings.credentials();
-    const confirm = await confirmation(context, { action: "revoking a key", yes });
-    if (!yes) {
-      const key = await describeKey(context, keyId);
-      await confirm(
-        `Revoke the key ${key} in ${environment} of project ${project} at ${apiUrl}? What is sent with it is refused from then on.`,
-      );
-    }
-    const answer = await outcomeOf(`svc keys list --env ${environment}`, (signal) =>
-      api.post<ChangedKey>(["keys", keyId, "revoke"], {}, ["key"], signal),
-    );
+    const { environment } = settings;
+    const answer = await change(context, {
+      action: "revoking a key",
+      yes,
+      seen: `svc keys list --env ${environment}`,
+      question: async (place) =>
+        `Revoke the key ${await describeKey(context, keyId)} in ${place}? What is sent with it is refused from then on.`,
+      request: (signal) => api.post<ChangedKey>(["keys", keyId, "revoke"], {}, ["key"], signal),
+    });
     const { key } = answer.data;
     out.result(answer, () => `Revoked the key ${printable(key.name)} (${printable(key.hint)}…) in ${environment}.`);
   },
 });
+
+/** A key as a question names it: by what somebody knows of it. Where there is none of that id, by the id; the service says so then. */
+export async function describeKey({ api, out }: Context, keyId: string): Promise<string> {
+  for await (const { data } of readAll<Key>(api, ["keys"])) {
+    const key = data.data.find(({ id }) => id === keyId);
+    if (key === undefined) continue;
+    const used = key.lastUsedAt === null ? "never used" : `last used ${out.ago(key.lastUsedAt)}`;
+    return `${printable(key.name)} (${printable(key.hint)}…, ${used})`;
+  }
+  return printable(keyId);
+}

@@ -1,10 +1,10 @@
 import type { RotatedKey } from "../../client/answers.js";
-import { checkDuration } from "../../core/values.js";
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
-import { confirmation, outcomeOf } from "../../output/change.js";
+import { checkDuration } from "../../core/values.js";
+import { change } from "../../output/change.js";
 import { fields } from "../../output/fields.js";
-import { describeKey } from "./keys.js";
-import { distance, localTime, printable, shellWord } from "../../output/text.js";
+import { printable, shellWord } from "../../output/text.js";
+import { describeKey } from "./revoke.js";
 
 export default defineCommand({
   args: { keyId: "The id of the key that is replaced" },
@@ -19,41 +19,27 @@ export default defineCommand({
   ],
   async handler(context, { keyId, grace, yes }) {
     const { api, out, settings } = context;
-    const { environment, project, apiUrl } = settings;
+    const { environment, project } = settings;
     checkDuration("--grace", grace);
-    settings.credentials();
-    const confirm = await confirmation(context, { action: "rotating a key", yes });
-    if (!yes) {
-      const key = await describeKey(context, keyId);
-      const end = grace?.startsWith("0") ? "ends at once" : `works for ${grace ?? "24h"} more`;
-      await confirm(`Replace the key ${key} in ${environment} of project ${project} at ${apiUrl}? The old one ${end}.`);
-    }
-    const answer = await outcomeOf(`svc keys list --env ${environment}`, (signal) =>
-      api.post<RotatedKey>(
-        ["keys", keyId, "rotate"],
-        grace === undefined ? {} : { grace },
-        ["key", "secret", "replaced"],
-        signal,
-      ),
-    );
+    const body = grace === undefined ? {} : { grace };
+    const end = grace?.startsWith("0") ? "ends at once" : `works for ${grace ?? "24h"} more`;
+    const answer = await change(context, {
+      action: "rotating a key",
+      yes,
+      seen: `svc keys list --env ${environment}`,
+      question: async (place) =>
+        `Replace the key ${await describeKey(context, keyId)} in ${place}? The old one ${end}.`,
+      request: (signal) => api.post<RotatedKey>(["keys", keyId, "rotate"], body, ["key", "secret", "replaced"], signal),
+    });
     const { key, secret, replaced } = answer.data;
-    const ends = `${localTime(replaced.revokedAt, out.timeZone)} (${distance(replaced.revokedAt, out.now)})`;
-    out.secret(
-      answer,
-      () =>
-        [
-          `Replaced the key ${printable(key.name)} in ${environment}. Keep the new one in a safe place: it is not shown again.`,
-          "",
-          fields(out, [
-            ["New key", printable(secret)],
-            ["Id", printable(key.id)],
-            ["Old key", `${printable(replaced.id)}, ends ${ends}`],
-          ]),
-        ].join("\n"),
-      {
-        what: `the new key is ${printable(key.id)}`,
-        fix: `rotate that one too: svc keys rotate ${shellWord(key.id)} --env ${environment} --project ${project}`,
-      },
-    );
+    const again = `svc keys rotate ${shellWord(key.id)} --env ${environment} --project ${project}`;
+    const ends = `${out.at(replaced.revokedAt)} (${out.ago(replaced.revokedAt)})`;
+    const old = `${printable(replaced.id)}, ends ${ends}`;
+    const facts = { "New key": printable(secret), Id: printable(key.id), "Old key": old };
+    const told = `Replaced the key ${printable(key.name)} in ${environment}. Keep the new one in a safe place: it is not shown again.`;
+    out.secret(answer, () => fields(out, facts, told), {
+      what: `the new key is ${printable(key.id)}`,
+      fix: `rotate that one too: ${again}`,
+    });
   },
 });

@@ -1,7 +1,10 @@
+import type { CreatedProject } from "../../client/answers.js";
+import type { Api, ApiAnswer } from "../../client/api.js";
 import { defineCommand, yesOption } from "../../core/command.js";
-import { confirmation } from "../../output/change.js";
-import { createdInWords, createProject, keysLost } from "./created-project.js";
-import { printable } from "../../output/text.js";
+import { confirmation, outcomeOf } from "../../output/change.js";
+import { fields } from "../../output/fields.js";
+import type { Out, ShownOnce } from "../../output/out.js";
+import { printable, shellWord } from "../../output/text.js";
 import type { Whoami } from "../whoami.js";
 
 export default defineCommand({
@@ -23,3 +26,31 @@ export default defineCommand({
     out.secret(answer, () => createdInWords(out, answer.data), keysLost(answer.data.project.slug));
   },
 });
+
+/**
+ * Creates a project.
+ *
+ * @param seen the command that shows whether that was carried out, where nobody knows
+ */
+export function createProject(
+  api: Api,
+  project: { name: string; slug: string },
+  seen: string,
+): Promise<ApiAnswer<CreatedProject>> {
+  return outcomeOf(seen, (signal) => api.post<CreatedProject>("/projects", project, ["project", "keys"], signal));
+}
+
+/** The project and its keys, for people. */
+export function createdInWords(out: Out, { project, keys }: CreatedProject): string {
+  const told = `Created the project ${printable(project.slug)}. Keep its keys in a safe place: they are not shown again.`;
+  return fields(out, { "Test key": printable(keys.test), "Live key": printable(keys.live) }, told);
+}
+
+/** What to do where the keys of a new project could not be shown. */
+export function keysLost(slug: string): ShownOnce {
+  const options = `--env test --project ${shellWord(slug)}`;
+  return {
+    what: `the project ${printable(slug)} was created with a key for test and one for live`,
+    fix: `create others, svc keys create --name <name> ${options}, and revoke those of svc keys list ${options}; so too in live`,
+  };
+}

@@ -1,10 +1,10 @@
 import type { JobDifference, RecomputeJob } from "../../client/answers.js";
 import { fields } from "../../output/fields.js";
-import { entered, exited, healthChanged, journeysChanged } from "../deploy/impact.js";
+import { componentsChanged, entered, exited, healthChanged, journeysChanged } from "../deploy/impact.js";
 import { reasonOf } from "./jobs.js";
 import type { Out } from "../../output/out.js";
 import { type Column, table } from "../../output/table.js";
-import { localTime, number, plural, printable, span } from "../../output/text.js";
+import { number, plural, printable, span } from "../../output/text.js";
 
 /** How many customers a person is shown. */
 export const SHOWN = 10;
@@ -15,7 +15,7 @@ export function jobInWords(out: Out, job: RecomputeJob, top: readonly JobDiffere
   const more = customersChanged > top.length ? [`The ${top.length} most telling of ${number(customersChanged)}.`] : [];
   return [
     headingOf(out, job),
-    fields(out, [...stateOf(out, job), ...totalsOf(job)]),
+    fields(out, { ...stateOf(out, job), ...totalsOf(job) }),
     ...(top.length === 0 ? [] : [[differencesTable(out, top), ...more].join("\n")]),
   ].join("\n\n");
 }
@@ -28,53 +28,37 @@ function headingOf({ style }: Out, job: RecomputeJob): string {
 }
 
 /** What changes, line by line; the words are in the future where nothing was written. */
-export function totalsOf({ result, dry_run }: RecomputeJob): [string, string][] {
+export function totalsOf({ result, dry_run }: RecomputeJob): Record<string, string> {
   const would = (done: string, not: string) => (dry_run ? not : done);
-  return [
-    ["Customers", `${number(result.customersChanged)} ${would("changed", "would change")}`],
-    ["Lifecycle", `${plural(result.lifecycleChanged, "customer")} ${would("moved", "would move")}`],
-    ["Health", `${plural(result.healthChanged, "customer")} ${would("changed", "would change")}`],
-    [
-      "Segments",
-      `${number(result.segmentsEntered)} ${would("entered", "would enter")}, ` +
-        `${number(result.segmentsExited)} ${would("left", "would leave")}`,
-    ],
-    [
-      "Rules",
-      `${plural(result.rules, "run")} ${would("added to the log", "would be added to the log")}, ` +
-        `${number(result.rulesRemoved)} ${would("went", "would go")}`,
-    ],
-    ["Emissions", `${number(result.emissions)} ${would("emitted", "would be emitted")}`],
-  ];
+  const changed = would("changed", "would change");
+  const [entered, left] = [would("entered", "would enter"), would("left", "would leave")];
+  const added = would("added to the log", "would be added to the log");
+  return {
+    Customers: `${number(result.customersChanged)} ${changed}`,
+    Lifecycle: `${plural(result.lifecycleChanged, "customer")} ${would("moved", "would move")}`,
+    Health: `${plural(result.healthChanged, "customer")} ${changed}`,
+    Segments: `${number(result.segmentsEntered)} ${entered}, ${number(result.segmentsExited)} ${left}`,
+    Rules: `${plural(result.rules, "run")} ${added}, ${number(result.rulesRemoved)} ${would("went", "would go")}`,
+    Emissions: `${number(result.emissions)} ${would("emitted", "would be emitted")}`,
+  };
 }
 
-/** Whether it was for one customer who was not there. */
-function isOfNobody({ customerId, status, progress }: RecomputeJob): boolean {
-  return typeof customerId === "string" && status === "completed" && progress.customersTotal === 0;
-}
-
-function stateOf(out: Out, job: RecomputeJob): [string, string][] {
-  const { customersTotal, customersDone } = job.progress;
-  const of = customersTotal === null ? "" : ` of ${number(customersTotal)}`;
-  const attempts = job.attempt > 1 ? [["Attempts", number(job.attempt)] as [string, string]] : [];
-  const next: [string, string][] =
-    job.nextAttemptAt === null ? [] : [["Tried again", localTime(job.nextAttemptAt, out.timeZone)]];
+function stateOf(out: Out, job: RecomputeJob): Record<string, string | undefined> {
+  const { customerId, status, attempt, nextAttemptAt, pins } = job;
+  const { customersTotal: total, customersDone: done } = job.progress;
+  const isOfNobody = typeof customerId === "string" && status === "completed" && total === 0;
   const reason = reasonOf(job);
-  const error: [string, string][] = reason === null ? [] : [["Error", printable(reason)]];
-  return [
-    ["Status", statusOf(out, job)],
-    ["Model", job.pins.configVersion ?? "none deployed yet"],
-    ["As of", localTime(job.pins.evaluatedAt, out.timeZone)],
-    [
-      "Done",
-      isOfNobody(job)
-        ? "nothing: there was no such customer when it was queued"
-        : `${number(customersDone)}${of} customers`,
-    ],
-    ...attempts,
-    ...next,
-    ...error,
-  ];
+  return {
+    Status: statusOf(out, job),
+    Model: pins.configVersion ?? "none deployed yet",
+    "As of": out.at(pins.evaluatedAt),
+    Done: isOfNobody
+      ? "nothing: there was no such customer when it was queued"
+      : `${number(done)}${total === null ? "" : ` of ${number(total)}`} customers`,
+    Attempts: attempt > 1 ? number(attempt) : undefined,
+    "Tried again": nextAttemptAt === null ? undefined : out.at(nextAttemptAt),
+    Error: reason === null ? undefined : printable(reason),
+  };
 }
 
 /** `completed in 12 seconds`. */
@@ -93,24 +77,17 @@ export function paintStatus({ style }: Out, status: RecomputeJob["status"], text
 
 /** Customers before and after. Columns in which nothing changes are left out. */
 function differencesTable(out: Out, differences: readonly JobDifference[]): string {
+  const ran = ({ rules, rulesOmitted = 0, rulesRemoved = 0 }: JobDifference) =>
+    runs(rules.length + rulesOmitted, rulesRemoved);
+  const emitted = ({ emissions, emissionsOmitted = 0 }: JobDifference) => countOf(emissions.length + emissionsOmitted);
   const columns: Column<JobDifference>[] = [
     { title: "Customer", value: ({ customerId }) => customerId },
     { title: "Lifecycle", value: lifecycleMove, kept: true },
     { title: "Health", value: healthMove, kept: true },
     { title: "Segments", value: segmentMoves, optional: true },
     { title: "Journeys", value: (row) => journeysChanged(row).join(", "), optional: true },
-    {
-      title: "Rules",
-      value: ({ rules, rulesOmitted = 0, rulesRemoved = 0 }) => runs(rules.length + rulesOmitted, rulesRemoved),
-      align: "right",
-      optional: true,
-    },
-    {
-      title: "Emissions",
-      value: ({ emissions, emissionsOmitted = 0 }) => countOf(emissions.length + emissionsOmitted),
-      align: "right",
-      optional: true,
-    },
+    { title: "Rules", value: ran, align: "right", optional: true },
+    { title: "Emissions", value: emitted, align: "right", optional: true },
   ];
   const used = columns.filter((column) => differences.some((difference) => column.value(difference) !== ""));
   return table(out, used, differences);
@@ -134,9 +111,7 @@ function healthMove(difference: JobDifference): string {
   if (!healthChanged(difference)) return "";
   const { before, after } = difference.health;
   if (before?.overall !== after?.overall) return `${before?.overall ?? "none"} → ${after?.overall ?? "none"}`;
-  const ids = new Set([...Object.keys(before?.components ?? {}), ...Object.keys(after?.components ?? {})]);
-  return [...ids]
-    .filter((id) => before?.components[id] !== after?.components[id])
+  return componentsChanged(difference)
     .map((id) => `${id} ${before?.components[id] ?? "none"} → ${after?.components[id] ?? "none"}`)
     .join(", ");
 }

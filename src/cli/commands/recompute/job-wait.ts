@@ -1,13 +1,16 @@
-import type { RecomputeJob } from "../../client/answers.js";
 import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
 
+import { Presets, SingleBar } from "cli-progress";
+
+import type { RecomputeJob } from "../../client/answers.js";
+import { isTransient, pauseAfter, TRIES } from "../../client/pages.js";
 import type { Context } from "../../core/command.js";
-import { type LocalCode, UserError } from "../../core/errors.js";
+import { failure } from "../../core/errors.js";
 import { interruption } from "../../output/interruption.js";
-import { JobProgress } from "./job-progress.js";
+import type { Io, Out } from "../../output/out.js";
+import { number, printable } from "../../output/text.js";
 import { JOB_MEMBERS, reasonOf } from "./jobs.js";
-import { isTransient, pauseAfter, TRIES } from "../../client/retry-transient.js";
 
 export interface JobWait {
   /** Of the job. */
@@ -27,7 +30,7 @@ export interface JobWait {
  */
 export async function untilCompleted(context: Context, first: RecomputeJob, waiting: JobWait): Promise<RecomputeJob> {
   const { api, io, out } = context;
-  const progress = new JobProgress(io, out);
+  const progress = jobProgress(io, out);
   const { signal, release } = interruption();
   const stopped = once(signal, "abort");
   const isStopped = (): boolean => signal.aborted;
@@ -56,15 +59,60 @@ export async function untilCompleted(context: Context, first: RecomputeJob, wait
   }
   if (job.status === "dead_letter") {
     const message = reasonOf(job) ?? `${job.id} was given up`;
-    throw new UserError("DEAD_LETTER" satisfies LocalCode, message, waiting.onDeadLetter, { value: job });
+    throw failure("DEAD_LETTER", message, waiting.onDeadLetter, undefined, { value: job });
   }
   if (job.status !== "completed") {
     const message = `waiting was stopped; ${job.id} goes on without you`;
-    throw new UserError("STOPPED_WAITING" satisfies LocalCode, message, waiting.onStop, { value: job });
+    throw failure("STOPPED_WAITING", message, waiting.onStop, undefined, { value: job });
   }
   return job;
 }
 
 function isFinished({ status }: RecomputeJob): boolean {
   return status === "completed" || status === "dead_letter";
+}
+
+/** Shows how far a job is: a bar where standard error is a terminal; elsewhere only what somebody must know who reads it later. */
+function jobProgress(io: Io, out: Out) {
+  let bar: SingleBar | undefined;
+  /** The first look at it while it ran: when, and how far it was. */
+  let since: { at: number; done: number } | undefined;
+  /** The failure that was told last. */
+  let told = "";
+
+  function draw(job: RecomputeJob): void {
+    const { customersTotal: total, customersDone: done } = job.progress;
+    if (total === null) return;
+    since ??= { at: io.now(), done };
+    const seconds = (io.now() - since.at) / 1000;
+    const isMoving = seconds >= 1 && done > since.done;
+    const rate = isMoving ? ` | ${number(Math.round((done - since.done) / seconds))}/s` : "";
+    const payload = { rate, note: noteOf(out, job) };
+    if (bar === undefined) {
+      const format = "{bar} {percentage} % | {value}/{total} customers{rate}{note}";
+      bar = new SingleBar({ format, stream: io.stderr, barsize: 30, hideCursor: true }, Presets.shades_classic);
+      bar.start(Math.max(1, total), done, payload);
+    }
+    // Of nobody, all are done as soon as it is completed.
+    bar.update(job.status === "completed" ? Math.max(1, total) : Math.min(done, total), payload);
+  }
+
+  function tellFailure(job: RecomputeJob): void {
+    const note = noteOf(out, job);
+    if (note === "" || note === told) return;
+    told = note;
+    out.note(`${job.id}${note}`);
+  }
+
+  return {
+    show: io.stderr.isTTY === true ? draw : tellFailure,
+    /** Leaves the terminal as it was. */
+    stop: () => bar?.stop(),
+  };
+}
+
+function noteOf(out: Out, { status, error, nextAttemptAt }: RecomputeJob): string {
+  if (status !== "retrying") return "";
+  const when = nextAttemptAt === null ? "again" : `again at ${out.at(nextAttemptAt)}`;
+  return ` | it failed and is tried ${when}: ${printable(error ?? "unknown")}`;
 }

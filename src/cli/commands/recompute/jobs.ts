@@ -23,8 +23,8 @@ export async function* differencesOf(
   path: readonly string[],
   pageLength?: number,
 ): AsyncGenerator<DifferencePage> {
-  const reading = { patient: true, pageLength };
-  for await (const { data, text } of readAll<JobDifference>(api, [...path, "customers"], {}, reading)) {
+  const reading = { patient: true, ...(pageLength !== undefined && { pageLength }) };
+  for await (const { data, text } of readAll<JobDifference>(api, [...path, "customers"], reading)) {
     yield { items: data.data, text: memberTexts(text).get("data")?.slice(1, -1).trim() ?? "" };
   }
 }

@@ -2,7 +2,7 @@ import type { RecomputeJob } from "../../client/answers.js";
 import { asks, confirmation } from "../../output/change.js";
 import type { Context } from "../../core/command.js";
 import { activeVersion } from "../config/stored-versions.js";
-import { localTime, number, printable, shellWord } from "../../output/text.js";
+import { number, printable, shellWord } from "../../output/text.js";
 
 const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and what differs is emitted";
 
@@ -45,15 +45,14 @@ export async function confirmRetry(context: Context, job: RecomputeJob, yes: boo
 
 /** Asks for what is written; of all customers, for the name of the environment. @param pinned how it was pinned before, if it was */
 async function confirm(context: Context, customer: string | null, pinned: string, yes: boolean): Promise<void> {
-  const { environment, project, apiUrl } = context.settings;
-  const where = `${environment} of project ${project} at ${apiUrl}${pinned}`;
+  const { environment, place } = context.settings;
   if (customer !== null) {
     const ask = await confirmation(context, { action: "recomputing a customer", yes });
-    return ask(`Recompute the customer ${printable(customer)} in ${where}? Its ${DERIVED}.`);
+    return ask(`Recompute the customer ${printable(customer)} in ${place}${pinned}? Its ${DERIVED}.`);
   }
   const action = `recomputing all customers of ${environment}`;
   const ask = await confirmation(context, { action, yes, word: environment, yesSuffices: true });
-  return ask(`This recomputes all customers in ${where}: their ${DERIVED}.`);
+  return ask(`This recomputes all customers in ${place}${pinned}: their ${DERIVED}.`);
 }
 
 function scopeOf({ customerId, environment }: RecomputeJob): string {
@@ -62,7 +61,7 @@ function scopeOf({ customerId, environment }: RecomputeJob): string {
 }
 
 function pinsOf({ out }: Context, { pins }: RecomputeJob): string {
-  return `under ${pins.configVersion ?? "no model"}, as of ${localTime(pins.evaluatedAt, out.timeZone)}`;
+  return `under ${pins.configVersion ?? "no model"}, as of ${out.at(pins.evaluatedAt)}`;
 }
 
 /** Warns where another version is active than the one that was pinned. */

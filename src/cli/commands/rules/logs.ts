@@ -1,8 +1,12 @@
-import type { RuleExecution } from "../../client/answers.js";
+import type { Action } from "../../../model/snapshot/types.js";
+import type { Explanation, RuleExecution } from "../../client/answers.js";
+import { readList } from "../../client/pages.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
-import { sinceOf } from "../../output/duration.js";
-import { noteMore, page, readList } from "../../output/list.js";
-import { localTime } from "../../output/text.js";
+import { sinceOf } from "../../core/values.js";
+import type { Out } from "../../output/out.js";
+import { noteMore, page } from "../../output/table.js";
+import { causeInWords, printable } from "../../output/text.js";
+import { explanationInWords } from "../customers/explanation.js";
 
 export default defineCommand({
   options: {
@@ -22,43 +26,65 @@ export default defineCommand({
     ["svc rules logs --rule upsell --result fail --detail", "Why a rule did not act"],
     ["svc rules logs --customer cus_42 --since 7d", "What rules did for a customer in the last week"],
   ],
-  async handler({ api, out }, { customer, rule, result, since, detail, limit, cursor }) {
-    const query = {
-      customer,
-      rule,
-      result,
-      since: sinceOf("--since", since),
-      detail: detail ? "true" : undefined,
-      limit,
-      cursor,
-    };
+  async handler({ api, out }, { customer, rule, result, since: from, detail: isDetailed, limit, cursor }) {
+    const [since, detail] = [sinceOf("--since", from), isDetailed ? "true" : undefined];
+    const query = { customer, rule, result, since, detail, limit, cursor };
     const answer = await readList<RuleExecution>(api, ["rule-executions"], query);
+    const runs = answer.data.data;
     const none = "There is no such run of a rule.";
-    const { outcomeIn, runInWords } = await import("./rule-runs.js");
-    if (detail) {
-      const runs = answer.data.data;
-      out.result(answer, () => (runs.length === 0 ? none : runs.map((run) => runInWords(out, run)).join("\n\n")));
+    if (isDetailed) {
+      const words = await Promise.all(runs.map((run) => runInWords(out, run)));
+      out.result(answer, () => words.join("\n\n") || none);
       noteMore(out, answer.data);
       return;
     }
+    const paint = (text: string, run: RuleExecution) => outcomeIn(out, run, text);
     page(out, answer, {
       none,
       columns: [
-        { title: "At", value: ({ executedAt }) => localTime(executedAt, out.timeZone), fixed: true },
+        { title: "At", value: ({ executedAt }) => out.at(executedAt), fixed: true },
         { title: "Customer", value: ({ customerId }) => customerId },
         { title: "Rule", value: ({ ruleId }) => ruleId },
-        {
-          title: "Result",
-          value: ({ result }) => result,
-          fixed: true,
-          style: (text, run) => outcomeIn(out, run, text),
-        },
+        { title: "Result", value: (run) => run.result, fixed: true, style: paint },
         { title: "Triggered by", value: ({ triggeredBy }) => triggeredBy },
         { title: "Model", value: ({ configVersion }) => configVersion ?? "", optional: true },
-        ...(answer.data.data.some(({ error }) => error !== null)
+        ...(runs.some(({ error }) => error !== null)
           ? [{ title: "Error", value: ({ error }: RuleExecution) => error ?? "" }]
           : []),
       ],
     });
   },
 });
+
+/** Colours what a run ended as. */
+function outcomeIn({ style }: Out, { result }: RuleExecution, text: string): string {
+  return { pass: style.green, fail: style.yellow, skip: style.dim, error: style.red }[result](text);
+}
+
+const OUTCOMES = {
+  pass: "it acted",
+  fail: "its condition was unmet",
+  skip: "it rests after it acted before",
+  error: "it could not be run",
+} as const;
+
+/** A run with what triggered it, how its condition came out, and what the rule does when it passes. */
+async function runInWords(out: Out, run: RuleExecution): Promise<string> {
+  // Not above: the help of this command must not wait for what puts models into words.
+  const { actionText } = await import("../../../model/snapshot/words.js");
+  const { bold, dim, red } = out.style;
+  const { customerId, ruleId, result, triggeredBy, executedAt, cause, configVersion, error, conditions, action } = run;
+  const triggered = `triggered by ${triggeredBy} (${causeInWords(cause)})`;
+  const does = () => {
+    const { type, eventType, ...rest } = action!;
+    return actionText({ ...rest, kind: type, ...(eventType === undefined ? {} : { type: eventType }) } as Action);
+  };
+  return [
+    `${out.at(executedAt)}  ${bold(printable(ruleId))} for ${printable(customerId)}: ` +
+      `${outcomeIn(out, run, result)}, ${OUTCOMES[result]}`,
+    `  ${dim(printable(triggered + (configVersion === null ? "" : `, ${configVersion}`)))}`,
+    ...(error === null ? [] : [`  ${red(printable(error))}`]),
+    ...(conditions && "kind" in conditions ? [explanationInWords(out, conditions as unknown as Explanation)] : []),
+    ...(action === undefined ? [] : [`  ${result === "pass" ? "did" : "would"}: ${printable(does())}`]),
+  ].join("\n");
+}

@@ -1,13 +1,14 @@
 import type { Condition } from "../../../model/snapshot/types.js";
-import type { SegmentMember, SegmentStatistics } from "../../client/answers.js";
+import type { ExplainedCustomer, SegmentMember, SegmentStatistics } from "../../client/answers.js";
 import type { ListPage } from "../../client/api.js";
+import { readList } from "../../client/pages.js";
 import { type Context, defineCommand, pageOptions, projectOptions } from "../../core/command.js";
-import { type ExplainedSegment, explanationOf } from "../customers/explained.js";
 import { fields } from "../../output/fields.js";
 import { elementTexts, memberTexts, objectText } from "../../output/json-text.js";
-import { page, readList } from "../../output/list.js";
 import type { Out } from "../../output/out.js";
-import { distance, localTime, number, plural, printable } from "../../output/text.js";
+import { page } from "../../output/table.js";
+import { number, plural, printable } from "../../output/text.js";
+import { explanationOf, remarks, segmentInWords } from "../customers/explanation.js";
 
 interface Segment {
   segment: string;
@@ -35,53 +36,61 @@ export default defineCommand({
     if (customer !== undefined) {
       // It has to be there, also where the customer's explanation says nothing of it.
       const { data } = await api.get<Segment & ListPage<SegmentMember>>(path, ["segment", "members"], { limit: 1 });
-      await explainMembership(context, data, customer);
-      return;
+      return explainMembership(context, data, customer);
     }
     const answer = await readList<SegmentMember, Segment>(api, path, { limit, cursor }, ["segment", "members"]);
     const { segment, members, definition, statistics } = answer.data;
-    const { conditionInWords } = await import("./condition-text.js");
     const { bold, dim } = out.style;
     const heading = `${bold(printable(segment))} in ${settings.environment}: ${plural(members, "member")}`;
+    const words = definition?.when === undefined ? null : await conditionInWords(definition.when);
+    const condition = words === null ? origin(definition ?? null) : `${bold("Condition")}\n${words}`;
     page(out, answer, {
       heading: [
         heading,
-        ...(definition === undefined ? [] : [definedAs(definition)]),
+        ...(definition === undefined ? [] : [condition]),
         ...(statistics === undefined || members === 0 ? [] : [statisticsInWords(out, statistics)]),
       ].join("\n\n"),
       none: members === 0 ? "Nobody is in it." : "There are no more members.",
       columns: [
         { title: "Customer", value: ({ customerId }) => customerId },
-        { title: "Entered", value: ({ enteredAt }) => localTime(enteredAt, out.timeZone), fixed: true },
-        { title: "", value: ({ enteredAt }) => distance(enteredAt, out.now), style: dim },
+        { title: "Entered", value: ({ enteredAt }) => out.at(enteredAt), fixed: true },
+        { title: "", value: ({ enteredAt }) => out.ago(enteredAt), style: dim },
       ],
     });
-
-    function definedAs(it: { when?: Condition } | null): string {
-      return it?.when === undefined ? origin(it) : `${bold("Condition")}\n${conditionInWords(it.when)}`;
-    }
   },
 });
 
+/** A condition of the model in words: a line per part, those of a group indented below it. */
+async function conditionInWords(whole: Condition): Promise<string> {
+  // Not above: the help of this command must not wait for what puts models into words.
+  const { conditionText } = await import("../../../model/snapshot/words.js");
+  const inWords = (condition: Condition, indent: string): string => {
+    const more = `${indent}  `;
+    if (condition.kind === "not") return `${indent}not\n${inWords(condition.condition, more)}`;
+    if (condition.kind !== "all" && condition.kind !== "any") return indent + printable(conditionText(condition));
+    return [`${indent}${condition.kind} of`, ...condition.conditions.map((part) => inWords(part, more))].join("\n");
+  };
+  return inWords(whole, "  ");
+}
+
 function statisticsInWords(out: Out, { lifecycle, health, lastEvent, enteredWithin7d }: SegmentStatistics): string {
-  const scored =
-    health.average === null
-      ? "nobody has a score"
-      : `${number(health.average)} on average (${counts(health.bands)}; ${plural(health.scored, "scored member")})`;
+  const { average, bands, scored } = health;
   const { within1d, within7d, within30d, older, never } = lastEvent;
   const last = { "within a day": within1d, "within 7 days": within7d, "within 30 days": within30d, older, never };
-  return fields(out, [
-    ["Lifecycle", Object.keys(lifecycle).length === 0 ? "none" : counts(lifecycle)],
-    ["Health", scored],
-    ["Last event", counts(Object.fromEntries(Object.entries(last).filter(([, count]) => count > 0)))],
-    ["Entered within 7 days", number(enteredWithin7d)],
-  ]);
+  return fields(out, {
+    Lifecycle: Object.keys(lifecycle).length === 0 ? "none" : counts(lifecycle),
+    Health:
+      average === null
+        ? "nobody has a score"
+        : `${number(average)} on average (${counts(bands)}; ${plural(scored, "scored member")})`,
+    "Last event": counts(Object.fromEntries(Object.entries(last).filter(([, count]) => count > 0))),
+    "Entered within 7 days": number(enteredWithin7d),
+  });
 }
 
 function counts(by: Record<string, number>): string {
-  return Object.entries(by)
-    .map(([name, count]) => `${printable(name)} ${number(count)}`)
-    .join(", ");
+  const parts = Object.entries(by).map(([name, count]) => `${printable(name)} ${number(count)}`);
+  return parts.join(", ");
 }
 
 /** Whether a customer is in a segment, and why. */
@@ -98,7 +107,6 @@ async function explainMembership(
   const text = elementTexts(members.get("segments") ?? "[]")[index] ?? JSON.stringify(explained);
   const parts = new Set(["lifecycle", "journeys", "segments", "health", "signals"]);
   const about = [...members].filter(([name]) => !parts.has(name));
-  const { remarks, segmentInWords } = await import("../customers/why.js");
   out.result({ text: objectText([...about, ...memberTexts(text)]) }, () =>
     [
       `${out.style.bold(printable(customerId))} in ${settings.environment}`,
@@ -109,7 +117,7 @@ async function explainMembership(
   );
 
   /** Of what no condition decides, only the state knows. */
-  async function unexplained(): Promise<ExplainedSegment> {
+  async function unexplained(): Promise<ExplainedCustomer["segments"][number]> {
     const { data } = await api.get<{ segments: string[] }>(["customers", customerId], ["segments"]);
     return { segment, member: data.segments.includes(segment), condition: null };
   }

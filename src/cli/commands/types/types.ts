@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 
 import { defineCommand, projectOptions } from "../../core/command.js";
-import { type LocalCode, UserError } from "../../core/errors.js";
+import { failure, type UserError } from "../../core/errors.js";
 import { printable, shellWord } from "../../output/text.js";
 
 export default defineCommand({
@@ -22,8 +22,8 @@ export default defineCommand({
     const { activeVersion, getVersion } = await import("../config/stored-versions.js");
     const active = await activeVersion(context, environment);
     if (active === null) {
-      throw new UserError(
-        "NOTHING_DEPLOYED" satisfies LocalCode,
+      throw failure(
+        "NOTHING_DEPLOYED",
         `nothing was deployed to ${environment} of project ${project} yet, so any event is taken`,
         `deploy a model first: svc deploy --env ${environment}`,
       );
@@ -71,5 +71,5 @@ async function writtenBefore(file: string): Promise<string | undefined> {
 }
 
 function occupied(message: string): UserError {
-  return new UserError("FILE_EXISTS" satisfies LocalCode, message, "name another file by --output, or remove it");
+  return failure("FILE_EXISTS", message, "name another file by --output, or remove it");
 }

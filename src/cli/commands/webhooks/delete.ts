@@ -1,6 +1,6 @@
 import type { Webhook } from "../../client/answers.js";
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
-import { confirmation, outcomeOf } from "../../output/change.js";
+import { change } from "../../output/change.js";
 import { number, printable } from "../../output/text.js";
 import { getWebhook } from "./webhooks.js";
 
@@ -15,20 +15,19 @@ export default defineCommand({
   ],
   async handler(context, { webhookId, yes }) {
     const { api, out, settings } = context;
-    const { environment, project, apiUrl } = settings;
-    settings.credentials();
-    const confirm = await confirmation(context, { action: "deleting a webhook", yes });
-    if (!yes) {
-      const { url, pending } = await getWebhook(context, webhookId);
-      const waiting = `${number(pending)}${pending >= PENDING_MAX ? " or more" : ""}`;
-      await confirm(
-        `Delete the webhook to ${printable(url)} in ${environment} of project ${project} at ${apiUrl}, ` +
-          `with ${pending === 0 ? "" : `the ${waiting} deliveries that wait and `}the log of its deliveries?`,
-      );
-    }
-    const answer = await outcomeOf(`svc webhooks list --env ${environment}`, (signal) =>
-      api.delete<Webhook>(["webhooks", webhookId], ["id", "url"], signal),
-    );
+    const { environment } = settings;
+    const answer = await change(context, {
+      action: "deleting a webhook",
+      yes,
+      seen: `svc webhooks list --env ${environment}`,
+      question: async (place) => {
+        const { url, pending } = await getWebhook(context, webhookId);
+        const waiting = `the ${number(pending)}${pending >= PENDING_MAX ? " or more" : ""} deliveries that wait and `;
+        const what = `${pending === 0 ? "" : waiting}the log of its deliveries`;
+        return `Delete the webhook to ${printable(url)} in ${place}, with ${what}?`;
+      },
+      request: (signal) => api.delete<Webhook>(["webhooks", webhookId], ["id", "url"], signal),
+    });
     const { id, url } = answer.data;
     out.result(answer, () => `Deleted the webhook ${printable(id)} to ${printable(url)} in ${environment}.`);
   },

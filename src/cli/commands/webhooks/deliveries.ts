@@ -1,7 +1,7 @@
 import type { Delivery } from "../../client/answers.js";
 import { defineCommand, pageOptions, projectOptions } from "../../core/command.js";
-import { page, readList } from "../../output/list.js";
-import { localTime } from "../../output/text.js";
+import type { Out } from "../../output/out.js";
+import { list } from "../../output/table.js";
 
 export default defineCommand({
   args: { webhookId: "The webhook's id" },
@@ -16,33 +16,21 @@ export default defineCommand({
     ["svc webhooks deliveries whk_0123456789abcdef0123", "Every delivery, the newest first"],
     ["svc webhooks deliveries whk_0123456789abcdef0123 --status failed", "What was given up"],
   ],
-  async handler({ api, out }, { webhookId, status: only, type, customer, limit, cursor }) {
-    const answer = await readList<Delivery>(api, ["webhooks", webhookId, "deliveries"], {
-      status: only,
-      type,
-      customer,
-      limit,
-      cursor,
-    });
+  async handler(context, { webhookId, status, type, customer, limit, cursor }) {
+    const { out } = context;
+    const isAll = [status, type, customer].every((filter) => filter === undefined);
     const paint = { pending: out.style.yellow, delivered: out.style.green, failed: out.style.red };
-    page(out, answer, {
-      none:
-        only === undefined && type === undefined && customer === undefined
-          ? "Nothing was delivered to this webhook yet."
-          : "There is no such delivery.",
+    const query = { status, type, customer, limit, cursor };
+    await list<Delivery>(context, query, ["webhooks", webhookId, "deliveries"], {
+      none: isAll ? "Nothing was delivered to this webhook yet." : "There is no such delivery.",
       columns: [
         { title: "Event", value: ({ id }) => id, fixed: true },
-        { title: "Type", value: ({ type }) => type },
+        { title: "Type", value: (row) => row.type },
         { title: "Customer", value: ({ customerId }) => customerId },
-        {
-          title: "Status",
-          value: ({ status }) => status,
-          fixed: true,
-          style: (text, { status }) => paint[status](text),
-        },
+        { title: "Status", value: (row) => row.status, fixed: true, style: (text, row) => paint[row.status](text) },
         { title: "Tries", value: ({ attempts }) => String(attempts), align: "right", fixed: true, optional: true },
         { title: "Answer", value: outcome },
-        { title: "At", value: (row) => instant(row, out.timeZone), fixed: true, optional: true },
+        { title: "At", value: (row) => instant(out, row), fixed: true, optional: true },
       ],
     });
   },
@@ -54,7 +42,7 @@ function outcome({ lastAttempt }: Delivery): string {
 }
 
 /** When it ended, or when the next attempt is due. */
-function instant({ finishedAt, nextAttemptAt }: Delivery, timeZone: string | undefined): string {
-  if (finishedAt !== null) return localTime(finishedAt, timeZone);
-  return nextAttemptAt === null ? "" : `due ${localTime(nextAttemptAt, timeZone)}`;
+function instant(out: Out, { finishedAt, nextAttemptAt }: Delivery): string {
+  if (finishedAt !== null) return out.at(finishedAt);
+  return nextAttemptAt === null ? "" : `due ${out.at(nextAttemptAt)}`;
 }

@@ -1,9 +1,8 @@
 import type { ResentDeliveries } from "../../client/answers.js";
 import { isDuration } from "../../../model/snapshot/duration.js";
-import { checkWords } from "../../core/values.js";
+import { checkWords, sinceOf } from "../../core/values.js";
 import { type Context, defineCommand, projectOptions, yesOption } from "../../core/command.js";
 import { confirmation, outcomeOf } from "../../output/change.js";
-import { sinceOf } from "../../output/duration.js";
 import { UsageError } from "../../core/errors.js";
 import { plural, printable, shellWord } from "../../output/text.js";
 import { getWebhook } from "./webhooks.js";
@@ -24,10 +23,7 @@ export default defineCommand({
   options: {
     since: { type: "text", describe: "What was emitted since then: how long ago, such as 2h, or a date" },
     until: { type: "text", describe: "What was emitted before that" },
-    status: {
-      type: "list",
-      describe: `With --since: ${STATUSES.join(", ")}; may be given again; failed unless given`,
-    },
+    status: { type: "list", describe: `With --since: ${STATUSES.join(", ")}; may be given again; failed unless given` },
     cursor: { type: "text", describe: "With --since: go on where a run before failed" },
     ...projectOptions,
     ...yesOption,
@@ -45,29 +41,23 @@ export default defineCommand({
     sinceOf("--until", until);
     checkWords("--status", status, STATUSES);
     if ((deliveryId === undefined) === (since === undefined)) {
-      throw new UsageError(
-        "say what to send again: either a delivery's id or --since",
-        "see `svc webhooks resend --help`",
-      );
+      const message = "say what to send again: either a delivery's id or --since";
+      throw new UsageError(message, "see `svc webhooks resend --help`");
     }
     if (deliveryId !== undefined && (until !== undefined || status.length > 0 || cursor !== undefined)) {
       throw new UsageError("--until, --status and --cursor go with --since only", "leave them out");
     }
-    const { settings } = context;
-    const { environment, project, apiUrl } = settings;
-    settings.credentials();
+    const { place } = context.settings;
+    context.settings.credentials();
     const confirm = await confirmation(context, { action: "sending again", yes });
     if (!yes) {
       const { url } = await getWebhook(context, webhookId);
       const what = deliveryId === undefined ? inWords(since!, until, status) : printable(deliveryId);
-      await confirm(`Send again to ${printable(url)}, in ${environment} of project ${project} at ${apiUrl}: ${what}?`);
+      await confirm(`Send again to ${printable(url)}, in ${place}: ${what}?`);
     }
     if (deliveryId !== undefined) return resendOne(context, webhookId, deliveryId);
-    const span = {
-      since: since!,
-      ...(until === undefined ? {} : { until }),
-      ...(status.length === 0 ? {} : { statuses: [...new Set(status)] }),
-    };
+    const statuses = status.length === 0 ? {} : { statuses: [...new Set(status)] };
+    const span = { since: since!, ...(until === undefined ? {} : { until }), ...statuses };
     await resendSpan(context, webhookId, span, cursor);
   },
 });
@@ -81,13 +71,9 @@ function inWords(since: string, until: string | undefined, status: readonly stri
 
 async function resendOne({ api, out, settings }: Context, webhookId: string, deliveryId: string): Promise<void> {
   const { environment } = settings;
+  const path = ["webhooks", webhookId, "deliveries", deliveryId, "resend"];
   const answer = await outcomeOf(deliveriesOf(webhookId, environment), (signal) =>
-    api.post<{ id: string; type: string }>(
-      ["webhooks", webhookId, "deliveries", deliveryId, "resend"],
-      {},
-      ["id", "type"],
-      signal,
-    ),
+    api.post<{ id: string; type: string }>(path, {}, ["id", "type"], signal),
   );
   const { id, type } = answer.data;
   out.result(answer, () => `Queued ${printable(id)} (${printable(type)}). ${lookAt(webhookId, environment)}`);

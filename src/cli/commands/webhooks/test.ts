@@ -1,6 +1,6 @@
 import type { WebhookTest } from "../../client/answers.js";
 import { defineCommand, projectOptions } from "../../core/command.js";
-import { type LocalCode, UserError } from "../../core/errors.js";
+import { failure } from "../../core/errors.js";
 import { fields } from "../../output/fields.js";
 import { printable } from "../../output/text.js";
 
@@ -15,28 +15,22 @@ export default defineCommand({
     ["svc webhooks test whk_0123456789abcdef0123 --json", "With the request, to check a signature against"],
   ],
   async handler({ api, out }, { webhookId, type }) {
-    const answer = await api.post<WebhookTest>(["webhooks", webhookId, "test"], type === undefined ? {} : { type }, [
-      "id",
-      "delivered",
-      "latencyMs",
-      "request",
-    ]);
+    const members = ["id", "delivered", "latencyMs", "request"] as const;
+    const answer = await api.post<WebhookTest>(
+      ["webhooks", webhookId, "test"],
+      type === undefined ? {} : { type },
+      members,
+    );
     const { id, delivered, statusCode, latencyMs, error, response } = answer.data;
     const outcome = statusCode === null ? printable(error ?? "no answer") : String(statusCode);
     if (!delivered) {
       const message = `the receiver did not take the message: ${outcome} after ${latencyMs} ms`;
       const fix = "mend the receiver, or correct the webhook with `svc webhooks update`";
-      throw new UserError("NOT_DELIVERED" satisfies LocalCode, message, fix, {
-        ...(response ? { reason: `It answered ${JSON.stringify(response)}` } : {}),
-        value: answer.data,
-      });
+      const reason = response ? { reason: `It answered ${JSON.stringify(response)}` } : {};
+      throw failure("NOT_DELIVERED", message, fix, undefined, { ...reason, value: answer.data });
     }
-    out.result(answer, () =>
-      fields(out, [
-        ["Message", printable(id)],
-        ["Answer", out.style.green(`${outcome} in ${latencyMs} ms`)],
-        ...(response ? [["Body", printable(response)] as const] : []),
-      ]),
-    );
+    const took = out.style.green(`${outcome} in ${latencyMs} ms`);
+    const facts = { Message: printable(id), Answer: took, Body: response ? printable(response) : undefined };
+    out.result(answer, () => fields(out, facts));
   },
 });

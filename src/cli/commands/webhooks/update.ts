@@ -1,6 +1,6 @@
 import type { Webhook } from "../../client/answers.js";
 import { defineCommand, projectOptions, yesOption } from "../../core/command.js";
-import { confirmation, outcomeOf } from "../../output/change.js";
+import { change } from "../../output/change.js";
 import { noteUnknownTypes } from "./emission-types.js";
 import { UsageError } from "../../core/errors.js";
 import { fields } from "../../output/fields.js";
@@ -28,50 +28,38 @@ export default defineCommand({
   ],
   async handler(context, { webhookId, url, eventType, disable, enable, yes, ...limits }) {
     const { api, out, settings } = context;
-    const { environment, project, apiUrl } = settings;
+    const { environment } = settings;
     if (disable && enable) throw new UsageError("--disable and --enable exclude each other", "give one of them");
-    const changes = {
+    const changed = {
       ...(url === undefined ? {} : { url }),
       ...(eventType.length === 0 ? {} : { eventTypes: eventType }),
       ...readLimits(limits),
-      ...(disable || enable ? { disabled: disable } : {}),
     };
+    const changes = { ...changed, ...(disable || enable ? { disabled: disable } : {}) };
     if (Object.keys(changes).length === 0) {
       throw new UsageError("it is not said what to change", "see `svc webhooks update --help`");
     }
-    settings.credentials();
-    const confirm = await confirmation(context, { action: "changing a webhook", yes });
-    await noteUnknownTypes(context, eventType);
-    if (!yes) {
-      const webhook = await getWebhook(context, webhookId);
-      const { disabled: _disabled, ...changed } = changes;
-      const before = settingsInWords(webhook);
-      const after = settingsInWords({ ...webhook, ...changed });
-      const lines = before.flatMap(([label, was], index) => {
-        const is = after[index]![1];
-        return was === is ? [] : [`${label}: ${was} → ${is}`];
-      });
-      if (disable || enable)
-        lines.push(disable ? "Disabled: nothing is delivered" : "Enabled: what waits is delivered");
-      const what = lines.length === 0 ? ["Nothing is different"] : lines;
-      await confirm(
-        [
-          `Webhook ${printable(webhookId)} in ${environment} of project ${project} at ${apiUrl}`,
-          ...what.map((line) => `  ${line}`),
-          "Change it?",
-        ].join("\n"),
-      );
-    }
-    const answer = await outcomeOf(`svc webhooks list --env ${environment}`, (signal) =>
-      api.patch<Webhook>(["webhooks", webhookId], changes, WEBHOOK_MEMBERS, signal),
-    );
+    const answer = await change(context, {
+      action: "changing a webhook",
+      yes,
+      seen: `svc webhooks list --env ${environment}`,
+      before: () => noteUnknownTypes(context, eventType),
+      question: async (place) => {
+        const webhook = await getWebhook(context, webhookId);
+        const after = settingsInWords({ ...webhook, ...changed });
+        const lines = Object.entries(settingsInWords(webhook))
+          .filter(([label, was]) => was !== after[label])
+          .map(([label, was]) => `${label}: ${was} → ${after[label]}`);
+        if (disable) lines.push("Disabled: nothing is delivered");
+        if (enable) lines.push("Enabled: what waits is delivered");
+        const what = (lines.length === 0 ? ["Nothing is different"] : lines).map((line) => `  ${line}`);
+        return [`Webhook ${printable(webhookId)} in ${place}`, ...what, "Change it?"].join("\n");
+      },
+      request: (signal) => api.patch<Webhook>(["webhooks", webhookId], changes, WEBHOOK_MEMBERS, signal),
+    });
     const webhook = answer.data;
-    out.result(answer, () =>
-      [
-        `Changed the webhook ${printable(webhook.id)} in ${environment}.`,
-        "",
-        fields(out, [...settingsInWords(webhook), ["Status", statusInWords(webhook, out.timeZone)]]),
-      ].join("\n"),
-    );
+    const facts = { ...settingsInWords(webhook), Status: statusInWords(out, webhook) };
+    const told = `Changed the webhook ${printable(webhook.id)} in ${environment}.`;
+    out.result(answer, () => fields(out, facts, told));
   },
 });

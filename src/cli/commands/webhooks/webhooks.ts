@@ -2,7 +2,8 @@ import type { Webhook, WebhookDetail } from "../../client/answers.js";
 import { checkDuration } from "../../core/values.js";
 import type { Context, Options } from "../../core/command.js";
 import { UsageError } from "../../core/errors.js";
-import { localTime, number, printable } from "../../output/text.js";
+import type { Out } from "../../output/out.js";
+import { number, printable } from "../../output/text.js";
 
 /** Members that every answer with a webhook must have. */
 export const WEBHOOK_MEMBERS = ["id", "url", "eventTypes", "maxEventAge", "maxConcurrency", "maxPerSecond"] as const;
@@ -40,16 +41,8 @@ export function readLimits({ maxEventAge, maxConcurrency, maxPerSecond }: Limits
 }
 
 /** What a webhook is set to, label by label. */
-export function settingsInWords({
-  url,
-  eventTypes,
-  ...limits
-}: Readonly<WebhookSettings>): (readonly [string, string])[] {
-  return [
-    ["URL", printable(url)],
-    ["Events", printable(eventTypes.join(", "))],
-    ["Limits", limitsInWords(limits)],
-  ];
+export function settingsInWords({ url, eventTypes, ...limits }: Readonly<WebhookSettings>): Record<string, string> {
+  return { URL: printable(url), Events: printable(eventTypes.join(", ")), Limits: limitsInWords(limits) };
 }
 
 /** `7d old at most, 10 at once, 50 per second`. */
@@ -57,7 +50,7 @@ export function limitsInWords({
   maxEventAge,
   maxConcurrency,
   maxPerSecond,
-}: Readonly<Pick<WebhookSettings, "maxEventAge" | "maxConcurrency" | "maxPerSecond">>): string {
+}: Readonly<Omit<WebhookSettings, "url" | "eventTypes">>): string {
   return [
     ...(maxEventAge === null ? [] : [`${printable(maxEventAge)} old at most`]),
     `${number(maxConcurrency)} at once`,
@@ -66,14 +59,13 @@ export function limitsInWords({
 }
 
 /** `enabled`, or since when or why it is not as it should be. */
-export function statusInWords({ disabledAt, disabledReason, failingSince }: Webhook, timeZone?: string): string {
-  if (disabledAt !== null) {
-    const reason = printable(disabledReason ?? "unknown");
-    return /^disabled/i.test(reason) ? reason : `disabled: ${reason}`;
-  }
-  return failingSince === null ? "enabled" : `failing since ${localTime(failingSince, timeZone)}`;
+export function statusInWords(out: Out, { disabledAt, disabledReason, failingSince }: Webhook): string {
+  if (disabledAt === null) return failingSince === null ? "enabled" : `failing since ${out.at(failingSince)}`;
+  const reason = printable(disabledReason ?? "unknown");
+  return /^disabled/i.test(reason) ? reason : `disabled: ${reason}`;
 }
 
+/** One webhook, with how many deliveries wait for it. */
 export async function getWebhook({ api }: Context, webhookId: string): Promise<WebhookDetail> {
   return (await api.get<WebhookDetail>(["webhooks", webhookId], [...WEBHOOK_MEMBERS, "pending"])).data;
 }
