@@ -1,5 +1,4 @@
-import { createParser } from "eventsource-parser";
-import type { EventSourceMessage } from "eventsource-parser";
+import { createParser, type EventSourceMessage } from "eventsource-parser";
 
 /**
  * The messages of a stream of server-sent events.

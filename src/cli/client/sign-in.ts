@@ -60,8 +60,7 @@ export interface SignInOptions {
 /** Signs in: a person approves at a browser, and the session is kept. Ctrl+C leaves everything as it was. */
 export async function signIn(context: Context, { organization, browser }: SignInOptions): Promise<SignedIn> {
   const { api, io, out, settings } = context;
-  const base = settings.apiUrl;
-  const { sessions } = settings;
+  const { apiUrl: base, sessions } = settings;
   await sessions.prepare();
   const before = sessions.replaceable()[base];
   if (before !== undefined) {

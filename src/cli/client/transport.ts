@@ -1,7 +1,6 @@
 // Node.js' own HTTP client, not `fetch`: that one of Node.js 20 never settles where a server closes a connection at once, so a command would
 // end without a word, and it takes longer to load than most commands to run.
-import { request as plain } from "node:http";
-import type { IncomingMessage } from "node:http";
+import { type IncomingMessage, request as plain } from "node:http";
 import { request as secure } from "node:https";
 
 /** Status and headers of an answer, as a `Response` has them. */

@@ -84,17 +84,11 @@ export function targetState({ settings }: Context, snapshot: Snapshot | null, na
 
 /** Why a customer is not in a state of the lifecycle: the ways there, with what each of them lacks. */
 export function activationFacts(record: CustomerRecord, target: string, sanitizer: Sanitizer): Facts {
-  const { state, explanation, snapshot, timeline } = record;
-  const isThere = state.lifecycle === target;
-  const ways = isThere || state.lifecycle === null ? [] : waysOf(snapshot!.lifecycle!, record, target);
-  const enteredAt = timeline.findLast(({ metadata }) => metadata["new_lifecycle"] === target)?.at ?? null;
-  const wasThereAt = isThere ? null : enteredAt;
-  const findings = findingsOf(record);
-  const about = { target, isThere, since: state.lifecycleEnteredAt, wasThereAt, findings };
-  const document = { customerId: state.customerId, state: state.lifecycle, ...about, ways };
+  const { state, explanation } = record;
+  const { ways, ...about } = aboutOf(record, target);
   return {
     task: "why-not-activated",
-    document,
+    document: { customerId: state.customerId, state: state.lifecycle, ...about, ways },
     text: (out) => inWords(out, record, { ...about, ways }),
     sent: {
       ...about,
@@ -103,6 +97,17 @@ export function activationFacts(record: CustomerRecord, target: string, sanitize
       ways: ways.map(({ states, next, then }) => ({ states, next: next && sentExplanation(sanitizer, next), then })),
     },
     restore: (text) => sanitizer.restore(text),
+  };
+}
+
+function aboutOf(record: CustomerRecord, target: string) {
+  const { state, snapshot, timeline } = record;
+  const isThere = state.lifecycle === target;
+  const enteredAt = timeline.findLast(({ metadata }) => metadata["new_lifecycle"] === target)?.at ?? null;
+  return {
+    ...{ target, isThere, since: state.lifecycleEnteredAt, wasThereAt: isThere ? null : enteredAt },
+    findings: findingsOf(record),
+    ways: isThere || state.lifecycle === null ? [] : waysOf(snapshot!.lifecycle!, record, target),
   };
 }
 
@@ -130,24 +135,14 @@ function lackingIn(explanation: Explanation): string[] {
   return conditions === undefined || kind === "not" ? [text] : conditions.flatMap(lackingIn);
 }
 
-interface About {
-  target: string;
-  isThere: boolean;
-  since: string | null;
-  wasThereAt: string | null;
-  findings: readonly string[];
-  ways: readonly Way[];
-}
-
-function inWords(out: Out, { state, explanation }: CustomerRecord, about: About): string {
+function inWords(out: Out, { state, explanation }: CustomerRecord, about: ReturnType<typeof aboutOf>): string {
   const { bold, cyan } = out.style;
   const { target, isThere, since, wasThereAt, findings, ways } = about;
-  const at = (iso: string) => out.at(iso);
   const who = bold(printable(state.customerId));
   const now = cyan(printable(state.lifecycle ?? "no state"));
-  const head = `${who} is in ${now}${since === null ? "" : ` since ${at(since)}`}`;
+  const head = `${who} is in ${now}${since === null ? "" : ` since ${out.at(since)}`}`;
   const lines = [isThere ? `${head}: it is there already.` : `${head}, not in ${cyan(printable(target))}.`];
-  if (wasThereAt !== null) lines.push(`It was there before: it entered ${printable(target)} at ${at(wasThereAt)}.`);
+  if (wasThereAt !== null) lines.push(`It was there before: it entered ${printable(target)} at ${out.at(wasThereAt)}.`);
   lines.push(...remarks(explanation), ...findings.map(printable));
   if (!isThere && ways.length === 0 && state.lifecycle !== null) {
     lines.push(`No way leads from ${printable(state.lifecycle)} to ${printable(target)}.`);

@@ -16,8 +16,7 @@ export default defineCommand({
   async handler(context, { organization, noBrowser }) {
     const { signIn } = await import("../../client/sign-in.js");
     const { out, settings } = context;
-    const signedIn = await signIn(context, { organization, browser: !noBrowser });
-    const { email, organization: joined, expiresAt } = signedIn;
+    const { email, organization: joined, expiresAt } = await signIn(context, { organization, browser: !noBrowser });
     if (settings.hasTokenVariable) {
       out.note("SVC_ACCESS_TOKEN is set and goes before this session: unset it to work as who has signed in.");
     }

@@ -7,8 +7,7 @@ export default defineCommand({
   },
   examples: [["svc auth logout", "End the session, here and at the service"]],
   async handler({ api, io, out, settings }, { force }) {
-    const base = settings.apiUrl;
-    const { sessions } = settings;
+    const { apiUrl: base, sessions } = settings;
     const session = sessions.of(base);
     if (settings.hasTokenVariable) out.note("SVC_ACCESS_TOKEN is set, which this does not touch: unset it yourself.");
     if (session === undefined) {

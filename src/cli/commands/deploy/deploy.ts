@@ -98,32 +98,19 @@ export default defineCommand({
   },
 });
 
-/** What tells that a CI system runs, and where it says what a deploy came from: GitHub Actions, and GitLab CI. */
+/** Where GitHub Actions and GitLab CI say what a deploy came from, by what tells that they run. */
 const SYSTEMS = [
-  {
-    present: "GITHUB_ACTIONS",
-    names: {
-      ...{ repository: "GITHUB_REPOSITORY", commit: "GITHUB_SHA", ref: "GITHUB_REF" },
-      ...{ workflow: "GITHUB_WORKFLOW", run: "GITHUB_RUN_ID" },
-    },
-  },
-  {
-    present: "GITLAB_CI",
-    names: {
-      ...{ repository: "CI_PROJECT_PATH", commit: "CI_COMMIT_SHA", ref: "CI_COMMIT_REF_NAME" },
-      ...{ workflow: "CI_JOB_NAME", run: "CI_PIPELINE_ID" },
-    },
-  },
+  ["GITHUB_ACTIONS", ["GITHUB_REPOSITORY", "GITHUB_SHA", "GITHUB_REF", "GITHUB_WORKFLOW", "GITHUB_RUN_ID"]],
+  ["GITLAB_CI", ["CI_PROJECT_PATH", "CI_COMMIT_SHA", "CI_COMMIT_REF_NAME", "CI_JOB_NAME", "CI_PIPELINE_ID"]],
 ] as const;
+/** What these are, in the same order. */
+const MEMBERS = ["repository", "commit", "ref", "workflow", "run"];
 
 /** What the CI system says of the run that deploys; undefined outside of one. */
 function provenance(env: Context["io"]["env"]): Record<string, string> | undefined {
   // A system that names itself wins; otherwise any of its variables will do, as when they were passed into a container.
-  const system =
-    SYSTEMS.find(({ present }) => env[present]) ??
-    SYSTEMS.find(({ names }) => Object.values(names).some((name) => env[name]));
-  const found = Object.entries(system?.names ?? {}).flatMap(([member, name]) =>
-    env[name] ? [[member, env[name]]] : [],
-  );
-  return found.length === 0 ? undefined : (Object.fromEntries(found) as Record<string, string>);
+  const [, names] =
+    SYSTEMS.find(([present]) => env[present]) ?? SYSTEMS.find(([, some]) => some.some((name) => env[name])) ?? [];
+  const found = (names ?? []).flatMap((name, index) => (env[name] ? [[MEMBERS[index]!, env[name]] as const] : []));
+  return found.length === 0 ? undefined : Object.fromEntries(found);
 }

@@ -54,11 +54,8 @@ export class Impact {
     for (const id of exited(difference)) count(segment(id).exited, customerId);
     const { before: from, after: to } = lifecycle;
     if (from !== to) {
-      const move = JSON.stringify([from, to]);
-      count(
-        of(this.#lifecycle, move, () => ({ from, to, ...none() })),
-        customerId,
-      );
+      const move = of(this.#lifecycle, JSON.stringify([from, to]), () => ({ from, to, ...none() }));
+      count(move, customerId);
     }
     for (const id of journeysChanged(difference)) {
       const journey = of(this.#journeys, id, () => ({ journeyId: id, ...none() }));

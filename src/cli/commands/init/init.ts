@@ -37,7 +37,8 @@ export default defineCommand({
     const { StarterFolder } = await import("./folder.js");
     const { EXAMPLES, starterFiles } = await import("./files.js");
 
-    checkWanted(said);
+    refuse("--name", said.name, nameMistake);
+    refuse("--slug", said.slug, slugMistake);
     if (existing && said.slug === undefined) throw new UsageError("--existing needs --slug", "say which project it is");
     const action = existing ? "writing a starter" : "creating a project";
     const confirm = await confirmation(context, { action, yes });
@@ -134,11 +135,6 @@ interface Wanted {
 }
 
 /** @throws {UsageError} for what was said and cannot be. */
-function checkWanted({ name, slug }: Wanted): void {
-  refuse("--name", name, nameMistake);
-  refuse("--slug", slug, slugMistake);
-}
-
 function refuse(option: string, value: string | undefined, mistakeIn: (value: string) => string | undefined): void {
   const mistake = value === undefined ? undefined : mistakeIn(value);
   if (mistake !== undefined) throw new UsageError(`${option} is ${JSON.stringify(value)}`, mistake);

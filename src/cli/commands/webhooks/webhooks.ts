@@ -19,11 +19,7 @@ export const limitOptions = {
   maxPerSecond: { type: "text", describe: "Deliveries per second at most, 1 to 1000; none for no limit" },
 } as const satisfies Options;
 
-interface Limits {
-  maxEventAge: string | undefined;
-  maxConcurrency: number | undefined;
-  maxPerSecond: string | undefined;
-}
+type Limits = Record<"maxEventAge" | "maxPerSecond", string | undefined> & { maxConcurrency: number | undefined };
 
 /** The limits as the service takes them; those that were not given are absent. @throws {UsageError} */
 export function readLimits({ maxEventAge, maxConcurrency, maxPerSecond }: Limits): Partial<WebhookSettings> {
