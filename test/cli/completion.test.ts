@@ -128,47 +128,7 @@ test("an option takes a value at every place or at none", async () => {
   expect(flags.filter((name) => withValue.includes(name))).toEqual([]);
 });
 
-test("another shell is refused with those that there are", async () => {
-  expect(await svc(["completion", "tcsh"])).toMatchInlineSnapshot(`
-    exit 2
-    ! error [USAGE]: <shell> is "tcsh". Give one of: bash, zsh, fish.
-  `);
-  expect(await svc(["completion"])).toMatchInlineSnapshot(`
-    exit 2
-    ! error [USAGE]: Missing <shell>. See \`svc completion --help\`.
-  `);
-});
-
 test("as JSON", async () => {
   const { stdout } = await svc(["completion", "fish", "--json"]);
   expect(JSON.parse(stdout)).toEqual({ shell: "fish", script: (await svc(["completion", "fish"])).stdout });
-});
-
-test("the help says where to put it", async () => {
-  expect((await svc(["completion", "--help"])).stdout).toMatchInlineSnapshot(`
-    "svc completion <shell>
-
-    Print a script that completes command lines in bash, zsh or fish
-
-    Positionals:
-      shell  The shell: bash, zsh, fish                                              [string] [required]
-
-    Shared options:
-      -h, --help       Show help                                                               [boolean]
-          --version    Show version number                                                     [boolean]
-          --directory  The project's directory; the current one unless given                    [string]
-          --env        The environment: test or live; unless given, the project's default, or test
-                                                                                                [string]
-          --json       Print one JSON document, also for errors                                [boolean]
-          --no-color   Print without colours; so does the variable NO_COLOR                    [boolean]
-          --debug      Show stack traces                                                       [boolean]
-          --no-ai      Ask no language model: svc ai tells facts only; so does SVC_NO_AI=1     [boolean]
-
-    Examples:
-      source <(svc completion bash)                       To have it in every shell: a line of ~/.bashrc
-      source <(svc completion zsh)                        A line of ~/.zshrc, after compinit
-      svc completion fish >                               Once, and again after an update of svc
-      ~/.config/fish/completions/svc.fish
-    "
-  `);
 });

@@ -3,11 +3,9 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { project } from "../dsl-compiler/project.js";
-import type { Actor, Service } from "../support/service.js";
-import { environmentId, startService } from "../support/service.js";
+import { type Actor, environmentId, type Service, startService } from "../support/service.js";
 import { cannedServer, json } from "./support/canned-server.js";
-import type { RunOptions } from "./support/run-svc.js";
-import { svc } from "./support/run-svc.js";
+import { type RunOptions, svc } from "./support/run-svc.js";
 
 /** A model; the parts that its versions differ in are replaced. */
 const model = (threshold: number, more = "", states = "new: { to: { customer: paid.happened() } }, customer: {}") => `
@@ -47,11 +45,9 @@ async function run(argv: string[], { source, ...options }: RunOptions & { source
     ...(source === undefined ? {} : { "svc.config.ts": source }),
   };
   const cwd = options.cwd ?? (await project(files));
-  const session = { SVC_ACCESS_TOKEN: owner.token, SVC_ORGANIZATION: owner.organizationId, SVC_API_URL: service.url };
-  const result = await svc(argv, { ...options, cwd, env: { ...session, ...options.env } });
+  const result = await svc(argv, { at: service.url, by: owner, ...options, cwd });
   const shown = (text: string) =>
     text
-      .replaceAll(service.url, "<service>")
       .replaceAll(cwd, "<directory>")
       .replaceAll(/\([0-9a-f]{12}\)/g, "(<hash>)")
       .replaceAll(/[0-9a-f]{64}/g, "<hash>")
@@ -71,7 +67,7 @@ describe("svc config diff", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(`Deployed ${version}`) as string });
   });
 
-  test("two versions", async () => {
+  test("two versions, also as JSON; the second is the latest unless given", async () => {
     expect(await run(["config", "diff", "v1", "v2"])).toMatchInlineSnapshot(`
       From v1 to v2, 2 differences: 1 added, 1 changed.
 
@@ -79,12 +75,12 @@ describe("svc config diff", () => {
         ~ segment regulars: threshold of count of "login" within 30d: 3 → 5
         + segment payers: count of "paid" at least 1
     `);
-  });
-
-  test("one version against the latest, as JSON", async () => {
-    expect(await run(["config", "diff", "v1", "--json"])).toMatchInlineSnapshot(`
-      {"from":"v1","to":"v2","changes":[{"kind":"changed","subject":"segment","id":"regulars","path":"segments[0].when.value","message":"threshold of count of \\"login\\" within 30d: 3 → 5","before":3,"after":5},{"kind":"added","subject":"segment","id":"payers","path":"segments[1]","message":"count of \\"paid\\" at least 1","before":null,"after":{"id":"payers","when":{"kind":"count","of":{"event":"paid"},"operator":"gte","value":1}}}]}
-    `);
+    const { stdout } = await run(["config", "diff", "v1", "--json"]);
+    const [changed, added] = [
+      { kind: "changed", id: "regulars" },
+      { kind: "added", id: "payers" },
+    ];
+    expect(JSON.parse(stdout)).toMatchObject({ from: "v1", to: "v2", changes: [changed, added] });
   });
 
   test("the local model against the latest version, on a terminal of 80 columns", async () => {
@@ -101,9 +97,12 @@ describe("svc config diff", () => {
   });
 
   test("the local model as JSON", async () => {
-    expect(await run(["config", "diff", "--json"], { source: V1 })).toMatchInlineSnapshot(`
-      {"from":"v2","to":"local","changes":[{"kind":"changed","subject":"segment","id":"regulars","path":"segments[0].when.value","message":"threshold of count of \\"login\\" within 30d: 5 → 3","before":5,"after":3},{"kind":"removed","subject":"segment","id":"payers","path":"segments[1]","message":"count of \\"paid\\" at least 1","before":{"id":"payers","when":{"kind":"count","of":{"event":"paid"},"operator":"gte","value":1}},"after":null}]}
-    `);
+    const { stdout } = await run(["config", "diff", "--json"], { source: V1 });
+    const [changed, removed] = [
+      { before: 5, after: 3 },
+      { kind: "removed", id: "payers" },
+    ];
+    expect(JSON.parse(stdout)).toMatchObject({ from: "v2", to: "local", changes: [changed, removed] });
   });
 
   test("no differences", async () => {
@@ -115,82 +114,31 @@ describe("svc config diff", () => {
     `);
   });
 
-  test("the local model where nothing was deployed yet", async () => {
-    expect(await run(["config", "diff", "--project", "empty"], { source: V1 })).toMatchInlineSnapshot(`
-      From nothing, as empty has no version yet, to the local model, 6 differences: 6 added.
-
-      events
-        + event login: without properties
-        + event paid: with "amount"
-
-      lifecycle
-        + initial state: new
-        + state new: to customer
-        + state customer: without transitions
-
-      segments
-        + segment regulars: count of "login" within 30d at least 3
-    `);
-  });
-
-  test("versions that are none, and that are not there", async () => {
-    expect(await run(["config", "diff", "3"])).toMatchInlineSnapshot(`
-      exit 2
-      ! error [USAGE]: <from> is "3"; did you mean v3? Give a version such as v3, or latest; \`svc config versions\` shows what there is.
-    `);
-    expect(await run(["config", "diff", "v1", "v9"])).toMatchInlineSnapshot(`
-      exit 1
-      ! error [VERSION_NOT_FOUND]: There is no configuration version "v9" in this project. Check its name; \`svc config versions\` shows what there is.
-    `);
-    expect(await run(["config", "diff", "v1", "v2", "v3"])).toMatchInlineSnapshot(`
-      exit 2
-      ! error [USAGE]: The argument "v3" is one too many. See \`svc config diff --help\`.
-    `);
+  test("the local model where nothing was deployed yet, and a version that is not there", async () => {
+    const { stdout } = await run(["config", "diff", "--project", "empty"], { source: V1 });
+    expect(stdout).toMatch(
+      /^From nothing, as empty has no version yet, to the local model, 6 differences: 6 added\.\n/,
+    );
+    expect((await run(["config", "diff", "v1", "v9"])).stderr).toContain("error [VERSION_NOT_FOUND]");
   });
 });
 
 describe("svc config promote", () => {
   const promote = (version: string, ...argv: string[]) => ["config", "promote", "--version", version, ...argv];
 
-  test("without the word, also with --yes, it is refused at once", async () => {
-    expect(await run(promote("v1", "--yes"))).toMatchInlineSnapshot(`
-      exit 1
-      ! error [CONFIRMATION_REQUIRED]: Promoting to live needs the word "live" on standard input, also with --yes. Pipe it: echo live | svc …
-    `);
-  });
-
-  test("piped, the word brings the first version to live", async () => {
+  test("the first version comes to live, then another with what is different", async () => {
     expect(await run(promote("v1"), { input: "live\n" })).toMatchInlineSnapshot(`
       ! Nothing is active in live yet. v1 has 2 events, 2 lifecycle states, 1 segment.
       !
       v1 is active in live of shop now (<hash>).
     `);
-  });
-
-  test("on a terminal it shows what is different and asks; another word leaves all as it was", async () => {
-    expect(
-      await run(promote("v2"), {
-        input: "yes\n",
-        terminal: true,
-        env: { NO_COLOR: "1" },
-      }),
-    ).toMatchInlineSnapshot(`
-      exit 1
+    expect(await run(promote("v2"), { input: "live\n" })).toMatchInlineSnapshot(`
       ! From v1, active in live, to v2, 2 differences: 1 added, 1 changed.
       !
       ! segments
       !   ~ segment regulars: threshold of count of "login" within 30d: 3 → 5
       !   + segment payers: count of "paid" at least 1
       !
-      ! Promote v2 to live of project shop at <service>, instead of v1?
-      ! Type live to go on: yes
-      ! error [CANCELLED]: Cancelled, nothing was changed.
-    `);
-  });
-
-  test("the word typed, it is promoted", async () => {
-    const { code, stdout } = await run(promote("v2"), { input: "live\n", terminal: true, env: { NO_COLOR: "1" } });
-    expect({ code, stdout }).toMatchInlineSnapshot(`
       v2 is active in live of shop now, instead of v1 (<hash>).
     `);
   });
@@ -201,26 +149,10 @@ describe("svc config promote", () => {
     `);
   });
 
-  test("as JSON", async () => {
-    const { code, stdout } = await run(promote("v1", "--json"), { input: "live\n" });
-    expect({ code, stdout }).toMatchInlineSnapshot(`
-      {"version" : "v1", "hash" : "<hash>", "environment" : "live", "activated" : true, "warnings" : [], "hasCustomers" : false}
-    `);
-  });
-
-  test("a version that is not there, that is none, and none at all", async () => {
-    expect(await run(promote("v9"), { input: "live\n" })).toMatchInlineSnapshot(`
-      exit 1
-      ! error [VERSION_NOT_FOUND]: There is no configuration version "v9" in this project. Check its name; \`svc config versions\` shows what there is.
-    `);
-    expect(await run(promote("1"), { input: "live\n" })).toMatchInlineSnapshot(`
-      exit 2
-      ! error [USAGE]: --version is "1"; did you mean v1? Give a version such as v3; \`svc config versions\` shows what there is.
-    `);
-    expect(await run(["config", "promote"], { input: "live\n" })).toMatchInlineSnapshot(`
-      exit 2
-      ! error [USAGE]: Missing --version. See \`svc config promote --help\`.
-    `);
+  test("as JSON, and a version that is not there", async () => {
+    const { stdout } = await run(promote("v1", "--json"), { input: "live\n" });
+    expect(JSON.parse(stdout)).toMatchObject({ version: "v1", environment: "live", activated: true, warnings: [] });
+    expect((await run(promote("v9"), { input: "live\n" })).stderr).toContain("error [VERSION_NOT_FOUND]");
   });
 
   test("a version that was never active in test is refused, and says what to do first", async () => {
@@ -229,78 +161,37 @@ describe("svc config promote", () => {
     const back = await run(["config", "rollback", "--version", "v1", "--env", "live", "--yes"]);
     expect(back.code).toBe(0);
     const { code, stderr } = await run(promote("v3"), { input: "live\n" });
-    expect({ code, error: stderr.trimEnd().split("\n").at(-1) }).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "error": "error [VERSION_CONFLICT]: v3 was never active in test. Deploy the model to test first, then promote its version; \`svc config activations --env test\` shows what was.",
-      }
-    `);
+    expect(code).toBe(1);
+    expect(stderr.trimEnd().split("\n").at(-1)).toBe(
+      "error [VERSION_CONFLICT]: v3 was never active in test. Deploy the model to test first, then promote its version; `svc config activations --env test` shows what was.",
+    );
   });
 });
 
 describe("svc config rollback", () => {
   const rollback = (version: string, ...argv: string[]) => ["config", "rollback", "--version", version, ...argv];
 
-  test("asks, and n leaves all as it was", async () => {
-    expect(
-      await run(rollback("v1"), {
-        terminal: true,
-        input: "n\n",
-        env: { NO_COLOR: "1" },
-      }),
-    ).toMatchInlineSnapshot(`
-      exit 1
-      ! From v2, active in test, to v1, 2 differences: 1 changed, 1 removed.
-      !
-      ! segments
-      !   ~ segment regulars: threshold of count of "login" within 30d: 5 → 3
-      !   - segment payers: count of "paid" at least 1
-      !
-      ! Roll test of project shop at <service> back to v1, instead of v2? Nothing is recomputed by that. (y/N) n
-      ! error [CANCELLED]: Cancelled, nothing was changed.
-    `);
-  });
-
   test("--yes suffices, in live too, and where there are customers it says how to recompute", async () => {
     const environment = await environmentId(service.db.sql, "shop", "live");
     await service.db.sql`
       insert into svc.customers (environment_id, customer_id, created_at) values (${environment}, 'globex', now())`;
-    expect(await run(rollback("v2", "--env", "live", "--yes"))).toMatchInlineSnapshot(`
-      ! From v1, active in live, to v2, 2 differences: 1 added, 1 changed.
-      !
-      ! segments
-      !   ~ segment regulars: threshold of count of "login" within 30d: 3 → 5
-      !   + segment payers: count of "paid" at least 1
-      !
+    const { code, stdout } = await run(rollback("v2", "--env", "live", "--yes"));
+    expect({ code, stdout }).toMatchInlineSnapshot(`
       v2 is active in live of shop now, instead of v1 (<hash>).
       Customers keep the state that they have until something happens to them, or they are recomputed:
         svc recompute --all --dry-run --env live   what that would change
         svc recompute --all --env live             do it
     `);
-  });
-
-  test("as JSON", async () => {
-    const { code, stdout } = await run(rollback("v1", "--yes", "--json"));
-    expect({ code, stdout }).toMatchInlineSnapshot(`
-      {"version" : "v1", "hash" : "<hash>", "environment" : "test", "activated" : true, "warnings" : [], "hasCustomers" : false}
-    `);
-  });
-
-  test("without a terminal and without --yes it is refused at once", async () => {
-    expect(await run(rollback("v2"))).toMatchInlineSnapshot(`
-      exit 1
-      ! error [CONFIRMATION_REQUIRED]: Rolling test back needs a confirmation, and there is no terminal to ask on. Add --yes.
-    `);
+    const json = await run(rollback("v1", "--yes", "--json"));
+    expect(JSON.parse(json.stdout)).toMatchObject({ version: "v1", environment: "test", hasCustomers: false });
   });
 
   test("a version that was not active there is refused, and says where to look", async () => {
     const { code, stderr } = await run(rollback("v3", "--yes"));
-    expect({ code, error: stderr.trimEnd().split("\n").at(-1) }).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "error": "error [VERSION_CONFLICT]: v3 was never active in test. Choose one of \`svc config activations --env test\`.",
-      }
-    `);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /\nerror \[VERSION_CONFLICT\]: v3 was never active in test\. Choose one of `svc config activations --env test`\.\n$/,
+    );
   });
 
   test("data that it would strand is told, and --force goes on", async () => {
@@ -308,36 +199,16 @@ describe("svc config rollback", () => {
       insert into svc.segment_memberships (environment_id, segment_id, customer_id, entered_at)
       values (${await environmentId(service.db.sql, "shop", "live")}, 'payers', 'globex', now())`;
     const refused = await run(rollback("v1", "--env", "live", "--yes"));
-    expect({ code: refused.code, stderr: refused.stderr }).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "From v2, active in live, to v1, 2 differences: 1 changed, 1 removed.
-
-      segments
-        ~ segment regulars: threshold of count of "login" within 30d: 5 → 3
-        - segment payers: count of "paid" at least 1
-
-      warning SEGMENT_REMOVED The segment "payers" is removed, and 1 customer is in it.
-        segments[1]
-      error [CONFIG_WARNINGS]: This version would strand data: 1 warning. Go on despite them with --force.
-      ",
-      }
-    `);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr.split("\n").slice(-4)).toEqual([
+      'warning SEGMENT_REMOVED The segment "payers" is removed, and 1 customer is in it.',
+      "  segments[1]",
+      "error [CONFIG_WARNINGS]: This version would strand data: 1 warning. Go on despite them with --force.",
+      "",
+    ]);
     const forced = await run(rollback("v1", "--env", "live", "--yes", "--force"));
-    expect({ code: forced.code, stderr: forced.stderr }).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "stderr": "From v2, active in live, to v1, 2 differences: 1 changed, 1 removed.
-
-      segments
-        ~ segment regulars: threshold of count of "login" within 30d: 5 → 3
-        - segment payers: count of "paid" at least 1
-
-      warning SEGMENT_REMOVED The segment "payers" is removed, and 1 customer is in it.
-        segments[1]
-      ",
-      }
-    `);
+    expect(forced.code).toBe(0);
+    expect(forced.stderr).toMatch(/\nwarning SEGMENT_REMOVED .*\n {2}segments\[1\]\n$/);
   });
 
   test("where somebody else activates another version meanwhile, nothing is replaced unseen", async () => {
@@ -345,43 +216,28 @@ describe("svc config rollback", () => {
       code: "VERSION_CONFLICT",
       message: "v3 is active in test, but v2 was expected.",
       field: "expected",
+      reason: "Somebody activated another version meanwhile.",
     };
     const { url, seen } = await cannedServer({
-      ...json({ error: { ...conflict, reason: "Somebody activated another version meanwhile.", requestId: "r" } }, 409),
+      ...json({}),
       respond: ({ method, url: asked }) => {
-        if (method === "POST")
-          return json({ error: { ...conflict, reason: "Somebody activated another version meanwhile." } }, 409);
+        if (method === "POST") return json({ error: conflict }, 409);
         if (asked.includes("activations")) return json({ data: [{ version: "v2" }], nextCursor: null });
         return json({ from: "v2", to: "v1", changes: [] });
       },
     });
-    const { code, stderr } = await run(rollback("v1", "--yes"), { env: { SVC_API_URL: url } });
-    expect({ code, stderr, body: seen.at(-1)?.body }).toMatchInlineSnapshot(`
-      {
-        "body": "{"expected":"v2"}",
-        "code": 1,
-        "stderr": "v1 is the same model as v2.
-
-      error [VERSION_CONFLICT]: v3 is active in test, but v2 was expected. Somebody activated another version meanwhile. Run the command again: it shows what is different from that one.
-      ",
-      }
-    `);
+    const { stderr } = await run(rollback("v1", "--yes"), { at: url });
+    expect(seen.at(-1)?.body).toBe('{"expected":"v2"}');
+    expect(stderr).toBe(
+      "v1 is the same model as v2.\n\n" +
+        "error [VERSION_CONFLICT]: v3 is active in test, but v2 was expected. Somebody activated another version meanwhile. Run the command again: it shows what is different from that one.\n",
+    );
   });
 });
 
 test("svc config activations tells what was active, to choose from", async () => {
-  expect(await run(["config", "activations", "--env", "live"])).toMatchInlineSnapshot(`
-    Version  Instead of  By        At                          Who
-    v1       v2          rollback  <local time>  owner@acme.example
-    v2       v1          rollback  <local time>  owner@acme.example
-    v1       v3          rollback  <local time>  owner@acme.example
-    v3       v1          deploy    <local time>  owner@acme.example
-    v1       v2          promote   <local time>  owner@acme.example
-    v2       v1          promote   <local time>  owner@acme.example
-    v1                   promote   <local time>  owner@acme.example
-  `);
-  const { stdout } = await run(["config", "activations", "--limit", "1", "--json"]);
-  expect(JSON.parse(stdout)).toMatchObject({ data: [{ version: "v1", previousVersion: "v2", kind: "rollback" }] });
+  const { stdout } = await run(["config", "activations", "--env", "live"]);
+  expect(stdout).toMatch(/^Version +Instead of +By +At +Who\nv1 +v2 +rollback +<local time> +owner@acme\.example\n/);
   expect(await run(["config", "activations", "--project", "empty"])).toMatchInlineSnapshot(`
     Nothing was active in test yet.
   `);
@@ -397,23 +253,7 @@ describe("svc config pull", () => {
     expect(await readdir(path.join(cwd, ".kite"))).toEqual(["config.json", "pulled-config.json"]);
     expect(await readFile(path.join(cwd, "svc.config.ts"), "utf8")).toBe(V1);
     const text = await readFile(path.join(cwd, ".kite", "pulled-config.json"), "utf8");
-    expect(text.slice(0, 200)).toMatchInlineSnapshot(`
-      "{
-        "events": {
-          "login": {
-            "properties": {}
-          },
-          "paid": {
-            "properties": {
-              "amount": {
-                "type": "number"
-              }
-            }
-          }
-        },
-        "formatVersion": 1,
-        "he"
-    `);
+    expect(text).toMatch(/^\{\n {2}"events": \{\n {4}"login": \{[^]*\n {4}"paid": \{[^]*\n {2}"formatVersion": 1,\n/);
     const deployed = await service.request("GET", "/projects/shop/config-versions/latest", { by: owner });
     expect(JSON.parse(text)).toEqual((deployed.body as { snapshot: object }).snapshot);
   });
@@ -443,24 +283,12 @@ describe("svc config pull", () => {
   test("a version of a later format is not taken for a model", async () => {
     const latest = { version: "v4", hash: "0".repeat(64), active: [], snapshot: { formatVersion: 2 } };
     const { url } = await cannedServer(json(latest));
-    const { code, stderr } = await run(["config", "pull"], { env: { SVC_API_URL: url } });
-    expect({ code, stderr: stderr.replaceAll(url, "<service>") }).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [UNEXPECTED_ANSWER]: <service> holds a v4 that this version of svc cannot read: formatVersion: this version reads the format 1 only. Use the svc of the service's version.
-      ",
-      }
-    `);
+    expect((await run(["config", "pull"], { at: url })).stderr).toBe(
+      "error [UNEXPECTED_ANSWER]: <service> holds a v4 that this version of svc cannot read: formatVersion: this version reads the format 1 only. Use the svc of the service's version.\n",
+    );
   });
 
-  test("nothing was deployed yet, and a version that is not there", async () => {
-    expect(await run(["config", "pull", "--project", "empty"])).toMatchInlineSnapshot(`
-      exit 1
-      ! error [VERSION_NOT_FOUND]: There is no configuration version "latest" in this project. Check its name; \`svc config versions\` shows what there is.
-    `);
-    expect(await run(["config", "pull", "--version", "v9"])).toMatchInlineSnapshot(`
-      exit 1
-      ! error [VERSION_NOT_FOUND]: There is no configuration version "v9" in this project. Check its name; \`svc config versions\` shows what there is.
-    `);
+  test("nothing was deployed yet", async () => {
+    expect((await run(["config", "pull", "--project", "empty"])).stderr).toContain("error [VERSION_NOT_FOUND]");
   });
 });

@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -8,7 +7,8 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 
-const program = path.resolve(import.meta.dirname, "../../bin/svc.js");
+import { start } from "./support/program.js";
+
 const WHOAMI = { user: { email: "a@b" }, organization: { id: "org_1", slug: "acme", role: "owner" } };
 
 /** A service that never answers requests of one kind. `asked` resolves when there is such a request. */
@@ -32,10 +32,7 @@ async function interrupted(method: string, signal: NodeJS.Signals) {
   const parent = await mkdtemp(path.join(os.tmpdir(), "svc-init-test-"));
   onTestFinished(() => rm(parent, { recursive: true, force: true }));
   const { url, asked } = await silentService(method);
-  const env = { PATH: process.env["PATH"], SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
-  const argv = ["init", "--yes", "--slug", "shop", "--directory", "a/b"];
-  const child = spawn(process.execPath, [program, ...argv], { cwd: parent, env });
-  child.stdin.end();
+  const child = start(["init", "--yes", "--slug", "shop", "--directory", "a/b"], { cwd: parent, at: url });
   const ended = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
   await asked;
   const during = await readdir(path.join(parent, "a/b"));

@@ -7,11 +7,9 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 
 import { compileProject } from "../../src/dsl-compiler/index.js";
-import type { Actor, Service } from "../support/service.js";
-import { startService } from "../support/service.js";
+import { type Actor, type Service, startService } from "../support/service.js";
 import { cannedServer, json } from "./support/canned-server.js";
-import type { RunOptions } from "./support/run-svc.js";
-import { svc } from "./support/run-svc.js";
+import { type RunOptions, svc } from "./support/run-svc.js";
 
 const FILES = [
   ".github/workflows/svc.yml",
@@ -45,14 +43,9 @@ afterAll(() => service.stop());
 
 /** Runs a command as the owner; what differs from run to run is replaced. */
 async function run(argv: readonly string[], options: RunOptions = {}) {
-  const session = { SVC_ACCESS_TOKEN: owner.token, SVC_ORGANIZATION: owner.organizationId };
-  const { code, stdout, stderr } = await svc(argv, {
-    ...options,
-    env: { SVC_API_URL: service.url, ...session, ...options.env },
-  });
+  const { code, stdout, stderr } = await svc(argv, { at: service.url, by: owner, ...options });
   const shown = (text: string) =>
     text
-      .replaceAll(service.url, "<service>")
       .replaceAll(owner.organizationId, "<org>")
       .replaceAll(options.cwd ?? "<none>", "<cwd>")
       .replaceAll(ROOT, "<package>")
@@ -79,9 +72,8 @@ let made = 0;
 async function initialized(stack: string): Promise<{ directory: string; slug: string; keys: { test: string } }> {
   const directory = await folder();
   const slug = `starter-${++made}`;
-  const session = { SVC_ACCESS_TOKEN: owner.token, SVC_ORGANIZATION: owner.organizationId };
   const argv = ["init", "--yes", "--json", "--name", "The Starter", "--slug", slug, "--stack", stack];
-  const { code, stdout } = await svc(argv, { cwd: directory, env: { ...session, SVC_API_URL: service.url } });
+  const { code, stdout } = await svc(argv, { cwd: directory, at: service.url, by: owner });
   expect(code, stdout).toBe(0);
   // As `npm install` of the folder does.
   await mkdir(path.join(directory, "node_modules"));
@@ -187,7 +179,6 @@ test("a project that is not there gets none, and nothing is left", async () => {
   const cwd = await folder();
   const { stderr } = await run(["init", "--existing", "--slug", "nowhere", "--yes"], { cwd });
   expect(stderr).toContain("[PROJECT_NOT_FOUND]");
-  expect((await run(["init", "--existing", "--yes"], { cwd })).stderr).toContain("--existing needs --slug");
   expect(await readdir(cwd)).toEqual([]);
 });
 
@@ -199,19 +190,16 @@ describe("what is refused leaves the directory as it was", () => {
   test("a directory that is not empty", async () => {
     const cwd = await folder();
     for (const name of ["a.txt", "b.txt", "c.txt", "d.txt"]) await writeFile(path.join(cwd, name), "");
-    expect(await run(argv, { cwd })).toMatchInlineSnapshot(`
-      exit 1
-      ! error [DIRECTORY_NOT_EMPTY]: <cwd> is not empty: it holds a.txt, b.txt, c.txt, 1 more. Choose an empty or a new directory by --directory.
-    `);
+    const choose = "Choose an empty or a new directory by --directory.\n";
+    expect((await run(argv, { cwd })).stderr).toBe(
+      `error [DIRECTORY_NOT_EMPTY]: <cwd> is not empty: it holds a.txt, b.txt, c.txt, 1 more. ${choose}`,
+    );
     expect(await readdir(cwd)).toEqual(["a.txt", "b.txt", "c.txt", "d.txt"]);
-    expect(await run([...argv, "--directory", "a.txt"], { cwd })).toMatchInlineSnapshot(`
-      exit 1
-      ! error [DIRECTORY_NOT_EMPTY]: <cwd>/a.txt is no directory. Choose an empty or a new directory by --directory.
-    `);
-    expect(await run([...argv, "--directory", "a.txt/b"], { cwd })).toMatchInlineSnapshot(`
-      exit 1
-      ! error [DIRECTORY_NOT_EMPTY]: <cwd>/a.txt/b is no directory. Choose an empty or a new directory by --directory.
-    `);
+    for (const file of ["a.txt", "a.txt/b"]) {
+      expect((await run([...argv, "--directory", file], { cwd })).stderr).toBe(
+        `error [DIRECTORY_NOT_EMPTY]: <cwd>/${file} is no directory. ${choose}`,
+      );
+    }
     expect(await projects()).toBe(0);
   });
 
@@ -225,23 +213,16 @@ describe("what is refused leaves the directory as it was", () => {
   test("one in which another init is under way", async () => {
     const cwd = await folder();
     await mkdir(path.join(cwd, `.svc-init-${process.ppid}`));
-    const { code, stderr } = await run(argv, { cwd });
-    expect({ code, stderr: stderr.replace(String(process.ppid), "<pid>") }).toMatchInlineSnapshot(`
-      {
-        "code": 1,
-        "stderr": "error [DIRECTORY_NOT_EMPTY]: Another svc init is under way in <cwd> (process <pid>). Wait for its end, or choose another --directory.
-      ",
-      }
-    `);
+    expect((await run(argv, { cwd })).stderr).toBe(
+      `error [DIRECTORY_NOT_EMPTY]: Another svc init is under way in <cwd> (process ${process.ppid}). Wait for its end, or choose another --directory.\n`,
+    );
   });
 
   test("a slug that is taken", async () => {
     const cwd = await folder();
     expect((await run(["projects", "create", "--name", "Taken", "--slug", "taken", "--yes"], { cwd })).code).toBe(0);
-    expect(await run(["init", "--yes", "--slug", "taken", "--directory", "x/y"], { cwd })).toMatchInlineSnapshot(`
-      exit 1
-      ! error [SLUG_TAKEN]: This organization already has a project "taken". Choose another --slug. Field: slug.
-    `);
+    const taken = await run(["init", "--yes", "--slug", "taken", "--directory", "x/y"], { cwd });
+    expect(taken.stderr).toContain("error [SLUG_TAKEN]");
     expect(await readdir(cwd)).toEqual([]);
     await run(["init", "--yes", "--slug", "taken"], { cwd });
     expect(await readdir(cwd)).toEqual([]);
@@ -259,7 +240,7 @@ describe("what is refused leaves the directory as it was", () => {
         return json(made, 201);
       },
     });
-    const { code, stderr } = await run(["init", "--yes", "--slug", "acme"], { cwd, env: { SVC_API_URL: url } });
+    const { code, stderr } = await run(["init", "--yes", "--slug", "acme"], { cwd, at: url });
     expect(code).toBe(1);
     expect(stderr).toMatch(
       /\[FILE_NOT_WRITTEN\].*README\.md is there now.*Move them from <cwd>\/\.svc-init-\d+ to <cwd>/,
@@ -267,22 +248,8 @@ describe("what is refused leaves the directory as it was", () => {
     expect(await readFile(path.join(cwd, "README.md"), "utf8")).toBe("mine");
   });
 
-  test("names that cannot be, before anything is asked of the service", async () => {
-    const cwd = await folder();
-    const env = { SVC_API_URL: "http://127.0.0.1:1" };
-    expect(await run(["init", "--yes", "--slug", "No Slug"], { cwd, env })).toMatchInlineSnapshot(`
-      exit 2
-      ! error [USAGE]: --slug is "No Slug". Give 1 to 63 lower-case letters, digits and hyphens, not a hyphen first.
-    `);
-    expect(await run(["init", "--yes", "--name", "a\nb"], { cwd, env })).toMatchInlineSnapshot(`
-      exit 2
-      ! error [USAGE]: --name is "a\\nb". Give 1 to 256 characters, without line breaks and control characters.
-    `);
-    expect(await run(["init", "--yes", "--stack", "ruby"], { cwd, env })).toMatchInlineSnapshot(`
-      exit 2
-      ! error [USAGE]: --stack is "ruby". Give one of: node, python.
-    `);
-    expect(await run(["init", "--yes", "--name", "日本"], { cwd })).toMatchInlineSnapshot(`
+  test("a name that no slug can be made of", async () => {
+    expect(await run(["init", "--yes", "--name", "日本"], { cwd: await folder() })).toMatchInlineSnapshot(`
       exit 2
       ! error [USAGE]: No slug can be made for this project. Add --slug.
     `);
@@ -307,7 +274,7 @@ describe("what is refused leaves the directory as it was", () => {
 
   test("a service that cannot be reached, and one that goes away while the project is made", async () => {
     const cwd = await folder();
-    const away = await run([...argv, "--directory", "x"], { cwd, env: { SVC_API_URL: "http://127.0.0.1:1" } });
+    const away = await run([...argv, "--directory", "x"], { cwd, at: "http://127.0.0.1:1" });
     expect(away.stderr).toContain("[SERVICE_UNREACHABLE]");
     expect(await readdir(cwd)).toEqual([]);
     const whoami = { user: { email: "a" }, organization: { id: "org_1", slug: "acme", role: "owner" } };
@@ -315,7 +282,7 @@ describe("what is refused leaves the directory as it was", () => {
       ...json(whoami),
       respond: ({ method }) => (method === "GET" ? json(whoami) : { status: 201, body: "<html>" }),
     });
-    const { stderr } = await run(argv, { cwd, env: { SVC_API_URL: url } });
+    const { stderr } = await run(argv, { cwd, at: url });
     expect(stderr).toContain("[OUTCOME_UNKNOWN]");
     expect(await readdir(cwd)).toEqual([]);
   });
@@ -377,26 +344,6 @@ describe.each(["node", "python"])("the %s starter", (stack) => {
     const { code, stderr } = await send("svc_test_unknown");
     expect(code).toBe(1);
     expect(stderr).toContain(`${service.url} took nothing: INVALID_API_KEY: `);
-  });
-
-  test("its example tries again what may pass, as late as it is asked to", async ({ skip }) => {
-    if (!isThere) skip("there is no python3");
-    const { directory } = await initialized(stack);
-    let asked = 0;
-    const { url, seen } = await cannedServer({
-      ...json({}),
-      respond: () => {
-        asked++;
-        if (asked === 1) return { ...json({}, 503), headers: { "retry-after": "1" } };
-        return json({ accepted: 7, rejected: 0, eventIds: ["a", "b", "c", "d", "e", "f"] }, 202);
-      },
-    });
-    const env = { PATH: process.env["PATH"], SVC_API_KEY: "svc_test_key", SVC_API_URL: url };
-    await promisify(execFile)(program, [`instrumentation/${script}`], { cwd: directory, env });
-    expect(seen.map(({ method, url: to, headers }) => [method, to, headers["authorization"]])).toEqual(
-      Array(2).fill(["POST", "/v1/events/batch", "Bearer svc_test_key"]),
-    );
-    expect(seen[0]?.body).toBe(seen[1]?.body);
   });
 });
 

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 
-import type { Canned } from "./support/canned-server.js";
-import { cannedServer, json } from "./support/canned-server.js";
+import { type Canned, cannedServer, json } from "./support/canned-server.js";
 import { svc } from "./support/run-svc.js";
 
 const PAGE_MAX = 200;
@@ -26,8 +25,7 @@ async function listed(pages: readonly (string | Canned)[], ...argv: string[]): P
       return typeof page === "string" ? { status: 200, body: page } : page;
     },
   });
-  const env = { SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o", SVC_API_URL: url };
-  const result = await svc(["customers", "list", "--project", "shop", ...argv], { env });
+  const result = await svc(["customers", "list", "--project", "shop", ...argv], { at: url });
   return { asked, ...result };
 }
 

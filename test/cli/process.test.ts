@@ -1,20 +1,11 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
-import path from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 
 import { cannedServer, json } from "./support/canned-server.js";
+import { ended, start, type StartOptions } from "./support/program.js";
 
-const program = path.resolve(import.meta.dirname, "../../bin/svc.js");
-
-/** Runs the program as users do. */
-async function run(argv: string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [program, ...argv], { env: { PATH: process.env["PATH"], ...env } });
-  child.stdin.end();
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
-  return { code: code as number, stdout, stderr };
-}
+const run = (argv: string[], options?: StartOptions) => ended(start(argv, options));
 
 test("--help prints to standard output and exits with 0", async () => {
   const { code, stdout, stderr } = await run(["--help"]);
@@ -36,17 +27,14 @@ test("a large document goes whole through a pipe, and the process ends by itself
     nextCursor: null,
   };
   const { url } = await cannedServer(json(document));
-  const env = { SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
-  const { code, stdout } = await run(["config", "versions", "--project", "p", "--json"], env);
+  const { code, stdout } = await run(["config", "versions", "--project", "p", "--json"], { at: url });
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toEqual(document);
 });
 
 test("a reader that goes away ends it quietly", async () => {
   const { url } = await cannedServer(json({ data: [{ pad: "x".repeat(5_000_000) }], nextCursor: null }));
-  const env = { PATH: process.env["PATH"], SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
-  const child = spawn(process.execPath, [program, "config", "versions", "--project", "p", "--json"], { env });
-  child.stdin.end();
+  const child = start(["config", "versions", "--project", "p", "--json"], { at: url });
   child.stdout.once("data", () => child.stdout.destroy());
   const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
   expect({ code: code as number, stderr }).toEqual({ code: 0, stderr: "" });
@@ -69,12 +57,9 @@ test.each(["SIGINT", "SIGTERM"] as const)(
   "%s stops waiting for a recompute, and says how to look at it",
   async (signal) => {
     const { url } = await cannedServer(json(QUEUED));
-    const env = { PATH: process.env["PATH"], SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
-    const child = spawn(process.execPath, [program, "recompute", "--all", "--dry-run", "--project", "p"], { env });
-    child.stdin.end();
+    const child = start(["recompute", "--all", "--dry-run", "--project", "p"], { at: url });
     child.stderr.once("data", () => child.kill(signal));
-    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
-    expect({ code: code as number, stdout, stderr }).toEqual({
+    expect(await ended(child)).toEqual({
       code: 1,
       stdout: "",
       stderr:
@@ -93,8 +78,8 @@ test("a document that breaks off is not mended by an error behind it", async () 
     ...json(done),
     respond: ({ url: asked }) => (asked.includes("/customers") ? json({ error: FORBIDDEN }, 403) : json(done)),
   });
-  const env = { SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
-  const { code, stdout, stderr } = await run(["recompute", "--all", "--dry-run", "--json", "--project", "p"], env);
+  const argv = ["recompute", "--all", "--dry-run", "--json", "--project", "p"];
+  const { code, stdout, stderr } = await run(argv, { at: url });
   expect(code).toBe(1);
   expect(() => JSON.parse(stdout) as unknown).toThrow();
   expect(stdout).not.toContain("FORBIDDEN");
@@ -114,10 +99,8 @@ test("a document is written as it comes: its size is no matter of memory", async
       return { status: 200, body: `{"data" : [${item}], "nextCursor" : ${next < PAGES ? `"${next}"` : "null"}}` };
     },
   });
-  const env = { PATH: process.env["PATH"], SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
   const argv = ["recompute", "status", "rec_1", "--json", "--customers", "--project", "p"];
-  const child = spawn(process.execPath, ["--max-old-space-size=64", program, ...argv], { env });
-  child.stdin.end();
+  const child = start(argv, { at: url, flags: ["--max-old-space-size=64"] });
   let bytes = 0;
   let end = "";
   child.stdout.on("data", (chunk: Buffer) => {

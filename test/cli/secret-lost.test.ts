@@ -7,10 +7,8 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 
-import { cannedServer, json } from "./support/canned-server.js";
-import type { Canned, Seen } from "./support/canned-server.js";
-
-const program = path.resolve(import.meta.dirname, "../../bin/svc.js");
+import { type Canned, cannedServer, json, type Seen } from "./support/canned-server.js";
+import { PROGRAM, variables } from "./support/program.js";
 
 const KEY = { id: "key_2", name: "backend", hint: "svc_test_1a2b" };
 const WEBHOOK = {
@@ -73,10 +71,9 @@ async function run(argv: readonly string[], stdout: "pipe" | number) {
   const cwd = await mkdtemp(path.join(os.tmpdir(), "svc-secret-test-"));
   onTestFinished(() => rm(cwd, { recursive: true, force: true }));
   const { url } = await cannedServer({ ...json({}), respond: answer });
-  const env = { PATH: process.env["PATH"], SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
   const inShop = ["init", "projects"].includes(argv[0]!) ? [] : ["--project", "shop"];
-  const all = [program, ...argv, "--yes", ...inShop];
-  const child = spawn(process.execPath, all, { cwd, env, stdio: ["ignore", stdout, "pipe"] });
+  const all = [PROGRAM, ...argv, "--yes", ...inShop];
+  const child = spawn(process.execPath, all, { cwd, env: variables(url), stdio: ["ignore", stdout, "pipe"] });
   child.stdout?.destroy();
   const [stderr, [code]] = await Promise.all([text(child.stderr!), once(child, "close")]);
   return { code: code as number, stderr, cwd };

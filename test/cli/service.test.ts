@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { project } from "../dsl-compiler/project.js";
-import type { Actor, Service } from "../support/service.js";
-import { startService } from "../support/service.js";
-import type { RunOptions } from "./support/run-svc.js";
-import { svc } from "./support/run-svc.js";
+import { type Actor, type Service, startService } from "../support/service.js";
+import { type RunOptions, svc } from "./support/run-svc.js";
 
 const MODEL = `
   import { defineModel, event, lifecycle, number, segment } from "svc";
@@ -31,67 +29,20 @@ afterAll(() => service.stop());
 
 /** Runs a command as the owner; what differs from run to run is replaced. */
 async function run(argv: string[], options: RunOptions = {}) {
-  const session = { SVC_ACCESS_TOKEN: owner.token, SVC_ORGANIZATION: owner.organizationId };
-  const result = await svc(argv, { ...options, env: { SVC_API_URL: service.url, ...session, ...options.env } });
-  const shown = (text: string) => text.replaceAll(service.url, "<service>").replaceAll(owner.organizationId, "<org>");
-  return { code: result.code, stdout: shown(result.stdout), stderr: shown(result.stderr) };
+  const { code, stdout, stderr } = await svc(argv, { at: service.url, by: owner, ...options });
+  const shown = (text: string) => text.replaceAll(owner.organizationId, "<org>");
+  return { code, stdout: shown(stdout), stderr: shown(stderr) };
 }
 
 const inShop = (...argv: string[]) => run([...argv, "--project", "shop"]);
 
-test("svc whoami, and auth status, which is the same", async () => {
-  const result = await run(["whoami"]);
-  expect(result).toMatchInlineSnapshot(`
-    User          owner@acme.example
-    Organization  acme (<org>), as owner
-    API           <service>
-    Signed in     by SVC_ACCESS_TOKEN
-  `);
-  expect(await run(["auth", "status"])).toEqual(result);
-  expect(JSON.parse((await run(["whoami", "--json"])).stdout)).toEqual({
-    user: { email: "owner@acme.example" },
-    organization: { id: "<org>", slug: "acme", role: "owner" },
-    api: { url: "<service>" },
-    credentials: { from: "SVC_ACCESS_TOKEN" },
-    organizations: [{ id: "<org>", slug: "acme", role: "owner" }],
-  });
+test("svc auth status is the same as svc whoami", async () => {
+  const { code, stdout } = await run(["whoami"]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("by SVC_ACCESS_TOKEN") as string });
+  expect(await run(["auth", "status"])).toEqual({ code, stdout, stderr: "" });
 });
 
-test("svc projects create prints both keys; a slug that is taken is refused", async () => {
-  const { code, stdout } = await run(["projects", "create", "--name", "Other", "--slug", "other", "--yes"]);
-  expect(code).toBe(0);
-  expect(stdout.replaceAll(/_[0-9a-f]{48}/g, "_<key>")).toMatchInlineSnapshot(`
-    "Created the project other. Keep its keys in a safe place: they are not shown again.
-
-    Test key  svc_test_<key>
-    Live key  svc_live_<key>
-    "
-  `);
-  expect(await run(["projects", "create", "--name", "Other", "--slug", "other", "--yes"])).toMatchInlineSnapshot(`
-    exit 1
-    ! error [SLUG_TAKEN]: This organization already has a project "other". Choose another --slug. Field: slug.
-  `);
-});
-
-test("an unknown token and another organization are told in one line", async () => {
-  expect(await run(["whoami"], { env: { SVC_ACCESS_TOKEN: "svc_token_unknown" } })).toMatchInlineSnapshot(`
-    exit 1
-    ! error [INVALID_SESSION]: The access token is missing, unknown, expired or revoked. Set SVC_ACCESS_TOKEN to another token, or unset it and sign in: \`svc auth login\`.
-  `);
-  const other = await service.owner("beta");
-  const { code, stderr } = await run(["overview", "--project", "shop"], {
-    env: { SVC_ACCESS_TOKEN: other.token, SVC_ORGANIZATION: other.organizationId },
-  });
-  expect({ code, stderr }).toMatchInlineSnapshot(`
-    {
-      "code": 1,
-      "stderr": "error [PROJECT_NOT_FOUND]: There is no project "shop" in this organization. Correct --project or "project" of .kite/config.json: \`svc projects list\` shows those of this organization; for those of another one, set SVC_ORGANIZATION or "organization" of .kite/config.json.
-    ",
-    }
-  `);
-});
-
-test("a viewer may not deploy", async () => {
+test("what the service refuses is told: to a viewer, and to who names another organization's project", async () => {
   const viewer = await service.member(owner, "viewer");
   const cwd = await project({ "svc.config.ts": MODEL });
   const env = { SVC_ACCESS_TOKEN: viewer.token };
@@ -99,6 +50,9 @@ test("a viewer may not deploy", async () => {
     exit 1
     ! error [FORBIDDEN]: Your role "viewer" may not do this. It needs the role "developer" or a higher one. Ask an owner of the organization for that role, or use the token of somebody who has it.
   `);
+  const other = await service.owner("beta");
+  const by = { SVC_ACCESS_TOKEN: other.token, SVC_ORGANIZATION: other.organizationId };
+  expect((await run(["overview", "--project", "shop"], { env: by })).stderr).toContain("error [PROJECT_NOT_FOUND]");
 });
 
 describe("a project's life", () => {
@@ -152,10 +106,7 @@ describe("a project's life", () => {
   });
 
   test("what nobody evaluated yet is not there", async () => {
-    expect(await inShop("customers", "inspect", "cus_1")).toMatchInlineSnapshot(`
-      exit 1
-      ! error [CUSTOMER_NOT_FOUND]: There is no customer "cus_1" in this environment. A customer exists from the evaluation of its first operation on. Check the id and --env; \`svc customers list\` shows whom there is.
-    `);
+    expect((await inShop("customers", "inspect", "cus_1")).stderr).toContain("error [CUSTOMER_NOT_FOUND]");
     expect(await inShop("customers", "list", "--inactive", "7d")).toMatchInlineSnapshot(`
       There is no such customer.
     `);
@@ -166,10 +117,6 @@ describe("a project's life", () => {
         count of "paid" at least 1
 
       Nobody is in it.
-    `);
-    expect(await inShop("segments", "inspect", "players")).toMatchInlineSnapshot(`
-      exit 1
-      ! error [SEGMENT_NOT_FOUND]: There is no segment "players" in this environment. Check the id and --env; \`svc overview\` shows the segments.
     `);
   });
 

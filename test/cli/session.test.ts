@@ -5,8 +5,7 @@ import { describe, expect, test } from "vitest";
 import { project } from "../dsl-compiler/project.js";
 import { authorizationServer, refused, TOKEN } from "./support/authorization-server.js";
 import type { Canned } from "./support/canned-server.js";
-import type { RunOptions } from "./support/run-svc.js";
-import { svc } from "./support/run-svc.js";
+import { type RunOptions, svc } from "./support/run-svc.js";
 
 const SESSION = {
   accessToken: "svc_token_before",
@@ -157,17 +156,6 @@ describe("each service has its own session", () => {
     `);
     expect(seen).toEqual([]);
   });
-
-  test("and signing in or out leaves those of others", async () => {
-    const { url } = await authorizationServer();
-    const directory = await home(sessions({ [ELSEWHERE]: SESSION }));
-    const kept = async () => JSON.parse(await readFile(path.join(directory, "session.json"), "utf8")) as unknown;
-    const env = { SVC_API_URL: url };
-    await run(directory, ["auth", "login"], { env });
-    expect(await kept()).toMatchObject({ sessions: { [ELSEWHERE]: SESSION, [url]: { accessToken: TOKEN } } });
-    await run(directory, ["auth", "logout"], { env });
-    expect(await kept()).toEqual({ sessions: { [ELSEWHERE]: SESSION } });
-  });
 });
 
 describe("in whose name a command acts", () => {
@@ -236,13 +224,6 @@ describe("signing out where the service cannot end the session", () => {
       Removed the session at <service>. It could not be revoked there (<service> answered 502): its token stays good until 2026-04-01 02:00:00 +02:00.
     `);
     expect((await run(directory, ["whoami"], { env })).stderr).toContain("error [NOT_SIGNED_IN]");
-  });
-
-  test("says so in JSON, too", async () => {
-    const { directory, env } = await failing({ status: 502, type: "text/html", body: "" });
-    expect(await run(directory, ["auth", "logout", "--json", "--force"], { env })).toMatchInlineSnapshot(`
-      {"api":{"url":"<service>"},"session":true,"revoked":false}
-    `);
   });
 
   test("removes it where another try would give the same", async () => {

@@ -17,41 +17,71 @@ async function failure(directory: string, argv = ["config", "versions"], env: Re
 }
 
 describe("without what a command needs it says what to set", () => {
-  test("no token", async () => {
-    expect(await failure(await project({}), ["whoami"], {})).toMatchInlineSnapshot(`
-      "1 error [NOT_SIGNED_IN]: You are not signed in to http://127.0.0.1:4400. Sign in: \`svc auth login\`; where nobody can, as in CI, set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.
-      "
-    `);
-  });
-
-  test("no organization", async () => {
-    expect(await failure(await project({}), ["whoami"], { SVC_ACCESS_TOKEN: "t" })).toMatchInlineSnapshot(`
-      "1 error [ORGANIZATION_REQUIRED]: SVC_ACCESS_TOKEN is set, but SVC_ORGANIZATION is not. Set SVC_ORGANIZATION to the organization's id.
-      "
-    `);
-  });
-
-  test("no project", async () => {
-    expect(await failure(await project({}))).toMatchInlineSnapshot(`
-      "1 error [PROJECT_REQUIRED]: No project was named, neither by --project nor by "project" of .kite/config.json. Run the command in a project's directory, or add --project <slug>.
-      "
-    `);
-  });
-
-  test("no ingestion key", async () => {
-    const argv = ["events", "send", "e", "--customer", "c", "--env", "live"];
-    expect(await failure(await project({}), argv)).toMatchInlineSnapshot(`
-      "1 error [API_KEY_REQUIRED]: There is no ingestion key for live. Set SVC_API_KEY_LIVE or SVC_API_KEY to a key of that environment.
-      "
-    `);
-  });
-
-  test("no such directory", async () => {
-    const argv = ["config", "versions", "--directory", "absent"];
-    expect(await failure(await project({}), argv)).toMatchInlineSnapshot(`
-      "1 error [INVALID_SETTING]: There is no directory <directory>/absent. Correct --directory.
-      "
-    `);
+  const VERSIONS = ["config", "versions"];
+  const SEND = ["events", "send", "e", "--customer", "c"];
+  test.each<[string, string[], Record<string, string>, string]>([
+    [
+      "no token",
+      ["whoami"],
+      {},
+      "1 error [NOT_SIGNED_IN]: You are not signed in to http://127.0.0.1:4400. Sign in: `svc auth login`; where nobody can, as in CI, set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.",
+    ],
+    [
+      "no organization",
+      ["whoami"],
+      { SVC_ACCESS_TOKEN: "t" },
+      "1 error [ORGANIZATION_REQUIRED]: SVC_ACCESS_TOKEN is set, but SVC_ORGANIZATION is not. Set SVC_ORGANIZATION to the organization's id.",
+    ],
+    [
+      "no project",
+      VERSIONS,
+      SESSION,
+      '1 error [PROJECT_REQUIRED]: No project was named, neither by --project nor by "project" of .kite/config.json. Run the command in a project\'s directory, or add --project <slug>.',
+    ],
+    [
+      "no ingestion key",
+      [...SEND, "--env", "live"],
+      SESSION,
+      "1 error [API_KEY_REQUIRED]: There is no ingestion key for live. Set SVC_API_KEY_LIVE or SVC_API_KEY to a key of that environment.",
+    ],
+    [
+      "no such directory",
+      [...VERSIONS, "--directory", "absent"],
+      SESSION,
+      "1 error [INVALID_SETTING]: There is no directory <directory>/absent. Correct --directory.",
+    ],
+    [
+      "a project that is no slug",
+      [...VERSIONS, "--project", "shop\u001b[2J x"],
+      SESSION,
+      '2 error [USAGE]: --project is no slug of a project: "shop\\u001b[2J x". Give 1 to 63 lower-case letters, digits and hyphens, not a hyphen first.',
+    ],
+    [
+      "an identifier that cannot stand in an address",
+      ["customers", "inspect", "..", "--project", "shop"],
+      SESSION,
+      '1 error [INVALID_SETTING]: ".." cannot be asked for by its identifier. Check it: in an address "." and ".." mean a folder, so give customers and whatever else has an id another one.',
+    ],
+    [
+      "an address that is none",
+      ["whoami"],
+      { ...SESSION, SVC_API_URL: "ftp://x" },
+      '1 error [INVALID_SETTING]: SVC_API_URL is no address of a service: "ftp://x". Write one such as http://127.0.0.1:4400.',
+    ],
+    [
+      "a token of two lines",
+      ["whoami"],
+      { ...SESSION, SVC_ACCESS_TOKEN: "a\nb" },
+      "1 error [INVALID_SETTING]: SVC_ACCESS_TOKEN holds a space, a line break or a character that no token has. Copy it again, as one word.",
+    ],
+    [
+      "a key of the other environment",
+      SEND,
+      { SVC_API_KEY: "svc_live_x" },
+      "1 error [INVALID_SETTING]: SVC_API_KEY is a key to live, but the environment is test. Set SVC_API_KEY_TEST, or add --env live.",
+    ],
+  ])("%s", async (_what, argv, env, told) => {
+    expect(await failure(await project({}), argv, env)).toBe(`${told}\n`);
   });
 });
 
@@ -68,22 +98,6 @@ describe("a bad setting is one clear line", () => {
     expect(await failure(await project({ ".kite/config.json": text }))).toMatchSnapshot();
   });
 
-  test("a project of the command line that is no slug", async () => {
-    const argv = ["config", "versions", "--project", "shop\u001b[2J x"];
-    expect(await failure(await project({}), argv)).toMatchInlineSnapshot(`
-      "2 error [USAGE]: --project is no slug of a project: "shop\\u001b[2J x". Give 1 to 63 lower-case letters, digits and hyphens, not a hyphen first.
-      "
-    `);
-  });
-
-  test("an identifier that cannot stand in an address", async () => {
-    const argv = ["customers", "inspect", "..", "--project", "shop"];
-    expect(await failure(await project({}), argv)).toMatchInlineSnapshot(`
-      "1 error [INVALID_SETTING]: ".." cannot be asked for by its identifier. Check it: in an address "." and ".." mean a folder, so give customers and whatever else has an id another one.
-      "
-    `);
-  });
-
   test("a configuration file that cannot be read", async () => {
     const directory = await project({});
     await mkdir(path.join(directory, ".kite/config.json"), { recursive: true });
@@ -97,26 +111,6 @@ describe("a bad setting is one clear line", () => {
     const directory = await project({ ".kite/config.json": "{}" });
     await chmod(path.join(directory, ".kite/config.json"), 0);
     expect(await failure(directory)).toContain("cannot be read (EACCES)");
-  });
-
-  test("an address that is none, a token of two lines", async () => {
-    const directory = await project({});
-    expect(await failure(directory, ["whoami"], { ...SESSION, SVC_API_URL: "ftp://x" })).toMatchInlineSnapshot(`
-      "1 error [INVALID_SETTING]: SVC_API_URL is no address of a service: "ftp://x". Write one such as http://127.0.0.1:4400.
-      "
-    `);
-    expect(await failure(directory, ["whoami"], { ...SESSION, SVC_ACCESS_TOKEN: "a\nb" })).toMatchInlineSnapshot(`
-      "1 error [INVALID_SETTING]: SVC_ACCESS_TOKEN holds a space, a line break or a character that no token has. Copy it again, as one word.
-      "
-    `);
-  });
-
-  test("a key of the other environment", async () => {
-    const env = { SVC_API_KEY: "svc_live_x" };
-    expect(await failure(await project({}), ["events", "send", "e", "--customer", "c"], env)).toMatchInlineSnapshot(`
-      "1 error [INVALID_SETTING]: SVC_API_KEY is a key to live, but the environment is test. Set SVC_API_KEY_TEST, or add --env live.
-      "
-    `);
   });
 });
 

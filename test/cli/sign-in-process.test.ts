@@ -7,25 +7,11 @@ import { text } from "node:stream/consumers";
 import { describe, expect, test, vi } from "vitest";
 
 import { project } from "../dsl-compiler/project.js";
-import type { Script } from "./support/authorization-server.js";
+import { authorizationServer, GRANTED, refused, type Script, TOKEN } from "./support/authorization-server.js";
 import { NEVER } from "./support/canned-server.js";
-import { authorizationServer, GRANTED, refused, TOKEN } from "./support/authorization-server.js";
+import { ended, PROGRAM, start, variables } from "./support/program.js";
 
-const program = path.resolve(import.meta.dirname, "../../bin/svc.js");
 const PENDING = refused("authorization_pending");
-const PATH = process.env["PATH"] ?? "";
-
-/** Starts the program as users do. */
-function start(argv: readonly string[], env: Record<string, string>, options: { uid?: number } = {}) {
-  const child = spawn(process.execPath, [program, ...argv], { env: { PATH, ...env }, ...options });
-  child.stdin.end();
-  return child;
-}
-
-async function ended(child: ReturnType<typeof start>) {
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
-  return { code: code as number | null, stdout, stderr };
-}
 
 /** What is kept in a home after a run. */
 const kept = async (home: string) => {
@@ -37,7 +23,7 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s", (signal) => {
   test("ends the waiting, and nothing was changed", async () => {
     const { url, seen } = await authorizationServer({ token: [PENDING] });
     const home = await project({});
-    const child = start(["auth", "login"], { SVC_API_URL: url, HOME: home });
+    const child = start(["auth", "login"], { env: { SVC_API_URL: url, HOME: home } });
     await vi.waitUntil(() => seen.some((request) => request.url === "/oauth/token"), { timeout: 30_000 });
     child.kill(signal);
     const { code, stdout, stderr } = await ended(child);
@@ -48,7 +34,7 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s", (signal) => {
 
   test("ends the waiting for a service that does not answer", async () => {
     const { url, seen } = await authorizationServer({ begin: NEVER });
-    const child = start(["auth", "login"], { SVC_API_URL: url, HOME: await project({}) });
+    const child = start(["auth", "login"], { env: { SVC_API_URL: url, HOME: await project({}) } });
     await vi.waitUntil(() => seen.length > 0, { timeout: 30_000 });
     child.kill(signal);
     expect((await ended(child)).stderr).toBe("error [CANCELLED]: Cancelled, nothing was changed.\n");
@@ -63,7 +49,7 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s", (signal) => {
       return GRANTED;
     };
     const { url, seen } = await authorizationServer({ token: [granted] });
-    child = start(["auth", "login"], { SVC_API_URL: url, HOME: home });
+    child = start(["auth", "login"], { env: { SVC_API_URL: url, HOME: home } });
     const { code, stderr } = await ended(child);
     expect(code).toBe(1);
     expect(stderr).toMatch(/\nerror \[CANCELLED\]/);
@@ -80,15 +66,15 @@ describe("the session lies in the user's home", () => {
     const { url } = await authorizationServer();
     const home = await project({});
     const elsewhere = path.join(home, "settings");
-    expect((await ended(start(["auth", "login"], { SVC_API_URL: url, HOME: home }))).code).toBe(0);
+    expect((await ended(start(["auth", "login"], { env: { SVC_API_URL: url, HOME: home } }))).code).toBe(0);
     expect(await kept(home)).toEqual(["session.json"]);
     const env = { SVC_API_URL: url, HOME: home, XDG_CONFIG_HOME: elsewhere };
-    expect((await ended(start(["auth", "login"], env))).code).toBe(0);
+    expect((await ended(start(["auth", "login"], { env }))).code).toBe(0);
     expect(await readdir(path.join(elsewhere, "svc"))).toEqual(["session.json"]);
   });
 
   test("never where one stands, as a relative home would have it", async () => {
-    const { code, stderr } = await ended(start(["auth", "login"], { HOME: "here" }));
+    const { code, stderr } = await ended(start(["auth", "login"], { env: { HOME: "here" } }));
     expect({ code, stderr }).toMatchInlineSnapshot(`
       {
         "code": 1,
@@ -101,12 +87,12 @@ describe("the session lies in the user's home", () => {
   test.runIf(process.getuid?.() === 0)("which a user may not be allowed to write to, or not have at all", async () => {
     const home = await project({});
     await chmod(home, 0o755);
-    const readOnly = await ended(start(["auth", "login"], { HOME: home }, { uid: 65_534 }));
+    const readOnly = await ended(start(["auth", "login"], { env: { HOME: home }, uid: 65_534 }));
     expect(readOnly.stderr.replace(home, "<home>")).toMatchInlineSnapshot(`
       "error [SESSION_NOT_SAVED]: A session cannot be kept in <home>/.config/svc (EACCES). Make it a directory that you may write to, set XDG_CONFIG_HOME to another, or set SVC_ACCESS_TOKEN and SVC_ORGANIZATION.
       "
     `);
-    const homeless = await ended(start(["whoami"], {}, { uid: 54_321 }));
+    const homeless = await ended(start(["whoami"], { env: {}, uid: 54_321 }));
     expect(homeless.stderr).toContain("error [NOT_SIGNED_IN]");
   });
 });
@@ -120,12 +106,19 @@ test.skipIf(!existsSync(SCRIPT))("a browser is opened from a terminal of a machi
   await chmod(path.join(home, "browser"), 0o755);
   await mkdir(path.join(home, "none"));
   const env = {
-    ...{ PATH, TERM: "xterm", SVC_API_URL: url, HOME: home, DISPLAY: ":99", BROWSER: path.join(home, "browser") },
+    ...{
+      ...variables(),
+      TERM: "xterm",
+      SVC_API_URL: url,
+      HOME: home,
+      DISPLAY: ":99",
+      BROWSER: path.join(home, "browser"),
+    },
     // Where no desktop is set up, the variable BROWSER decides.
     ...{ XDG_DATA_DIRS: path.join(home, "none") },
   };
   const run = async (more: string) => {
-    const line = `${process.execPath} ${program} auth login ${more}`;
+    const line = `${process.execPath} ${PROGRAM} auth login ${more}`;
     const child = spawn(SCRIPT, ["-qec", line, "/dev/null"], { env, stdio: ["ignore", "pipe", "inherit"] });
     const [shown, [code]] = await Promise.all([text(child.stdout), once(child, "close")]);
     expect({ code: code as number, shown }).toMatchObject({ code: 0 });
@@ -139,7 +132,9 @@ test.skipIf(!existsSync(SCRIPT))("a browser is opened from a terminal of a machi
 
 describe("output that cannot be written", () => {
   test.skipIf(!existsSync("/dev/full"))("because the disk is full is a failure", async () => {
-    const child = spawn("/bin/sh", ["-c", `"${process.execPath}" "${program}" --help > /dev/full`], { env: { PATH } });
+    const child = spawn("/bin/sh", ["-c", `"${process.execPath}" "${PROGRAM}" --help > /dev/full`], {
+      env: variables(),
+    });
     const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
     expect({ code: code as number, stderr }).toMatchInlineSnapshot(`
       {
@@ -152,7 +147,7 @@ describe("output that cannot be written", () => {
 
   test("beside the result ends nothing", async () => {
     const { url } = await authorizationServer();
-    const child = start(["auth", "login", "--json"], { SVC_API_URL: url, HOME: await project({}) });
+    const child = start(["auth", "login", "--json"], { env: { SVC_API_URL: url, HOME: await project({}) } });
     child.stderr.destroy();
     const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, "close")]);
     expect(code).toBe(0);

@@ -29,8 +29,7 @@ afterAll(() => service.stop());
 
 async function deploy(...argv: string[]) {
   const cwd = await project({ "svc.config.ts": MODEL, ".kite/config.json": '{"project":"shop"}' });
-  const env = { SVC_ACCESS_TOKEN: owner.token, SVC_ORGANIZATION: owner.organizationId, SVC_API_URL: service.url };
-  const { code, stdout, stderr } = await svc(["deploy", "--yes", ...argv], { cwd, env: { ...env, NO_COLOR: "1" } });
+  const { code, stdout, stderr } = await svc(["deploy", "--yes", ...argv], { cwd, at: service.url, by: owner });
   return { code, stdout: stdout.replace(/\([0-9a-f]{12}\)/, "(<hash>)"), stderr };
 }
 

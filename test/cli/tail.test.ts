@@ -1,16 +1,13 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
-import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 
 import { project } from "../dsl-compiler/project.js";
-import { svc } from "./support/run-svc.js";
-import type { RunOptions } from "./support/run-svc.js";
+import { ended, start } from "./support/program.js";
+import { type RunOptions, svc } from "./support/run-svc.js";
 import { running } from "./support/running.js";
 
 type Connection = (response: ServerResponse, request: IncomingMessage) => void;
@@ -43,17 +40,8 @@ function event(id: string, properties = "{}"): string {
   return `id: ${id}\nevent: event\ndata: ${item}\n\n`;
 }
 
-const BY_VARIABLE = { env: { SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" } };
-
-const tailAs = (who: RunOptions, url: string, ...argv: string[]) =>
-  running((options: RunOptions) =>
-    svc(["events", "tail", "--project", "shop", ...argv], {
-      ...options,
-      ...who,
-      env: { ...who.env, SVC_API_URL: url },
-    }),
-  );
-const tail = (url: string, ...argv: string[]) => tailAs(BY_VARIABLE, url, ...argv);
+const tail = (at: string, ...argv: string[]) =>
+  running((options: RunOptions) => svc(["events", "tail", "--project", "shop", ...argv], { ...options, at }));
 
 const refused = (code: string, message: string) => JSON.stringify({ error: { code, message, requestId: "req" } });
 
@@ -149,7 +137,10 @@ test("who is signed in by a session is told to sign in again", async () => {
   };
   const text = JSON.stringify({ sessions: { [url]: session } });
   await writeFile(path.join(configDirectory, "session.json"), text, { mode: 0o600 });
-  expect((await tailAs({ configDirectory }, url).result).stderr).toMatchInlineSnapshot(`
+  const signedIn = running((options) =>
+    svc(["events", "tail", "--project", "shop"], { ...options, configDirectory, env: { SVC_API_URL: url } }),
+  );
+  expect((await signedIn.result).stderr).toMatchInlineSnapshot(`
     "Waiting for events in test of shop. Ctrl+C stops.
     error [INVALID_SESSION]: The access token is missing, unknown, expired or revoked. Sign in again: \`svc auth login\`.
     "
@@ -189,7 +180,7 @@ test("a service that was never there is not waited for", async () => {
   await new Promise((resolve) => server.close(resolve));
   const { code, stderr } = await tail(url).result;
   expect(code).toBe(1);
-  expect(stderr.replace(url, "<service>")).toMatchInlineSnapshot(`
+  expect(stderr).toMatchInlineSnapshot(`
     "error [SERVICE_UNREACHABLE]: <service> cannot be reached (connection refused). Start the service, or set SVC_API_URL to its address.
     "
   `);
@@ -201,27 +192,21 @@ test("something else than a stream of events is told", async () => {
     response.end("<html></html>");
   });
   const { stderr } = await tail(url).result;
-  expect(stderr.replace(url, "<service>")).toMatchInlineSnapshot(`
+  expect(stderr).toMatchInlineSnapshot(`
     "error [UNEXPECTED_ANSWER]: <service> answered 200 with something else than text/event-stream, not as this version of svc expects. Check that SVC_API_URL is the address of the service, and that svc is of the same version.
     "
   `);
 });
 
 /** The program as users run it. */
-function spawned(url: string, ...argv: string[]) {
-  const program = path.resolve(import.meta.dirname, "../../bin/svc.js");
-  const env = { PATH: process.env["PATH"], SVC_API_URL: url, SVC_ACCESS_TOKEN: "t", SVC_ORGANIZATION: "o" };
-  const child = spawn(process.execPath, [program, "events", "tail", "--project", "p", ...argv], { env });
-  child.stdin.end();
-  return child;
-}
+const spawned = (at: string, ...argv: string[]) => start(["events", "tail", "--project", "p", ...argv], { at });
 
 test.each(["SIGINT", "SIGTERM"] as const)("%s ends the process with 0, whatever the service does", async (signal) => {
   const { url } = await scripted((response) => stream(response, event("evt_1")));
   const child = spawned(url, "--json");
   child.stdout.once("data", () => child.kill(signal));
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
-  expect({ code: code as number, stderr }).toEqual({
+  const { code, stdout, stderr } = await ended(child);
+  expect({ code, stderr }).toEqual({
     code: 0,
     stderr: "Waiting for events in test of p. Ctrl+C stops.\n",
   });

@@ -1,24 +1,14 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { cp, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 
 import { project } from "../dsl-compiler/project.js";
+import { ended, start } from "./support/program.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
 /** Runs the built program in a folder, as authors do. */
-async function validate(cwd: string, ...options: string[]) {
-  const child = spawn(process.execPath, [path.join(root, "bin/svc.js"), "validate", ...options], {
-    cwd,
-    env: { PATH: process.env["PATH"] },
-  });
-  child.stdin.end();
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
-  return { code: code as number, stdout, stderr };
-}
+const validate = (cwd: string, ...options: string[]) => ended(start(["validate", ...options], { cwd }));
 
 test("the built program checks the types of a folder that holds nothing but the model", async () => {
   const cwd = await project({

@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startReceiver } from "../webhooks/support/receiver.js";
 import { brokenServer } from "./support/broken-server.js";
 import { cannedServer, json } from "./support/canned-server.js";
-import { startShop } from "./support/shop.js";
-import type { Shop } from "./support/shop.js";
+import { type Shop, startShop } from "./support/shop.js";
 
 let shop: Shop;
 let id: string;
@@ -18,21 +17,6 @@ const plain = { terminal: true, env: { NO_COLOR: "1" } };
 const webhooks = (...argv: string[]) => shop.run(["webhooks", ...argv]);
 
 describe("svc webhooks create and list", () => {
-  test("beyond the plan, told with what to do", async () => {
-    const { sql } = shop.db;
-    await sql`update iam.plans set webhooks = 0`;
-    const argv = ["webhooks", "create", "--url", "https://crm.example/hook", "--event-type", "customer.*", "--yes"];
-    const { code, stdout, stderr } = await shop.run(argv, plain);
-    await sql`update iam.plans set webhooks = default`;
-    expect({ code, stdout, stderr }).toEqual({
-      code: 1,
-      stdout: "",
-      stderr:
-        "error [QUOTA_EXCEEDED]: The plan allows 0 webhooks in an environment. There are as many already. " +
-        "Delete a webhook that is not used, or ask the operator of this service for a larger plan.\n",
-    });
-  });
-
   test("with limits; the secret is printed once", async () => {
     const limits = ["--max-event-age", "7d", "--max-concurrency", "5", "--max-per-second", "50"];
     const argv = ["webhooks", "create", "--url", "https://crm.example/hook", "--event-type", "customer.*", ...limits];
@@ -94,23 +78,7 @@ describe("svc webhooks create and list", () => {
     expect(seen.map(({ method }) => method)).toEqual(["GET", "GET", "POST"]);
   });
 
-  test("what no limit can be is refused before anything is sent", async () => {
-    const url = ["--url", "https://crm.example/hook", "--yes"];
-    expect(await webhooks("create", ...url, "--max-event-age", "long")).toMatchInlineSnapshot(`
-      exit 2
-      ! error [USAGE]: --max-event-age is "long". Give a whole number and a unit, such as 30m, 24h, 7d or 4w, or none.
-    `);
-    expect(await webhooks("create", ...url, "--max-per-second", "0")).toMatchInlineSnapshot(`
-      exit 2
-      ! error [USAGE]: --max-per-second is "0". Give a whole number from 1 to 1000, or none.
-    `);
-    expect(await webhooks("create", ...url, "--max-concurrency", "101")).toMatchInlineSnapshot(`
-      exit 2
-      ! error [USAGE]: --max-concurrency is "101". Give a whole number from 1 to 100.
-    `);
-  });
-
-  test("listed, at 80 columns, at any width and as JSON", async () => {
+  test("listed, at 80 columns and at any width", async () => {
     // They are in the order of their ids, which are random.
     await shop.db.sql`update svc.webhooks set webhook_id = 'whk_ffffffffffffffffffff' where webhook_id <> ${id}`;
     expect(await webhooks("list")).toMatchInlineSnapshot(`
@@ -124,9 +92,6 @@ describe("svc webhooks create and list", () => {
       whk_<id>  https://crm.example/hook      customer.*  enabled
       Too narrow for: Created, Limits.
       "
-    `);
-    expect(await webhooks("list", "--json")).toMatchInlineSnapshot(`
-      {"data" : [{"id" : "whk_<id>", "url" : "<receiver>", "eventTypes" : ["*"], "maxEventAge" : null, "maxConcurrency" : 10, "maxPerSecond" : null, "createdAt" : "<instant>", "previousSecretExpiresAt" : null, "failingSince" : null, "disabledAt" : null, "disabledReason" : null},{"id" : "whk_<id>", "url" : "https://crm.example/hook", "eventTypes" : ["customer.*"], "maxEventAge" : "7d", "maxConcurrency" : 5, "maxPerSecond" : 50, "createdAt" : "<instant>", "previousSecretExpiresAt" : null, "failingSince" : null, "disabledAt" : null, "disabledReason" : null}], "nextCursor" : null}
     `);
     expect(await webhooks("list", "--env", "live")).toMatchInlineSnapshot(`
       There is no webhook.
@@ -168,13 +133,6 @@ describe("svc webhooks test", () => {
       error: { code: "NOT_DELIVERED", value: { delivered: false, statusCode: 500, response: "out of\norder" } },
     });
   });
-
-  test("a webhook that is not there", async () => {
-    expect(await webhooks("test", "whk_none")).toMatchInlineSnapshot(`
-      exit 1
-      ! error [WEBHOOK_NOT_FOUND]: There is no webhook "whk_none" in this environment. Check the id and --env; \`svc webhooks list\` shows what there is.
-    `);
-  });
 });
 
 describe("svc webhooks update", () => {
@@ -197,38 +155,16 @@ describe("svc webhooks update", () => {
 
   test("enabled again, without limits, as JSON", async () => {
     const { code, stdout } = await webhooks("update", id, "--enable", "--max-per-second", "none", "--yes", "--json");
-    expect({ code, stdout }).toMatchInlineSnapshot(`
-      {"id" : "whk_<id>", "url" : "<receiver>", "eventTypes" : ["segment.*"], "maxEventAge" : null, "maxConcurrency" : 10, "maxPerSecond" : null, "createdAt" : "<instant>", "previousSecretExpiresAt" : null, "failingSince" : null, "disabledAt" : null, "disabledReason" : null}
-    `);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ eventTypes: ["segment.*"], maxPerSecond: null, disabledAt: null });
   });
 
-  test("n changes nothing, and says so where nothing would be different", async () => {
-    const { code, stdout, stderr } = await shop.run(["webhooks", "update", id, "--max-per-second", "none"], {
+  test("where nothing would be different it says so; what the service refuses is told", async () => {
+    const { stderr } = await shop.run(["webhooks", "update", id, "--max-per-second", "none"], {
       ...plain,
       input: "n\n",
     });
-    expect({ code, stdout, stderr }).toMatchInlineSnapshot(`
-      exit 1
-      ! Webhook whk_<id> in test of project shop at <service>
-      !   Nothing is different
-      ! Change it? (y/N) n
-      ! error [CANCELLED]: Cancelled, nothing was changed.
-    `);
-  });
-
-  test("what contradicts itself or changes nothing is refused, and so is what nobody confirmed", async () => {
-    expect(await webhooks("update", id)).toMatchInlineSnapshot(`
-      exit 2
-      ! error [USAGE]: It is not said what to change. See \`svc webhooks update --help\`.
-    `);
-    expect(await webhooks("update", id, "--enable", "--disable")).toMatchInlineSnapshot(`
-      exit 2
-      ! error [USAGE]: --disable and --enable exclude each other. Give one of them.
-    `);
-    expect(await webhooks("update", id, "--enable")).toMatchInlineSnapshot(`
-      exit 1
-      ! error [CONFIRMATION_REQUIRED]: Changing a webhook needs a confirmation, and there is no terminal to ask on. Add --yes.
-    `);
+    expect(stderr).toContain("\n  Nothing is different\nChange it? (y/N)");
     expect(await webhooks("update", id, "--url", "ftp://example.com", "--yes")).toMatchInlineSnapshot(`
       exit 1
       ! error [VALIDATION_ERROR]: The URL must begin with https:// or http://. Correct what the error names, then send the request again. Field: url.
@@ -249,19 +185,11 @@ describe("svc webhooks rotate-secret", () => {
     `);
   });
 
-  test("without a grace, as JSON, and with one that is none", async () => {
-    expect(await webhooks("rotate-secret", id, "--grace", "0m", "--yes")).toMatchInlineSnapshot(`
-      Gave the webhook whk_<id> in test a new secret. Keep it in a safe place: it is not shown again.
-
-      URL         <receiver>
-      Secret      whsec_<secret>
-      Old secret  signs no more
-    `);
+  test("without a grace, and as JSON", async () => {
+    expect((await webhooks("rotate-secret", id, "--grace", "0m", "--yes")).stdout).toContain(
+      "\nOld secret  signs no more\n",
+    );
     expect((await webhooks("rotate-secret", id, "--yes", "--json")).stdout).toContain('"secret":"whsec_<secret>"');
-    expect(await webhooks("rotate-secret", id, "--grace", "12")).toMatchInlineSnapshot(`
-      exit 2
-      ! error [USAGE]: --grace is "12". Give a whole number and a unit, such as 30m, 24h, 7d or 4w.
-    `);
   });
 });
 
@@ -284,39 +212,18 @@ describe("svc webhooks deliveries and resend", () => {
     expect(await webhooks("deliveries", id, "--status", "failed")).toMatchInlineSnapshot(`
       There is no such delivery.
     `);
-    expect(await webhooks("deliveries", id, "--status", "faild")).toMatchInlineSnapshot(`
-      exit 2
-      ! error [USAGE]: --status is "faild"; did you mean failed? Give one of: pending, delivered, failed.
-    `);
   });
 
   test("one delivery", async () => {
-    const argv = ["webhooks", "resend", id, await newest()];
-    expect(await shop.run(argv, { ...plain, input: "y\n" })).toMatchInlineSnapshot(`
-      ! Send again to <receiver>, in test of project shop at <service>: emi_<id>? (y/N) y
-      Queued emi_<id> (signal.raised). See what comes of it: svc webhooks deliveries whk_<id> --env test
-    `);
+    const { code, stdout } = await webhooks("resend", id, await newest(), "--yes");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^Queued emi_<id> \([\w.]+\)\. See what comes of it: svc webhooks deliveries whk_<id> --env test\n$/,
+    );
   });
 
   test("a span of time", async () => {
     expect(await webhooks("resend", id, "--since", "7d", "--yes")).toMatchInlineSnapshot(`
-      There is nothing of that to send again.
-    `);
-    const argv = [
-      "webhooks",
-      "resend",
-      id,
-      "--since",
-      "7d",
-      "--until",
-      "1h",
-      "--status",
-      "failed",
-      "--status",
-      "missing",
-    ];
-    expect(await shop.run(argv, { ...plain, input: "y\n" })).toMatchInlineSnapshot(`
-      ! Send again to <receiver>, in test of project shop at <service>: what was emitted since 7d ago and before 1h ago and is failed or missing? (y/N) y
       There is nothing of that to send again.
     `);
     const all = await webhooks("resend", id, "--since", "7d", "--status", "delivered", "--yes", "--json");
@@ -349,56 +256,26 @@ describe("svc webhooks deliveries and resend", () => {
     expect(seen.map(({ body }) => JSON.parse(body) as unknown)).toEqual([{ since: "7d", cursor: "c" }]);
   });
 
-  test("what cannot be meant is refused before anything is sent", async () => {
-    expect(await webhooks("resend", id, "--yes")).toMatchInlineSnapshot(`
-      exit 2
-      ! error [USAGE]: Say what to send again: either a delivery's id or --since. See \`svc webhooks resend --help\`.
-    `);
-    expect(await webhooks("resend", id, "emi_1", "--until", "2h", "--yes")).toMatchInlineSnapshot(`
-      exit 2
-      ! error [USAGE]: --until, --status and --cursor go with --since only. Leave them out.
-    `);
-    expect(await webhooks("resend", id, "--since", "yesterday", "--yes")).toMatchInlineSnapshot(`
-      exit 2
-      ! error [USAGE]: --since is "yesterday". Write how long ago, such as 7d, or a date such as 2026-03-01 or <instant>.
-    `);
-    expect(await webhooks("resend", id, "--since", "2h", "--status", "lost", "--yes")).toMatchInlineSnapshot(`
-      exit 2
-      ! error [USAGE]: --status is "lost". Give one of: failed, missing, pending, delivered.
-    `);
-    expect(await webhooks("resend", id, "--since", "1h", "--until", "2h", "--yes")).toMatchInlineSnapshot(`
-      exit 1
-      ! error [VALIDATION_ERROR]: \`until\` is not later than \`since\`. Name a span: since its beginning, until its end, which is not included. Field: until.
-    `);
-    expect(await webhooks("resend", id, "emi_0000000000009999", "--yes")).toMatchInlineSnapshot(`
-      exit 1
-      ! error [DELIVERY_NOT_FOUND]: There is no delivery "emi_<id>" to this webhook. Check the ids and --env; \`svc webhooks deliveries\` shows what there is.
-    `);
-  });
-
-  test("a disabled webhook gets nothing", async () => {
+  test("what the service refuses is told", async () => {
+    const told = async (...argv: string[]) => (await webhooks("resend", id, ...argv, "--yes")).stderr;
+    expect(await told("--since", "1h", "--until", "2h")).toBe(
+      "error [VALIDATION_ERROR]: `until` is not later than `since`. Name a span: since its beginning, until its end, which is not included. Field: until.\n",
+    );
+    expect(await told("emi_0000000000009999")).toContain("error [DELIVERY_NOT_FOUND]");
     expect((await webhooks("update", id, "--disable", "--yes")).code).toBe(0);
-    expect(await webhooks("resend", id, "--since", "2h", "--yes")).toMatchInlineSnapshot(`
-      exit 1
-      ! error [WEBHOOK_DISABLED]: The webhook "whk_<id>" is disabled: nothing is delivered there. Disabled by owner@acme.example. Enable it first: \`svc webhooks update <webhookId> --enable\`.
-    `);
+    expect(await told("--since", "2h")).toContain("error [WEBHOOK_DISABLED]");
   });
 });
 
-describe("svc webhooks delete", () => {
-  test("asks with what goes along, and deletes", async () => {
-    expect(await shop.run(["webhooks", "delete", id], { ...plain, input: "y\n" })).toMatchInlineSnapshot(`
-      ! Delete the webhook to <receiver> in test of project shop at <service>, with the log of its deliveries? (y/N) y
-      Deleted the webhook whk_<id> to <receiver> in test.
-    `);
-  });
-
-  test("what is not there any more", async () => {
-    expect(await webhooks("delete", id, "--yes")).toMatchInlineSnapshot(`
-      exit 1
-      ! error [WEBHOOK_NOT_FOUND]: There is no webhook "whk_<id>" in this environment. Check the id and --env; \`svc webhooks list\` shows what there is.
-    `);
-  });
+test("svc webhooks delete deletes, and what is not there any more is told", async () => {
+  expect(await webhooks("delete", id, "--yes")).toMatchInlineSnapshot(`
+    Deleted the webhook whk_<id> to <receiver> in test.
+  `);
+  for (const verb of ["delete", "test"]) {
+    expect((await webhooks(verb, id, ...(verb === "test" ? [] : ["--yes"]))).stderr).toContain(
+      "error [WEBHOOK_NOT_FOUND]",
+    );
+  }
 });
 
 /** Latencies differ, and ids of tests. */

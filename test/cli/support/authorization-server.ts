@@ -1,5 +1,4 @@
-import type { Canned, Seen } from "./canned-server.js";
-import { cannedServer, json } from "./canned-server.js";
+import { type Canned, cannedServer, json, type Seen } from "./canned-server.js";
 
 export const TOKEN = "svc_token_of_the_test";
 

@@ -1,7 +1,6 @@
 import { vi } from "vitest";
 
-import type { Difference } from "../../http/admin/support/recomputes.js";
-import { addDifferences } from "../../http/admin/support/recomputes.js";
+import { addDifferences, type Difference } from "../../http/admin/support/recomputes.js";
 import type { Service } from "../../support/service.js";
 
 /** What stands in the place of a worker: it writes what one would write about jobs that are queued. */

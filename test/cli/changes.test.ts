@@ -1,0 +1,239 @@
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+
+import { brokenServer } from "./support/broken-server.js";
+import { type Canned, cannedServer, json } from "./support/canned-server.js";
+import { CERTIFICATE, KEY } from "./support/certificate.js";
+import { type RunOptions, svc } from "./support/run-svc.js";
+
+interface Change {
+  /** What it says that needs a confirmation. */
+  action: string;
+  /** What it asks on a terminal. */
+  question: string;
+  /** The command that shows whether it was carried out. */
+  seen: string;
+}
+
+const PLACE = "test of project shop at <service>";
+const KEY_NAME = "backend (svc_test_1a2b…, never used)";
+const DERIVED = "lifecycle, journeys, segments, health and rule log are derived anew, and what differs is emitted";
+const WEBHOOK = "svc webhooks list --env test";
+const DELIVERIES = "svc webhooks deliveries whk_1 --env test";
+
+/** Every command that changes something at the service after a question, but for deploys. */
+const CHANGES: Record<string, Change> = {
+  "projects create --name A --slug a": {
+    action: "Creating a project",
+    question: "Create the project a in organization acme at <service>?",
+    seen: "svc projects list",
+  },
+  "keys create --name x": {
+    action: "Creating a key",
+    question: `Create the key x in ${PLACE}?`,
+    seen: "svc keys list --env test",
+  },
+  "keys rotate key_1": {
+    action: "Rotating a key",
+    question: `Replace the key ${KEY_NAME} in ${PLACE}? The old one works for 24h more.`,
+    seen: "svc keys list --env test",
+  },
+  "keys revoke key_1": {
+    action: "Revoking a key",
+    question: `Revoke the key ${KEY_NAME} in ${PLACE}? What is sent with it is refused from then on.`,
+    seen: "svc keys list --env test",
+  },
+  "webhooks create --url https://a.example": {
+    action: "Creating a webhook",
+    question: `Send * in ${PLACE} to https://a.example from now on?`,
+    seen: WEBHOOK,
+  },
+  "webhooks update whk_1 --enable": {
+    action: "Changing a webhook",
+    question: `Webhook whk_1 in ${PLACE}\n  Enabled: what waits is delivered\nChange it?`,
+    seen: WEBHOOK,
+  },
+  "webhooks rotate-secret whk_1 --grace 0m": {
+    action: "Rotating a webhook's secret",
+    question: `Give the webhook to https://b.example in ${PLACE} a new secret? The old one signs no more.`,
+    seen: `${WEBHOOK}, or rotate it once more`,
+  },
+  "webhooks delete whk_1": {
+    action: "Deleting a webhook",
+    question: `Delete the webhook to https://b.example in ${PLACE}, with the 7 deliveries that wait and the log of its deliveries?`,
+    seen: WEBHOOK,
+  },
+  "webhooks resend whk_1 emi_1": {
+    action: "Sending again",
+    question: `Send again to https://b.example, in ${PLACE}: emi_1?`,
+    seen: DELIVERIES,
+  },
+  "webhooks resend whk_1 --since 7d --until 1h --status failed --status missing": {
+    action: "Sending again",
+    question: `Send again to https://b.example, in ${PLACE}: what was emitted since 7d ago and before 1h ago and is failed or missing?`,
+    seen: DELIVERIES,
+  },
+  "customers release --all": {
+    action: "Releasing customers",
+    question: "Release all customers that were set aside in project shop, test, to be evaluated again?",
+    seen: "svc customers list --set-aside --env test",
+  },
+  "customers release --customer a,b": {
+    action: "Releasing customers",
+    question: "Release a,b in project shop, test, to be evaluated again?",
+    seen: "svc customers inspect a,b --env test",
+  },
+  "config rollback --version v1": {
+    action: "Rolling test back",
+    question: `Roll ${PLACE} back to v1, instead of v2? Nothing is recomputed by that.`,
+    seen: "svc config activations --env test",
+  },
+  "recompute --customer globex": {
+    action: "Recomputing a customer",
+    question: `Recompute the customer globex in ${PLACE}? Its ${DERIVED}.`,
+    seen: "svc recompute list --env test",
+  },
+};
+
+/** The same of those that ask for a word. */
+const BY_WORD: Record<string, Change & { word: string; yes: boolean }> = {
+  "customers erase globex": {
+    ...{ word: "globex", yes: true },
+    action: "Erasing a customer",
+    question: [
+      `Erase the customer globex in ${PLACE}?`,
+      "All that is held about it goes: events, traits, state, logs, and what waits to be delivered. It cannot be undone.",
+      "To keep a copy, stop here: svc customers export globex --env test --output <file>",
+    ].join("\n"),
+    seen: "svc customers inspect globex --env test",
+  },
+  "config promote --version v1": {
+    ...{ word: "live", yes: false },
+    action: "Promoting to live",
+    question: "Promote v1 to live of project shop at <service>, instead of v2?",
+    seen: "svc config activations --env live",
+  },
+  "recompute --all": {
+    ...{ word: "test", yes: true },
+    action: "Recomputing all customers of test",
+    question: `This recomputes all customers in ${PLACE}: their ${DERIVED}.`,
+    seen: "svc recompute list --env test",
+  },
+  "recompute retry rec_1": {
+    ...{ word: "test", yes: true },
+    action: "Recomputing all customers of test",
+    question: `This recomputes all customers in ${PLACE} under v1, as of 2026-03-14 10:00:00 +01:00, as rec_1 was queued; 2 of 3 customers are done: their ${DERIVED}.`,
+    seen: "svc recompute status rec_1 --env test",
+  },
+};
+
+/** What each of them reads before. */
+const READ = {
+  ...{ id: "rec_1", status: "dead_letter", dry_run: false, environment: "test", customerId: null, error: null },
+  pins: { configVersion: "v1", evaluatedAt: "2026-03-14T09:00:00Z" },
+  ...{ progress: { customersTotal: 3, customersDone: 2 }, result: {}, from: "v2", to: "v1", changes: [] },
+  ...{ user: { email: "a@b" }, organization: { id: "org_1", slug: "acme", role: "owner" } },
+  data: [{ version: "v2", id: "key_1", name: "backend", hint: "svc_test_1a2b", lastUsedAt: null }],
+  ...{ nextCursor: null, url: "https://b.example", eventTypes: ["*"], pending: 7 },
+  ...{ maxEventAge: null, maxConcurrency: 10, maxPerSecond: null },
+};
+
+const inShop = (line: string) => [...line.split(" "), ...(line.startsWith("projects") ? [] : ["--project", "shop"])];
+
+/** Runs it at a service that would carry it out; answers whether it was asked to. */
+async function tried(line: string, options: RunOptions = {}) {
+  const { url, seen } = await cannedServer(json(READ));
+  const result = await svc(inShop(line), { at: url, env: { NO_COLOR: "1" }, ...options });
+  return { ...result, isChanged: seen.some(({ method }) => method !== "GET") };
+}
+
+describe("without a confirmation, nothing is changed", () => {
+  test.each(Object.entries(CHANGES))("svc %s", async (line, { action, question }) => {
+    const fix = "needs a confirmation, and there is no terminal to ask on. Add --yes.";
+    expect(await tried(line)).toMatchObject({
+      ...{ code: 1, stdout: "", isChanged: false },
+      stderr: expect.stringMatching(new RegExp(`^error \\[CONFIRMATION_REQUIRED\\]: ${action} ${fix}\n$`)) as string,
+    });
+    for (const input of ["n\n", "\n", "\u0003"]) {
+      const { code, stderr, isChanged } = await tried(line, { terminal: true, input });
+      expect({ code, isChanged }).toEqual({ code: 1, isChanged: false });
+      expect(stderr).toContain(`${question} (y/N) `);
+      expect(stderr).toMatch(/error \[CANCELLED\]: Cancelled, nothing was changed\.\n$/);
+    }
+    expect(await tried(line, { terminal: true, input: "y\n" })).toMatchObject({ isChanged: true });
+    expect(await tried(`${line} --yes`)).toMatchObject({ isChanged: true });
+  });
+
+  test.each(Object.entries(BY_WORD))("svc %s", async (line, { action, question, word, yes }) => {
+    const fix = `echo ${word} | svc …${yes ? ", or add --yes." : ""}`;
+    const needs = `${action} needs the word "${word}" on standard input${yes ? "" : ", also with --yes"}. Pipe it: ${fix}`;
+    for (const input of ["", "yes\n", `${word}s\n`]) {
+      const { code, stdout, stderr, isChanged } = await tried(yes ? line : `${line} --yes`, { input });
+      expect({ code, stdout, isChanged }).toEqual({ code: 1, stdout: "", isChanged: false });
+      expect(stderr.endsWith(`error [CONFIRMATION_REQUIRED]: ${needs}\n`)).toBe(true);
+    }
+    const cancelled = await tried(line, { terminal: true, input: "y\n" });
+    expect(cancelled).toMatchObject({ code: 1, isChanged: false });
+    expect(cancelled.stderr).toContain(`${question}\nType ${word} to go on: `);
+    for (const options of [{ input: `${word}\n` }, { input: `${word}\n`, terminal: true }]) {
+      expect(await tried(line, options)).toMatchObject({ isChanged: true });
+    }
+    expect(await tried(`${line} --yes`)).toMatchObject({ isChanged: yes });
+  });
+});
+
+describe("where the connection breaks before the answer, nobody knows, and it is said how to see", () => {
+  test.each(Object.entries({ ...CHANGES, ...BY_WORD }))("svc %s", async (line, { seen }) => {
+    const { url } = await brokenServer({ read: () => json(READ) });
+    const input = line.includes("promote") ? "live\n" : "";
+    const { code, stderr } = await svc([...inShop(line), "--yes"], { at: url, input });
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      "error [OUTCOME_UNKNOWN]: <service> cannot be reached (connection closed); " +
+        `it is not known whether this was carried out. See for yourself: ${seen}.\n`,
+    );
+  });
+});
+
+const errorOf = async (at: string) => (await svc(inShop("keys create --name x --yes"), { at })).stderr;
+
+test.each<Canned>([
+  { status: 502, type: "text/html", body: "<html></html>" },
+  { status: 504, type: "text/html", body: "<html></html>" },
+  { status: 201, type: "text/html", body: "<html></html>" },
+  json({ other: true }, 201),
+])("where something else than the service answers, nobody knows either: %j", async (canned) => {
+  expect(await errorOf((await cannedServer(canned)).url)).toMatch(
+    /^error \[OUTCOME_UNKNOWN\]: <service> answered \d{3} with .*See for yourself: svc keys list --env test\.\n$/,
+  );
+});
+
+test.each<Canned>([404, 302, 503].map((status) => ({ status, type: "text/html", body: "<html></html>" })))(
+  "but a refusal it is: %j",
+  async (canned) => {
+    expect(await errorOf((await cannedServer(canned)).url)).toContain("error [UNEXPECTED_ANSWER]");
+  },
+);
+
+describe("where nothing was sent, it is said what to mend", () => {
+  test("nothing listens there", async () => {
+    expect(await errorOf("http://127.0.0.1:1")).toMatch(/^error \[SERVICE_UNREACHABLE\].*refused/);
+  });
+
+  test("a certificate that is not trusted", async () => {
+    const server = createServer({ key: KEY, cert: CERTIFICATE }, (_request, response) => response.end());
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    expect(await errorOf(`https://127.0.0.1:${port}`)).toMatch(/^error \[SERVICE_UNREACHABLE\].*NODE_EXTRA_CA_CERTS/);
+  });
+
+  test("an address of https that should be one of http", async () => {
+    const plain = (await cannedServer(json({}))).url.replace("http:", "https:");
+    expect(await errorOf(plain)).toMatch(/^error \[SERVICE_UNREACHABLE\].*http:\/\//);
+  });
+});

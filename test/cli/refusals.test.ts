@@ -1,0 +1,106 @@
+import { expect, test } from "vitest";
+
+import { cannedServer, json } from "./support/canned-server.js";
+import { svc } from "./support/run-svc.js";
+
+const SINCE = "Write how long ago, such as 7d, or a date such as 2026-03-01 or 2026-03-01T09:00:00Z.";
+const DURATION = "Give a whole number and a unit, such as 30m, 24h, 7d or 4w";
+const VERSIONS = "`svc config versions` shows what there is.";
+
+/** Command lines that cannot be meant, by what is said of them; a plus stands for a space. */
+const MISTAKEN: Record<string, string> = {
+  "completion tcsh": '<shell> is "tcsh". Give one of: bash, zsh, fish.',
+  completion: "Missing <shell>. See `svc completion --help`.",
+  "config diff 3": `<from> is "3"; did you mean v3? Give a version such as v3, or latest; ${VERSIONS}`,
+  "config diff v1 v2 v3": 'The argument "v3" is one too many. See `svc config diff --help`.',
+  "config promote --version 1": `--version is "1"; did you mean v1? Give a version such as v3; ${VERSIONS}`,
+  "config promote": "Missing --version. See `svc config promote --help`.",
+  "customers release": "Say whom to release: either --customer <id> or --all. See `svc customers release --help`.",
+  "customers release --all --customer c":
+    "Say whom to release: either --customer <id> or --all. See `svc customers release --help`.",
+  "deploy --sample 5": "--sample is for previews only. Add --preview, or leave it out.",
+  "deploy --markdown": "--markdown is for previews only. Add --preview, or leave it out.",
+  "deploy --preview --sample 0": '--sample is "0". Give a whole number from 1 to 1000000000.',
+  "events list --since yesterday": `--since is "yesterday". ${SINCE}`,
+  "events list --status processing":
+    '--status is "processing"; did you mean processed? Give one of: processed, pending.',
+  "events list --limit 0": '--limit is "0". Give a whole number from 1 to 10000.',
+  "init --slug No+Slug":
+    '--slug is "No Slug". Give 1 to 63 lower-case letters, digits and hyphens, not a hyphen first.',
+  "init --name a\nb": '--name is "a\\nb". Give 1 to 256 characters, without line breaks and control characters.',
+  "init --stack ruby": '--stack is "ruby". Give one of: node, python.',
+  "init --existing": "--existing needs --slug. Say which project it is.",
+  "keys create": "Missing --name. See `svc keys create --help`.",
+  "keys rotate key_1 --grace soon": `--grace is "soon". ${DURATION}.`,
+  recompute: "It is not said what to recompute. Give one of --customer <id>, --all and --from <dry run>.",
+  "recompute --customer c --all":
+    "--customer and --all exclude each other. Give one of --customer <id>, --all and --from <dry run>.",
+  "recompute --all --from rec_1":
+    "--all and --from exclude each other. Give one of --customer <id>, --all and --from <dry run>.",
+  "recompute --all more": 'The argument "more" is one too many. See `svc recompute --help`.',
+  "recompute stauts rec_1":
+    'The argument "stauts" is one too many; did you mean "svc recompute status"? See `svc recompute --help`.',
+  "recompute status rec_1 --all": "There is no option --all. See `svc recompute status --help`.",
+  "rules logs --result failed": '--result is "failed"; did you mean fail? Give one of: pass, fail, skip, error.',
+  "rules logs --since 3+days": `--since is "3 days". ${SINCE}`,
+  "webhooks create --url u --max-event-age long": `--max-event-age is "long". ${DURATION}, or none.`,
+  "webhooks create --url u --max-per-second 0": '--max-per-second is "0". Give a whole number from 1 to 1000, or none.',
+  "webhooks create --url u --max-concurrency 101": '--max-concurrency is "101". Give a whole number from 1 to 100.',
+  "webhooks deliveries whk_1 --status faild":
+    '--status is "faild"; did you mean failed? Give one of: pending, delivered, failed.',
+  "webhooks resend whk_1":
+    "Say what to send again: either a delivery's id or --since. See `svc webhooks resend --help`.",
+  "webhooks resend whk_1 emi_1 --until 2h": "--until, --status and --cursor go with --since only. Leave them out.",
+  "webhooks resend whk_1 --since yesterday": `--since is "yesterday". ${SINCE}`,
+  "webhooks resend whk_1 --since 2h --status lost":
+    '--status is "lost". Give one of: failed, missing, pending, delivered.',
+  "webhooks rotate-secret whk_1 --grace 12": `--grace is "12". ${DURATION}.`,
+  "webhooks update whk_1": "It is not said what to change. See `svc webhooks update --help`.",
+  "webhooks update whk_1 --enable --disable": "--disable and --enable exclude each other. Give one of them.",
+};
+
+test.each(Object.entries(MISTAKEN))("before anything is asked of the service: svc %s", async (line, message) => {
+  const argv = line.split(" ").map((word) => word.replaceAll("+", " "));
+  const inProject = /^(init|completion)/.test(line) ? [] : ["--project", "shop"];
+  const { url, seen } = await cannedServer(json({}));
+  const result = await svc([...argv, ...inProject], { at: url });
+  expect({ ...result, asked: seen }).toEqual({ code: 2, stdout: "", stderr: `error [USAGE]: ${message}\n`, asked: [] });
+});
+
+/** What to do about what the service refuses, in the terms of the command line. */
+const FIXES: Record<string, string> = {
+  CUSTOMER_NOT_FOUND: "Check the id and --env; `svc customers list` shows whom there is.",
+  SEGMENT_NOT_FOUND: "Check the id and --env; `svc overview` shows the segments.",
+  JOURNEY_NOT_FOUND: "Check the id; `svc customers inspect <customerId>` shows the customer's journeys.",
+  WEBHOOK_NOT_FOUND: "Check the id and --env; `svc webhooks list` shows what there is.",
+  WEBHOOK_DISABLED: "Enable it first: `svc webhooks update <webhookId> --enable`.",
+  DELIVERY_NOT_FOUND: "Check the ids and --env; `svc webhooks deliveries` shows what there is.",
+  KEY_NOT_FOUND: "Check the id and --env; `svc keys list` shows what there is.",
+  KEY_REVOKED: "Rotate the key that took its place (`svc keys list`), or create a new one.",
+  RECOMPUTE_NOT_FOUND: "Check the id and --env; `svc recompute list` shows what there is.",
+  RECOMPUTE_NOT_A_DRY_RUN: "Name a dry run, or say what to recompute by --customer or --all.",
+  VERSION_NOT_FOUND: "Check its name; `svc config versions` shows what there is.",
+  SLUG_TAKEN: "Choose another --slug.",
+  INVALID_API_KEY: "Check SVC_API_KEY_TEST, SVC_API_KEY_LIVE or SVC_API_KEY: the key is unknown or revoked.",
+  RATE_LIMIT_EXCEEDED: "Try again in a moment.",
+  PROJECT_NOT_FOUND:
+    'Correct --project or "project" of .kite/config.json: `svc projects list` shows those of this organization; ' +
+    'for those of another one, set SVC_ORGANIZATION or "organization" of .kite/config.json.',
+  ANYTHING_ELSE: "What the service advises.",
+};
+
+test.each(Object.entries(FIXES))("%s is told with what to do", async (code, fix) => {
+  const error = {
+    code,
+    message: "It is refused.",
+    reason: "So it is.",
+    fix: "what the service advises",
+    requestId: "r",
+  };
+  const { url } = await cannedServer(json({ error: { ...error, field: "slug" } }, 404));
+  expect(await svc(["overview", "--project", "shop"], { at: url })).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `error [${code}]: It is refused. So it is. ${fix} Field: slug.\n`,
+  });
+});
