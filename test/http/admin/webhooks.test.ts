@@ -1,143 +1,380 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openSecret, sealingKey } from "../../../src/webhooks/secret.js";
-import { envelope, startService, type Actor, type Service } from "../../support/service.js";
+import { INSTANT, invalid, refused } from "./support/api.js";
+import { useWebhooks, type Webhook } from "./support/webhooks.js";
 
-let service: Service;
-let owner: Actor;
-beforeAll(async () => {
-  service = await startService();
-  owner = await service.owner("acme");
-  await service.request("POST", "/projects", { by: owner, body: { name: "App", slug: "app" } });
-});
-afterAll(() => service.stop());
-
-const create = (body: unknown, env = "test") =>
-  service.request("POST", `/projects/app/webhooks?env=${env}`, { by: owner, body });
-const get = (path: string) => service.request("GET", `/projects/app${path}`, { by: owner });
-const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
+const { api, create, patch, show, emit, emitOne, delivery, setDelivery, told } = useWebhooks();
+const { ask, get, post, read, audit, entry } = api;
+const remove = (id: string) => ask("DELETE", `/webhooks/${id}`);
+const rotate = (id: string, body: unknown = {}) => post(`/webhooks/${id}/rotate-secret`, body);
+/** A webhook as it is shown, without the secret. */
+const shown = ({ secret: _, ...webhook }: Webhook & { secret: string }): Webhook => webhook;
+const NOT_FOUND = refused(404, "WEBHOOK_NOT_FOUND");
+const GOOD = { url: "https://example.com/hook", eventTypes: ["*"] };
 
 /** What a webhook is whose maker says no more than where and what, and that has not delivered anything. */
 const UNLESS_GIVEN = {
-  maxEventAge: null,
-  maxConcurrency: 10,
-  maxPerSecond: null,
-  previousSecretExpiresAt: null,
-  failingSince: null,
-  disabledAt: null,
-  disabledReason: null,
+  ...{ maxEventAge: null, maxConcurrency: 10, maxPerSecond: null, previousSecretExpiresAt: null },
+  ...{ failingSince: null, disabledAt: null, disabledReason: null },
+};
+
+/** The secrets of a webhook, opened. */
+const stored = async (id: string) => {
+  const [row] = await api.sql<[{ now: Buffer; before: Buffer | null; until: Date | null }]>`
+    select sealed_secret as now, previous_sealed_secret as before, previous_secret_expires_at as until
+    from svc.webhooks where webhook_id = ${id}`;
+  const open = (sealed: Buffer | null) => sealed && openSecret(sealed, sealingKey("a secret of the tests"));
+  return { now: open(row.now), before: open(row.before), until: row.until };
 };
 
 describe("POST /projects/:project/webhooks", () => {
   it("adds a webhook, shows its secret once and stores it sealed", async () => {
-    const reply = await create({ url: "https://example.com/hook", eventTypes: ["customer.*", "segment.entered"] });
-    expect(reply.status).toBe(201);
-    expect(reply.body).toEqual({
-      id: expect.stringMatching(/^whk_[0-9a-f]{20}$/) as unknown,
-      url: "https://example.com/hook",
-      eventTypes: ["customer.*", "segment.entered"],
-      ...UNLESS_GIVEN,
-      createdAt: timestamp,
-      secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{32}$/) as unknown,
+    const wanted = { url: "https://example.com/hook", eventTypes: ["customer.*", "segment.entered"] };
+    const { status, body } = await post("/webhooks", wanted);
+    const { id, secret } = body as { id: string; secret: string };
+    expect([status, body]).toEqual([201, { id, secret, ...wanted, ...UNLESS_GIVEN, createdAt: INSTANT }]);
+    expect(id).toMatch(/^whk_[0-9a-f]{20}$/);
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);
+    expect(await stored(id)).toMatchObject({ now: secret });
+    expect(await read("/webhooks")).toEqual({
+      data: [{ id, ...wanted, ...UNLESS_GIVEN, createdAt: INSTANT }],
+      nextCursor: null,
     });
-    const { id, secret } = reply.body as { id: string; secret: string };
-    const [row] = await service.db.sql<[{ sealed_secret: Buffer }]>`
-      select sealed_secret from svc.webhooks where webhook_id = ${id}`;
-    expect(openSecret(row.sealed_secret, sealingKey("a secret of the tests"))).toBe(secret);
+    expect(await read("/webhooks?env=live")).toMatchObject({ data: [] });
   });
 
   it("takes limits, the age as it was written", async () => {
     const limits = { maxEventAge: "168h", maxConcurrency: 50, maxPerSecond: 20 };
-    const reply = await create({ url: "https://example.com", eventTypes: ["*"], ...limits });
-    expect(reply).toMatchObject({ status: 201, body: limits });
+    expect(await create(limits)).toMatchObject(limits);
     const none = { maxEventAge: null, maxPerSecond: null };
-    expect(await create({ url: "https://example.com", eventTypes: ["*"], ...none })).toMatchObject({ body: none });
+    expect(await create(none)).toMatchObject(none);
   });
 
   it("writes down what was made, without its secret or the path of its address", async () => {
-    const { body } = await create({ url: "https://audited.example.com/T0/s3cret", eventTypes: ["segment.*"] });
-    const { id } = body as { id: string };
-    const entries = await service.db.sql`
-      select action, project, environment, details, actor, request_id from iam.audit_log where target = ${id}`;
-    expect([...entries]).toEqual([
-      {
-        action: "webhook.created",
-        project: "app",
-        environment: "test",
-        details: { host: "audited.example.com", eventTypes: ["segment.*"] },
-        actor: "owner@acme.example",
-        request_id: "req",
-      },
-    ]);
+    const { id } = await create({ url: "https://audited.example.com/T0/s3cret", eventTypes: ["segment.*"] });
+    const details = { host: "audited.example.com", eventTypes: ["segment.*"] };
+    expect(await audit("webhook")).toEqual([entry("webhook.created", id, details)]);
   });
 
-  it.each([
-    ["http://127.0.0.1/hook", "Webhooks are not delivered to 127.0.0.1 (loopback)."],
-    ["http://169.254.169.254/latest/meta-data", "Webhooks are not delivered to 169.254.169.254 (linkLocal)."],
-  ])("refuses the address %s, and says how to develop on one's own machine", async (url, message) => {
-    const reply = await create({ url, eventTypes: ["*"] });
-    expect(reply.status).toBe(400);
-    const fix =
-      "Give an address that the internet reaches; for receivers on your own machine, start the service with SVC_WEBHOOK_ALLOW_PRIVATE=1.";
-    expect(reply.body).toEqual(envelope("VALIDATION_ERROR", message, { field: "url", fix }));
-  });
-
-  it.each([
-    ["ftp://example.com", "The URL must begin with https:// or http://."],
-    ["nowhere", "This is not a URL; write it in full, for example https://example.com/webhooks."],
-  ])("refuses the address %s", async (url, message) => {
-    const reply = await create({ url, eventTypes: ["*"] });
-    expect(reply.status).toBe(400);
-    expect(reply.body).toEqual(envelope("VALIDATION_ERROR", message, { field: "url" }));
-  });
-
-  it.each([
-    ["no event types", [], "eventTypes", "`eventTypes` must not be empty."],
-    ["an empty event type", [""], "eventTypes[0]", "`eventTypes[0]` must not be empty."],
-    ["one twice", ["a", "a"], "eventTypes", "`eventTypes` must not hold the same item twice."],
-    [
-      "a * in the middle",
-      ["customer.*.x"],
-      "eventTypes[0]",
-      /^`eventTypes\[0\]` must be an event type, or the beginning/,
-    ],
-  ])("refuses %s", async (_what, eventTypes, field, message) => {
-    const reply = await create({ url: "https://example.com", eventTypes });
-    expect(reply).toMatchObject({ status: 400, body: { error: { code: "VALIDATION_ERROR", field } } });
-    expect((reply.body as { error: { message: string } }).error.message).toMatch(message);
+  it("says how to develop on one's own machine where an address is refused", async () => {
+    const fix = /start the service with SVC_WEBHOOK_ALLOW_PRIVATE=1\.$/;
+    const { body } = await post("/webhooks", { ...GOOD, url: "http://127.0.0.1/hook" });
+    expect((body as { error: { fix: string } }).error.fix).toMatch(fix);
   });
 });
 
-describe("limits that cannot be", () => {
-  it.each([
-    [{ maxEventAge: "7 days" }, "maxEventAge", /whole number and a unit/],
-    [{ maxEventAge: "600w" }, "maxEventAge", /^`maxEventAge` is too long\.$/],
-    [{ maxConcurrency: 0 }, "maxConcurrency", /at least 1/],
-    [{ maxConcurrency: null }, "maxConcurrency", /must be an integer/],
-    [{ maxPerSecond: 1001 }, "maxPerSecond", /at most 1000/],
-    [{ disabled: true }, "disabled", /not known here/],
-  ])("are refused: %j", async (limits, field, message) => {
-    const reply = await create({ url: "https://example.com", eventTypes: ["*"], ...limits });
-    expect(reply).toMatchObject({ status: 400, body: { error: { code: "VALIDATION_ERROR", field } } });
-    expect((reply.body as { error: { message: string } }).error.message).toMatch(message);
+it.each<[string, Record<string, unknown>, string, string | RegExp]>([
+  [
+    "another address than the web's",
+    { url: "ftp://example.com" },
+    "url",
+    "The URL must begin with https:// or http://.",
+  ],
+  ["no address", { url: "nowhere" }, "url", /^This is not a URL; write it in full/],
+  ["one's own machine", { url: "http://127.0.0.1/" }, "url", "Webhooks are not delivered to 127.0.0.1 (loopback)."],
+  [
+    "a cloud's metadata",
+    { url: "http://169.254.169.254/latest" },
+    "url",
+    /not delivered to 169\.254\.169\.254 \(linkLocal\)/,
+  ],
+  ["a private address", { url: "http://10.0.0.1/" }, "url", /not delivered to 10\.0\.0\.1/],
+  ["an address with a password", { url: "https://a:b@example.com/" }, "url", /must not contain a user name/],
+  ["a line break", { url: "https://example.com/\n" }, "url", /must not hold spaces/],
+  ["null for an address", { url: null }, "url", "`url` must be a string."],
+  ["no event types", { eventTypes: [] }, "eventTypes", "`eventTypes` must not be empty."],
+  ["an empty event type", { eventTypes: [""] }, "eventTypes[0]", "`eventTypes[0]` must not be empty."],
+  ["event types twice", { eventTypes: ["a", "a"] }, "eventTypes", "`eventTypes` must not hold the same item twice."],
+  [
+    "a * in the middle",
+    { eventTypes: ["a.*.x"] },
+    "eventTypes[0]",
+    /^`eventTypes\[0\]` must be an event type, or the beginning/,
+  ],
+  [
+    "an age that is no duration",
+    { maxEventAge: "soon" },
+    "maxEventAge",
+    /^`maxEventAge` must be a whole number and a unit/,
+  ],
+  ["an age in words", { maxEventAge: "7 days" }, "maxEventAge", /whole number and a unit/],
+  ["an age of nothing", { maxEventAge: "0d" }, "maxEventAge", /whole number and a unit/],
+  ["an age past the longest", { maxEventAge: "3651d" }, "maxEventAge", "`maxEventAge` is too long."],
+  ["an age of another type", { maxEventAge: 7 }, "maxEventAge", "`maxEventAge` must be a string or null."],
+  ["no concurrency", { maxConcurrency: 0 }, "maxConcurrency", "`maxConcurrency` must be at least 1."],
+  ["too much of it", { maxConcurrency: 101 }, "maxConcurrency", "`maxConcurrency` must be at most 100."],
+  ["null for it", { maxConcurrency: null }, "maxConcurrency", "`maxConcurrency` must be an integer."],
+  ["half of it", { maxConcurrency: 1.5 }, "maxConcurrency", "`maxConcurrency` must be an integer."],
+  ["no rate", { maxPerSecond: 0 }, "maxPerSecond", "`maxPerSecond` must be at least 1."],
+  ["too high a rate", { maxPerSecond: 1001 }, "maxPerSecond", "`maxPerSecond` must be at most 1000."],
+  ["a rate in words", { maxPerSecond: "5" }, "maxPerSecond", "`maxPerSecond` must be an integer or null."],
+])("a webhook is neither made with %s, nor changed to it", async (_what, changes, field, message) => {
+  const webhook = await create();
+  expect(await post("/webhooks", { ...GOOD, ...changes })).toMatchObject(invalid(field, message));
+  expect(await patch(webhook.id, changes)).toMatchObject(invalid(field, message));
+  expect(await show(webhook.id)).toMatchObject(shown(webhook));
+  expect(await audit("webhook")).toHaveLength(1);
+});
+
+describe("a request without a body", () => {
+  it("says nothing where nothing has to be said", async () => {
+    const { id } = await create();
+    const reply = await ask("POST", `/webhooks/${id}/rotate-secret`);
+    expect(reply).toMatchObject({ status: 201, body: { webhook: { id, previousSecretExpiresAt: INSTANT } } });
+  });
+
+  it("is refused where something has to be said", async () => {
+    const { id } = await create();
+    for (const [method, path] of [
+      ["POST", `/${id}/resend`],
+      ["PATCH", `/${id}`],
+      ["POST", ""],
+    ] as const)
+      expect(await ask(method, `/webhooks${path}`)).toMatchObject(refused(415, "UNSUPPORTED_MEDIA_TYPE"));
   });
 });
 
-describe("GET /projects/:project/webhooks", () => {
-  it("lists the webhooks of the environment without their secrets", async () => {
-    const { body } = await create({ url: "https://live.example.com", eventTypes: ["*"] }, "live");
-    const reply = await get("/webhooks?env=live");
-    expect(reply.status).toBe(200);
-    expect(reply.body).toEqual({
-      data: [
-        {
-          id: (body as { id: string }).id,
-          url: "https://live.example.com",
-          eventTypes: ["*"],
-          ...UNLESS_GIVEN,
-          createdAt: timestamp,
-        },
-      ],
-      nextCursor: null,
+describe("GET /projects/:project/webhooks/:webhook", () => {
+  it("shows a webhook, with what waits to be delivered there and since when, counted up to 10,000", async () => {
+    const webhook = await create();
+    expect(await show(webhook.id)).toEqual({ ...shown(webhook), pending: 0, oldestPendingAt: null });
+    const [old, done] = await emit([{}, {}]);
+    await emitOne();
+    await setDelivery(webhook.id, done!, "delivered", 1);
+    await api.sql`update svc.emissions set created_at = '2026-01-01T08:00:00Z' where emission_seq = svc.emission_seq(${old!})`;
+    expect(await show(webhook.id)).toMatchObject({ pending: 2, oldestPendingAt: "2026-01-01T08:00:00.000Z" });
+    await emit(Array.from({ length: 9_999 }, () => ({})));
+    expect(await show(webhook.id)).toMatchObject({ pending: 10_000, oldestPendingAt: INSTANT });
+  });
+});
+
+describe("PATCH /projects/:project/webhooks/:webhook", () => {
+  /** Writes what deliveries have made of a webhook. */
+  const setWebhook = (id: string, columns: object) =>
+    api.sql`update svc.webhooks set ${api.sql(columns as Record<string, string>)} where webhook_id = ${id}`;
+  /** Whether the time since which attempts count began just now. */
+  const isAnew = async (id: string) => {
+    const [row] = await api.sql<[{ anew: boolean }]>`
+      select active_since > now() - interval '1 minute' as anew from svc.webhooks where webhook_id = ${id}`;
+    return row.anew;
+  };
+
+  it.each([
+    [{ url: "https://example.org/other" }],
+    [{ eventTypes: ["segment.entered", "customer.*"] }],
+    [{ maxEventAge: "7d" }],
+    [{ maxConcurrency: 100 }],
+    [{ maxPerSecond: 1000 }],
+    [{ maxEventAge: null, maxPerSecond: null }],
+    [{ url: "https://example.org", eventTypes: ["*"], maxEventAge: "5256000m", maxConcurrency: 1, maxPerSecond: 1 }],
+  ])("changes %j and nothing else", async (changes) => {
+    const webhook = await create({ maxEventAge: "4w", maxPerSecond: 5 });
+    const changed = { ...shown(webhook), ...changes };
+    expect(await patch(webhook.id, changes)).toMatchObject({ status: 200, body: changed });
+    expect(await show(webhook.id)).toMatchObject(changed);
+  });
+
+  it("disables: nothing is made for it, and who did it is its reason", async () => {
+    const webhook = await create();
+    const waiting = await emitOne();
+    const disabled = { disabledAt: INSTANT, disabledReason: "Disabled by owner@acme.example." };
+    const reply = await patch(webhook.id, { disabled: true });
+    expect(reply).toMatchObject({ status: 200, body: { ...shown(webhook), ...disabled } });
+    expect(await delivery(webhook.id, await emitOne())).toBeUndefined();
+    expect(await delivery(webhook.id, waiting)).toMatchObject({ status: "pending" });
+  });
+
+  it("keeps when and why it was disabled, however often it is disabled", async () => {
+    const { id } = await create();
+    await setWebhook(id, { disabled_at: "2026-01-01", disabled_reason: "The endpoint answered 410 Gone." });
+    const kept = { disabledAt: "2026-01-01T00:00:00.000Z", disabledReason: "The endpoint answered 410 Gone." };
+    const { body } = await patch(id, { disabled: true, maxConcurrency: 3 });
+    expect(body).toMatchObject({ maxConcurrency: 3, ...kept });
+  });
+
+  it("enables: forgets since when it failed, and tells the workers", async () => {
+    const webhook = await create();
+    const failed = { failing_since: "2026-01-01", active_since: "2026-01-01" };
+    await setWebhook(webhook.id, {
+      ...failed,
+      disabled_at: "2026-01-06",
+      disabled_reason: "No attempt has succeeded.",
     });
+    await told(() => patch(webhook.id, { disabled: false }));
+    await expect.poll(() => show(webhook.id)).toMatchObject(shown(webhook));
+    expect(await isAnew(webhook.id)).toBe(true);
   });
+
+  it.each([
+    ["another address", { url: "https://example.org/repaired" }, true],
+    ["the same address", { url: "https://example.com/hook" }, false],
+    ["a limit", { maxConcurrency: 3 }, false],
+    ["to be enabled, which it is", { disabled: false }, false],
+  ])(
+    "given %s, forgets since when it failed and what was attempted before: %j, %s",
+    async (_what, changes, forgets) => {
+      const { id } = await create();
+      await setWebhook(id, { failing_since: "2026-01-02", active_since: "2026-01-01" });
+      const failingSince = forgets ? null : "2026-01-02T00:00:00.000Z";
+      expect(await patch(id, changes)).toMatchObject({ body: { failingSince } });
+      expect(await isAnew(id)).toBe(forgets);
+    },
+  );
+
+  it("writes down what was changed: of the address the host, as its path may hold a secret", async () => {
+    const { id } = await create();
+    const url = "https://hooks.example.org:8443/T0/s3cret?token=s3cret";
+    await patch(id, { url, maxEventAge: null, disabled: true });
+    const details = { host: "hooks.example.org:8443", maxEventAge: null, disabled: true };
+    expect((await audit("webhook"))[1]).toEqual(entry("webhook.updated", id, details));
+  });
+
+  it("writes nothing down where nothing changes", async () => {
+    const { id } = await create({ maxPerSecond: 5 });
+    expect(await patch(id, { maxPerSecond: 5, disabled: false })).toMatchObject({ status: 200 });
+    expect(await audit("webhook")).toMatchObject([{ action: "webhook.created" }]);
+  });
+
+  it("keeps both of two changes at once", async () => {
+    const { id } = await create();
+    await Promise.all([patch(id, { maxPerSecond: 7 }), patch(id, { maxEventAge: "9d" })]);
+    expect(await show(id)).toMatchObject({ maxPerSecond: 7, maxEventAge: "9d" });
+  });
+
+  it("has to be told of a change, and of one that there can be", async () => {
+    const { id } = await create();
+    expect(await patch(id, {})).toMatchObject(invalid(undefined, "The body must have at least one member."));
+    expect(await patch(id, { disabled: "yes" })).toMatchObject(invalid("disabled", "`disabled` must be a boolean."));
+    const unknown = invalid("disabled", "`disabled` is not known here.");
+    expect(await post("/webhooks", { ...GOOD, disabled: true })).toMatchObject(unknown);
+  });
+});
+
+describe("POST /projects/:project/webhooks/:webhook/rotate-secret", () => {
+  const rotated = async (id: string, body?: unknown) => {
+    const reply = await rotate(id, body);
+    expect(reply.status).toBe(201);
+    return reply.body as { webhook: Webhook; secret: string };
+  };
+
+  it("makes a new secret, shown once and stored sealed; the old one is good for 24 hours more", async () => {
+    const { secret: old, ...webhook } = await create();
+    const began = Date.now();
+    const { secret, webhook: answered } = await rotated(webhook.id);
+    expect(answered).toEqual({ ...webhook, previousSecretExpiresAt: INSTANT });
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);
+    const { now, before, until } = await stored(webhook.id);
+    expect([now, before]).toEqual([secret, old]);
+    expect(now).not.toBe(before);
+    expect(until!.getTime()).toBeGreaterThanOrEqual(began + 86_400_000 - 1_000);
+    expect(until!.getTime()).toBeLessThanOrEqual(Date.now() + 86_400_000);
+    // Written down without any secret.
+    const details = { previousSecretExpiresAt: answered.previousSecretExpiresAt };
+    expect((await audit("webhook"))[1]).toEqual(entry("webhook.secret_rotated", webhook.id, details));
+    // Past its time, no more is told of the old one.
+    await api.sql`update svc.webhooks set previous_secret_expires_at = now() where webhook_id = ${webhook.id}`;
+    expect(await show(webhook.id)).toMatchObject({ previousSecretExpiresAt: null });
+  });
+
+  it("drops the old secret at once without a grace", async () => {
+    const { id } = await create();
+    const { webhook, secret } = await rotated(id, { grace: "0m" });
+    expect(webhook.previousSecretExpiresAt).toBeNull();
+    expect(await stored(id)).toEqual({ now: secret, before: null, until: null });
+  });
+
+  it("drops the older of two old secrets", async () => {
+    const { id } = await create();
+    const [second, third] = [await rotated(id), await rotated(id, { grace: "1h" })];
+    expect(await stored(id)).toMatchObject({ now: third.secret, before: second.secret });
+  });
+
+  it("makes one after the other where two ask at once: what both were shown is good", async () => {
+    const { id } = await create();
+    const both = await Promise.all([rotated(id), rotated(id)]);
+    const { now, before } = await stored(id);
+    expect([now, before].sort()).toEqual(both.map(({ secret }) => secret).sort());
+  });
+
+  it.each([
+    ["no duration", "soon", "`grace` is not a duration."],
+    ["a negative one", "-1h", "`grace` is not a duration."],
+    ["more than 24 hours", "25h", "`grace` is too long."],
+    ["more than 24 hours in minutes", "1441m", "`grace` is too long."],
+  ])("refuses a grace that is %s", async (_what, grace, message) => {
+    const { id, secret } = await create();
+    expect(await rotate(id, { grace })).toMatchObject(invalid("grace", message));
+    expect(await stored(id)).toMatchObject({ now: secret, before: null });
+  });
+});
+
+/** Whatever there is of a webhook, with a delivery to it. */
+const requests = (emission: string) =>
+  [
+    ["GET", ""],
+    ["PATCH", "", { disabled: true }],
+    ["DELETE", ""],
+    ["POST", "/rotate-secret", {}],
+    ["POST", "/test", {}],
+    ["POST", "/resend", { since: "1d" }],
+    ["GET", "/deliveries"],
+    ["GET", `/deliveries/${emission}`],
+    ["POST", `/deliveries/${emission}/resend`, {}],
+  ] as const;
+
+it("a webhook of the other environment is not there", async () => {
+  const webhook = await create({}, "live");
+  for (const [method, path, body] of requests("emi_0000000000000400"))
+    expect(await ask(method, `/webhooks/${webhook.id}${path}?env=test`, body)).toMatchObject(NOT_FOUND);
+  expect(await read(`/webhooks/${webhook.id}?env=live`)).toMatchObject(shown(webhook));
+});
+
+describe("DELETE /projects/:project/webhooks/:webhook", () => {
+  it("makes a webhook gone at once, with its deliveries", async () => {
+    const [webhook, other] = [await create(), await create()];
+    const emission = await emitOne();
+    expect(await remove(webhook.id)).toMatchObject({ status: 200, body: shown(webhook) });
+    for (const [method, path, body] of requests(emission))
+      expect(await ask(method, `/webhooks/${webhook.id}${path}`, body)).toMatchObject(NOT_FOUND);
+    expect(await read("/webhooks")).toMatchObject({ data: [{ id: other.id }] });
+    expect(await read(`/emissions/${emission}`)).toMatchObject({ deliveries: [{ webhookId: other.id }] });
+    expect(await api.sql`select from svc_inspect.deliveries where webhook_id = ${webhook.id}`).toHaveLength(0);
+    expect(await api.sql`select from svc_inspect.webhooks where webhook_id = ${webhook.id}`).toHaveLength(0);
+    expect(await read("/overview")).toMatchObject({ webhooks: { pending: 1 } });
+  });
+
+  it("receives nothing any more, also where emissions are under way meanwhile", async () => {
+    const { id } = await create();
+    await Promise.all([...Array.from({ length: 8 }, () => emit([{}, {}])), remove(id)]);
+    const count = async () => (await api.sql`select from svc.deliveries where webhook_id = ${id}`).length;
+    const before = await count();
+    await emitOne();
+    expect(await count()).toBe(before);
+    expect(await get(`/webhooks/${id}`)).toMatchObject(NOT_FOUND);
+  });
+
+  it("is written down once, however many ask at once", async () => {
+    const { id } = await create();
+    const replies = await Promise.all(Array.from({ length: 4 }, () => remove(id)));
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404]);
+    expect((await audit("webhook")).slice(1)).toEqual([entry("webhook.deleted", id, { host: "example.com" })]);
+  });
+});
+
+it("svc_inspect.webhooks shows webhooks without their secrets", async () => {
+  const { id, createdAt } = await create({ maxEventAge: "7d", maxPerSecond: 3 });
+  await rotate(id);
+  const [row] = await api.sql`select * from svc_inspect.webhooks where webhook_id = ${id}`;
+  const { created_at, previous_secret_expires_at, ...rest } = row!;
+  expect(rest).toEqual({
+    ...{ organization: "acme", project: api.slug, environment: "test", webhook_id: id },
+    ...{ url: "https://example.com/hook", event_types: ["*"], max_event_age: "7d", max_concurrency: 10 },
+    ...{ max_per_second: 3, failing_since: null, disabled_at: null, disabled_reason: null },
+  });
+  expect((created_at as Date).toISOString()).toBe(createdAt);
+  expect(previous_secret_expires_at).toBeInstanceOf(Date);
+  await api.sql`update svc.webhooks set previous_secret_expires_at = now() where webhook_id = ${id}`;
+  const [later] =
+    await api.sql`select previous_secret_expires_at as until from svc_inspect.webhooks where webhook_id = ${id}`;
+  expect(later).toEqual({ until: null });
 });

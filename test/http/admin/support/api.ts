@@ -1,0 +1,160 @@
+import type { Sql } from "postgres";
+import { afterAll, beforeAll, beforeEach, expect } from "vitest";
+import type { AppDeps } from "../../../../src/http/app.js";
+import {
+  environmentId,
+  startService,
+  type Actor,
+  type Reply,
+  type Service,
+  type ServiceOptions,
+} from "../../../support/service.js";
+
+/** An instant as answers write it. */
+export const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
+export const TEXT = expect.any(String) as string;
+
+/** A reply that is a refusal, by what matters of it: test/http/documented-errors.test.ts has each code's words. */
+export function refused(status: number, code: string, more: object = {}): { status: number; body: object } {
+  return { status, body: { error: { code, ...more } } };
+}
+
+/** One of something wrong in the request: in this field, in these words. */
+export function invalid(field?: string, message?: string | RegExp): ReturnType<typeof refused> {
+  return refused(400, "VALIDATION_ERROR", {
+    ...(field !== undefined && { field }),
+    ...(message !== undefined && { message: message instanceof RegExp ? expect.stringMatching(message) : message }),
+  });
+}
+
+export const NO_PROJECT = refused(404, "PROJECT_NOT_FOUND");
+export const NO_CURSOR = invalid("cursor", "The cursor is not one of this list.");
+
+export type Environment = "test" | "live";
+
+export interface Page<T> {
+  data: T[];
+  nextCursor: string | null;
+}
+
+/** All items of a list, and how many came with each page. */
+export interface Items<T> {
+  items: T[];
+  sizes: number[];
+}
+
+/** The whole of a list, of which `read` gives a page: of so many items each, or as many as there are unless told. */
+export async function pages<T>(
+  read: (query: string) => Promise<Page<T>>,
+  query = "",
+  limit?: number,
+): Promise<Items<T>> {
+  const found: Items<T> = { items: [], sizes: [] };
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const parts = [query, limit && `limit=${limit}`, cursor && `cursor=${encodeURIComponent(cursor)}`].filter(Boolean);
+    const page: Page<T> = await read(parts.join("&"));
+    found.items.push(...page.data);
+    found.sizes.push(page.data.length);
+    cursor = page.nextCursor;
+  }
+  return found;
+}
+
+/** A service with the organization acme, and a project of it, which requests are about. */
+export class Api {
+  service!: Service;
+  /** Owner of acme. */
+  owner!: Actor;
+  slug = "app";
+  /** Of the project, as they were shown when it was made. */
+  keys!: { test: string; live: string };
+  #projects = 0;
+
+  get sql(): Sql {
+    return this.service.db.sql;
+  }
+
+  async start(overrides: Partial<AppDeps>, options: ServiceOptions): Promise<void> {
+    this.service = await startService(overrides, options);
+    this.owner = await this.service.owner("acme");
+  }
+
+  /** Makes a project, which requests are about from then on. */
+  async newProject(slug = `p${this.#projects++}`): Promise<void> {
+    this.slug = slug;
+    const body = { name: "App", slug };
+    const made = await this.service.request("POST", "/projects", { by: this.owner, body });
+    expect(made.status).toBe(201);
+    this.keys = (made.body as { keys: Api["keys"] }).keys;
+  }
+
+  /** Makes another organization, with a project of the same slug; its owner. */
+  async stranger(slug = `stranger-${this.slug}`): Promise<Actor> {
+    const by = await this.service.owner(slug);
+    await this.service.request("POST", "/projects", { by, body: { name: "Same", slug: this.slug } });
+    return by;
+  }
+
+  /** A request below the project, by acme's owner unless told otherwise. */
+  readonly ask = (method: string, path: string, body?: unknown, by = this.owner): Promise<Reply> =>
+    this.service.request(method, `/projects/${this.slug}${path}`, { by, ...(body === undefined ? {} : { body }) });
+  readonly get = (path: string, by?: Actor): Promise<Reply> => this.ask("GET", path, undefined, by);
+  readonly post = (path: string, body: unknown = {}, by?: Actor): Promise<Reply> => this.ask("POST", path, body, by);
+
+  /** A request about the organization, by acme's owner unless told otherwise. */
+  readonly organization = (method: string, path: string, body?: unknown, by = this.owner): Promise<Reply> =>
+    this.service.request(method, `/organization${path}`, { by, ...(body === undefined ? {} : { body }) });
+
+  /** What is answered where it has to succeed. */
+  readonly read = async <T>(path: string): Promise<T> => {
+    const { status, body } = await this.get(path);
+    expect(status, JSON.stringify(body)).toBe(200);
+    return body as T;
+  };
+
+  /** A whole list, page by page. */
+  readonly readAll = <T>(path: string, limit?: number): Promise<Items<T>> => {
+    const [address = "", query] = path.split("?");
+    return pages((parts) => this.read<Page<T>>(`${address}?${parts}`), query, limit);
+  };
+
+  /** An answer as it is written, white space aside where that is asked for. */
+  readonly text = async (path: string): Promise<string> => {
+    const { token, organizationId } = this.owner;
+    const headers = { Authorization: `Bearer ${token}`, "X-Svc-Organization": organizationId };
+    const response = await fetch(`${this.service.url}/projects/${this.slug}${path}`, { headers });
+    expect(response.headers.get("Content-Type")).toBe("application/json; charset=utf-8");
+    return response.text();
+  };
+
+  readonly environmentId = (env: Environment = "test"): Promise<number> => environmentId(this.sql, this.slug, env);
+
+  /** What the audit log has of the project under actions that begin so, oldest first. */
+  readonly audit = async (action: string): Promise<object[]> => [
+    ...(await this.sql`
+      select action, project, environment, target, details, actor, request_id from iam.audit_log
+      where project = ${this.slug} and action like ${`${action}.%`} order by audit_seq`),
+  ];
+
+  /** An entry of it for what acme's owner did in test. */
+  readonly entry = (action: string, target: string | null, details: object, environment = "test"): object => ({
+    ...{ action, project: this.slug, environment, target, details },
+    ...{ actor: "owner@acme.example", request_id: "req" },
+  });
+}
+
+/** Starts the service before a file's tests; with the project `app`, one of its own for each test, or none. */
+export function useApi(
+  projects: "one" | "each" | "none" = "one",
+  overrides: Partial<AppDeps> = {},
+  options: ServiceOptions = {},
+): Api {
+  const api = new Api();
+  beforeAll(async () => {
+    await api.start(overrides, options);
+    if (projects === "one") await api.newProject("app");
+  });
+  if (projects === "each") beforeEach(() => api.newProject());
+  afterAll(() => api.service.stop());
+  return api;
+}
