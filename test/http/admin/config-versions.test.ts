@@ -1,162 +1,90 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hashSnapshot } from "../../../src/model/snapshot/canonical.js";
-import { envelope, environmentId, snapshot, startService, type Actor, type Service } from "../../support/service.js";
+import { describe, expect, it } from "vitest";
+import { canonicalJson, hashSnapshot } from "../../../src/model/snapshot/canonical.js";
+import { snapshot } from "../../support/service.js";
+import { INSTANT, invalid, refused, TEXT, type Page } from "./support/api.js";
+import { named, useConfig } from "./support/config.js";
 
-let service: Service;
-let owner: Actor;
-beforeAll(async () => {
-  service = await startService();
-  owner = await service.owner("acme");
+const { api, deploy, deployAll, promote, rollback } = useConfig();
+const { get, post, read } = api;
+
+const modelOf = (segment: string) => snapshot(named(segment));
+const NOT_FOUND = refused(404, "VERSION_NOT_FOUND");
+/** The answer to a deploy of the model of `snapshot`. */
+const deployed = (created: boolean) => ({
+  ...{ version: "v1", hash: hashSnapshot(snapshot()), environment: "test", activated: created, created },
+  ...{ hasCustomers: false, warnings: [] },
 });
-afterAll(() => service.stop());
-
-/** A new project; returns what posts to and reads its versions. */
-async function project(slug: string) {
-  await service.request("POST", "/projects", { by: owner, body: { name: slug, slug } });
-  const path = `/projects/${slug}/config-versions`;
-  return {
-    deploy: (env: string, body: unknown) => service.request("POST", `${path}?env=${env}`, { by: owner, body }),
-    list: (query = "") => service.request("GET", `${path}${query}`, { by: owner }),
-  };
-}
-
-const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
 
 describe("POST /projects/:project/config-versions", () => {
-  it("stores the canonical snapshot as v1 and activates it", async () => {
-    const { deploy } = await project("first");
-    const model = snapshot();
+  it("stores the canonical snapshot as v1 and activates it; the same once more creates nothing", async () => {
     // Another order of keys is the same model.
-    const shuffled = Object.fromEntries(Object.entries(model).reverse());
-    const reply = await deploy("test", { snapshot: shuffled, provenance: { commit: "abc123" } });
-    expect(reply.status).toBe(201);
-    const hash = hashSnapshot(model);
-    expect(reply.body).toEqual({
-      version: "v1",
-      hash,
-      environment: "test",
-      activated: true,
-      hasCustomers: false,
-      created: true,
-      warnings: [],
-    });
-    const [row] = await service.db.sql`
-      select v.snapshot::text as snapshot, encode(sha256(convert_to(v.snapshot::text, 'UTF8')), 'hex') as hash,
-        v.author, v.provenance, e.active_version, a.kind, a.actor
+    const shuffled = Object.fromEntries(Object.entries(snapshot()).reverse());
+    const first = await post("/config-versions?env=test", { snapshot: shuffled, provenance: { commit: "abc123" } });
+    expect([first.status, first.body]).toEqual([201, deployed(true)]);
+    const [row] = await api.sql`
+      select encode(sha256(convert_to(v.snapshot::text, 'UTF8')), 'hex') as hash, v.author, v.provenance, e.active_version, a.kind, a.actor
       from svc.config_versions as v
       join svc.projects as p on p.project_id = v.project_id
       join svc.environments as e on e.project_id = p.project_id and e.name = 'test'
       join svc.config_activations as a on a.environment_id = e.environment_id
-      where p.slug = 'first'`;
-    expect(row).toMatchObject({
-      hash,
-      author: "owner@acme.example",
-      provenance: { commit: "abc123" },
-      active_version: 1,
-      kind: "deploy",
-      actor: "owner@acme.example",
+      where p.slug = ${api.slug}`;
+    expect(row).toEqual({
+      ...{ hash: hashSnapshot(snapshot()), author: "owner@acme.example", provenance: { commit: "abc123" } },
+      ...{ active_version: 1, kind: "deploy", actor: "owner@acme.example" },
     });
+    const again = await deploy();
+    expect([again.status, again.body]).toEqual([200, deployed(false)]);
+    expect(await read("/config-versions")).toMatchObject({ data: [{ version: "v1" }], nextCursor: null });
   });
 
   it("says whether the environment has customers, whose state stays as it is", async () => {
-    const { deploy } = await project("peopled");
-    const environment = await environmentId(service.db.sql, "peopled", "live");
-    await service.db.sql`
-      insert into svc.customers (environment_id, customer_id, created_at) values (${environment}, 'globex', now())`;
-    expect((await deploy("test", { snapshot: snapshot() })).body).toMatchObject({ hasCustomers: false });
-    expect((await deploy("live", { snapshot: snapshot() })).body).toMatchObject({ hasCustomers: true });
-  });
-
-  it("says that what is active already is active, and creates nothing", async () => {
-    const { deploy, list } = await project("twice");
-    await deploy("test", { snapshot: snapshot() });
-    const reply = await deploy("test", { snapshot: snapshot() });
-    expect(reply.status).toBe(200);
-    expect(reply.body).toEqual({
-      version: "v1",
-      hash: hashSnapshot(snapshot()),
-      environment: "test",
-      activated: false,
-      hasCustomers: false,
-      created: false,
-      warnings: [],
-    });
-    expect((await list()).body).toMatchObject({ data: [{ version: "v1" }], nextCursor: null });
+    await api.sql`
+      insert into svc.customers (environment_id, customer_id, created_at)
+      values (${await api.environmentId("live")}, 'globex', now())`;
+    expect((await deploy()).body).toMatchObject({ hasCustomers: false });
+    expect((await deploy({}, "live")).body).toMatchObject({ hasCustomers: true });
   });
 
   it("numbers versions one after the other however many are deployed at once", async () => {
-    const { deploy } = await project("race");
-    const models = Array.from({ length: 6 }, (_, index) => snapshot({ segments: [{ id: `s${index}` }] }));
-    const replies = await Promise.all(models.map((model) => deploy("test", { snapshot: model })));
-    expect(replies.map((reply) => (reply.body as { version: string }).version).sort()).toEqual([
-      "v1",
-      "v2",
-      "v3",
-      "v4",
-      "v5",
-      "v6",
-    ]);
+    const replies = await Promise.all(["a", "b", "c", "d", "e", "f"].map((segment) => deploy(named(segment))));
+    const versions = replies.map(({ body }) => (body as { version: string }).version);
+    expect(versions.sort()).toEqual(["v1", "v2", "v3", "v4", "v5", "v6"]);
   });
 
   it("lists every problem of a snapshot as CONFIG_INVALID", async () => {
-    const { deploy } = await project("invalid");
     const broken = { ...snapshot(), segments: [{ id: "a", when: { kind: "segment", segment: "gone" } }], health: 1 };
-    const reply = await deploy("test", { snapshot: broken });
-    expect(reply.status).toBe(422);
-    expect(reply.body).toEqual(
-      envelope("CONFIG_INVALID", "The snapshot is not a valid configuration.", {
-        fix: "Correct the model and compile it again; diagnostics lists every problem.",
-        diagnostics: expect.arrayContaining([
-          { code: "INVALID_SHAPE", path: "health", message: expect.any(String) as string },
-        ]) as unknown,
-      }),
+    const shape = { code: "INVALID_SHAPE", path: "health", message: TEXT };
+    const diagnostics = expect.arrayContaining([shape]) as unknown;
+    expect(await post("/config-versions", { snapshot: broken })).toMatchObject(
+      refused(422, "CONFIG_INVALID", { diagnostics }),
     );
   });
 
-  it("refuses unknown provenance and an unknown environment", async () => {
-    const { deploy } = await project("unknown");
-    const body = { snapshot: snapshot(), provenance: { secret: "x" } };
-    expect(await deploy("test", body)).toMatchObject({
-      status: 400,
-      body: { error: { code: "VALIDATION_ERROR", field: "provenance.secret" } },
-    });
-    expect(await deploy("staging", { snapshot: snapshot() })).toMatchObject({
-      status: 400,
-      body: { error: { code: "VALIDATION_ERROR", field: "env", message: "`env` must be one of test, live." } },
-    });
+  it("refuses unknown provenance", async () => {
+    expect(await deploy({}, "test", { provenance: { secret: "x" } })).toMatchObject(invalid("provenance.secret"));
   });
 
   it("refuses a body of more than 8 MiB, and reads it to the end so that the client sees the answer", async () => {
-    const { deploy } = await project("large");
-    const reply = await deploy("test", { snapshot: "x".repeat(9 * 1024 * 1024) });
-    expect(reply.status).toBe(413);
-    expect(reply.body).toEqual(
-      envelope("PAYLOAD_TOO_LARGE", "The body is too large.", {
-        reason: "At most 8388608 bytes are read.",
-        fix: "Send less, in several requests if need be.",
-      }),
-    );
+    const reason = "At most 8388608 bytes are read.";
+    const reply = await post("/config-versions", { snapshot: "x".repeat(9 * 1024 * 1024) });
+    expect(reply).toMatchObject(refused(413, "PAYLOAD_TOO_LARGE", { reason }));
   });
 
   it("compiles the schema for ingestion, a thousand properties and enum values included", async () => {
-    const { deploy } = await project("wide");
     const properties = Object.fromEntries(
       Array.from({ length: 1000 }, (_, index) => [`p${index}`, { type: "number" as const, optional: true as const }]),
     );
     const values = Array.from({ length: 1000 }, (_, index) => `value ${index}`);
-    const model = snapshot({
-      events: { wide: { properties }, choice: { properties: { one: { type: "string", enum: values } } } },
-      lifecycle: null,
-    });
-    expect((await deploy("test", { snapshot: model })).status).toBe(201);
-    const rows = await service.db.sql`
+    const choice = { properties: { one: { type: "string" as const, enum: values } } };
+    expect(await deploy({ events: { wide: { properties }, choice }, lifecycle: null })).toMatchObject({ status: 201 });
+    const rows = await api.sql`
       select c.event,
         svc.payload_conforms(jsonb_build_object('one', 'value 999'), c.names, c.predicate) as enum_holds,
         svc.payload_conforms(jsonb_build_object('one', 'value 1000'), c.names, c.predicate) as enum_fails,
         svc.payload_conforms(jsonb_build_object('p0', 1, 'p999', 2), c.names, c.predicate) as wide_holds,
         svc.payload_conforms(jsonb_build_object('p0', 1, 'q', 2), c.names, c.predicate) as wide_fails
       from svc.payload_checks as c join svc.projects as p on p.project_id = c.project_id
-      where p.slug = 'wide' order by c.event`;
+      where p.slug = ${api.slug} order by c.event`;
     expect(rows.map((row) => ({ ...row }))).toMatchObject([
       { event: "" },
       { event: "choice", enum_holds: true, enum_fails: false },
@@ -166,28 +94,38 @@ describe("POST /projects/:project/config-versions", () => {
 });
 
 describe("GET /projects/:project/config-versions", () => {
-  it("lists versions newest first with where they are active, in pages", async () => {
-    const { deploy, list } = await project("list");
-    const models = ["a", "b", "c"].map((id) => snapshot({ segments: [{ id }] }));
-    await deploy("test", { snapshot: models[0], provenance: { ref: "main" } });
-    await deploy("live", { snapshot: models[1] });
-    await deploy("test", { snapshot: models[2] });
-    const version = (n: number, active: string[], provenance: unknown = null) => ({
-      version: `v${n}`,
-      hash: hashSnapshot(models[n - 1]!),
-      author: "owner@acme.example",
-      createdAt: timestamp,
-      provenance,
-      active,
+  it("lists versions newest first with where they are active, in pages, and shows each with its snapshot", async () => {
+    await deploy(named("a"), "test", { provenance: { ref: "main" } });
+    await deploy(named("b"), "live");
+    await deploy(named("c"));
+    const version = (n: number, segment: string, active: string[], provenance: unknown = null) => ({
+      ...{ version: `v${n}`, hash: hashSnapshot(modelOf(segment)), active, provenance },
+      ...{ author: "owner@acme.example", createdAt: INSTANT },
     });
-    const first = await list("?limit=2");
-    expect(first.status).toBe(200);
-    expect(first.body).toEqual({
-      data: [version(3, ["test"]), version(2, ["live"])],
-      nextCursor: expect.any(String) as string,
-    });
-    const second = await list(`?limit=2&cursor=${(first.body as { nextCursor: string }).nextCursor}`);
-    expect(second.body).toEqual({ data: [version(1, [], { ref: "main" })], nextCursor: null });
+    const oldest = version(1, "a", [], { ref: "main" });
+    const first = await read<Page<object>>("/config-versions?limit=2");
+    expect(first).toEqual({ data: [version(3, "c", ["test"]), version(2, "b", ["live"])], nextCursor: TEXT });
+    const rest = await read(`/config-versions?limit=2&cursor=${first.nextCursor}`);
+    expect(rest).toEqual({ data: [oldest], nextCursor: null });
+    expect(await read("/config-versions/v1")).toEqual({ ...oldest, snapshot: modelOf("a") });
+    // Byte by byte, so that its hash can be taken again.
+    expect(await api.text("/config-versions/v2")).toContain(canonicalJson(modelOf("b")));
+  });
+
+  it("takes latest for the newest, which need not be active, and which there is none of before the first deploy", async () => {
+    expect(await get("/config-versions/latest")).toMatchObject(NOT_FOUND);
+    await deployAll("a", "b");
+    await rollback("v1");
+    const latest = { version: "v2", active: [], snapshot: modelOf("b") };
+    expect(await read("/config-versions/latest")).toMatchObject(latest);
+  });
+
+  it("finds no other", async () => {
+    await deployAll("a", "b");
+    for (const name of ["v3", "v0", "v01", "vv1", "v99999999999", "V1", "1", "LATEST", "v1%20", "..%2Fv1"]) {
+      const message = `There is no configuration version "${decodeURIComponent(name)}" in this project.`;
+      expect(await get(`/config-versions/${name}`)).toMatchObject(refused(404, "VERSION_NOT_FOUND", { message }));
+    }
   });
 
   it.each([
@@ -198,11 +136,49 @@ describe("GET /projects/:project/config-versions", () => {
     ["env=", "env", "`env` must be one of test, live."],
     ["order=up", "order", "`order` is not known here."],
     ["cursor=", "cursor", "`cursor` must not be empty."],
-  ])("refuses ?%s", async (query, field, message) => {
-    const { list } = await project("queries");
-    expect(await list(`?${query}`)).toMatchObject({
-      status: 400,
-      body: { error: { code: "VALIDATION_ERROR", field, message } },
+  ])("says what is wrong with ?%s", async (query, field, message) => {
+    expect(await get(`/config-versions?${query}`)).toMatchObject(invalid(field, message));
+  });
+});
+
+describe("GET /projects/:project/config-diff", () => {
+  const change = (kind: "added" | "removed", id: string) => ({
+    ...{ kind, subject: "segment", id, path: "segments[0]", message: "filled by rules" },
+    ...{ before: kind === "added" ? null : { id }, after: kind === "added" ? { id } : null },
+  });
+  const forwards = { from: "v1", to: "v2", changes: [change("added", "b"), change("removed", "a")] };
+
+  it.each([
+    ["", forwards],
+    ["?from=v1", forwards],
+    ["?to=v2", forwards],
+    ["?from=v1&to=latest", forwards],
+    ["?from=v2&to=v2", { from: "v2", to: "v2", changes: [] }],
+    ["?from=v2&to=v1", { from: "v2", to: "v1", changes: [change("added", "a"), change("removed", "b")] }],
+  ])("compares two versions: %s", async (query, body) => {
+    await deployAll("a", "b");
+    await promote("v1");
+    expect(await read(`/config-diff${query}`)).toEqual(body);
+  });
+
+  it("compares the first version with nothing", async () => {
+    await deployAll("a");
+    type Diff = { from: null; to: string; changes: { kind: string; subject: string; id: string }[] };
+    const { from, to, changes } = await read<Diff>("/config-diff?to=v1");
+    expect({ from, to, changes: changes.map(({ kind, subject, id }) => `${kind} ${subject} ${id}`) }).toEqual({
+      ...{ from: null, to: "v1" },
+      changes: [
+        ...["changed setting strictSchema", "added event login", "added trait plan", "added setting initial"],
+        ...["added state new", "added state active", "added segment a"],
+      ],
     });
+  });
+
+  it("neither finds versions that are not there nor takes for one what is none", async () => {
+    await deployAll("a", "b");
+    for (const query of ["from=v3", "to=v3", "from=v1&to=v3", "from=v99&to=v1"])
+      expect(await get(`/config-diff?${query}`), query).toMatchObject(NOT_FOUND);
+    for (const query of ["from=v0", "from=v01", "from=vv1", "to=v99999999999", "to=V1", "to=1", "from="])
+      expect(await get(`/config-diff?${query}`), query).toMatchObject(invalid(query.split("=")[0]));
   });
 });
