@@ -27,6 +27,11 @@ export async function join(service: Service, email: string, organizationId: stri
     select ${organizationId}, user_id, ${role} from iam.users where email = ${email}`;
 }
 
+/** The last entry that `auditOf` answers, where an owner did something. */
+export const entryOf = (action: string, target: string, details: object, organization = "acme"): object => ({
+  ...{ action, actor: `owner@${organization}.example`, requestId: "req", target, details },
+});
+
 /** What the audit log of an organization says, oldest first, without when and by which token. */
 export async function auditOf(service: Service, organizationId: string): Promise<Record<string, unknown>[]> {
   const rows = await service.db.sql<Record<string, unknown>[]>`
@@ -65,12 +70,3 @@ export async function atOnce(
   });
   return Promise.all(replies.sent);
 }
-
-/** Ids that are none: of another form, of 300 characters, with bytes that no id has. With the status that they are answered with. */
-export const STRANGE_IDS: readonly (readonly [what: string, encoded: string, shown: string | null])[] = [
-  ["of another form", "x", "x"],
-  ["that looks like SQL", "'%20or%201=1--", "' or 1=1--"],
-  ["of 300 characters", "y".repeat(300), "y".repeat(256)],
-  ["with a line break", "a%0Ab", "a\nb"],
-  ["with NUL", "a%00b", null],
-];
