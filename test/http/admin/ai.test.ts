@@ -1,78 +1,84 @@
 import { once } from "node:events";
-import { Agent, request as post, type IncomingMessage } from "node:http";
+import { Agent, request as send, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { createParser } from "eventsource-parser";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { instructionsFor, TASKS } from "../../../src/ai/tasks.js";
-import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";
-import { chunk, refuses, says, startProvider, type Provider } from "../../support/language-model.js";
-import { envelope } from "../../support/service.js";
+import { chunk, refuses, says, startProvider } from "../../support/language-model.js";
+import { refused, useApi } from "./support/api.js";
 
-const PATH = "/projects/app/ai/answers";
+const PATH = "/ai/answers";
 const QUESTION = { task: "explain-config", facts: { lifecycle: ["trial", "activated"] } };
 
-let fixture: SpecFixture;
-let provider: Provider;
-beforeAll(async () => {
-  provider = await startProvider();
-  const ai = { baseUrl: provider.baseUrl, apiKey: "sk-secret", model: "small", partMsMax: 2_000 };
-  fixture = await startSpec({}, { ai });
-});
+const provider = await startProvider();
+const ai = { baseUrl: provider.baseUrl, apiKey: "sk-secret", model: "small", partMsMax: 2_000 };
+const api = useApi("one", {}, { ai });
 beforeEach(() => {
   provider.behave(says("It stands well."));
   provider.asked.length = 0;
 });
-afterAll(async () => {
-  await fixture.service.stop();
-  await provider.close();
-});
+afterAll(() => provider.close());
 
 interface Message {
   event: string | undefined;
   data: unknown;
 }
 
-/** The owner's. */
-function headersOf(): Record<string, string> {
-  const { owner } = fixture;
-  return {
-    "Content-Type": "application/json",
-    "X-Request-ID": "req",
-    Authorization: `Bearer ${owner.token}`,
-    "X-Svc-Organization": owner.organizationId,
-  };
-}
+/** A question of the owner, for whoever sends it. */
+const request = (body: object = QUESTION) => ({
+  url: `${api.service.url}/projects/app${PATH}`,
+  method: "POST",
+  headers: {
+    ...{ "Content-Type": "application/json", "X-Request-ID": "req" },
+    ...{ Authorization: `Bearer ${api.owner.token}`, "X-Svc-Organization": api.owner.organizationId },
+  },
+  body: JSON.stringify(body),
+});
 
-/** Asks as the owner, and gives the response with its body unread. */
-function open(body: object = QUESTION, signal?: AbortSignal): Promise<Response> {
-  return fetch(fixture.service.url + PATH, {
-    method: "POST",
-    headers: headersOf(),
-    body: JSON.stringify(body),
-    ...(signal && { signal }),
-  });
+/** Asks, and gives the response with its body unread. */
+function open(body?: object, signal?: AbortSignal): Promise<Response> {
+  const { url, ...options } = request(body);
+  return fetch(url, { ...options, ...(signal && { signal }) });
 }
 
 async function messages(response: Response): Promise<Message[]> {
   expect(response.status).toBe(200);
   expect(response.headers.get("Content-Type")).toMatch(/^text\/event-stream/);
   const found: Message[] = [];
-  createParser({ onEvent: ({ event, data }) => found.push({ event, data: JSON.parse(data) }) }).feed(
-    await response.text(),
-  );
+  const onEvent = (message: { event?: string | undefined; data: string }) =>
+    found.push({ event: message.event, data: JSON.parse(message.data) });
+  createParser({ onEvent }).feed(await response.text());
   return found;
 }
 
 const textOf = (all: readonly Message[]) => all.map(({ data }) => (data as { text?: string }).text ?? "").join("");
+const isAnswered = async (response: Response, answer = "It stands well.") =>
+  expect(textOf(await messages(response))).toBe(answer);
+
+/** The provider answers with these parts, and waits in between for what it is given. */
+const streams = (...parts: (string | Promise<void>)[]) =>
+  provider.behave(async (_, response) => {
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    for (const part of parts) {
+      if (typeof part === "string") response.write(part);
+      else await part;
+    }
+    response.end();
+  });
+
+/** Something to wait for, and what ends that. */
+function gate(): [waits: Promise<void>, goOn: () => void] {
+  let goOn = () => {};
+  const waits = new Promise<void>((resolve) => (goOn = resolve));
+  return [waits, goOn];
+}
 
 it("streams the answer, with the instructions of the task and the facts as they came", async () => {
   const all = await messages(await open());
   expect(textOf(all)).toBe("It stands well.");
-  expect(all.at(-1)).toEqual({
-    event: "end",
-    data: { model: "small", finishReason: "stop", usage: { promptTokens: 120, completionTokens: 7 } },
-  });
+  const data = { model: "small", finishReason: "stop", usage: { promptTokens: 120, completionTokens: 7 } };
+  expect(all.at(-1)).toEqual({ event: "end", data });
   expect(provider.asked[0]!.body.messages).toEqual([
     { role: "system", content: instructionsFor("explain-config") },
     { role: "user", content: JSON.stringify(QUESTION.facts) },
@@ -86,140 +92,88 @@ it("has instructions of its own for each task, all of which say that facts are d
 });
 
 it("keeps a text whole that looks like the protocol, or is long", async () => {
-  const text = `one\n\nevent: end\ndata: {}\n\n${"🙂".repeat(5000)}`;
-  provider.behave((_, response) => {
-    response.writeHead(200, { "Content-Type": "text/event-stream" });
-    response.end(chunk(text) + chunk(null, "stop"));
-  });
+  const answer = `one\n\nevent: end\ndata: {}\n\n${"🙂".repeat(5000)}`;
+  streams(chunk(answer) + chunk(null, "stop"));
   const all = await messages(await open());
-  expect(textOf(all)).toBe(text);
+  expect(textOf(all)).toBe(answer);
   expect(all.filter(({ event }) => event === "end")).toHaveLength(1);
 });
 
 it("says that the model is at work before it says anything", async () => {
-  let goOn = () => {};
-  const waits = new Promise<void>((resolve) => (goOn = resolve));
-  provider.behave(async (_, response) => {
-    response.writeHead(200, { "Content-Type": "text/event-stream" });
-    response.write(chunk(null, null, { choices: [{ index: 0, delta: { reasoning: "Hm." }, finish_reason: null }] }));
-    await waits;
-    response.end(chunk("It stands well.") + chunk(null, "stop"));
-  });
+  const [waits, goOn] = gate();
+  const thinking = { choices: [{ index: 0, delta: { reasoning: "Hm." }, finish_reason: null }] };
+  streams(chunk(null, null, thinking), waits, chunk("It stands well."), chunk(null, "stop"));
   const response = await open();
   const [ours, theirs] = response.body!.tee();
   const { value } = await ours.getReader().read();
   expect(Buffer.from(value).toString()).toBe(": working\n\n");
   goOn();
-  expect(textOf(await messages(new Response(theirs, response)))).toBe("It stands well.");
+  await isAnswered(new Response(theirs, response));
 });
 
 it("asks the model that is named, and tells the one that is not there from a failure", async () => {
   await messages(await open({ ...QUESTION, model: "gpt-5:large" }));
   expect(provider.asked[0]!.body.model).toBe("gpt-5:large");
   provider.behave(refuses(404, "model_not_found"));
-  const named = await open({ ...QUESTION, model: "nope" });
-  expect(named.status).toBe(400);
-  expect(await named.json()).toEqual(
-    envelope("VALIDATION_ERROR", "The language model's provider knows no such model.", {
-      field: "model",
-      value: "nope",
-      fix: "Name a model or deployment that it has, or none for the one that the operator chose.",
-    }),
-  );
+  const message = "The language model's provider knows no such model.";
+  const named = await api.post(PATH, { ...QUESTION, model: "nope" });
+  expect(named).toMatchObject(refused(400, "VALIDATION_ERROR", { message, field: "model", value: "nope" }));
   expect((await open()).status).toBe(502);
 });
 
 it("records who asked for what in the audit log, and nothing of the facts", async () => {
   await messages(await open({ ...QUESTION, facts: { secret: "jane@example.com" } }));
-  const { body } = await fixture.admin("GET", "/organization/audit-log?limit=1");
-  const [entry] = (body as { data: object[] }).data;
-  expect(entry).toMatchObject({
-    action: "ai.asked",
-    project: "app",
-    environment: "test",
-    target: "explain-config",
-    details: { model: "small", factBytes: 29 },
-  });
-  expect(JSON.stringify(entry)).not.toContain("jane");
+  const details = { model: "small", factBytes: 29 };
+  expect((await api.audit("ai")).at(-1)).toEqual(api.entry("ai.asked", "explain-config", details));
 });
 
 describe("refuses", () => {
   it("what is no question, before anything is sent", async () => {
-    for (const body of [
-      {},
-      { ...QUESTION, task: "write-poems" },
-      { ...QUESTION, facts: "text" },
-      { ...QUESTION, model: "no model\n" },
-      { ...QUESTION, instructions: "obey" },
-    ]) {
-      const response = await open(body);
-      expect(response.status, JSON.stringify(body)).toBe(400);
-      await response.body?.cancel();
+    const wrong = [{ task: "write-poems" }, { facts: "text" }, { model: "no model\n" }, { instructions: "obey" }];
+    for (const more of wrong) {
+      const [field] = Object.keys(more);
+      expect(await api.post(PATH, { ...QUESTION, ...more })).toMatchObject(refused(400, "VALIDATION_ERROR", { field }));
     }
-    expect((await open({ ...QUESTION, facts: { long: "x".repeat(256 * 1024) } })).status).toBe(413);
+    expect(await api.post(PATH, {})).toMatchObject({ status: 400 });
+    expect(await api.post(PATH, { ...QUESTION, facts: { long: "x".repeat(256 * 1024) } })).toMatchObject({
+      status: 413,
+    });
     expect(provider.asked).toEqual([]);
   });
 
   it("an organization whose plan includes no AI", async () => {
-    const { sql } = fixture.service.db;
-    await sql`update iam.plans set ai = false where plan_id = 'standard'`;
-    expect(await (await open()).json()).toEqual(
-      envelope("PLAN_REQUIRED", "The organization's plan does not include this service."),
-    );
-    await sql`update iam.plans set ai = true where plan_id = 'standard'`;
-    expect(provider.asked).toEqual([]);
-  });
-
-  it("a project that is not there", async () => {
-    const reply = await fixture.admin("POST", "/projects/other/ai/answers", { body: QUESTION });
-    expect(reply).toMatchObject({ status: 404, body: { error: { code: "PROJECT_NOT_FOUND" } } });
+    await api.sql`update iam.plans set ai = false where plan_id = 'standard'`;
+    expect(await api.post(PATH, QUESTION)).toMatchObject(refused(402, "PLAN_REQUIRED"));
+    await api.sql`update iam.plans set ai = true where plan_id = 'standard'`;
     expect(provider.asked).toEqual([]);
   });
 
   it("where the provider takes no more requests, with the time that it asks for", async () => {
     provider.behave(refuses(429, "rate_limit_exceeded", { "Retry-After": "17" }));
-    const response = await open();
-    expect(response.status).toBe(429);
-    expect(response.headers.get("Retry-After")).toBe("17");
-    expect(await response.json()).toEqual(
-      envelope("AI_RATE_LIMITED", "The language model takes no more requests for now.", {
-        reason: "It takes no more requests for 17 seconds.",
-        fix: "Ask again after the number of seconds in Retry-After.",
-      }),
-    );
+    const reply = await api.post(PATH, QUESTION);
+    const reason = "It takes no more requests for 17 seconds.";
+    expect(reply).toMatchObject(refused(429, "AI_RATE_LIMITED", { reason }));
+    expect(reply.headers.get("Retry-After")).toBe("17");
   });
 
   it("where the provider does not take the key, without a word of what it wrote", async () => {
     provider.behave(refuses(401, "invalid_api_key"));
-    const response = await open();
-    expect(response.status).toBe(502);
-    const text = await response.text();
-    expect(JSON.parse(text)).toMatchObject({
-      error: { code: "AI_UNAVAILABLE", reason: "It does not take the service's key." },
-    });
-    expect(text).not.toContain("sk-secret");
+    const reply = await api.post(PATH, QUESTION);
+    expect(reply).toMatchObject(refused(502, "AI_UNAVAILABLE", { reason: "It does not take the service's key." }));
+    expect(JSON.stringify(reply.body)).not.toContain("sk-secret");
   });
 
   it("where the provider says nothing", async () => {
     provider.behave(() => undefined);
-    const response = await open();
-    expect(response.status).toBe(504);
-    expect(await response.json()).toMatchObject({
-      error: { code: "AI_TIMEOUT", reason: "It said nothing for 2 seconds." },
-    });
+    const reason = "It said nothing for 2 seconds.";
+    expect(await api.post(PATH, QUESTION)).toMatchObject(refused(504, "AI_TIMEOUT", { reason }));
   });
 });
 
 it("ends an answer that breaks off with an error", async () => {
-  provider.behave((_, response) => {
-    response.writeHead(200, { "Content-Type": "text/event-stream" });
-    response.end(chunk("Half of"));
-  });
-  const all = await messages(await open());
-  expect(all.at(-1)).toMatchObject({
-    event: "error",
-    data: { error: { code: "AI_UNAVAILABLE", reason: "Its answer broke off.", requestId: "req" } },
-  });
+  streams(chunk("Half of"));
+  const error = { code: "AI_UNAVAILABLE", reason: "Its answer broke off.", requestId: "req" };
+  expect((await messages(await open())).at(-1)).toMatchObject({ event: "error", data: { error } });
 });
 
 it("lets the provider go when the client leaves, before the first word and after it", async () => {
@@ -241,22 +195,18 @@ it("lets the provider go when the client leaves, before the first word and after
 });
 
 it("lets an organization ask four questions at once, and gives the places back", async () => {
-  let goOn = () => {};
-  const mayGoOn = new Promise<void>((resolve) => (goOn = resolve));
-  provider.behave(async (request, response) => {
-    await mayGoOn;
-    await says("Yes.")(request, response);
+  const [waits, goOn] = gate();
+  provider.behave(async (asked, response) => {
+    await waits;
+    await says("Yes.")(asked, response);
   });
   const first = Array.from({ length: 4 }, () => open());
   await expect.poll(() => provider.asked.length).toBe(4);
-  const fifth = await open();
-  expect(fifth.status).toBe(503);
-  expect(await fifth.json()).toMatchObject({
-    error: { reason: "Too many questions of this organization to the language model are under way." },
-  });
+  const reason = "Too many questions of this organization to the language model are under way.";
+  expect(await api.post(PATH, QUESTION)).toMatchObject(refused(503, "SERVICE_UNAVAILABLE", { reason }));
   goOn();
-  for (const response of await Promise.all(first)) expect(textOf(await messages(response))).toBe("Yes.");
-  expect(textOf(await messages(await open()))).toBe("Yes.");
+  for (const response of await Promise.all(first)) await isAnswered(response, "Yes.");
+  await isAnswered(await open(), "Yes.");
 });
 
 it("leaves nothing behind on a connection that serves many questions", async () => {
@@ -268,10 +218,11 @@ it("leaves nothing behind on a connection that serves many questions", async () 
   try {
     for (let turn = 0; turn < 12; turn++) {
       provider.behave(turn % 2 === 0 ? says("Yes.") : refuses(500, "server_error"));
-      const request = post(fixture.service.url + PATH, { method: "POST", agent, headers: headersOf() });
-      request.once("socket", (socket) => connections.add(socket));
-      request.end(JSON.stringify(QUESTION));
-      const [response] = (await once(request, "response")) as [IncomingMessage];
+      const { url, body, ...options } = request();
+      const outgoing = send(url, { ...options, agent });
+      outgoing.once("socket", (socket) => connections.add(socket));
+      outgoing.end(body);
+      const [response] = (await once(outgoing, "response")) as [IncomingMessage];
       await text(response);
     }
     expect(connections.size).toBe(1);
@@ -279,20 +230,5 @@ it("leaves nothing behind on a connection that serves many questions", async () 
   } finally {
     process.off("warning", onWarning);
     agent.destroy();
-  }
-});
-
-it("says where no language model is set up", async () => {
-  const without = await startSpec();
-  try {
-    const reply = await without.admin("POST", PATH, { body: QUESTION });
-    expect(reply.status).toBe(409);
-    expect(reply.body).toEqual(
-      envelope("AI_NOT_CONFIGURED", "No language model is set up at this service.", {
-        fix: "Ask its operator to set SVC_AI_BASE_URL and SVC_AI_MODEL; the facts are told without one.",
-      }),
-    );
-  } finally {
-    await without.service.stop();
   }
 });

@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { environmentId, envelope, snapshot, startService, type Actor, type Service } from "../../support/service.js";
+import { beforeAll, describe, expect, it } from "vitest";
+import { snapshot } from "../../support/service.js";
+import { INSTANT, invalid, NO_CURSOR, refused, TEXT, useApi, type Page } from "./support/api.js";
 
-let service: Service;
-let owner: Actor;
-const get = (path: string) => service.request("GET", `/projects/app${path}`, { by: owner });
+const api = useApi();
+const { get, read, readAll, text } = api;
+let environment: number;
 
 beforeAll(async () => {
-  service = await startService();
-  owner = await service.owner("acme");
-  await service.request("POST", "/projects", { by: owner, body: { name: "App", slug: "app" } });
-  await service.request("POST", "/projects/app/config-versions", { by: owner, body: { snapshot: snapshot() } });
-  const { sql } = service.db;
-  const id = await environmentId(sql, "app", "test");
+  await api.post("/config-versions", { snapshot: snapshot() });
+  const { sql } = api;
+  const id = (environment = await api.environmentId());
   await sql`
     insert into svc.customers (
       environment_id, customer_id, created_at, traits, lifecycle, lifecycle_entered_at, last_event_at, evaluated_through,
@@ -54,16 +52,10 @@ beforeAll(async () => {
       (${id}, 131072, 'b', 'customer.active', 'lifecycle', '{}', '2026-01-02Z', 'event', 'evt_0000000000000400', 1),
       (${id}, 131073, 'b', 'segment.entered', 'segment', '{"segment": "paying"}', '2026-01-02Z', 'timer', null, 1)`;
 });
-afterAll(() => service.stop());
 
 describe("GET /projects/:project/customers/:customerId", () => {
   it("answers the state document, its members in their order, numbers exact", async () => {
-    const response = await fetch(`${service.url}/projects/app/customers/b?env=test`, {
-      headers: { Authorization: `Bearer ${owner.token}`, "X-Svc-Organization": owner.organizationId },
-    });
-    const text = await response.text();
-    expect(response.headers.get("Content-Type")).toBe("application/json; charset=utf-8");
-    expect(text.replaceAll(/\s/g, "")).toBe(
+    expect((await text("/customers/b?env=test")).replaceAll(/\s/g, "")).toBe(
       '{"customerId":"b","environment":"test","createdAt":"2026-01-01T00:00:00.000Z","lastEventAt":"2026-01-03T00:00:00.000Z",' +
         '"evaluatedThrough":"2026-01-04T00:00:00.000Z","configVersion":"v1",' +
         '"traits":{"a":[1],"plan":"pro","z":12345678901234567890},"lifecycle":"active",' +
@@ -82,118 +74,62 @@ describe("GET /projects/:project/customers/:customerId", () => {
   });
 
   it("answers for a customer that was never evaluated, and for an id of any characters", async () => {
-    expect(await get("/customers/c")).toMatchObject({
-      status: 200,
-      body: { customerId: "c", configVersion: null, lifecycle: null, lastEventAt: null, segments: [] },
-    });
-    expect(await get(`/customers/${encodeURIComponent("B/ä?")}`)).toMatchObject({
-      status: 200,
-      body: { customerId: "B/ä?" },
-    });
+    const state = { customerId: "c", configVersion: null, lifecycle: null, lastEventAt: null, segments: [] };
+    expect(await read("/customers/c")).toMatchObject(state);
+    expect(await read(`/customers/${encodeURIComponent("B/ä?")}`)).toMatchObject({ customerId: "B/ä?" });
   });
 
   it.each(["", "/timeline"])("answers CUSTOMER_NOT_FOUND for an unknown customer%s", async (rest) => {
-    for (const path of [`/customers/x${rest}`, `/customers/b${rest}?env=live`]) {
-      const reply = await get(path);
-      expect(reply.status).toBe(404);
-      const id = path.charAt("/customers/".length);
-      expect(reply.body).toEqual(
-        envelope("CUSTOMER_NOT_FOUND", `There is no customer "${id}" in this environment.`, {
-          reason: "A customer exists from the evaluation of its first operation on.",
-        }),
-      );
-    }
+    for (const path of [`/customers/x${rest}`, `/customers/b${rest}?env=live`])
+      expect(await get(path)).toMatchObject(refused(404, "CUSTOMER_NOT_FOUND"));
   });
 
-  it("refuses a customer id that cannot exist", async () => {
-    const reply = await get("/customers/%00");
-    expect(reply.status).toBe(400);
-    expect(reply.body).toEqual(
-      envelope("VALIDATION_ERROR", "`customerId` is not valid text.", {
-        field: "customerId",
-        reason: "The character U+0000 cannot be stored in text.",
-      }),
-    );
-    expect((await get(`/customers/${"x".repeat(5000)}`)).status).toBe(404);
-    expect((await get("/customers/%E0%A4%A")).status).toBe(400);
+  it("says why a customer id cannot exist", async () => {
+    const { body } = await get("/customers/%00");
+    expect(body).toMatchObject({ error: { reason: "The character U+0000 cannot be stored in text." } });
   });
 });
 
 describe("GET /projects/:project/customers/:customerId/timeline", () => {
   it("lists emissions oldest first, in pages", async () => {
-    const first = await get("/customers/b/timeline?limit=2");
-    expect(first.status).toBe(200);
-    expect(first.body).toEqual({
-      data: [
-        {
-          id: "emi_0000000000010000",
-          at: "2026-01-01T00:00:00.000Z",
-          type: "customer.created",
-          source: "lifecycle",
-          metadata: { new_lifecycle: "new" },
-          cause: { type: "identify", id: null },
-          configVersion: null,
-        },
-        {
-          id: "emi_0000000000020000",
-          at: "2026-01-02T00:00:00.000Z",
-          type: "customer.active",
-          source: "lifecycle",
-          metadata: {},
-          cause: { type: "event", id: "evt_0000000000000400" },
-          configVersion: "v1",
-        },
-      ],
-      nextCursor: expect.any(String) as string,
-    });
-    const { nextCursor } = first.body as { nextCursor: string };
-    const second = await get(`/customers/b/timeline?limit=2&cursor=${nextCursor}`);
-    expect(second.body).toMatchObject({
-      data: [{ type: "segment.entered", cause: { type: "timer" } }],
-      nextCursor: null,
-    });
+    const { items, sizes } = await readAll("/customers/b/timeline", 2);
+    expect(sizes).toEqual([2, 1]);
+    const common = { source: "lifecycle", metadata: {} };
+    expect(items).toEqual([
+      {
+        ...{ ...common, id: "emi_0000000000010000", at: "2026-01-01T00:00:00.000Z", type: "customer.created" },
+        ...{ metadata: { new_lifecycle: "new" }, cause: { type: "identify", id: null }, configVersion: null },
+      },
+      {
+        ...{ ...common, id: "emi_0000000000020000", at: "2026-01-02T00:00:00.000Z", type: "customer.active" },
+        ...{ cause: { type: "event", id: "evt_0000000000000400" }, configVersion: "v1" },
+      },
+      expect.objectContaining({ type: "segment.entered", cause: { type: "timer", id: null } }),
+    ]);
   });
 });
 
 describe("GET /projects/:project/customers", () => {
-  const ids = async (query: string) => {
-    const reply = await get(`/customers?${query}`);
-    expect(reply.status).toBe(200);
-    return (reply.body as { data: { customerId: string }[] }).data.map((customer) => customer.customerId);
-  };
-
-  /** Of all pages, of one customer each unless the query says otherwise. */
-  const pages = async (query: string) => {
-    const seen: string[] = [];
-    let cursor = "";
-    do {
-      const { body } = await get(`/customers?${query.includes("limit=") ? "" : "limit=1&"}${query}${cursor}`);
-      const page = body as { data: { customerId: string }[]; nextCursor: string | null };
-      seen.push(...page.data.map((customer) => customer.customerId));
-      cursor = page.nextCursor === null ? "" : `&cursor=${page.nextCursor}`;
-    } while (cursor !== "");
-    return seen;
-  };
+  type Customer = { customerId: string };
+  const named = (found: Customer[]) => found.map(({ customerId }) => customerId);
+  const ids = async (query: string) => named((await read<Page<Customer>>(`/customers?${query}`)).data);
+  /** Of all pages, of one customer each unless told. */
+  const pages = async (query: string, limit = 1) =>
+    named((await readAll<Customer>(`/customers?${query}`, limit)).items);
 
   it("lists customers by id with their state", async () => {
-    const reply = await get("/customers?limit=1");
-    expect(reply.status).toBe(200);
-    expect(reply.body).toEqual({
-      data: [
-        {
+    const data = [
+      {
+        ...{
           customerId: "B/ä?",
           lifecycle: "new",
           lifecycleEnteredAt: "2026-01-01T00:00:00.000Z",
           segments: ["paying"],
-          health: null,
-          journeys: [],
-          lastEventAt: expect.any(String) as string,
-          createdAt: "2026-01-01T00:00:00.000Z",
-          setAside: null,
         },
-      ],
-      nextCursor: expect.any(String) as string,
-    });
+        ...{ health: null, journeys: [], lastEventAt: INSTANT, createdAt: "2026-01-01T00:00:00.000Z", setAside: null },
+      },
+    ];
+    expect(await read("/customers?limit=1")).toEqual({ data, nextCursor: TEXT });
   });
 
   it("filters by lifecycle, segment and inactivity, alone and together", async () => {
@@ -205,15 +141,12 @@ describe("GET /projects/:project/customers", () => {
     expect(await ids("lifecycle=new&segment=paying&inactive=1d")).toEqual([]);
     expect(await ids("lifecycle=active&segment=paying&inactive=1d")).toEqual(["b"]);
     expect(await ids("env=live")).toEqual([]);
-  });
-
-  it("continues after the last customer of the page before", async () => {
     expect(await pages("")).toEqual(["B/ä?", "b", "c"]);
   });
 
   it("lists those inactive the longest first where it is asked for the inactive, in pages", async () => {
-    const { sql } = service.db;
-    const id = await environmentId(sql, "app", "live");
+    const { sql } = api;
+    const id = await api.environmentId("live");
     // d never had an event; a and c were last seen at the same instant.
     await sql`
       insert into svc.customers (environment_id, customer_id, created_at, lifecycle, last_event_at, set_aside_at)
@@ -236,8 +169,8 @@ describe("GET /projects/:project/customers", () => {
   });
 
   it("has everybody once in its pages whichever filter it is read by, and says where reading ended before a page was full", async () => {
-    const { sql } = service.db;
-    const id = await environmentId(sql, "app", "live");
+    const { sql } = api;
+    const id = await api.environmentId("live");
     // Large sets that hardly meet: every filter passes more than a page reads.
     await sql`
       insert into svc.customers (environment_id, customer_id, created_at, lifecycle, last_event_at)
@@ -247,44 +180,43 @@ describe("GET /projects/:project/customers", () => {
       insert into svc.segment_memberships (environment_id, segment_id, customer_id, entered_at)
       select ${id}, 'odd_ones', 'many-' || lpad(n::text, 5, '0'), now() from generate_series(1, 6000) as n where n % 2 = 1 or n = 5000`;
     for (const query of ["lifecycle=even&segment=odd_ones", "lifecycle=even&segment=odd_ones&inactive=1d"]) {
-      const first = (await get(`/customers?env=live&${query}`)).body as { data: unknown[]; nextCursor: string | null };
-      expect({ query, data: first.data, goesOn: first.nextCursor !== null }).toEqual({ query, data: [], goesOn: true });
+      expect(await read(`/customers?env=live&${query}`), query).toEqual({ data: [], nextCursor: TEXT });
       expect(await pages(`env=live&${query}`)).toEqual(["many-05000"]);
     }
-    expect(await pages("env=live&lifecycle=even&limit=200")).toHaveLength(3000);
-    expect(await pages("env=live&segment=odd_ones&inactive=1d&limit=200")).toHaveLength(3001);
+    expect(await pages("env=live&lifecycle=even", 200)).toHaveLength(3000);
+    expect(await pages("env=live&segment=odd_ones&inactive=1d", 200)).toHaveLength(3001);
   });
 
   it("refuses a cursor of the other order", async () => {
-    const { nextCursor } = (await get("/customers?limit=1")).body as { nextCursor: string };
-    const reply = await get(`/customers?limit=1&inactive=1d&cursor=${nextCursor}`);
-    expect(reply.status).toBe(400);
-    expect(reply.body).toEqual(
-      envelope("VALIDATION_ERROR", "The cursor is not one of this list.", {
-        field: "cursor",
-        fix: "Pass nextCursor of the page before, unchanged, with the same filters.",
-      }),
-    );
+    const { nextCursor } = await read<Page<Customer>>("/customers?limit=1");
+    expect(await get(`/customers?limit=1&inactive=1d&cursor=${nextCursor}`)).toMatchObject(NO_CURSOR);
   });
 
   it("refuses what is no duration", async () => {
+    const fix = "Write a whole number and a unit, for example 12h, 7d or 4w.";
     const reply = await get("/customers?inactive=soon");
-    expect(reply.status).toBe(400);
-    expect(reply.body).toEqual(
-      envelope("VALIDATION_ERROR", "`inactive` is not a duration.", {
-        field: "inactive",
-        value: "soon",
-        fix: "Write a whole number and a unit, for example 12h, 7d or 4w.",
-      }),
-    );
+    expect(reply).toMatchObject(invalid("inactive", "`inactive` is not a duration."));
+    expect(reply.body).toMatchObject({ error: { value: "soon", fix } });
   });
 });
 
 describe("GET /projects/:project/segments/:segment", () => {
+  /** While the members of the segment `chosen` are changed so. */
+  const meanwhile = async (columns: Record<string, unknown>, path: string) => {
+    const change = (to: typeof columns) => api.sql`
+      update svc.segment_memberships set ${api.sql(to as Record<string, string>)}
+      where environment_id = ${environment} and customer_id = 'b' and entered_at = '2026-01-03Z'`;
+    await change(columns);
+    try {
+      return await read(path);
+    } finally {
+      await change({ segment_id: "chosen", exited_at: null });
+    }
+  };
+
   it("answers the size, definition, statistics and the members, in pages", async () => {
-    const first = await get("/segments/paying?limit=1");
-    expect(first.status).toBe(200);
-    expect(first.body).toEqual({
+    const first = await read<Page<object>>("/segments/paying?limit=1");
+    expect(first).toEqual({
       segment: "paying",
       members: 2,
       definition: { id: "paying", when: { kind: "trait", trait: "plan", operator: "eq", value: "pro" } },
@@ -295,59 +227,32 @@ describe("GET /projects/:project/segments/:segment", () => {
         enteredWithin7d: 0,
       },
       data: [{ customerId: "B/ä?", enteredAt: "2026-01-01T00:00:00.000Z" }],
-      nextCursor: expect.any(String) as string,
+      nextCursor: TEXT,
     });
-    const { nextCursor } = first.body as { nextCursor: string };
-    expect((await get(`/segments/paying?limit=1&cursor=${nextCursor}`)).body).toEqual({
-      segment: "paying",
-      members: 2,
-      data: [{ customerId: "b", enteredAt: "2026-01-02T00:00:00.000Z" }],
-      nextCursor: null,
-    });
+    const data = [{ customerId: "b", enteredAt: "2026-01-02T00:00:00.000Z" }];
+    const rest = { segment: "paying", members: 2, data, nextCursor: null };
+    expect(await read(`/segments/paying?limit=1&cursor=${first.nextCursor}`)).toEqual(rest);
   });
 
   it("has statistics of nobody for a segment without members", async () => {
-    expect((await get("/segments/nobody")).body).toMatchObject({ error: { code: "SEGMENT_NOT_FOUND" } });
-    const { sql } = service.db;
-    const id = await environmentId(sql, "app", "test");
-    await sql`update svc.segment_memberships set exited_at = now() where environment_id = ${id} and segment_id = 'chosen'`;
-    const reply = await get("/segments/chosen");
-    await sql`update svc.segment_memberships set exited_at = null where environment_id = ${id} and segment_id = 'chosen'`;
-    expect(reply.body).toEqual({
-      segment: "chosen",
-      members: 0,
-      definition: { id: "chosen" },
+    expect(await meanwhile({ exited_at: new Date() }, "/segments/chosen")).toEqual({
+      ...{ segment: "chosen", members: 0, definition: { id: "chosen" }, data: [], nextCursor: null },
       statistics: {
         lifecycle: {},
         health: { scored: 0, average: null, bands: {} },
         lastEvent: { within1d: 0, within7d: 0, within30d: 0, older: 0, never: 0 },
         enteredWithin7d: 0,
       },
-      data: [],
-      nextCursor: null,
     });
   });
 
   it("has the members of a segment that the active version does not define", async () => {
-    const { sql } = service.db;
-    const id = await environmentId(sql, "app", "test");
-    await sql`update svc.segment_memberships set segment_id = 'former' where environment_id = ${id} and segment_id = 'chosen'`;
-    const reply = await get("/segments/former");
-    await sql`update svc.segment_memberships set segment_id = 'chosen' where environment_id = ${id} and segment_id = 'former'`;
-    expect(reply.status).toBe(200);
-    expect(reply.body).toMatchObject({ segment: "former", definition: null });
+    const former = { segment: "former", definition: null, members: 1 };
+    expect(await meanwhile({ segment_id: "former" }, "/segments/former")).toMatchObject(former);
   });
 
   it("answers SEGMENT_NOT_FOUND where neither the model nor a customer knows it", async () => {
-    for (const path of ["/segments/gone", "/segments/paying?env=live"]) {
-      const reply = await get(path);
-      const name = path.includes("gone") ? "gone" : "paying";
-      expect(reply.status).toBe(404);
-      expect(reply.body).toEqual(
-        envelope("SEGMENT_NOT_FOUND", `There is no segment "${name}" in this environment.`, {
-          fix: "Check the id and the environment; the overview lists the segments.",
-        }),
-      );
-    }
+    for (const path of ["/segments/gone", "/segments/paying?env=live"])
+      expect(await get(path)).toMatchObject(refused(404, "SEGMENT_NOT_FOUND"));
   });
 });

@@ -1,24 +1,28 @@
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { CODES_WITH_TEXT } from "../../../src/http/error-texts.js";
 import { ApiError, refusal, renderError, toApiError } from "../../../src/http/errors.js";
-import { envelope, startService, type Actor, type Service } from "../../support/service.js";
+import { refused, useApi } from "./support/api.js";
 
 describe("toApiError", () => {
   const raised = (code: string, more: Record<string, unknown> = {}) =>
     Object.assign(new Error("inner text"), { code, ...more });
 
   it.each([
-    ["SV001", 401],
-    ["SV002", 402],
-    ["SV003", 403],
-    ["SV004", 404],
-    ["SV005", 409],
-    ["SV006", 400],
-    ["SV007", 422],
-    ["SV008", 429],
-    ["SV009", 429],
+    ...([
+      ["SV001", 401],
+      ["SV002", 402],
+      ["SV003", 403],
+      ["SV004", 404],
+      ["SV005", 409],
+    ] as const),
+    ...([
+      ["SV006", 400],
+      ["SV007", 422],
+      ["SV008", 429],
+      ["SV009", 429],
+    ] as const),
   ])("answers %s with %i, the code and the detail of the error", (code, status) => {
     const detail = JSON.stringify({ message: "A sentence.", field: "a.b", value: { x: null }, reason: null });
     const error = toApiError(Object.assign(new Error("SOME_CODE"), { code, detail }));
@@ -27,25 +31,13 @@ describe("toApiError", () => {
   });
 
   it.each([
-    ["22021", 400, "VALIDATION_ERROR"],
-    ["22P05", 400, "VALIDATION_ERROR"],
-    ["22003", 400, "VALIDATION_ERROR"],
-    ["22007", 400, "VALIDATION_ERROR"],
-    ["54000", 413, "PAYLOAD_TOO_LARGE"],
-    ["54001", 400, "VALIDATION_ERROR"],
-    ["40P01", 503, "SERVICE_UNAVAILABLE"],
-    ["40001", 503, "SERVICE_UNAVAILABLE"],
-    ["57P01", 503, "SERVICE_UNAVAILABLE"],
-    ["57014", 503, "SERVICE_UNAVAILABLE"],
-    ["08006", 503, "SERVICE_UNAVAILABLE"],
-    ["53300", 503, "SERVICE_UNAVAILABLE"],
-    ["CONNECTION_CLOSED", 503, "SERVICE_UNAVAILABLE"],
-    ["CONNECT_TIMEOUT", 503, "SERVICE_UNAVAILABLE"],
-    ["ECONNREFUSED", 503, "SERVICE_UNAVAILABLE"],
-    ["23505", 500, "INTERNAL_ERROR"],
-    ["42P01", 500, "INTERNAL_ERROR"],
-    ["20000", 500, "INTERNAL_ERROR"],
-    ["P0001", 500, "INTERNAL_ERROR"],
+    ...["22021", "22P05", "22003", "22007", "54001"].map((code) => [code, 400, "VALIDATION_ERROR"] as const),
+    ["54000", 413, "PAYLOAD_TOO_LARGE"] as const,
+    ...[
+      ...["40P01", "40001", "57P01", "57014", "08006", "53300"],
+      ...["CONNECTION_CLOSED", "CONNECT_TIMEOUT", "ECONNREFUSED"],
+    ].map((code) => [code, 503, "SERVICE_UNAVAILABLE"] as const),
+    ...["23505", "42P01", "20000", "P0001"].map((code) => [code, 500, "INTERNAL_ERROR"] as const),
   ])("answers %s with %i %s and nothing of the inner text", (code, status, apiCode) => {
     const error = raised(code);
     const answer = toApiError(error);
@@ -94,60 +86,40 @@ describe("a code that is raised without words", () => {
 });
 
 describe("the service", () => {
-  let service: Service;
-  let owner: Actor;
   const lines: Record<string, unknown>[] = [];
-  const INTERNAL = "The service failed on this request. Send it again, and report the request ID if it keeps failing.";
-
-  beforeAll(async () => {
-    const stream = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
-    service = await startService({ log: pino({ level: "warn" }, stream) });
-    owner = await service.owner("acme");
-  });
-  afterAll(() => service.stop());
+  const stream = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
+  const api = useApi("one", { log: pino({ level: "warn" }, stream) });
+  const whoami = () => api.service.request("GET", "/whoami", { by: api.owner });
 
   it("hides an unforeseen error from the client and logs it whole", async () => {
-    await service.db.sql`alter table iam.memberships rename to hidden`;
+    const message = "The service failed on this request. Send it again, and report the request ID if it keeps failing.";
+    await api.sql`alter table iam.memberships rename to hidden`;
     try {
-      const reply = await service.request("GET", "/whoami", { by: owner });
-      expect(reply.status).toBe(500);
-      expect(reply.body).toEqual(envelope("INTERNAL_ERROR", INTERNAL));
-      expect(lines.at(-1)).toMatchObject({
-        level: 50,
-        requestId: "req",
-        method: "GET",
-        route: "/whoami",
-        err: { code: "42P01", message: expect.stringContaining('relation "iam.memberships"') as string },
-      });
+      expect(await whoami()).toMatchObject(refused(500, "INTERNAL_ERROR", { message }));
+      const err = { code: "42P01", message: expect.stringContaining('relation "iam.memberships"') as string };
+      expect(lines.at(-1)).toMatchObject({ level: 50, requestId: "req", method: "GET", route: "/whoami", err });
     } finally {
-      await service.db.sql`alter table iam.hidden rename to memberships`;
+      await api.sql`alter table iam.hidden rename to memberships`;
     }
-    expect((await service.request("GET", "/whoami", { by: owner })).status).toBe(200);
+    expect(await whoami()).toMatchObject({ status: 200 });
   });
 
   it("answers SERVICE_UNAVAILABLE while the database takes no connections, and recovers by itself", async () => {
-    const { name } = service.db;
+    const { name } = api.service.db;
     const sql = connect(inject("database").url, { max: 1, applicationName: "svc test administration" });
     const allow = (yes: boolean) => sql.unsafe(`alter database ${name} allow_connections ${yes}`);
     try {
       await allow(false);
       await sql`select pg_terminate_backend(pid, 10000) from pg_stat_activity
         where datname = ${name} and application_name = 'svc test http'`;
-      const replies = [
-        await service.request("GET", "/whoami", { by: owner }),
-        await service.request("GET", "/whoami", { by: owner }),
-      ];
-      for (const reply of replies) {
-        expect(reply.status).toBe(503);
+      for (const reply of [await whoami(), await whoami()]) {
+        expect(reply).toMatchObject(refused(503, "SERVICE_UNAVAILABLE"));
         expect(reply.headers.get("Retry-After")).toBe("1");
-        expect(reply.body).toEqual(
-          envelope("SERVICE_UNAVAILABLE", "The service is not available for the moment. Send the same request again."),
-        );
       }
     } finally {
       await allow(true);
       await sql.end();
     }
-    await expect.poll(async () => (await service.request("GET", "/whoami", { by: owner })).status).toBe(200);
+    await expect.poll(async () => (await whoami()).status).toBe(200);
   });
 });

@@ -1,40 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { environmentId, startService, type Actor, type Service } from "../../support/service.js";
+import { beforeAll, describe, expect, it } from "vitest";
+import { TEXT, useApi, type Page } from "./support/api.js";
 
-let service: Service;
-let owner: Actor;
-const get = (path: string) => service.request("GET", `/projects/app${path}`, { by: owner });
+const api = useApi();
+const { read, readAll, text } = api;
 
-interface Page {
-  data: { id: string }[];
-  nextCursor: string | null;
-}
-
-/** The ids of one page, without what all have in common. */
-const ids = async (query: string): Promise<string[]> => {
-  const reply = await get(`/events?${query}`);
-  expect(reply.status).toBe(200);
-  return (reply.body as Page).data.map(({ id }) => id.replace(/^evt_0+/, ""));
-};
-
+type Events = Page<{ id: string }>;
+/** Without what all ids have in common. */
+const short = (events: Events["data"]) => events.map(({ id }) => id.replace(/^evt_0+/, ""));
+const page = (query: string) => read<Events>(`/events?${query}`);
+const ids = async (query: string) => short((await page(query)).data);
 /** The ids of all pages. */
-const pages = async (query: string): Promise<string[]> => {
-  const seen: string[] = [];
-  let cursor = "";
-  do {
-    const page = (await get(`/events?${query}${cursor}`)).body as Page;
-    seen.push(...page.data.map(({ id }) => id.replace(/^evt_0+/, "")));
-    cursor = page.nextCursor === null ? "" : `&cursor=${page.nextCursor}`;
-  } while (cursor !== "");
-  return seen;
-};
+const pages = async (query: string) => short((await readAll<{ id: string }>(`/events?${query}`)).items);
 
 beforeAll(async () => {
-  service = await startService();
-  owner = await service.owner("acme");
-  await service.request("POST", "/projects", { by: owner, body: { name: "App", slug: "app" } });
-  const { sql } = service.db;
-  const id = await environmentId(sql, "app", "test");
+  const { sql } = api;
+  const id = await api.environmentId();
   // Occurrence and acceptance differ: c was sent late, d and e occurred at the same instant.
   await sql`
     insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
@@ -49,18 +29,11 @@ beforeAll(async () => {
     insert into svc.inbox (environment_id, customer_id, seq, not_before)
     values (${id}, 'ann', 11, null), (${id}, 'bob', 14, 'infinity'), (${id}, 'bob', 99, null), (${id}, 'zoë 1', 15, '9999-12-31Z')`;
 });
-afterAll(() => service.stop());
 
 describe("GET /projects/:project/events", () => {
   it("shows an event as it was accepted, numbers exact", async () => {
-    const response = await fetch(
-      `${service.url}/projects/app/events?customer=ann&type=login&since=2026-03-01&limit=2`,
-      {
-        headers: { Authorization: `Bearer ${owner.token}`, "X-Svc-Organization": owner.organizationId },
-      },
-    );
-    expect(response.headers.get("Content-Type")).toBe("application/json; charset=utf-8");
-    expect((await response.text()).replaceAll(/\s/g, "")).toBe(
+    const shown = await text("/events?customer=ann&type=login&since=2026-03-01&limit=2");
+    expect(shown.replaceAll(/\s/g, "")).toBe(
       '{"data":[{"id":"evt_000000000000000b","customerId":"ann","event":"login","properties":{},' +
         '"occurredAt":"2026-03-02T00:00:00.000Z","acceptedAt":"2026-03-02T00:00:00.000Z","status":"pending"},' +
         '{"id":"evt_000000000000000a","customerId":"ann","event":"login","properties":{"a":1.50,"n":12345678901234567890},' +
@@ -97,21 +70,20 @@ describe("GET /projects/:project/events", () => {
   });
 
   it("keeps its place where events are accepted between two pages", async () => {
-    const first = (await get("/events?limit=3&type=login")).body as Page;
-    const { sql } = service.db;
-    const id = await environmentId(sql, "app", "test");
+    const first = await page("limit=3&type=login");
+    const { sql } = api;
     await sql`
       insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
-      values (${id}, 16, 'ann', 'login', '{}', now(), now()), (${id}, 17, 'ann', 'login', '{}', '2026-02-01Z', now())`;
-    const second = (await get(`/events?limit=3&type=login&cursor=${first.nextCursor}`)).body as Page;
+      select ${await api.environmentId()}, n, 'ann', 'login', '{}', at, now() from (values (16, now()), (17, '2026-02-01Z')) as e (n, at)`;
+    const second = await page(`limit=3&type=login&cursor=${first.nextCursor}`);
     await sql`delete from svc.events where event_seq in (16, 17)`;
-    expect([...first.data, ...second.data].map((event) => event.id.slice(-2))).toEqual(["0f", "0e", "0b", "0a", "11"]);
+    expect([...short(first.data), ...short(second.data)]).toEqual(["f", "e", "b", "a", "11"]);
     expect(second.nextCursor).toBeNull();
   });
 
   it("gives 20 unless it is asked for up to 200", async () => {
-    const { sql } = service.db;
-    const id = await environmentId(sql, "app", "live");
+    const { sql } = api;
+    const id = await api.environmentId("live");
     await sql`
       insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
       select ${id}, n, 'many', 'tick', '{}', '2026-01-01Z'::timestamptz + n * interval '1 second', now() from generate_series(1, 300) as n`;
@@ -121,8 +93,8 @@ describe("GET /projects/:project/events", () => {
   });
 
   it("goes on past a page whose events the filters do not pass, and finds what waits in a large backlog", async () => {
-    const { sql } = service.db;
-    const id = await environmentId(sql, "app", "live");
+    const { sql } = api;
+    const id = await api.environmentId("live");
     await sql`delete from svc.events where environment_id = ${id}`;
     // A backlog of history: newer ones were evaluated, and among the newest one waits.
     await sql`
@@ -132,9 +104,8 @@ describe("GET /projects/:project/events", () => {
     await sql`
       insert into svc.inbox (environment_id, customer_id, seq)
       select ${id}, 'c' || n % 7, n from generate_series(1, 7000) as n where n <= 2500 or n = 6999`;
-    const first = (await get("/events?env=live&status=pending&limit=10")).body as Page;
-    expect(first.data.map(({ id }) => id)).toEqual(["evt_0000000000001b57"]);
-    expect(first.nextCursor).not.toBeNull();
+    const first = await page("env=live&status=pending&limit=10");
+    expect(first).toMatchObject({ data: [{ id: "evt_0000000000001b57" }], nextCursor: TEXT });
     expect(await pages("env=live&status=pending&limit=200")).toHaveLength(2501);
     expect(await pages("env=live&status=processed&limit=200")).toHaveLength(4499);
     expect(await pages("env=live&status=pending&limit=200&customer=c1")).toHaveLength(358);

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Journey } from "../../../src/model/snapshot/types.js";
-import { environmentId, envelope, snapshot, startService, type Actor, type Service } from "../../support/service.js";
+import { snapshot } from "../../support/service.js";
+import { refused, useApi } from "./support/api.js";
 
-let service: Service;
-let owner: Actor;
-const get = (path: string) => service.request("GET", `/projects/app/customers/${path}`, { by: owner });
+const api = useApi();
+const read = <T>(path: string) => api.read<T>(`/customers/${path}`);
 
 const login = { kind: "count", of: { event: "login" }, operator: "gte", value: 1 } as const;
 const journey = (id: string, steps: string[], more: Partial<Journey> = {}): Journey => ({
@@ -16,20 +16,13 @@ const journey = (id: string, steps: string[], more: Partial<Journey> = {}): Jour
 const done = (at: string, by: string) => ({ completedAt: `2026-03-${at}`, triggeredBy: by });
 
 beforeAll(async () => {
-  service = await startService();
-  owner = await service.owner("acme");
-  await service.request("POST", "/projects", { by: owner, body: { name: "App", slug: "app" } });
   const journeys = [
     journey("onboarding", ["look", "try", "invite", "buy"], { repeat: true }),
     journey("other", ["one"]),
   ];
-  const deployed = await service.request("POST", "/projects/app/config-versions", {
-    by: owner,
-    body: { snapshot: snapshot({ journeys }) },
-  });
-  expect(deployed.status).toBe(201);
-  const { sql } = service.db;
-  const id = await environmentId(sql, "app", "test");
+  expect(await api.post("/config-versions", { snapshot: snapshot({ journeys }) })).toMatchObject({ status: 201 });
+  const { sql } = api;
+  const id = await api.environmentId();
   await sql`
     insert into svc.customers (environment_id, customer_id, created_at, config_version)
     values (${id}, 'ann', '2026-01-01Z', 1), (${id}, 'bob', '2026-01-01Z', null), (${id}, 'cy', '2026-01-01Z', 1)`;
@@ -48,128 +41,62 @@ beforeAll(async () => {
         '2026-03-10Z', null, null),
       (${id}, 'cy', 'retired', 1, 'active', 'a', '{}', '2026-03-10Z', null, null)`;
 });
-afterAll(() => service.stop());
+
+/** A step as it is shown: when it was done and by what, and how long that took; or not yet. */
+const step = (stepId: string, at?: string, triggeredBy?: string, fromStart?: number, fromPrevious?: number) => ({
+  ...{ stepId, completedAt: at === undefined ? null : `2026-03-${at}`, triggeredBy: triggeredBy ?? null },
+  ...{ secondsFromStart: fromStart ?? null, secondsFromPrevious: fromPrevious ?? null },
+});
 
 describe("GET /projects/:project/customers/:customerId/journeys/:journeyId", () => {
   it("says how long each step took, since when the customer stands where it does, and how earlier runs went", async () => {
-    const reply = await get("ann/journeys/onboarding");
-    expect(reply.status).toBe(200);
-    const { secondsOnCurrentStep, ...rest } = reply.body as { secondsOnCurrentStep: number };
+    const { secondsOnCurrentStep, ...rest } = await read<{ secondsOnCurrentStep: number }>("ann/journeys/onboarding");
     expect(secondsOnCurrentStep).toBeGreaterThan((Date.now() - Date.parse("2026-03-10T00:01:00Z")) / 1000);
     expect(secondsOnCurrentStep).toBeLessThanOrEqual((Date.now() - Date.parse("2026-03-10T00:00:10Z")) / 1000);
     expect(rest).toEqual({
-      customerId: "ann",
-      journeyId: "onboarding",
-      status: "active",
-      currentStep: "try",
-      currentStepSince: "2026-03-10T00:00:10.000Z",
-      run: 3,
-      startedAt: "2026-03-10T00:00:00.000Z",
-      completedAt: null,
-      expiredAt: null,
+      ...{ customerId: "ann", journeyId: "onboarding", status: "active", run: 3 },
+      ...{ currentStep: "try", currentStepSince: "2026-03-10T00:00:10.000Z" },
+      ...{ startedAt: "2026-03-10T00:00:00.000Z", completedAt: null, expiredAt: null },
       steps: [
-        {
-          stepId: "look",
-          completedAt: "2026-03-10T00:00:10.000Z",
-          triggeredBy: "evt_2",
-          secondsFromStart: 10,
-          secondsFromPrevious: 10,
-        },
-        { stepId: "try", completedAt: null, triggeredBy: null, secondsFromStart: null, secondsFromPrevious: null },
-        {
-          stepId: "invite",
-          completedAt: "2026-03-10T00:00:30.000Z",
-          triggeredBy: "evt_4",
-          secondsFromStart: 30,
-          secondsFromPrevious: 18,
-        },
-        { stepId: "buy", completedAt: null, triggeredBy: null, secondsFromStart: null, secondsFromPrevious: null },
-        {
-          stepId: "survey",
-          completedAt: "2026-03-10T00:00:12.000Z",
-          triggeredBy: "evt_3",
-          secondsFromStart: 12,
-          secondsFromPrevious: 2,
-        },
+        step("look", "10T00:00:10.000Z", "evt_2", 10, 10),
+        step("try"),
+        step("invite", "10T00:00:30.000Z", "evt_4", 30, 18),
+        step("buy"),
+        step("survey", "10T00:00:12.000Z", "evt_3", 12, 2),
       ],
       earlierRuns: [
         {
-          run: 2,
-          status: "complete",
-          currentStep: "buy",
-          startedAt: "2026-03-01T00:00:00.000Z",
-          completedAt: "2026-03-01T00:01:00.000Z",
-          expiredAt: null,
+          ...{ run: 2, status: "complete", currentStep: "buy" },
+          ...{ startedAt: "2026-03-01T00:00:00.000Z", completedAt: "2026-03-01T00:01:00.000Z", expiredAt: null },
           steps: [
-            {
-              stepId: "look",
-              completedAt: "2026-03-01T00:00:05.500Z",
-              triggeredBy: "evt_1",
-              secondsFromStart: 5.5,
-              secondsFromPrevious: 5.5,
-            },
-            {
-              stepId: "buy",
-              completedAt: "2026-03-01T00:01:00.000Z",
-              triggeredBy: "timer",
-              secondsFromStart: 60,
-              secondsFromPrevious: 54.5,
-            },
+            step("look", "01T00:00:05.500Z", "evt_1", 5.5, 5.5),
+            step("buy", "01T00:01:00.000Z", "timer", 60, 54.5),
           ],
         },
         {
-          run: 1,
-          status: "expired",
-          currentStep: "look",
-          startedAt: "2026-02-01T00:00:00.000Z",
-          completedAt: null,
-          expiredAt: "2026-02-08T00:00:00.000Z",
-          steps: [],
+          ...{ run: 1, status: "expired", currentStep: "look", steps: [] },
+          ...{ startedAt: "2026-02-01T00:00:00.000Z", completedAt: null, expiredAt: "2026-02-08T00:00:00.000Z" },
         },
       ],
     });
   });
 
   it.each(["ann", "bob"])("knows a journey of the configuration that %s did not start", async (customerId) => {
-    const reply = await get(`${customerId}/journeys/other`);
-    expect(reply.status).toBe(200);
-    expect(reply.body).toEqual({
-      customerId,
-      journeyId: "other",
-      status: "not_started",
-      currentStep: null,
-      currentStepSince: null,
-      secondsOnCurrentStep: null,
-      run: null,
-      startedAt: null,
-      completedAt: null,
-      expiredAt: null,
-      steps: [
-        { stepId: "one", completedAt: null, triggeredBy: null, secondsFromStart: null, secondsFromPrevious: null },
-      ],
-      earlierRuns: [],
+    expect(await read(`${customerId}/journeys/other`)).toEqual({
+      ...{ customerId, journeyId: "other", status: "not_started", run: null },
+      ...{ currentStep: null, currentStepSince: null, secondsOnCurrentStep: null },
+      ...{ startedAt: null, completedAt: null, expiredAt: null, steps: [step("one")], earlierRuns: [] },
     });
   });
 
   it("knows a journey that was started and is no longer in the configuration", async () => {
-    expect(await get("cy/journeys/retired")).toMatchObject({
-      status: 200,
-      body: { status: "active", currentStep: "a", currentStepSince: "2026-03-10T00:00:00.000Z", steps: [] },
-    });
+    const stands = { status: "active", currentStep: "a", currentStepSince: "2026-03-10T00:00:00.000Z", steps: [] };
+    expect(await read("cy/journeys/retired")).toMatchObject(stands);
   });
 
-  it("answers JOURNEY_NOT_FOUND for one that is neither", async () => {
-    for (const path of ["ann/journeys/retired", `bob/journeys/${"x".repeat(300)}`]) {
-      const reply = await get(path);
-      const name = path.includes("retired") ? "retired" : "x".repeat(256);
-      expect(reply.status).toBe(404);
-      expect(reply.body).toEqual(
-        envelope("JOURNEY_NOT_FOUND", `There is no journey "${name}" for this customer.`, {
-          reason:
-            "The customer never started it, and it is not in the configuration that the customer was evaluated under.",
-          fix: "Check the id and the environment; the state of the customer lists the journeys that it started.",
-        }),
-      );
-    }
+  it.each(["ann/journeys/retired", `bob/journeys/${"x".repeat(300)}`])("knows no other: %s", async (path) => {
+    const message = `There is no journey "${path.slice("ann/journeys/".length).slice(0, 256)}" for this customer.`;
+    const expected = refused(404, "JOURNEY_NOT_FOUND", { message });
+    expect(await api.get(`/customers/${path}`)).toMatchObject(expected);
   });
 });

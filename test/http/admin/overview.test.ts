@@ -1,41 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { environmentId, snapshot, startService, type Actor, type Service } from "../../support/service.js";
+import { describe, expect, it } from "vitest";
+import { snapshot } from "../../support/service.js";
+import { useApi } from "./support/api.js";
 
-let service: Service;
-let owner: Actor;
-beforeAll(async () => {
-  service = await startService();
-  owner = await service.owner("acme");
-  await service.request("POST", "/projects", { by: owner, body: { name: "App", slug: "app" } });
-});
-afterAll(() => service.stop());
-
-const overview = async () => {
-  const reply = await service.request("GET", "/projects/app/overview?env=test", { by: owner });
-  expect(reply.status).toBe(200);
-  return reply.body;
-};
+const api = useApi();
+const overview = () => api.read("/overview?env=test");
 
 describe("GET /projects/:project/overview", () => {
   it("is all zero before anything happened", async () => {
     expect(await overview()).toEqual({
-      environment: "test",
-      configVersion: null,
-      customers: 0,
-      customersDue: 0,
-      customersSetAside: 0,
-      events: { accepted: 0, pending: 0, ahead: 0 },
-      lifecycle: [],
-      segments: [],
+      ...{ environment: "test", configVersion: null, customers: 0, customersDue: 0, customersSetAside: 0 },
+      ...{ events: { accepted: 0, pending: 0, ahead: 0 }, lifecycle: [], segments: [], emissions: {} },
       webhooks: { delivered: 0, pending: 0, failed: 0 },
-      emissions: {},
     });
   });
 
   it("counts everything, the funnel in the author's order and by the present history", async () => {
-    await service.request("POST", "/projects/app/config-versions", { by: owner, body: { snapshot: snapshot() } });
-    const { sql } = service.db;
-    const id = await environmentId(sql, "app", "test");
+    await api.post("/config-versions", { snapshot: snapshot() });
+    const { sql } = api;
+    const id = await api.environmentId();
     await sql`insert into svc.ingest_batches (environment_id, batch_seq, batch_id, accepted_at, tracked, identified, late)
       values (${id}, 1, gen_random_uuid(), now(), 7, 2, false), (${id}, 2, gen_random_uuid(), now(), 1, 0, true)`;
     await sql`insert into svc.inbox (environment_id, customer_id, seq, not_before)
@@ -66,11 +48,7 @@ describe("GET /projects/:project/overview", () => {
         (${id}, 'whk_1', 3, 'failed', now()), (${id}, 'whk_1', 4, 'pending', null)`;
 
     expect(await overview()).toEqual({
-      environment: "test",
-      configVersion: "v1",
-      customers: 5,
-      customersDue: 2,
-      customersSetAside: 1,
+      ...{ environment: "test", configVersion: "v1", customers: 5, customersDue: 2, customersSetAside: 1 },
       events: { accepted: 8, pending: 3, ahead: 1 },
       lifecycle: [
         { state: "new", customers: 1, everEntered: 2 },

@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { environmentId, startService, type Actor, type Service } from "../../support/service.js";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { useApi } from "./support/api.js";
 
 const AT = "2026-03-01T10:00:00.000Z";
 
-let service: Service;
-let owner: Actor;
+const api = useApi();
 let id: number;
-
 beforeAll(async () => {
-  service = await startService();
-  owner = await service.owner("acme");
-  await service.request("POST", "/projects", { by: owner, body: { name: "App", slug: "app" } });
-  id = await environmentId(service.db.sql, "app", "test");
+  id = await api.environmentId();
 });
-afterAll(() => service.stop());
 
 beforeEach(async () => {
-  const { sql } = service.db;
+  const { sql } = api;
   await sql`truncate svc.customers, svc.inbox`;
   await sql`delete from graphile_worker._private_jobs`;
   await sql`
@@ -29,22 +23,23 @@ beforeEach(async () => {
       (${id}, 'well', 1027, '2999-01-01Z'), (${id}, 'well', 1028, null), (${id + 1}, 'a', 1029, 'infinity')`;
 });
 
-const post = (path: string, by = owner) => service.request("POST", `/projects/app/customers${path}`, { by, body: {} });
-const get = (path: string) => service.request("GET", `/projects/app/customers${path}`, { by: owner });
+const post = (path: string) => api.post(`/customers${path}`);
+const get = (path: string) => api.get(`/customers${path}`);
 
 /** Whose evaluation is given up, and whose operations are out of its way. */
 async function given(): Promise<{ setAside: string[]; held: string[]; jobs: number[] }> {
-  const { sql } = service.db;
-  const name = (row: { environment_id: number; customer_id: string }) =>
-    `${row.environment_id === id ? "test" : "live"} ${row.customer_id}`;
-  const setAside = await sql<{ environment_id: number; customer_id: string }[]>`
-    select environment_id, customer_id from svc.customers where set_aside_at is not null or set_aside_error is not null
-    order by environment_id, customer_id`;
-  const held = await sql<{ environment_id: number; customer_id: string }[]>`
-    select distinct environment_id, customer_id from svc.inbox where not_before = 'infinity' order by environment_id, customer_id`;
+  const { sql } = api;
+  type Row = { environment: number; customer: string };
+  const names = (rows: Row[]) =>
+    rows.map(({ environment, customer }) => `${environment === id ? "test" : "live"} ${customer}`);
+  const setAside = await sql<Row[]>`
+    select environment_id as environment, customer_id as customer from svc.customers
+    where set_aside_at is not null or set_aside_error is not null order by 1, 2`;
+  const held = await sql<Row[]>`
+    select distinct environment_id as environment, customer_id as customer from svc.inbox where not_before = 'infinity' order by 1, 2`;
   const jobs = await sql<{ environment: number }[]>`
     select (payload ->> 'environmentId')::integer as environment from graphile_worker._private_jobs`;
-  return { setAside: setAside.map(name), held: held.map(name), jobs: jobs.map(({ environment }) => environment - id) };
+  return { setAside: names(setAside), held: names(held), jobs: jobs.map(({ environment }) => environment - id) };
 }
 
 describe("POST /projects/:project/customers/:customerId/release", () => {
@@ -68,7 +63,7 @@ describe("POST /projects/:project/customers/release", () => {
 
   it("leaves events that lie ahead of a customer that was not set aside where they are", async () => {
     await post("/release");
-    const [row] = await service.db.sql`select not_before from svc.inbox where environment_id = ${id} and seq = 1027`;
+    const [row] = await api.sql`select not_before from svc.inbox where environment_id = ${id} and seq = 1027`;
     expect(row).toEqual({ not_before: new Date("2999-01-01T00:00:00Z") });
   });
 });

@@ -1,35 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { environmentId, startService, type Actor, type Service } from "../../support/service.js";
+import { beforeAll, describe, expect, it } from "vitest";
+import { TEXT, useApi } from "./support/api.js";
 
-let service: Service;
-let owner: Actor;
-const get = (path: string) => service.request("GET", `/projects/app${path}`, { by: owner });
-
-interface Page {
-  data: { triggeredBy: string }[];
-  nextCursor: string | null;
-}
-
+const api = useApi();
+const { read, readAll } = api;
+const list = (query: string) => read(`/rule-executions?${query}`);
 /** What triggered the executions of all pages: it names them here. */
-const pages = async (query: string): Promise<string[]> => {
-  const seen: string[] = [];
-  let cursor = "";
-  do {
-    const reply = await get(`/rule-executions?${query}${cursor}`);
-    expect(reply.status).toBe(200);
-    const page = reply.body as Page;
-    seen.push(...page.data.map(({ triggeredBy }) => triggeredBy.replace("event:", "")));
-    cursor = page.nextCursor === null ? "" : `&cursor=${page.nextCursor}`;
-  } while (cursor !== "");
-  return seen;
-};
+const pages = async (query: string) =>
+  (await readAll<{ triggeredBy: string }>(`/rule-executions?${query}`)).items.map(({ triggeredBy }) =>
+    triggeredBy.replace("event:", ""),
+  );
 
 beforeAll(async () => {
-  service = await startService();
-  owner = await service.owner("acme");
-  await service.request("POST", "/projects", { by: owner, body: { name: "App", slug: "app" } });
-  const { sql } = service.db;
-  const id = await environmentId(sql, "app", "test");
+  const { sql } = api;
+  const id = await api.environmentId();
   await sql`
     insert into svc.customers (environment_id, customer_id, created_at, generation)
     values (${id}, 'ann', now(), 0), (${id}, 'bob', now(), 2), (${id}, 'dan', now(), 1)`;
@@ -53,50 +36,30 @@ beforeAll(async () => {
       (${id}, 'dan', 'nudge', 'pass', 'event:i', '{}', '{}', null, '2026-03-03Z', 'event', null, 1, 0),
       (${id}, 'dan', 'greet', 'error', 'event:j', '{}', '{}', 'no', '2026-03-05Z', 'event', null, 1, 0)`;
 });
-afterAll(() => service.stop());
 
 describe("GET /projects/:project/rule-executions", () => {
-  const RULE_EXECUTION = {
-    customerId: "ann",
-    ruleId: "nudge",
-    result: "pass",
-    triggeredBy: "event:a",
-    executedAt: "2026-03-01T00:00:00.000Z",
-    cause: { type: "event", id: "evt_0000000000000400" },
-    configVersion: "v1",
-    error: null,
-  };
+  const of = (execution: object) => ({ data: [execution], nextCursor: null });
 
   it("shows what came of a rule, with detail also why", async () => {
-    expect((await get("/rule-executions?customer=ann&result=pass")).body).toEqual({
-      data: [RULE_EXECUTION],
-      nextCursor: null,
-    });
-    expect((await get("/rule-executions?customer=ann&result=pass&detail=true")).body).toEqual({
-      data: [
-        {
-          ...RULE_EXECUTION,
-          conditions: { kind: "all", holds: true },
-          action: { type: "emit", event: "nudged" },
-        },
-      ],
-      nextCursor: null,
-    });
-    expect((await get("/rule-executions?result=error&detail=false")).body).toEqual({
-      data: [
-        {
-          ...RULE_EXECUTION,
-          ruleId: "greet",
-          result: "error",
-          triggeredBy: "event:d",
-          executedAt: "2026-02-01T00:00:00.000Z",
-          cause: { type: "event", id: null },
-          configVersion: null,
-          error: "unknown segment",
-        },
-      ],
-      nextCursor: null,
-    });
+    const passed = {
+      ...{
+        customerId: "ann",
+        ruleId: "nudge",
+        result: "pass",
+        triggeredBy: "event:a",
+        error: null,
+        configVersion: "v1",
+      },
+      ...{ executedAt: "2026-03-01T00:00:00.000Z", cause: { type: "event", id: "evt_0000000000000400" } },
+    };
+    expect(await list("customer=ann&result=pass")).toEqual(of(passed));
+    const why = { conditions: { kind: "all", holds: true }, action: { type: "emit", event: "nudged" } };
+    expect(await list("customer=ann&result=pass&detail=true")).toEqual(of({ ...passed, ...why }));
+    const failed = {
+      ...{ customerId: "ann", ruleId: "greet", result: "error", triggeredBy: "event:d", error: "unknown segment" },
+      ...{ executedAt: "2026-02-01T00:00:00.000Z", cause: { type: "event", id: null }, configVersion: null },
+    };
+    expect(await list("result=error&detail=false")).toEqual(of(failed));
   });
 
   it.each([
@@ -123,8 +86,8 @@ describe("GET /projects/:project/rule-executions", () => {
   });
 
   it("goes on past a page whose executions are all of a former history", async () => {
-    const { sql } = service.db;
-    const id = await environmentId(sql, "app", "live");
+    const { sql } = api;
+    const id = await api.environmentId("live");
     await sql`insert into svc.customers (environment_id, customer_id, created_at, generation) values (${id}, 'cy', now(), 1)`;
     await sql`
       insert into svc.rule_executions (
@@ -133,9 +96,7 @@ describe("GET /projects/:project/rule-executions", () => {
       select ${id}, 'cy', 'nudge', (array['pass', 'fail'])[1 + n % 2], 'event:' || n, '{}', '{}', '2026-01-01Z'::timestamptz + n * interval '1 s', 'job',
         case when n <= 3 then 1 else 0 end
       from generate_series(1, 5000) as n`;
-    const first = (await get("/rule-executions?env=live")).body as Page;
-    expect(first.data).toEqual([]);
-    expect(first.nextCursor).not.toBeNull();
+    expect(await list("env=live")).toEqual({ data: [], nextCursor: TEXT });
     expect(await pages("env=live")).toEqual(["3", "2", "1"]);
     expect(await pages("env=live&result=fail&rule=nudge")).toEqual(["3", "1"]);
     expect(await pages("env=live&customer=cy")).toEqual(["3", "2", "1"]);

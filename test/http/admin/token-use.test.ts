@@ -1,33 +1,32 @@
 import { EventEmitter } from "node:events";
 import type { Context } from "koa";
 import type { Sql } from "postgres";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { TokenUse } from "../../../src/http/admin/token-use.js";
 import { capturedLog } from "../../support/captured-log.js";
-import { startService, type Actor, type Service } from "../../support/service.js";
+import type { Actor } from "../../support/service.js";
+import { useApi } from "./support/api.js";
 
-let service: Service;
-beforeAll(async () => void (service = await startService()));
-afterAll(() => service.stop());
+const api = useApi("none");
 
 const lastUsed = async ({ organizationId }: Actor) => {
-  const [row] = await service.db.sql<[{ at: Date | null }]>`
+  const [row] = await api.sql<[{ at: Date | null }]>`
     select last_used_at as at from iam.access_tokens where organization_id = ${organizationId}`;
   return row.at;
 };
 
 it("a successful request counts as a use of its token, a refused one does not", async () => {
-  const by = await service.owner("used");
-  expect((await service.request("GET", "/projects/none/overview", { by })).status).toBe(404);
+  const by = await api.service.owner("used");
+  expect((await api.service.request("GET", "/projects/none/overview", { by })).status).toBe(404);
   expect(await lastUsed(by)).toBeNull();
-  expect((await service.request("GET", "/whoami", { by })).status).toBe(200);
+  expect((await api.service.request("GET", "/whoami", { by })).status).toBe(200);
   await expect.poll(() => lastUsed(by)).toBeInstanceOf(Date);
 });
 
 it("the database writes a token's row at most once in five minutes", async () => {
-  const by = await service.owner("seldom");
-  const { sql } = service.db;
+  const by = await api.service.owner("seldom");
+  const { sql } = api;
   const touch = async (ago: string) => {
     const [row] = await sql<[{ hash: Buffer; before: string }]>`
       update iam.access_tokens set last_used_at = now() - ${ago}::interval
@@ -51,7 +50,7 @@ function counted(sql: Sql, rememberedMax: number) {
     return res;
   };
   const use = async (by: Actor) => {
-    await service.db.sql`
+    await api.sql`
       update iam.access_tokens set last_used_at = null where organization_id = ${by.organizationId}`;
     const res = await answer(by);
     await sql`select`;
@@ -64,12 +63,12 @@ function counted(sql: Sql, rememberedMax: number) {
   return { answer, use, lines };
 }
 
-const connectAs = () => connect(service.db.url, { max: 1, applicationName: "svc test", role: "svc_http" });
+const connectAs = () => connect(api.service.db.url, { max: 1, applicationName: "svc test", role: "svc_http" });
 
 it("a process tells of a token once in a while, after the answer, and remembers no more than so many", async () => {
-  const a = await service.owner("a");
-  const b = await service.owner("b");
-  const c = await service.owner("c");
+  const a = await api.service.owner("a");
+  const b = await api.service.owner("b");
+  const c = await api.service.owner("c");
   const sql = connectAs();
   const { use } = counted(sql, 2);
   expect([await use(a), await use(a), await use(b), await use(a)]).toEqual([true, false, true, false]);
@@ -79,7 +78,7 @@ it("a process tells of a token once in a while, after the answer, and remembers 
 });
 
 it("a use that could not be noted is in the log, without the token", async () => {
-  const by = await service.owner("away");
+  const by = await api.service.owner("away");
   const sql = connectAs();
   await sql.end();
   const { answer, lines } = counted(sql, 2);
