@@ -1,30 +1,48 @@
+import type { Sql } from "postgres";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { recordAttempts } from "../../../src/db/api/webhooks.js";
 import { startWorker } from "../../../src/tasks/worker.js";
 import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";
-import { environmentId, envelope, snapshot } from "../../support/service.js";
+import { environmentId, snapshot } from "../../support/service.js";
 import { claim } from "../../webhooks/support/fixtures.js";
 import { runLog } from "../../support/run-log.js";
+import { refused } from "./support/api.js";
 
 let fixture: SpecFixture;
+let sql: Sql;
 let environment: number;
+const lines: string[] = [];
 const erase = (customer: string) => fixture.admin("DELETE", `/projects/app/customers/${encodeURIComponent(customer)}`);
+const erased = (counts: object) => ({ status: 200, body: { erased: counts } });
 const login = (customerId: string, more: object = {}) => ({
-  customerId,
-  event: "login",
-  properties: { seats: 1 },
+  ...{ customerId, event: "login", properties: { seats: 1 } },
   ...more,
 });
+/** Customers who have logged in. */
+const evaluated = async (...customers: string[]) => {
+  await fixture.batch(customers.map((customer) => login(customer)));
+  await fixture.evaluate();
+};
 
 beforeAll(async () => {
-  fixture = await startSpec();
-  environment = await environmentId(fixture.service.db.sql, "app", "test");
+  const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(line) });
+  fixture = await startSpec({ log });
+  sql = fixture.service.db.sql;
+  environment = await environmentId(sql, "app", "test");
   await fixture.deploy(snapshot({ strictSchema: false }));
 });
-afterEach(() => fixture.service.db.sql`truncate svc.recomputes, svc.recompute_customers`);
+afterEach(() => sql`truncate svc.recomputes, svc.recompute_customers`);
 afterAll(() => fixture.service.stop());
+
+/** Resolves once a call of a function waits for a lock. */
+async function waits(name: string): Promise<void> {
+  const waiting = () => sql`
+    select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like ${`%svc_api.${name}%`}`;
+  await expect.poll(async () => (await waiting()).length).toBe(1);
+}
 
 it("erases a customer, answers how much that was, and leaves who did it on record without the customer's id", async () => {
   await fixture.batch([
@@ -33,51 +51,19 @@ it("erases a customer, answers how much that was, and leaves who did it on recor
     { type: "identify", customerId: "ann", traits: { plan: "pro" } },
   ]);
   await fixture.evaluate();
-  const erased = {
-    events: 2,
-    identifies: 1,
-    pending: 0,
-    idempotencyKeys: 1,
-    transitions: 2,
-    blockedTransitions: 0,
-    memberships: 1,
-    journeyRuns: 0,
-    healthScores: 0,
-    ruleExecutions: 0,
-    signals: 0,
-    emissions: 3,
-    deliveries: 0,
-    deliveryAttempts: 0,
-    recomputes: 0,
-    recomputeResults: 0,
+  const counts = {
+    ...{ events: 2, identifies: 1, pending: 0, idempotencyKeys: 1, transitions: 2, blockedTransitions: 0 },
+    ...{ memberships: 1, journeyRuns: 0, healthScores: 0, ruleExecutions: 0, signals: 0, emissions: 3 },
+    ...{ deliveries: 0, deliveryAttempts: 0, recomputes: 0, recomputeResults: 0 },
   };
-  const reply = await erase("ann");
-  expect({ status: reply.status, body: reply.body }).toEqual({ status: 200, body: { erased } });
-  expect(
-    await fixture.service.db.sql`
-      select actor, project, environment, target, details, request_id from iam.audit_log where action = 'customer.erased'`,
-  ).toEqual([
-    {
-      actor: "owner@acme.example",
-      project: "app",
-      environment: "test",
-      target: null,
-      details: erased,
-      request_id: "req",
-    },
-  ]);
-});
-
-it("does not know a customer that was erased, or that never was", async () => {
-  for (const customer of ["ann", "nobody"]) {
-    const reply = await erase(customer);
-    expect(reply.status).toBe(404);
-    expect(reply.body).toEqual(
-      envelope("CUSTOMER_NOT_FOUND", `There is no customer "${customer}" in this environment.`, {
-        reason: "A customer exists from the evaluation of its first operation on.",
-      }),
-    );
-  }
+  expect(await erase("ann")).toMatchObject(erased(counts));
+  const entries = await sql`
+    select actor, project, environment, target, details, request_id from iam.audit_log where action = 'customer.erased'`;
+  const who = { actor: "owner@acme.example", request_id: "req" };
+  expect([...entries]).toEqual([{ ...who, project: "app", environment: "test", target: null, details: counts }]);
+  // What was erased is not known any more, nor is who never was.
+  for (const customer of ["ann", "nobody"])
+    expect(await erase(customer)).toMatchObject(refused(404, "CUSTOMER_NOT_FOUND"));
 });
 
 it("an idempotency key of an erased customer is new", async () => {
@@ -91,7 +77,6 @@ it("an idempotency key of an erased customer is new", async () => {
 });
 
 it("a key that is erased while it is looked at is stored again with its event", async () => {
-  const { sql } = fixture.service.db;
   await fixture.single(login("ann", { idempotencyKey: "a" }));
   let sent: Promise<unknown> = Promise.resolve();
   await sql
@@ -99,14 +84,7 @@ it("a key that is erased while it is looked at is stored again with its event", 
       // The call finds "a" taken, and then waits for this one.
       await tx`insert into svc.idempotency_keys values (${environment}, 'b', 1, 1, now())`;
       sent = fixture.batch([login("ann", { idempotencyKey: "a" }), login("ann", { idempotencyKey: "b" })]);
-      await expect
-        .poll(async () => {
-          const rows = await sql`
-            select from pg_stat_activity
-            where datname = current_database() and wait_event_type = 'Lock' and query like '%svc_api.ingest%'`;
-          return rows.length;
-        })
-        .toBe(1);
+      await waits("ingest");
       await erase("ann");
       throw new Error("rolled back");
     })
@@ -122,23 +100,14 @@ it("a key that is erased while it is looked at is stored again with its event", 
 });
 
 it("a delivery that is under way is recorded nowhere, and harms no other", async () => {
-  const { sql } = fixture.service.db;
   await sql`
     insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
     values (${environment}, 'whk_1', 'https://receiver.example/hook', '{customer.active}', '')`;
-  await fixture.batch([login("dora"), login("emil")]);
-  await fixture.evaluate();
+  await evaluated("dora", "emil");
   const claimed = await claim(sql, "w", 10);
-  const attempts = claimed.map((delivery) => ({
-    ...delivery,
-    attemptedAt: new Date().toISOString(),
-    latencyMs: 1,
-    statusCode: 200,
-    error: null,
-    response: "dora was here",
-    retryAfterSeconds: null,
-  }));
-  expect((await erase("dora")).body).toMatchObject({ erased: { deliveries: 1, emissions: 2 } });
+  const outcome = { latencyMs: 1, statusCode: 200, error: null, response: "dora was here", retryAfterSeconds: null };
+  const attempts = claimed.map((delivery) => ({ ...delivery, attemptedAt: new Date().toISOString(), ...outcome }));
+  expect(await erase("dora")).toMatchObject(erased({ deliveries: 1, emissions: 2 }));
   await recordAttempts(sql, attempts);
   const recorded = await sql`
     select m.customer_id, d.status, d.attempts, a.attempt
@@ -150,7 +119,6 @@ it("a delivery that is under way is recorded nowhere, and harms no other", async
 });
 
 it("what is kept of schema violations forgets the customer's operations", async () => {
-  const { sql } = fixture.service.db;
   const violations = () => sql`select path, operations, last_seq from svc.schema_violations order by path`;
   await fixture.batch([
     login("gil", { properties: { seats: 1, gil: 1 } }),
@@ -166,7 +134,6 @@ it("what is kept of schema violations forgets the customer's operations", async 
 
 /** Adds a recompute, of all customers unless `customer_id` says otherwise, and a result of it for each of these customers. */
 async function recompute(id: string, columns: object, customers: readonly string[] = []): Promise<void> {
-  const { sql } = fixture.service.db;
   const row = { environment_id: environment, recompute_id: id, kind: "recompute", requested_by: "a@b", ...columns };
   await sql`insert into svc.recomputes ${sql({ pinned_at: new Date(), ...row })}`;
   await sql`
@@ -178,15 +145,13 @@ const DEAD = { status: "dead_letter", finished_at: new Date(), error: "no" };
 
 /** Recomputes with the customer that each has come as far as, or is for. */
 async function recomputes(): Promise<unknown> {
-  const rows = await fixture.service.db.sql`
+  const rows = await sql`
     select recompute_id, coalesce(customer_id, last_customer_id) as customer from svc.recomputes order by recompute_id`;
   return Object.fromEntries(rows.map((row) => [row["recompute_id"], row["customer"]]));
 }
 
 it("recomputes forget the customer: those of it alone are gone, others go on after the one before it", async () => {
-  const { sql } = fixture.service.db;
-  await fixture.batch([login("person a"), login("person b"), login("person c")]);
-  await fixture.evaluate();
+  await evaluated("person a", "person b", "person c");
   const two = ["person b", "person c"];
   await recompute("rec_own_completed", { ...COMPLETED, customer_id: "person b" }, ["person b"]);
   await recompute("rec_own_dry", { ...COMPLETED, kind: "dry_run", customer_id: "person b" });
@@ -198,14 +163,10 @@ it("recomputes forget the customer: those of it alone are gone, others go on aft
   await recompute("rec_dead", { ...DEAD, last_customer_id: "person b" }, two);
   await recompute("rec_further", { ...DEAD, last_customer_id: "person c" }, two);
   await recompute("rec_queued", { status: "queued" });
-  expect((await erase("person b")).body).toMatchObject({ erased: { recomputes: 4, recomputeResults: 5 } });
+  expect(await erase("person b")).toMatchObject(erased({ recomputes: 4, recomputeResults: 5 }));
   expect(await recomputes()).toEqual({
-    rec_completed: null,
-    rec_dead: "person a",
-    rec_further: "person c",
-    rec_other: "person c",
-    rec_queued: null,
-    rec_running: "person a",
+    ...{ rec_completed: null, rec_dead: "person a", rec_further: "person c" },
+    ...{ rec_other: "person c", rec_queued: null, rec_running: "person a" },
   });
   const results = await sql`select recompute_id, customer_id from svc.recompute_customers order by 1`;
   expect(results.map((row) => row["customer_id"] as string)).toEqual(Array(4).fill("person c"));
@@ -234,79 +195,63 @@ it("a recompute that has come as far as the first customer begins anew when that
 
 it("erases that a recompute was asked for of somebody who is not there", async () => {
   await recompute("rec_queued", { status: "queued", customer_id: "nobody" });
-  expect(await erase("nobody")).toMatchObject({ status: 200, body: { erased: { events: 0, recomputes: 1 } } });
+  expect(await erase("nobody")).toMatchObject(erased({ events: 0, recomputes: 1 }));
   expect(await erase("nobody")).toMatchObject({ status: 404 });
-  expect(await fixture.service.db.sql`select from svc.customers where customer_id = 'nobody'`).toHaveLength(0);
+  expect(await sql`select from svc.customers where customer_id = 'nobody'`).toHaveLength(0);
 });
-
-/** Waits until the erasure of a customer, begun meanwhile, waits for a lock. */
-async function erasureWaits(): Promise<void> {
-  const waiting = () => fixture.service.db.sql`
-    select from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock' and query like '%svc_api.erase_customer%'`;
-  await expect.poll(async () => (await waiting()).length).toBe(1);
-}
 
 it.each([
   ["person b", "person a"],
   ["person a", "person b"],
 ])("of two erasures at once, of %s and %s, neither leaves the other's customer as the last one done", async (a, b) => {
-  const { sql } = fixture.service.db;
-  await fixture.batch(["person", "person a", "person b"].map((customer) => login(customer)));
-  await fixture.evaluate();
+  await evaluated("person", "person a", "person b");
   await recompute("rec_dead", { ...DEAD, last_customer_id: "person b" });
   let second: Promise<unknown> = Promise.resolve();
   await sql.begin(async (tx) => {
     await tx`select svc.delete_customer(${environment}, ${a})`;
     second = erase(b);
-    await erasureWaits();
+    await waits("erase_customer");
   });
   expect(await second).toMatchObject({ status: 200 });
   expect(await recomputes()).toEqual({ rec_dead: "person" });
 });
 
 it("what a recompute writes of a customer that is being erased is erased too", async () => {
-  const { sql } = fixture.service.db;
-  await fixture.batch([login("person a"), login("person b")]);
-  await fixture.evaluate();
+  await evaluated("person a", "person b");
   await recompute("rec_running", { status: "running" });
   let erasure: Promise<unknown> = Promise.resolve();
   // As a worker does: the customer's row first, the recompute's last.
   await sql.begin(async (tx) => {
     await tx`select from svc.customers where customer_id = 'person b' for update`;
     erasure = erase("person b");
-    await erasureWaits();
+    await waits("erase_customer");
     await tx`
       insert into svc.recompute_customers (environment_id, recompute_id, customer_id, weight, difference)
       values (${environment}, 'rec_running', 'person b', 1, '{}')`;
     await tx`update svc.recomputes set last_customer_id = 'person b', customers_done = 2`;
   });
-  expect(await erasure).toMatchObject({ status: 200, body: { erased: { recomputeResults: 1 } } });
+  expect(await erasure).toMatchObject(erased({ recomputeResults: 1 }));
   expect(await recomputes()).toEqual({ rec_running: "person a" });
 });
 
 it("no line of the log says who was erased, also where it fails", async () => {
-  const lines: string[] = [];
-  const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(line) });
-  const other = await startSpec({ log });
-  try {
-    await other.batch([login("secret-person")]);
-    const path = "/projects/app/customers/secret-person";
-    expect(await other.admin("DELETE", path)).toMatchObject({ status: 200 });
-    expect(await other.admin("DELETE", path)).toMatchObject({ status: 404 });
-    expect(await other.admin("PUT", path)).toMatchObject({ status: 405 });
-    await other.service.db.sql`alter table svc.signals rename to hidden`;
-    await other.batch([login("secret-person")]);
-    expect(await other.admin("DELETE", path)).toMatchObject({ status: 500 });
-    expect(lines.join("")).toContain("/projects/:project/customers/:customerId");
-    expect(lines.join("")).not.toContain("secret-person");
-  } finally {
-    await other.service.stop();
-  }
+  const path = "/projects/app/customers/secret-person";
+  const statuses: number[] = [];
+  const request = async (method: string) => statuses.push((await fixture.admin(method, path)).status);
+  lines.length = 0;
+  await fixture.batch([login("secret-person")]);
+  for (const method of ["DELETE", "DELETE", "PUT"]) await request(method);
+  await fixture.batch([login("secret-person")]);
+  await sql`alter table svc.signals rename to hidden`;
+  await request("DELETE");
+  await sql`alter table svc.hidden rename to signals`;
+  await request("DELETE");
+  expect(statuses).toEqual([200, 404, 405, 500, 200]);
+  expect(lines.join("")).toContain("/projects/:project/customers/:customerId");
+  expect(lines.join("")).not.toContain("secret-person");
 });
 
 it("who returns while being erased began with the event of the return, although a worker was about to evaluate an erased one", async () => {
-  const { sql } = fixture.service.db;
   await fixture.batch([login("back")]);
   const alone = () => connect(fixture.service.db.url, { max: 1, applicationName: "svc test transaction" });
   const [erasure, evaluation] = [alone(), alone()];
@@ -316,11 +261,8 @@ it("who returns while being erased began with the event of the return, although 
     await evaluation`begin`;
     const [backend] = await evaluation<{ pid: number }[]>`select pg_backend_pid() as pid`;
     const inserted = evaluation`select svc.insert_customers(${environment}, '{back}', 1) as customer`.execute();
-    const waits = async () =>
-      (await sql`select wait_event_type as type from pg_stat_activity where pid = ${backend!.pid}`)[0]![
-        "type"
-      ] as string;
-    await expect.poll(waits).toBe("Lock");
+    const waiting = () => sql`select from pg_stat_activity where pid = ${backend!.pid} and wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await waiting()).length).toBe(1);
     await fixture.batch([login("back")]);
     await erasure`commit`;
     expect(await inserted).toEqual([{ customer: "back" }]);
@@ -336,7 +278,6 @@ it("who returns while being erased began with the event of the return, although 
 });
 
 it("while events come in and a worker evaluates, every event is evaluated and there, or gone without a trace", async () => {
-  const { sql } = fixture.service.db;
   await sql`delete from svc.webhooks`;
   const workerSql = connect(fixture.service.db.url, { max: 8, applicationName: "svc test worker" });
   const worker = await startWorker({
@@ -395,14 +336,8 @@ it("while events come in and a worker evaluates, every event is evaluated and th
   expect(states.map(({ customer }) => customer)).toEqual(customers);
   for (const state of states) expect(state).toEqual({ ...state, remembered: state.kept, created: true });
   // Nothing is about a customer that has no state, and no key stands for an event that is gone.
-  for (const table of [
-    "events",
-    "trait_updates",
-    "inbox",
-    "lifecycle_transitions",
-    "segment_memberships",
-    "emissions",
-  ]) {
+  const tables = ["events", "trait_updates", "inbox", "lifecycle_transitions", "segment_memberships", "emissions"];
+  for (const table of tables) {
     const orphans = sql`
       select from ${sql(`svc.${table}`)} as o
       where o.customer_id like 'busy-%' and not exists (

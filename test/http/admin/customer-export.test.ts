@@ -1,64 +1,75 @@
 import { once } from "node:events";
 import { connect as connectSocket } from "node:net";
 import { text } from "node:stream/consumers";
+import type { Sql } from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { createCustomerWork } from "../../../src/http/admin/work.js";
 import { streamExport } from "../../../src/http/admin/customer-data.js";
 import { hashCredential } from "../../../src/http/request/credentials.js";
+import type { Health } from "../../../src/model/snapshot/types.js";
 import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";
-import { environmentId, envelope, snapshot } from "../../support/service.js";
+import { environmentId, snapshot } from "../../support/service.js";
+import { INSTANT, refused } from "./support/api.js";
 
-const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 const EVENT_ID = expect.stringMatching(/^evt_[0-9a-f]{16}$/) as string;
 const EMISSION_ID = expect.stringMatching(/^emi_[0-9a-f]{16}$/) as string;
 
 let fixture: SpecFixture;
+let sql: Sql;
 let environment: number;
-const get = (customer: string, query = "") =>
-  fixture.admin("GET", `/projects/app/customers/${encodeURIComponent(customer)}/export${query}`);
+const get = (customer: string) =>
+  fixture.admin("GET", `/projects/app/customers/${encodeURIComponent(customer)}/export`);
+const login = (customerId: string, more: object = {}) => ({ customerId, event: "login", ...more });
+const credentials = () => ({
+  ...{ Authorization: `Bearer ${fixture.owner.token}`, "X-Svc-Organization": fixture.owner.organizationId },
+});
+const exportOf = (customer: string, signal?: AbortSignal) =>
+  fetch(`${fixture.service.url}/projects/app/customers/${customer}/export`, {
+    headers: credentials(),
+    ...(signal && { signal }),
+  });
+/** Asks for an export and does not read it. */
+const ignore = (customer: string) => {
+  const socket = connectSocket(Number(new URL(fixture.service.url).port), "127.0.0.1");
+  socket.pause();
+  socket.on("error", () => undefined); // a reset is as good an end
+  const headers = Object.entries({ Host: "localhost", ...credentials() }).map((header) => header.join(": "));
+  socket.write([`GET /projects/app/customers/${customer}/export HTTP/1.1`, ...headers, "", ""].join("\r\n"));
+  return socket;
+};
+/** Sessions in which exports are under way. */
+const exporting = (since = "0") => sql<{ pid: number }[]>`
+  select pid from pg_stat_activity
+  where datname = current_database() and application_name = 'svc test http work' and state <> 'idle'
+    and state_change <= now() - ${since}::interval`;
 
 beforeAll(async () => {
   fixture = await startSpec();
-  environment = await environmentId(fixture.service.db.sql, "app", "test");
-  await fixture.deploy(
-    snapshot({
-      strictSchema: false,
-      health: {
-        components: [
-          {
-            id: "usage",
-            weight: 1,
-            score: { kind: "scale", of: { kind: "count", of: { event: "login" } }, from: 0, to: 1 },
-          },
-        ],
-        bands: [
-          { id: "good", from: 50 },
-          { id: "poor", from: 0 },
-        ],
-      },
-    }),
-  );
+  sql = fixture.service.db.sql;
+  environment = await environmentId(sql, "app", "test");
+  const logins = { kind: "count", of: { event: "login" } } as const;
+  const health: Health = {
+    components: [{ id: "usage", weight: 1, score: { kind: "scale", of: logins, from: 0, to: 1 } }],
+    bands: [
+      { id: "good", from: 50 },
+      { id: "poor", from: 0 },
+    ],
+  };
+  await fixture.deploy(snapshot({ strictSchema: false, health }));
 });
 afterAll(() => fixture.service.stop());
 
 it("holds everything that is known about a customer, in one document", async () => {
-  const { sql } = fixture.service.db;
   await sql`
     insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
     values (${environment}, 'whk_1', 'https://receiver.example/hook', '{customer.*}', '')`;
   await fixture.batch([
-    {
-      customerId: "ann",
-      event: "login",
-      properties: { seats: 3 },
-      timestamp: "2026-03-01T10:00:00Z",
-      idempotencyKey: "k1",
-    },
+    login("ann", { properties: { seats: 3 }, timestamp: "2026-03-01T10:00:00Z", idempotencyKey: "k1" }),
     { type: "identify", customerId: "ann", traits: { plan: "pro" } },
   ]);
   await fixture.evaluate();
-  await fixture.batch([{ customerId: "ann", event: "login" }]);
+  await fixture.batch([login("ann")]);
   await sql`
     insert into svc.recomputes (
       environment_id, recompute_id, kind, customer_id, pinned_at, status, requested_by, requested_at, finished_at, snapshot, hash
@@ -88,14 +99,12 @@ it("holds everything that is known about a customer, in one document", async () 
   expect(reply.headers.get("Content-Type")).toBe("application/json; charset=utf-8");
   expect(reply.headers.get("Content-Disposition")).toBe('attachment; filename="customer-ann.json"');
   expect(reply.headers.get("Cache-Control")).toBe("no-store");
-  const timer = { type: expect.any(String) as string, id: expect.toBeOneOf([null, EVENT_ID]) as null };
+  const cause = { type: expect.any(String) as string, id: expect.toBeOneOf([null, EVENT_ID]) as null };
+  const derived = { at: INSTANT, cause, configVersion: "v1" };
+  const event = { id: EVENT_ID, event: "login", acceptedAt: INSTANT };
   expect(reply.body).toEqual({
-    customerId: "ann",
-    environment: "test",
-    exportedAt: INSTANT,
-    customer: await fixture.customer("ann"),
-    generation: 0,
-    setAside: null,
+    ...{ customerId: "ann", environment: "test", exportedAt: INSTANT, customer: await fixture.customer("ann") },
+    ...{ generation: 0, setAside: null, blockedTransitions: [], journeyRuns: [], ruleExecutions: [], signals: [] },
     evaluation: expect.objectContaining({
       customerId: "ann",
       segments: { paying: { enteredAt: expect.any(Number) as number } },
@@ -103,61 +112,27 @@ it("holds everything that is known about a customer, in one document", async () 
     identifies: [{ acceptedAt: INSTANT, traits: { plan: "pro" }, status: "processed" }],
     events: [
       {
-        id: EVENT_ID,
-        event: "login",
-        properties: { seats: 3 },
-        occurredAt: "2026-03-01T10:00:00.000Z",
-        acceptedAt: INSTANT,
-        idempotencyKey: "k1",
-        status: "processed",
+        ...{ ...event, properties: { seats: 3 }, occurredAt: "2026-03-01T10:00:00.000Z" },
+        ...{ idempotencyKey: "k1", status: "processed" },
       },
-      {
-        id: EVENT_ID,
-        event: "login",
-        properties: {},
-        occurredAt: INSTANT,
-        acceptedAt: INSTANT,
-        idempotencyKey: null,
-        status: "pending",
-      },
+      { ...event, properties: {}, occurredAt: INSTANT, idempotencyKey: null, status: "pending" },
     ],
     transitions: [
-      { from: null, to: "new", at: INSTANT, cause: timer, configVersion: "v1", generation: 0 },
-      { from: "new", to: "active", at: INSTANT, cause: timer, configVersion: "v1", generation: 0 },
+      { from: null, to: "new", ...derived, generation: 0 },
+      { from: "new", to: "active", ...derived, generation: 0 },
     ],
-    blockedTransitions: [],
     memberships: [{ segment: "paying", enteredAt: INSTANT, exitedAt: null }],
-    journeyRuns: [],
-    healthScores: [
-      {
-        overall: 100,
-        components: { usage: 100 },
-        band: "good",
-        at: INSTANT,
-        cause: timer,
-        configVersion: "v1",
-        generation: 0,
-      },
-    ],
-    ruleExecutions: [],
-    signals: [],
+    healthScores: [{ overall: 100, components: { usage: 100 }, band: "good", ...derived, generation: 0 }],
     emissions: expect.arrayContaining([
       {
-        id: EMISSION_ID,
-        at: INSTANT,
-        type: "customer.active",
-        source: "lifecycle",
+        ...{ id: EMISSION_ID, type: "customer.active", source: "lifecycle", ...derived },
         metadata: { previous_lifecycle: "new", new_lifecycle: "active" },
-        cause: timer,
-        configVersion: "v1",
       },
     ]) as object[],
     deliveries: expect.any(Array) as object[],
     recomputes: [
       {
-        recomputeId: "rec_2",
-        kind: "recompute",
-        at: "2026-03-03T00:00:00.000Z",
+        ...{ recomputeId: "rec_2", kind: "recompute", at: "2026-03-03T00:00:00.000Z" },
         difference: { customerId: "ann", rules: [{ n: 1.5 }] },
       },
       { recomputeId: "prv_1", kind: "preview", at: "2026-03-04T00:00:00.000Z", difference: { customerId: "ann" } },
@@ -166,21 +141,15 @@ it("holds everything that is known about a customer, in one document", async () 
     retiredKeys: [{ id: "evt_0000000000000001", idempotencyKey: "k0", removedAt: "2026-03-08T00:00:00.000Z" }],
   });
   const { deliveries } = reply.body as { deliveries: object[] };
+  const attempt = { attempt: 1, at: "2026-03-02T00:00:00.000Z", latencyMs: 12, statusCode: 500, error: null };
   expect(deliveries[0]).toEqual({
-    id: EMISSION_ID,
-    webhookId: "whk_1",
-    url: "https://receiver.example/hook",
-    status: "pending",
-    nextAttemptAt: INSTANT,
-    finishedAt: null,
-    attempts: [
-      { attempt: 1, at: "2026-03-02T00:00:00.000Z", latencyMs: 12, statusCode: 500, error: null, response: "no" },
-    ],
+    ...{ id: EMISSION_ID, webhookId: "whk_1", url: "https://receiver.example/hook", status: "pending" },
+    ...{ nextAttemptAt: INSTANT, finishedAt: null, attempts: [{ ...attempt, response: "no" }] },
   });
 });
 
 it("is on record without the customer's id", async () => {
-  const rows = await fixture.service.db.sql`
+  const rows = await sql`
     select action, project, environment, target, details, request_id from iam.audit_log where action = 'customer.exported'`;
   expect(rows).toEqual([
     { action: "customer.exported", project: "app", environment: "test", target: null, details: {}, request_id: "req" },
@@ -188,7 +157,6 @@ it("is on record without the customer's id", async () => {
 });
 
 it("holds what recomputes superseded, and tells which of it counts", async () => {
-  const { sql } = fixture.service.db;
   await sql`
     insert into svc.lifecycle_transitions (environment_id, customer_id, to_state, transitioned_at, cause_type, generation)
     values (${environment}, 'ann', 'new', now(), 'job', 1)`;
@@ -199,8 +167,7 @@ it("holds what recomputes superseded, and tells which of it counts", async () =>
 });
 
 it("holds all recomputes, also where they are more than one part", async () => {
-  const { sql } = fixture.service.db;
-  await fixture.batch([{ customerId: "often", event: "login" }]);
+  await fixture.batch([login("often")]);
   await sql`
     insert into svc.recomputes (environment_id, recompute_id, kind, pinned_at, status, requested_by, finished_at)
     select ${environment}, 'rec_often_' || n, 'recompute', now(), 'completed', 'a@b', now() from generate_series(1, 30) as n order by n`;
@@ -218,33 +185,24 @@ it("keeps numbers that JavaScript would not", async () => {
     "/v1/events/batch",
     '{"events":[{"customerId":"exact","event":"login","properties":{"seats":12345678901234567890}}]}',
   );
-  const { token, organizationId } = fixture.owner;
-  const response = await fetch(`${fixture.service.url}/projects/app/customers/exact/export`, {
-    headers: { Authorization: `Bearer ${token}`, "X-Svc-Organization": organizationId },
-  });
+  const response = await exportOf("exact");
   expect(await response.text()).toContain('"properties" : {"seats": 12345678901234567890}');
 });
 
 it("holds what waits of a customer that was never evaluated, and knows none of whom there is nothing", async () => {
-  await fixture.batch([{ customerId: "bob", event: "login" }]);
+  await fixture.batch([login("bob")]);
   expect(await get("bob")).toMatchObject({
     status: 200,
     body: { customer: null, generation: null, events: [{ status: "pending" }] },
   });
-  const message = 'There is no customer "nobody" in this environment.';
   const reply = await get("nobody");
-  expect(reply.status).toBe(404);
-  expect(reply.body).toEqual(
-    envelope("CUSTOMER_NOT_FOUND", message, {
-      reason: "A customer exists from the evaluation of its first operation on.",
-    }),
-  );
+  expect(reply).toMatchObject(refused(404, "CUSTOMER_NOT_FOUND"));
   expect(reply.headers.get("Content-Disposition")).toBeNull();
 });
 
 it("has a file name that says nothing to a shell, a header or a file system", async () => {
   const customer = '../a"\r\nX: b; ä\\' + "x".repeat(200);
-  await fixture.batch([{ customerId: customer, event: "login" }]);
+  await fixture.batch([login(customer)]);
   const reply = await get(customer);
   expect(reply.status).toBe(200);
   expect(reply.headers.get("Content-Disposition")).toMatch(
@@ -253,8 +211,7 @@ it("has a file name that says nothing to a shell, a header or a file system", as
 });
 
 it("reads as fast as it is read, from one snapshot, in parts", async () => {
-  const { sql } = fixture.service.db;
-  await fixture.batch([{ customerId: "large", event: "login" }]);
+  await fixture.batch([login("large")]);
   await sql`
     insert into svc.events
     select ${environment}, 1000000 + n, 'large', 'login', jsonb_build_object('n', n, 'text', repeat('x', 400)), '2020-01-01', '2020-01-01'
@@ -269,7 +226,7 @@ it("reads as fast as it is read, from one snapshot, in parts", async () => {
   };
   const stream = await streamExport(work, by, { project: "app", environment: "test" }, "large");
   // What came meanwhile is not in it.
-  await fixture.batch([{ customerId: "large", event: "login" }]);
+  await fixture.batch([login("large")]);
   expect(stream.readableLength).toBeLessThan(1024 * 1024);
   const document = JSON.parse(await text(stream)) as { events: { properties: { n?: number } }[] };
   expect(document.events).toHaveLength(20_001);
@@ -280,58 +237,36 @@ it("reads as fast as it is read, from one snapshot, in parts", async () => {
 });
 
 it("breaks the connection where it cannot be read to its end", async () => {
-  const { sql } = fixture.service.db;
-  await fixture.batch([{ customerId: "huge", event: "login" }]);
+  await fixture.batch([login("huge")]);
   // More than the buffers of a connection hold.
   await sql`
     insert into svc.events
     select ${environment}, 2000000 + n, 'huge', 'login', jsonb_build_object('text', repeat('x', 60000)), '2020-01-01', '2020-01-01'
     from generate_series(1, 2000) as n`;
-  const { hostname, port } = new URL(fixture.service.url);
-  const socket = connectSocket(Number(port), hostname);
-  socket.pause();
-  const { token, organizationId } = fixture.owner;
-  socket.write(
-    `GET /projects/app/customers/huge/export HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nX-Svc-Organization: ${organizationId}\r\n\r\n`,
-  );
-  const exporting = () => sql<{ pid: number }[]>`
-    select pid from pg_stat_activity
-    where datname = current_database() and application_name = 'svc test http work' and state = 'idle in transaction'
-      and state_change < now() - interval '0.5 seconds'`;
+  const socket = ignore("huge");
   // The reader does not read, so the export waits for it.
-  await expect.poll(async () => (await exporting()).length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(async () => (await exporting("0.5 seconds")).length, { timeout: 10_000 }).toBe(1);
   await sql`select pg_terminate_backend(${(await exporting())[0]!.pid})`;
+  const closed = once(socket, "close");
   let received = "";
   socket.setEncoding("utf8").on("data", (part: string) => (received += part));
-  socket.on("error", () => undefined); // a reset is as good an end
   socket.resume();
-  await once(socket, "close");
+  await closed;
   expect(received).toMatch(/^HTTP\/1\.1 200 /);
   expect(received).not.toMatch(/\r\n0\r\n\r\n$/);
   expect(received).not.toContain('"deliveries"');
 });
 
 it("of an organization that reads none of many leaves the others a place", async () => {
-  const { sql } = fixture.service.db;
   const asked = async () => {
     const [row] = await sql<[{ count: number }]>`
       select count(*)::integer from iam.audit_log where action = 'customer.exported'`;
     return row.count;
   };
   const before = await asked();
-  const { hostname, port } = new URL(fixture.service.url);
-  const { token, organizationId } = fixture.owner;
-  const sockets = Array.from({ length: 4 }, () => {
-    const socket = connectSocket(Number(port), hostname);
-    socket.pause();
-    socket.on("error", () => undefined); // it is ended below
-    socket.write(
-      `GET /projects/app/customers/huge/export HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nX-Svc-Organization: ${organizationId}\r\n\r\n`,
-    );
-    return socket;
-  });
+  const sockets = Array.from({ length: 4 }, () => ignore("huge"));
   try {
-    await expect.poll(async () => (await asked()) - before).toBe(4);
+    await expect.poll(async () => (await asked()) - before, { timeout: 10_000 }).toBe(4);
     const other = await fixture.service.owner("patient");
     await fixture.service.request("POST", "/projects", { by: other, body: { name: "App", slug: "patient" } });
     await sql`
@@ -345,26 +280,13 @@ it("of an organization that reads none of many leaves the others a place", async
 });
 
 it("frees its place and its connection where the reader goes away", async () => {
-  const { token, organizationId } = fixture.owner;
-  const headers = { Authorization: `Bearer ${token}`, "X-Svc-Organization": organizationId };
   for (let n = 0; n < 4; n++) {
     const stop = new AbortController();
-    const response = await fetch(`${fixture.service.url}/projects/app/customers/huge/export`, {
-      headers,
-      signal: stop.signal,
-    });
-    expect(response.status).toBe(200);
+    expect((await exportOf("huge", stop.signal)).status).toBe(200);
     stop.abort();
   }
   expect(await get("bob")).toMatchObject({ status: 200 });
-  await expect
-    .poll(async () => {
-      const rows = await fixture.service.db.sql`
-        select from pg_stat_activity
-        where datname = current_database() and application_name = 'svc test http work' and state <> 'idle'`;
-      return rows.length;
-    })
-    .toBe(0);
+  await expect.poll(async () => (await exporting()).length).toBe(0);
 });
 
 it("makes Node.js suspect no leak", async () => {

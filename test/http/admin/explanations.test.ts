@@ -2,24 +2,15 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Health } from "../../../src/model/snapshot/types.js";
 import { startSpec, type SpecFixture } from "../../spec/support/fixture.js";
 import { environmentId, snapshot } from "../../support/service.js";
+import { INSTANT } from "./support/api.js";
 
+const of = { event: "login" };
+const logins = { kind: "count", of, within: "30d" } as const;
+const seats = { kind: "aggregate", function: "sum", property: "seats", of, within: "90d" } as const;
 const HEALTH: Health = {
   components: [
-    {
-      id: "usage",
-      weight: 3,
-      score: { kind: "scale", of: { kind: "count", of: { event: "login" }, within: "30d" }, from: 0, to: 4 },
-    },
-    {
-      id: "seats",
-      weight: 1,
-      score: {
-        kind: "scale",
-        of: { kind: "aggregate", function: "sum", property: "seats", of: { event: "login" }, within: "90d" },
-        from: 0,
-        to: 100_000,
-      },
-    },
+    { id: "usage", weight: 3, score: { kind: "scale", of: logins, from: 0, to: 4 } },
+    { id: "seats", weight: 1, score: { kind: "scale", of: seats, from: 0, to: 100_000 } },
   ],
   bands: [
     { id: "good", from: 50 },
@@ -30,13 +21,13 @@ const NOBODY = { pending: 0, setAside: null, unavailable: null, flipsKnown: true
 
 let fixture: SpecFixture;
 let environment: number;
-const get = async (customer: string, what: "health" | "explanation") =>
-  fixture.admin("GET", `/projects/app/customers/${customer}/${what}`);
-const login = (customerId: string, at: Date = new Date(), seats = 5) => ({
-  customerId,
-  event: "login",
-  properties: { seats },
-  timestamp: at.toISOString(),
+const read = async (customer: string, what: "health" | "explanation") => {
+  const { status, body } = await fixture.admin("GET", `/projects/app/customers/${customer}/${what}`);
+  expect(status).toBe(200);
+  return body;
+};
+const login = (customerId: string, at: Date = new Date(), amount = 5) => ({
+  ...{ customerId, event: "login", properties: { seats: amount }, timestamp: at.toISOString() },
 });
 const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
 
@@ -56,62 +47,35 @@ beforeAll(async () => {
 afterAll(() => fixture.service.stop());
 
 it("names the factors behind the present score, what each measures, and when that changes", async () => {
-  const { status, body } = await get("ann", "health");
-  expect(status).toBe(200);
   const { evaluatedThrough, health } = await fixture.customer("ann");
-  expect(body).toEqual({
-    customerId: "ann",
-    ...NOBODY,
-    asOf: evaluatedThrough,
-    configVersion: "v1",
-    activeVersion: "v1",
-    score: {
-      ...health,
-      scoredAt: expect.any(String) as string,
-      configVersion: "v1",
-      cause: { type: "event", id: expect.stringMatching(/^evt_/) as string },
-    },
+  const cause = { type: "event", id: expect.stringMatching(/^evt_/) as string };
+  const component = (id: string, weight: number, score: number, actual: number) => ({
+    ...{ component: id, weight, score, measure: expect.objectContaining({ actual }) as object },
+  });
+  expect(await read("ann", "health")).toEqual({
+    ...{ customerId: "ann", ...NOBODY, asOf: evaluatedThrough, configVersion: "v1", activeVersion: "v1" },
+    score: { ...health, scoredAt: INSTANT, configVersion: "v1", cause },
     factors: {
-      overall: health!.overall,
-      band: "poor",
-      components: [
-        {
-          component: "usage",
-          weight: 3,
-          score: 50,
-          measure: expect.objectContaining({ actual: 2 }) as object,
-        },
-        {
-          component: "seats",
-          weight: 1,
-          score: 0.01,
-          measure: expect.objectContaining({ actual: 10 }) as object,
-        },
-      ],
+      ...{ overall: health!.overall, band: "poor" },
+      components: [component("usage", 3, 50, 2), component("seats", 1, 0.01, 10)],
     },
   });
 });
 
 it("tells of every part of the model why the customer stands where it does", async () => {
-  const { status, body } = await get("ann", "explanation");
-  expect(status).toBe(200);
-  expect(body).toEqual({
-    customerId: "ann",
-    ...NOBODY,
-    asOf: (await fixture.customer("ann")).evaluatedThrough,
-    configVersion: "v1",
-    activeVersion: "v1",
+  const { evaluatedThrough } = await fixture.customer("ann");
+  expect(await read("ann", "explanation")).toEqual({
+    ...{ customerId: "ann", ...NOBODY, asOf: evaluatedThrough, configVersion: "v1", activeVersion: "v1" },
+    ...{ journeys: [], signals: [] },
     lifecycle: expect.objectContaining({ state: "active", transitions: [] }) as object,
-    journeys: [],
     segments: [expect.objectContaining({ segment: "paying", member: true }) as object],
     health: expect.objectContaining({ band: "poor" }) as object,
-    signals: [],
   });
 });
 
 it("explains a state that an earlier version computed under that version, and says so", async () => {
   await fixture.deploy(snapshot());
-  expect((await get("ann", "health")).body).toMatchObject({
+  expect(await read("ann", "health")).toMatchObject({
     configVersion: "v1",
     activeVersion: "v2",
     unavailable: null,
@@ -119,7 +83,7 @@ it("explains a state that an earlier version computed under that version, and sa
   });
   await fixture.batch([login("cleo")]);
   await fixture.evaluate();
-  expect((await get("cleo", "health")).body).toMatchObject({
+  expect(await read("cleo", "health")).toMatchObject({
     configVersion: "v2",
     activeVersion: "v2",
     score: null,
@@ -129,17 +93,17 @@ it("explains a state that an earlier version computed under that version, and sa
       message: "The version v2, under which the customer's state was computed, has no health score.",
     },
   });
-  expect((await get("before", "health")).body).toMatchObject({
+  expect(await read("before", "health")).toMatchObject({
     configVersion: null,
     activeVersion: "v2",
     unavailable: { code: "no_health", message: "The customer was evaluated before a configuration was deployed." },
   });
-  expect((await get("before", "explanation")).body).toMatchObject({ unavailable: null, lifecycle: null, segments: [] });
+  expect(await read("before", "explanation")).toMatchObject({ unavailable: null, lifecycle: null, segments: [] });
 });
 
 it("tells of a score by the record of the present history", async () => {
   const { sql } = fixture.service.db;
-  const scoreOf = async () => ((await get("ann", "health")).body as { score: object }).score;
+  const scoreOf = async () => ((await read("ann", "health")) as { score: object }).score;
   // A recompute wrote the score anew; what follows it in the log was written before.
   await sql`
     insert into svc.health_scores (environment_id, customer_id, overall, components, band, scored_at, cause_type, cause_id, generation)
@@ -147,10 +111,7 @@ it("tells of a score by the record of the present history", async () => {
       (${environment}, 'ann', 50, '{}', 'good', '2026-03-01Z', 'job', 'rec_1', 1),
       (${environment}, 'ann', 50, '{}', 'good', '2026-03-02Z', 'timer', null, 0)`;
   await sql`update svc.customers set generation = 1 where customer_id = 'ann'`;
-  expect(await scoreOf()).toMatchObject({
-    scoredAt: "2026-03-01T00:00:00.000Z",
-    cause: { type: "job", id: "rec_1" },
-  });
+  expect(await scoreOf()).toMatchObject({ scoredAt: "2026-03-01T00:00:00.000Z", cause: { type: "job", id: "rec_1" } });
   await sql`update svc.customers set generation = 2 where customer_id = 'ann'`;
   expect(await scoreOf()).toMatchObject({ scoredAt: null, cause: null });
   await sql`update svc.customers set generation = 0 where customer_id = 'ann'`;
@@ -165,7 +126,7 @@ it("is clear about a customer that was set aside, with a state or without", asyn
       (${environment}, 'never', now(), '2026-03-01Z', 'Error: no', null, null),
       (${environment}, 'broken', now(), '2026-03-01Z', 'Error: no', 1, '{"memory": {"model": "another"}}')`;
   const setAside = { at: "2026-03-01T00:00:00.000Z", error: "Error: no" };
-  expect((await get("never", "health")).body).toEqual({
+  expect(await read("never", "health")).toEqual({
     customerId: "never",
     pending: 0,
     asOf: null,
@@ -180,7 +141,7 @@ it("is clear about a customer that was set aside, with a state or without", asyn
     score: null,
     factors: null,
   });
-  expect((await get("broken", "explanation")).body).toMatchObject({
+  expect(await read("broken", "explanation")).toMatchObject({
     setAside,
     unavailable: { code: "evaluation_failed" },
     lifecycle: null,
@@ -188,7 +149,7 @@ it("is clear about a customer that was set aside, with a state or without", asyn
   });
   // Its row may be there before its first evaluation.
   await sql`insert into svc.customers (environment_id, customer_id, created_at) values (${environment}, 'new', now())`;
-  expect((await get("new", "explanation")).body).toMatchObject({
+  expect(await read("new", "explanation")).toMatchObject({
     setAside: null,
     unavailable: { code: "not_evaluated", message: "The customer was not evaluated yet." },
   });
@@ -196,21 +157,13 @@ it("is clear about a customer that was set aside, with a state or without", asyn
 
 it("reads history where the state alone does not tell, and says where that would be too much", async () => {
   const { sql } = fixture.service.db;
-  const rich = {
-    kind: "aggregate",
-    function: "sum",
-    property: "seats",
-    of: { event: "login" },
-    within: "90d",
-    operator: "gte",
-    value: 10,
-  } as const;
+  const rich = { ...seats, operator: "gte", value: 10 } as const;
   await fixture.deploy(snapshot({ segments: [...snapshot().segments, { id: "rich", when: rich }] }));
   const start = daysAgo(50).getTime();
   await fixture.batch(Array.from({ length: 100 }, (_, n) => login("dora", new Date(start + n * 60_000), 1)));
   await fixture.evaluate();
   const flips = new Date(start + 90 * 60_000 + 90 * 86_400_000).toISOString();
-  expect((await get("dora", "explanation")).body).toMatchObject({
+  expect(await read("dora", "explanation")).toMatchObject({
     flipsKnown: true,
     segments: [
       { segment: "paying" },
@@ -224,7 +177,7 @@ it("reads history where the state alone does not tell, and says where that would
     from generate_series(1, 30000) as n`;
   await sql`
     update svc.customers set state = replace(replace(state::text, '"others":68', '"others":30068'), '"count":100', '"count":30100')::json where customer_id = 'dora'`;
-  expect((await get("dora", "explanation")).body).toMatchObject({
+  expect(await read("dora", "explanation")).toMatchObject({
     flipsKnown: false,
     segments: [
       { segment: "paying" },
@@ -234,6 +187,5 @@ it("reads history where the state alone does not tell, and says where that would
 });
 
 it("answers more at once than it has places for, and never waits for another's", async () => {
-  const replies = await Promise.all(Array.from({ length: 20 }, () => get("ann", "health")));
-  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+  await Promise.all(Array.from({ length: 20 }, () => read("ann", "health")));
 });
