@@ -187,7 +187,7 @@ it("lets the provider go when the client leaves, before the first word and after
     const left = new AbortController();
     const response = open(QUESTION, left.signal);
     if (first !== null) await response;
-    await expect.poll(() => provider.asked.length).toBe(1);
+    await expect.poll(() => provider.asked.length, { timeout: 10_000 }).toBe(1);
     left.abort();
     await response.catch(() => undefined);
     await provider.asked[0]!.closed;
@@ -201,7 +201,7 @@ it("lets an organization ask four questions at once, and gives the places back",
     await says("Yes.")(asked, response);
   });
   const first = Array.from({ length: 4 }, () => open());
-  await expect.poll(() => provider.asked.length).toBe(4);
+  await expect.poll(() => provider.asked.length, { timeout: 10_000 }).toBe(4);
   const reason = "Too many questions of this organization to the language model are under way.";
   expect(await api.post(PATH, QUESTION)).toMatchObject(refused(503, "SERVICE_UNAVAILABLE", { reason }));
   goOn();

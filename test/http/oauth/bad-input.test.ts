@@ -17,7 +17,11 @@ const ENDPOINTS: [path: string, fields: Record<string, string>][] = [
   ["/oauth/revoke", { client_id: "svc-cli", token: "svc_token_unknown" }],
 ];
 
-const invalidRequest = (description: string) => ({ error: "invalid_request", error_description: description });
+const refused = (status: number, error: string, description: string) => ({
+  status,
+  body: { error, error_description: description },
+});
+const invalidRequest = (description: string, status = 400) => refused(status, "invalid_request", description);
 const WRONG_TYPE = invalidRequest(
   `The body must be a form with the header Content-Type: ${FORM}. Send the header Content-Type: ${FORM}, and the body in UTF-8.`,
 );
@@ -40,8 +44,7 @@ describe.each(ENDPOINTS)("POST %s", (path, fields) => {
   it.each(Object.keys(fields))("refuses a repeated parameter: %s", async (name) => {
     const sent = `${new URLSearchParams(fields).toString()}&${name}=again`;
     const reply = await service.form(path, sent);
-    expect(reply.status).toBe(400);
-    expect(reply.body).toEqual(
+    expect(reply).toMatchObject(
       invalidRequest(
         `The form is not valid. It holds a field twice. Field: ${name}. Send each field of the form once, in UTF-8.`,
       ),
@@ -52,19 +55,15 @@ describe.each(ENDPOINTS)("POST %s", (path, fields) => {
     const { [name]: _, ...rest } = fields;
     for (const sent of [rest, { ...rest, [name]: "" }]) {
       const reply = await service.form(path, sent);
-      expect(reply.status).toBe(400);
-      expect(reply.body).toEqual(invalidRequest(`The parameter ${name} is missing.`));
+      expect(reply).toMatchObject(invalidRequest(`The parameter ${name} is missing.`));
     }
   });
 
   it("refuses a client that there is none of", async () => {
     for (const clientId of ["svc", "SVC-CLI", "constructor", "é"]) {
       const reply = await service.form(path, { ...fields, client_id: clientId });
-      expect(reply.status).toBe(400);
-      expect(reply.body).toEqual({
-        error: "invalid_client",
-        error_description: "There is no client of this client_id. The command line is svc-cli.",
-      });
+      const description = "There is no client of this client_id. The command line is svc-cli.";
+      expect(reply).toMatchObject(refused(400, "invalid_client", description));
     }
   });
 
@@ -72,13 +71,10 @@ describe.each(ENDPOINTS)("POST %s", (path, fields) => {
     "refuses the header Authorization: %s",
     async (authorization) => {
       const reply = await service.form(path, fields, { Authorization: authorization });
-      expect(reply.status).toBe(401);
+      const description =
+        "The header Authorization is not taken here: clients of this service have no secret. Send client_id in the form.";
+      expect(reply).toMatchObject(refused(401, "invalid_client", description));
       expect(reply.headers.get("WWW-Authenticate")).toBe('Basic realm="svc"');
-      expect(reply.body).toEqual({
-        error: "invalid_client",
-        error_description:
-          "The header Authorization is not taken here: clients of this service have no secret. Send client_id in the form.",
-      });
     },
   );
 
@@ -86,23 +82,20 @@ describe.each(ENDPOINTS)("POST %s", (path, fields) => {
     "refuses a body of the type %s",
     async (type) => {
       const reply = await service.form(path, fields, { "Content-Type": type });
-      expect(reply.status).toBe(400);
-      expect(reply.body).toEqual(WRONG_TYPE);
+      expect(reply).toMatchObject(WRONG_TYPE);
     },
   );
 
   it("refuses a huge body without reading all of it", async () => {
     const reply = await service.form(path, `client_id=${"x".repeat(1024 * 1024)}`);
-    expect(reply.status).toBe(413);
-    expect(reply.body).toEqual(invalidRequest("The body is too large. At most 8192 bytes are read."));
+    expect(reply).toMatchObject(invalidRequest("The body is too large. At most 8192 bytes are read.", 413));
   });
 
   it.each(["client_id=%ff", "client_id=%", "%C3=1&client_id=svc-cli"])(
     "refuses what is no percent-encoded UTF-8: %s",
     async (body) => {
       const reply = await service.form(path, body);
-      expect(reply.status).toBe(400);
-      expect(reply.body).toEqual(
+      expect(reply).toMatchObject(
         invalidRequest(
           "The form is not valid. Its fields are not percent-encoded UTF-8. Send each field of the form once, in UTF-8.",
         ),
@@ -112,7 +105,7 @@ describe.each(ENDPOINTS)("POST %s", (path, fields) => {
 
   it("reads its parameters from the body only", async () => {
     const reply = await service.form(`${path}?${new URLSearchParams(fields).toString()}`, "");
-    expect(reply.body).toEqual(invalidRequest("The parameter client_id is missing."));
+    expect(reply).toMatchObject(invalidRequest("The parameter client_id is missing."));
   });
 
   it("is no GET", async () => {
@@ -124,11 +117,8 @@ describe.each(ENDPOINTS)("POST %s", (path, fields) => {
 
 it("names the grant where another is asked for, before it looks at its parameters", async () => {
   const reply = await service.form("/oauth/token", { client_id: "svc-cli", grant_type: "password", username: "u" });
-  expect(reply.status).toBe(400);
-  expect(reply.body).toEqual({
-    error: "unsupported_grant_type",
-    error_description: `The only grant_type of this service is ${GRANT}.`,
-  });
+  const description = `The only grant_type of this service is ${GRANT}.`;
+  expect(reply).toMatchObject(refused(400, "unsupported_grant_type", description));
 });
 
 it("writes descriptions in the characters that OAuth allows", async () => {
@@ -138,49 +128,42 @@ it("writes descriptions in the characters that OAuth allows", async () => {
   }
 });
 
-describe("without its part of the database", () => {
-  it.each(ENDPOINTS)("POST %s fails, and says nothing of what is inside", async (path, fields) => {
-    const { log, lines } = capturedLog();
-    const broken = await startOAuthService({ log });
-    try {
-      await broken.db.sql`drop schema svc_api cascade`;
-      const reply = await broken.form(path, fields, { "X-Request-ID": "req-1" });
-      expect(reply.status).toBe(500);
-      expect(reply.headers.get("Retry-After")).toBe("1");
-      expect(reply.body).toEqual({
-        error: "server_error",
-        error_description:
-          "The service failed on this request. Send it again, and report the request ID if it keeps failing.",
-      });
-      expect(lines).toEqual([
-        expect.objectContaining({ requestId: "req-1", method: "POST", route: path, msg: "the request failed" }),
-      ]);
-    } finally {
-      await broken.stop();
-    }
-  });
-});
-
-describe("without the database", () => {
+describe.each([
+  {
+    what: "its part of the database",
+    remove: ({ db }: OAuthService) => db.sql`drop schema svc_api cascade`,
+    expected: refused(
+      500,
+      "server_error",
+      "The service failed on this request. Send it again, and report the request ID if it keeps failing.",
+    ),
+    msg: "the request failed",
+  },
+  {
+    what: "the database",
+    remove: ({ db }: OAuthService) => closeDatabase(db.name),
+    expected: refused(
+      503,
+      "temporarily_unavailable",
+      "The service is not available for the moment. Send the same request again.",
+    ),
+    msg: "the request could not be served",
+  },
+])("without $what", ({ remove, expected, msg }) => {
   const { log, lines } = capturedLog();
   let broken: OAuthService;
   beforeAll(async () => {
     broken = await startOAuthService({ log });
-    await closeDatabase(broken.db.name);
+    await remove(broken);
   });
   afterAll(() => broken.stop());
 
-  it.each(ENDPOINTS)("POST %s is temporarily unavailable", async (path, fields) => {
+  it.each(ENDPOINTS)("POST %s is refused, and says nothing of what is inside", async (path, fields) => {
     const reply = await broken.form(path, fields, { "X-Request-ID": path });
-    expect(reply.status).toBe(503);
+    expect(reply).toMatchObject(expected);
     expect(reply.headers.get("Retry-After")).toBe("1");
-    expect(reply.body).toEqual({
-      error: "temporarily_unavailable",
-      error_description: "The service is not available for the moment. Send the same request again.",
-    });
-    expect(lines.filter(({ requestId }) => requestId === path)).toEqual([
-      expect.objectContaining({ method: "POST", route: path, msg: "the request could not be served" }),
-    ]);
+    const logged = expect.objectContaining({ method: "POST", route: path, msg }) as object;
+    expect(lines.filter(({ requestId }) => requestId === path)).toEqual([logged]);
   });
 });
 

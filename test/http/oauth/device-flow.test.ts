@@ -29,6 +29,11 @@ async function waitOut(deviceCode: string): Promise<void> {
     where device_code_hash = ${hashCredential(deviceCode)}`;
 }
 
+/** What is answered instead of a token. */
+const refusal = (error: string, description: string) => ({ status: 400, error, description });
+
+const REDEEMED = refusal("invalid_grant", "The device code was redeemed already; it is good for one token.");
+
 async function expire(deviceCode: string): Promise<void> {
   await service.db.sql`
     update iam.device_authorizations set expires_at = now() where device_code_hash = ${hashCredential(deviceCode)}`;
@@ -40,11 +45,7 @@ async function tokensOf(deviceAddress = "svc on 127.0.0.1"): Promise<number> {
   return row.count;
 }
 
-const PENDING = {
-  status: 400,
-  error: "authorization_pending",
-  description: "Nobody has decided yet. Ask again after the interval.",
-};
+const PENDING = refusal("authorization_pending", "Nobody has decided yet. Ask again after the interval.");
 
 describe("a device that asks", () => {
   it("is given both codes, the page's address and its times", async () => {
@@ -120,11 +121,7 @@ describe("a device that was approved", () => {
     expect(polls.length - refused.length).toBe(1);
     expect(await tokensOf()).toBe(before + 1);
     for (const { reason } of refused) {
-      expect(await refusalOf(Promise.reject(reason as Error))).toEqual({
-        status: 400,
-        error: "invalid_grant",
-        description: "The device code was redeemed already; it is good for one token.",
-      });
+      expect(await refusalOf(Promise.reject(reason as Error))).toEqual(REDEEMED);
     }
   });
 
@@ -132,11 +129,7 @@ describe("a device that was approved", () => {
     const asked = await service.ask();
     await decide(asked.user_code, "approve");
     await service.poll(asked.device_code);
-    expect(await service.refused(asked.device_code)).toEqual({
-      status: 400,
-      error: "invalid_grant",
-      description: "The device code was redeemed already; it is good for one token.",
-    });
+    expect(await service.refused(asked.device_code)).toEqual(REDEEMED);
   });
 
   it("gets none after its codes have expired", async () => {
@@ -150,7 +143,7 @@ describe("a device that was approved", () => {
 it("tells a device that it was denied, also when its codes have expired since", async () => {
   const asked = await service.ask();
   await decide(asked.user_code, "deny");
-  const denied = { status: 400, error: "access_denied", description: "The sign-in was denied." };
+  const denied = refusal("access_denied", "The sign-in was denied.");
   expect(await service.refused(asked.device_code)).toEqual(denied);
   await expire(asked.device_code);
   expect(await service.refused(asked.device_code)).toEqual(denied);
@@ -159,20 +152,15 @@ it("tells a device that it was denied, also when its codes have expired since", 
 it("tells a device that its codes have expired", async () => {
   const asked = await service.ask();
   await expire(asked.device_code);
-  expect(await service.refused(asked.device_code)).toEqual({
-    status: 400,
-    error: "expired_token",
-    description: "The codes have expired. Begin the sign-in again.",
-  });
+  expect(await service.refused(asked.device_code)).toEqual(
+    refusal("expired_token", "The codes have expired. Begin the sign-in again."),
+  );
 });
 
 it("makes a device that polls too early wait 5 seconds longer each time, from then on", async () => {
   const { device_code: deviceCode } = await service.ask();
-  const slowDown = (seconds: number) => ({
-    status: 400,
-    error: "slow_down",
-    description: `Asked too early. From now on wait ${seconds} s each time.`,
-  });
+  const slowDown = (seconds: number) =>
+    refusal("slow_down", `Asked too early. From now on wait ${seconds} s each time.`);
   expect(await service.refused(deviceCode)).toEqual(PENDING);
   expect(await service.refused(deviceCode)).toEqual(slowDown(10));
   expect(await service.refused(deviceCode)).toEqual(slowDown(15));
@@ -184,11 +172,7 @@ it("makes a device that polls too early wait 5 seconds longer each time, from th
 });
 
 describe("a device code", () => {
-  const unknown = {
-    status: 400,
-    error: "invalid_grant",
-    description: "The device code is none of this client. Begin the sign-in again.",
-  };
+  const unknown = refusal("invalid_grant", "The device code is none of this client. Begin the sign-in again.");
 
   it.each(["svc_device_forged", "x", "ü".repeat(100), "\0"])("that is forged is refused: %j", async (deviceCode) => {
     expect(await service.refused(deviceCode)).toEqual(unknown);
