@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { diagnose } from "./project.js";
+import { diagnose, inOneLine } from "./project.js";
 
 test("a syntax error is told with its place", async () => {
   const found = await diagnose({
@@ -27,35 +27,15 @@ test("a missing module and a missing export are told with their places", async (
     "svc.config.ts": `import "./nowhere.js";\nimport { b } from "./a.js";\nexport default b;\n`,
     "a.ts": `export const a = 1;\n`,
   });
-  expect(found).toEqual([
-    {
-      code: "MODULE_NOT_FOUND",
-      severity: "error",
-      message: 'could not resolve "./nowhere.js"',
-      file: "svc.config.ts",
-      line: 1,
-      column: 8,
-      endLine: 1,
-      endColumn: 22,
-      fix: "correct the path, or install the package in the project's folder",
-    },
+  expect(found.map(inOneLine)).toEqual([
+    `svc.config.ts:1:8-22 MODULE_NOT_FOUND: could not resolve "./nowhere.js"; correct the path, or install the package in the project's folder`,
   ]);
   const exports = await diagnose({
     "svc.config.ts": `import { b } from "./a.js";\nexport default b;\n`,
     "a.ts": `export const a = 1;\n`,
   });
-  expect(exports).toEqual([
-    {
-      code: "NO_SUCH_EXPORT",
-      severity: "error",
-      message: 'no matching export in "a.ts" for import "b"',
-      file: "svc.config.ts",
-      line: 1,
-      column: 10,
-      endLine: 1,
-      endColumn: 11,
-      fix: "correct the name, or export it from that file",
-    },
+  expect(exports.map(inOneLine)).toEqual([
+    'svc.config.ts:1:10-11 NO_SUCH_EXPORT: no matching export in "a.ts" for import "b"; correct the name, or export it from that file',
   ]);
 });
 
@@ -66,18 +46,8 @@ export default defineModel({ lifecycle: lifecycle({ initial: "a", states: {
   a: {},
   a: {},
 } }) });`);
-  expect(found).toEqual([
-    {
-      code: "DUPLICATE_KEY",
-      severity: "error",
-      message: 'duplicate key "a" in object literal',
-      file: "svc.config.ts",
-      line: 5,
-      column: 3,
-      endLine: 5,
-      endColumn: 4,
-      fix: "remove one of the two, or give it another name",
-    },
+  expect(found.map(inOneLine)).toEqual([
+    'svc.config.ts:5:3-4 DUPLICATE_KEY: duplicate key "a" in object literal; remove one of the two, or give it another name',
   ]);
 });
 
@@ -103,16 +73,8 @@ test("an exception of the author's code is told with its place and without a sta
     "svc.config.ts": `import "./model.js";\n`,
     "model.ts": `\nfunction check() {\n  throw new TypeError("no plan");\n}\ncheck();\n`,
   });
-  expect(found).toEqual([
-    {
-      code: "MODEL_FAILED",
-      severity: "error",
-      message: "the model could not be loaded: TypeError: no plan",
-      file: "model.ts",
-      line: 3,
-      column: 9,
-      fix: "correct the cause at this place",
-    },
+  expect(found.map(inOneLine)).toEqual([
+    "model.ts:3:9-9 MODEL_FAILED: the model could not be loaded: TypeError: no plan; correct the cause at this place",
   ]);
 });
 
@@ -213,16 +175,8 @@ import type { SegmentModel } from "svc";
 const a: SegmentModel = segment("a", { when: () => b.has() });
 const b: SegmentModel = segment("b", { when: () => not(a.has()) });
 export default defineModel({ segments: [a, b] });`);
-  expect(found).toEqual([
-    {
-      code: "SEGMENT_CYCLE",
-      severity: "error",
-      message: 'segments must not read each other in a circle: "a" reads "b" reads "a"',
-      file: "svc.config.ts",
-      line: 5,
-      column: 58,
-      fix: "write one of the segments without reading the other",
-    },
+  expect(found.map(inOneLine)).toEqual([
+    'svc.config.ts:5:58-58 SEGMENT_CYCLE: segments must not read each other in a circle: "a" reads "b" reads "a"; write one of the segments without reading the other',
   ]);
 });
 
@@ -234,25 +188,9 @@ export default defineModel({ events: [order], segments: [
   segment("a", { when: order.where(() => undefined as never).happened() }),
   segment("b", { when: undefined as never }),
 ] });`);
-  expect(found).toEqual([
-    {
-      code: "INVALID_SHAPE",
-      severity: "error",
-      message: "segments[0].when.of.where: must be an object",
-      file: "svc.config.ts",
-      line: 5,
-      column: 62,
-      fix: "give a condition on the event's properties: (p) => p.seats.atLeast(5)",
-    },
-    {
-      code: "INVALID_SHAPE",
-      severity: "error",
-      message: "segments[1].when: must be an object",
-      file: "svc.config.ts",
-      line: 6,
-      column: 3,
-      fix: 'give a condition, such as event.happened(), event.count().within("7d").atLeast(3) or segment.has()',
-    },
+  expect(found.map(inOneLine)).toEqual([
+    "svc.config.ts:5:62-62 INVALID_SHAPE: segments[0].when.of.where: must be an object; give a condition on the event's properties: (p) => p.seats.atLeast(5)",
+    'svc.config.ts:6:3-3 INVALID_SHAPE: segments[1].when: must be an object; give a condition, such as event.happened(), event.count().within("7d").atLeast(3) or segment.has()',
   ]);
 });
 

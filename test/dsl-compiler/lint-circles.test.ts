@@ -2,18 +2,23 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { lint } from "../../src/dsl-compiler/lint/lint.js";
-import { type Condition, EMPTY_SNAPSHOT, type Snapshot, type Transition } from "../../src/model/snapshot/types.js";
+import type { Condition } from "../../src/model/snapshot/types.js";
 import { parseSnapshot } from "../../src/model/validate/validate.js";
 import {
+  activeWithin,
   all,
   any,
   count,
   daysSince,
   happened,
+  inactiveFor,
+  inLifecycle,
+  inSegment,
   inState,
   modelOf,
   not,
   seen,
+  snapshotOf,
   trait,
 } from "../engine/support/builders.js";
 import { Run } from "../engine/support/runner.js";
@@ -23,19 +28,12 @@ type States = Record<string, [to: string, when: Condition][]>;
 const YEAR = 365 * 86_400_000;
 
 function circlesIn(states: States): [path: string, message: string][] {
-  const given: Snapshot = {
-    ...EMPTY_SNAPSHOT,
+  const given = snapshotOf({
     events: { order: { properties: {} } },
     traits: { plan: { type: "string", enum: ["free", "pro"] }, end: { type: "date" } },
-    lifecycle: {
-      initial: Object.keys(states)[0]!,
-      states: Object.entries(states).map(([name, to]) => ({
-        name,
-        transitions: to.map(([target, when]): Transition => ({ to: target, when })),
-      })),
-    },
-    segments: [{ id: "some", when: happened("order") }],
-  };
+    states,
+    segments: { some: happened("order") },
+  });
   const parsed = parseSnapshot(given);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
   return lint(parsed.snapshot).flatMap(({ code, path, message }) =>
@@ -43,10 +41,10 @@ function circlesIn(states: States): [path: string, message: string][] {
   );
 }
 
-const silent: Condition = { kind: "inactiveFor", duration: "7d" };
-const active: Condition = { kind: "activeWithin", duration: "7d" };
+const silent = inactiveFor("7d");
+const active = activeWithin("7d");
 const ended: Condition = { kind: "traitDatePassed", trait: "end" };
-const some: Condition = { kind: "segment", segment: "some" };
+const some = inSegment("some");
 const plan = (value: string): Condition => trait("plan", "eq", value);
 const minute = inState("1m");
 
@@ -91,7 +89,7 @@ test.each<[string, States]>([
   ["a single wait", twoWays(minute, silent)],
   ["a way out that comes first", { a: [["b", minute]], b: [["c", minute], ["a", minute]], c: [] }], // prettier-ignore
   ["a way out of who is silent", { a: [["b", minute]], b: [["a", minute], ["c", silent]], c: [] }], // prettier-ignore
-  ["another state", twoWays(all(minute, { kind: "lifecycle", states: ["b"] }), minute)],
+  ["another state", twoWays(all(minute, inLifecycle("b")), minute)],
 ])("a circle that %s ends, slows or stops is let pass", (_, states) => {
   expect(circlesIn(states)).toEqual([]);
 });

@@ -1,22 +1,12 @@
 import { describe, expect, it } from "vitest";
 
-import { compileModel, evaluate, newCustomer } from "../../src/engine/index.js";
-import { HistoryNeeded } from "../../src/engine/state/history.js";
-import type { CustomerState, HistoryRequest, TrackOperation } from "../../src/engine/state/types.js";
-import { hashSnapshot } from "../../src/model/snapshot/canonical.js";
-import { EMPTY_SNAPSHOT, type Condition, type Snapshot } from "../../src/model/snapshot/types.js";
+import type { HistoryRequest, TrackOperation } from "../../src/engine/state/types.js";
+import { modelOf, sequence } from "./support/builders.js";
+import { Run } from "./support/runner.js";
 
 const MINUTE = 60_000;
 const T0 = Date.UTC(2026, 0, 1);
-
-const inviteThenJoin: Condition = {
-  kind: "sequence",
-  first: { event: "invited" },
-  then: { event: "joined" },
-  within: "5m",
-};
-const snapshot: Snapshot = { ...EMPTY_SNAPSHOT, segments: [{ id: "s", when: inviteThenJoin }] };
-const model = compileModel(snapshot, hashSnapshot(snapshot));
+const model = modelOf({ segments: { s: sequence("invited", "joined", "5m") } });
 
 let seq = 0;
 const track = (event: string, minute: number): TrackOperation => ({
@@ -33,38 +23,9 @@ const many = (event: string, from: number): TrackOperation[] =>
 
 /** Takes each list of operations in a call of its own, and notes what had to be asked of history. */
 function play(...calls: TrackOperation[][]): { isMember: boolean; requests: HistoryRequest[] } {
-  let state: CustomerState = newCustomer("c1", T0);
-  const evaluated: TrackOperation[] = [];
-  const requests: HistoryRequest[] = [];
-  for (const operations of calls) {
-    const call = (): CustomerState =>
-      evaluate(model, state, operations, {
-        now: 0,
-        timers: "hold",
-        history: (request) =>
-          requests.includes(request) || requests.some((one) => JSON.stringify(one) === JSON.stringify(request))
-            ? { events: select(evaluated, request), complete: true }
-            : undefined,
-      }).state;
-    try {
-      state = call();
-    } catch (error) {
-      if (!(error instanceof HistoryNeeded)) throw error;
-      requests.push(...error.requests);
-      state = call();
-    }
-    state = JSON.parse(JSON.stringify(state)) as CustomerState;
-    evaluated.push(...operations);
-  }
-  return { isMember: Object.hasOwn(state.segments, "s"), requests };
-}
-
-function select(evaluated: TrackOperation[], { event, after, until }: HistoryRequest): TrackOperation[] {
-  return evaluated
-    .filter((one) => one.event === event && one.occurredAt >= after.occurredAt)
-    .filter((one) => one.occurredAt > after.occurredAt || one.seq > after.seq)
-    .filter((one) => until === null || one.occurredAt <= until.occurredAt)
-    .sort((a, b) => a.occurredAt - b.occurredAt || a.seq - b.seq);
+  const run = new Run(model, "pages");
+  for (const operations of calls) run.take(operations);
+  return { isMember: Object.hasOwn(run.state.segments, "s"), requests: run.requests };
 }
 
 describe("a sequence", () => {

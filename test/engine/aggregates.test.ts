@@ -1,32 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { compileModel, evaluate, explain, newCustomer } from "../../src/engine/index.js";
+import { explain } from "../../src/engine/index.js";
 import type { Explanation } from "../../src/engine/conditions/leaf.js";
-import { HistoryNeeded } from "../../src/engine/state/history.js";
-import type {
-  CustomerState,
-  HistoryEvent,
-  HistoryRequest,
-  HistorySource,
-  Json,
-  Order,
-  TrackOperation,
-} from "../../src/engine/state/types.js";
-import { hashSnapshot } from "../../src/model/snapshot/canonical.js";
-import { parseDuration } from "../../src/model/snapshot/duration.js";
-import {
-  EMPTY_SNAPSHOT,
-  type Condition,
-  type EventSelector,
-  type Scalar,
-  type Snapshot,
-} from "../../src/model/snapshot/types.js";
+import type { Json, TrackOperation } from "../../src/engine/state/types.js";
+import type { Condition, EventSelector, NumberAggregate, Scalar, Snapshot } from "../../src/model/snapshot/types.js";
 import { propertyRuns } from "../support/property-runs.js";
+import { aggregate, compile, happened, property, snapshotOf } from "./support/builders.js";
+import { holds, nextFlip } from "./support/reference/conditions.js";
+import { factsOf, measured, type Facts, type Start } from "./support/reference/facts.js";
+import { Run, withHistory } from "./support/runner.js";
 
 const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+const DAY = 1_440 * MINUTE;
 const T0 = Date.UTC(2026, 0, 1);
 const numRuns = propertyRuns(40);
 
@@ -154,285 +140,115 @@ const conditions: Record<string, fc.Arbitrary<Measured>> = Object.fromEntries([
   ],
 ]);
 
-const moved: Condition = { kind: "count", of: { event: "move" }, operator: "gte", value: 1, since: "state" };
-
 /** A segment by a condition, and a lifecycle that goes round with each `move`. */
 function inSegment(condition: Condition): Snapshot {
-  return {
-    ...EMPTY_SNAPSHOT,
-    lifecycle: {
-      initial: "a",
-      states: [
-        { name: "a", transitions: [{ to: "b", when: moved }] },
-        { name: "b", transitions: [{ to: "a", when: moved }] },
-      ],
-    },
-    segments: [{ id: "s", when: condition }],
-  };
+  const moved = happened("move", { since: "state" });
+  return snapshotOf({ states: { a: [["b", moved]], b: [["a", moved]] }, segments: { s: condition } });
 }
 
 /** A journey whose only step has a condition: it starts with a `move`, and again after its end. */
 function inStep(condition: Condition): Snapshot {
-  return {
-    ...EMPTY_SNAPSHOT,
-    journeys: [
-      {
-        id: "j",
-        start: { kind: "count", of: { event: "move" }, operator: "gte", value: 1 },
-        steps: [{ id: "s", when: condition }],
-        expiresAfter: "6h",
-        repeat: true,
-      },
-    ],
-  };
+  const journey = { start: happened("move"), steps: [["s", condition] as [string, Condition]] };
+  return snapshotOf({ journeys: { j: { ...journey, expiresAfter: "6h", repeat: true } } });
 }
 
 /** The event x with one tag, or with any but one. */
 function tagged(operator: "eq" | "ne", value: Scalar): EventSelector {
-  return { event: "x", where: { kind: "compare", property: "tag", operator, value } };
+  return { event: "x", where: property("tag", operator, value) };
 }
 
-interface Boundary {
-  at: number;
-  by: Order | null;
-}
-
-/** The condition evaluated afresh over all that happened. */
-class Naive {
-  constructor(
-    private readonly condition: Measured,
-    private readonly happened: readonly TrackOperation[],
-    private readonly boundary: Boundary | null,
-  ) {}
-
-  holds(t: number): boolean {
-    const { condition } = this;
-    if (condition.kind === "sequence") return this.hasSequence();
-    return compare(this.actual(t), condition.operator, condition.value);
-  }
-
-  actual(t: number): Json | undefined {
-    const { condition } = this;
-    if (condition.kind === "sequence") return this.hasSequence() ? "happened" : undefined;
-    const all = this.selected(condition.of);
-    if (condition.kind === "daysSince") {
-      const last = all.filter((one) => this.counts(one)).at(-1);
-      const one = condition.which === "first" ? all[0] : last;
-      return one && Math.floor((t - one.occurredAt) / DAY);
-    }
-    const within = condition.within === undefined ? Infinity : parseDuration(condition.within);
-    const counted = all.filter((one) => one.occurredAt > t - within && this.counts(one));
-    if (condition.kind === "count") return counted.length;
-    const values = counted
-      .map(({ properties }) => properties[condition.property])
-      .filter((value) => value !== undefined && value !== null);
-    if (condition.kind === "distinct") return new Set(values).size;
-    if (condition.kind === "latest") return values.at(-1);
-    const numbers = values.filter((value) => typeof value === "number");
-    if (condition.function === "sum") return exactSum(numbers);
-    if (numbers.length === 0) return undefined;
-    if (condition.function === "avg") return exactSum(numbers) / numbers.length;
-    return condition.function === "min" ? Math.min(...numbers) : Math.max(...numbers);
-  }
-
-  /** The earliest instant after the clock at which it flips. */
-  flipsAt(clock: number): string | null {
-    const { condition, happened } = this;
-    let lengths: number[] = [];
-    if (condition.kind === "daysSince") lengths = [0, 1, 2, 3, 4, 5].map((days) => days * DAY);
-    else if (condition.kind !== "sequence" && condition.within !== undefined)
-      lengths = [parseDuration(condition.within)];
-    const instants = happened.flatMap(({ occurredAt }) => lengths.map((length) => occurredAt + length));
-    const present = this.holds(clock);
-    const flip = instants
-      .filter((instant) => instant > clock)
-      .sort((a, b) => a - b)
-      .find((instant) => this.holds(instant) !== present);
-    return flip === undefined ? null : new Date(flip).toISOString();
-  }
-
-  private selected({ event, where }: EventSelector): TrackOperation[] {
-    return this.happened.filter((one) => {
-      if (one.event !== event || where?.kind !== "compare") return one.event === event;
-      return compare(one.properties["tag"], where.operator, where.value);
-    });
-  }
-
-  private counts({ occurredAt, seq }: Order): boolean {
-    const { boundary } = this;
-    if (boundary === null) return true;
-    if (occurredAt < boundary.at) return false;
-    const { by } = boundary;
-    return by === null || occurredAt > by.occurredAt || (occurredAt === by.occurredAt && seq > by.seq);
-  }
-
-  private hasSequence(): boolean {
-    const { condition } = this;
-    if (condition.kind !== "sequence") return false;
-    const thens = this.selected(condition.then);
-    return this.selected(condition.first)
-      .filter((one) => this.counts(one))
-      .some((a) => thens.some((b) => isAfter(b, a) && b.occurredAt - a.occurredAt < parseDuration(condition.within)));
-  }
-}
-
-/** A customer whose state is stored as text between calls, and whose history comes page by page, each asked for first. */
-class Customer {
-  state: CustomerState = newCustomer("c1", T0);
-  readonly happened: TrackOperation[] = [];
-  pagesRead = 0;
-  private readonly model;
-
-  constructor(
-    snapshot: Snapshot,
-    private readonly pageSize: number,
-  ) {
-    this.model = compileModel(snapshot, hashSnapshot(snapshot));
-  }
-
-  take(operations: readonly TrackOperation[]): void {
-    const { state } = this.withHistory((history) =>
-      evaluate(this.model, this.state, operations, { now: 0, timers: "hold", history }),
+/** Happenings as a customer's operations come, and what is known of it whenever its state is as of its clock. */
+function play(snapshot: Snapshot, list: readonly Happening[], pageSize: number, check: (played: Played) => void): Run {
+  const model = compile(snapshot);
+  const run = new Run(model, pageSize, { customerId: "c1", createdAt: T0 });
+  const checkNow = (): void => {
+    const applied = run.evaluated();
+    const explanation = withHistory(applied, pageSize, run.requests, (history) =>
+      explain(model, run.state, { history }),
     );
-    this.store(state);
-    this.happened.push(...operations);
-    this.happened.sort((a, b) => a.occurredAt - b.occurredAt || a.seq - b.seq);
-  }
-
-  wait(until: number): void {
-    this.store(
-      this.withHistory((history) => evaluate(this.model, this.state, [], { now: until, timers: "fire", history }))
-        .state,
-    );
-  }
-
-  explain(): ReturnType<typeof explain> {
-    return this.withHistory((history) => explain(this.model, this.state, { history }));
-  }
-
-  private store(state: CustomerState): void {
-    this.state = freeze(JSON.parse(JSON.stringify(state)) as CustomerState);
-  }
-
-  private withHistory<T>(call: (history: HistorySource) => T): T {
-    const asked = new Set<string>();
-    for (;;) {
-      try {
-        return call((request) => (asked.has(JSON.stringify(request)) ? this.page(request) : undefined));
-      } catch (error) {
-        if (!(error instanceof HistoryNeeded)) throw error;
-        for (const request of error.requests) asked.add(JSON.stringify(request));
-      }
-    }
-  }
-
-  private page({ event, after, until }: HistoryRequest): { events: HistoryEvent[]; complete: boolean } {
-    this.pagesRead++;
-    const events = this.happened.filter(
-      (one) => one.event === event && isAfter(one, after) && (until === null || !isAfter(one, until)),
-    );
-    return { events: events.slice(0, this.pageSize), complete: events.length <= this.pageSize };
-  }
-}
-
-function operationsOf(list: readonly Happening[]): { operation: TrackOperation; cut: boolean; wait: number }[] {
-  return list.map(({ event, minute, properties, cut, wait }, i) => ({
-    operation: {
-      kind: "track",
-      seq: i + 1,
-      eventId: `e${i + 1}`,
-      event,
-      properties,
-      occurredAt: T0 + minute * MINUTE,
-      acceptedAt: T0 + 100 * DAY,
-    },
-    cut,
-    wait,
-  }));
-}
-
-/** Calls a check whenever the customer's state is as of its clock. */
-function play(customer: Customer, list: readonly Happening[], check: () => void): void {
+    const { lifecycle, evaluatedThrough } = run.state;
+    check({ run, explanation, facts: factsOf(snapshot, applied, lifecycle), clock: evaluatedThrough! });
+  };
   let batch: TrackOperation[] = [];
-  const steps = operationsOf(list);
-  steps.forEach(({ operation, cut, wait }, i) => {
-    batch.push(operation);
-    if (!cut && i < steps.length - 1) return;
-    customer.take(batch);
+  list.forEach(({ event, minute, properties, cut, wait }, i) => {
+    const [seq, occurredAt] = [i + 1, T0 + minute * MINUTE];
+    batch.push({ kind: "track", seq, eventId: `e${seq}`, event, properties, occurredAt, acceptedAt: T0 + 100 * DAY });
+    if (!cut && i < list.length - 1) return;
+    run.take(batch);
     batch = [];
-    check();
+    checkNow();
     if (wait === 0) return;
-    customer.wait(customer.state.evaluatedThrough! + wait * MINUTE);
-    check();
+    run.tick(run.state.evaluatedThrough! + wait * MINUTE);
+    checkNow();
   });
+  return run;
 }
 
-function expectAsNaive(explanation: Explanation, naive: Naive, clock: number): void {
-  const actual = naive.actual(clock) ?? null;
-  const found = explanation.actual;
-  expect(explanation.met).toBe(naive.holds(clock));
-  if (typeof found === "string" && found.endsWith(" or more")) {
-    expect(actual).toBeGreaterThanOrEqual(parseInt(found));
-  } else if (typeof actual !== "string" || actual.length < 70) {
-    expect(found).toEqual(actual);
+interface Played {
+  run: Run;
+  explanation: ReturnType<typeof explain>;
+  facts: Facts;
+  clock: number;
+}
+
+/** Expects what a recomputation over everything says; answers whether the condition holds, and when it will not do as now. */
+function expectExplained(found: unknown, condition: Measured, { facts, clock }: Played, start: Start = "ever") {
+  const { met, actual, flipsAt } = found as Explanation;
+  const isMet = holds(facts, { condition, start }, clock);
+  const due = nextFlip(facts, [{ condition, start }], clock);
+  expect(met).toBe(isMet);
+  expect(flipsAt).toBe(due === Infinity ? null : new Date(due).toISOString());
+  const sequence = isMet ? "happened" : null;
+  const expected = condition.kind === "sequence" ? sequence : (measured(facts, condition, clock, start) ?? null);
+  if (typeof actual === "string" && actual.endsWith(" or more")) {
+    expect(expected).toBeGreaterThanOrEqual(parseInt(actual));
+  } else if (typeof expected !== "string" || expected.length < 70) {
+    expect(actual).toEqual(expected);
   }
-  expect(explanation.flipsAt).toBe(naive.flipsAt(clock));
+  return { isMet, due };
 }
 
 /** What cannot be answered from what is remembered alone, where a window holds enough: numbers that fall, for `min` that rise. */
 const readsHistory = new Set(["sum", "avg", "min", "max"]);
 
-function fullWindow(name: string): [Measured, Happening[], number] {
+function fullWindow(name: NumberAggregate): [Measured, Happening[], number] {
   const numbers = Array.from({ length: 60 }, (_, i) => (name === "min" ? i : 60 - i));
   const list = numbers.map((n, i): Happening => {
     return { event: "x", minute: i, properties: { n }, cut: false, wait: i === 59 ? 600 : 0 };
   });
-  const condition = { kind: "aggregate", of: { event: "x" }, property: "n", operator: "gte", value: 30, within: "2h" };
-  return [{ ...condition, function: name } as Measured, list, 7];
+  return [aggregate(name, ["x", "n"], "gte", 30, { within: "2h" }), list, 7];
 }
 
 describe.each(Object.entries(conditions))("%s", (name, arbitrary) => {
   it("is what a recomputation over everything says, ever, in a window and since the lifecycle state", () => {
-    let pagesRead = 0;
+    let requests = 0;
     fc.assert(
       fc.property(arbitrary, happenings, fc.integer({ min: 1, max: 9 }), (condition, list, pageSize) => {
-        const customer = new Customer(inSegment(condition), pageSize);
-        play(customer, list, () => {
-          const { evaluatedThrough, lifecycle, segments, timerDueAt } = customer.state;
-          const boundary =
-            "since" in condition && condition.since === "state"
-              ? { at: lifecycle!.enteredAt, by: lifecycle!.cause }
-              : null;
-          const naive = new Naive(condition, customer.happened, boundary);
-          expect(Object.hasOwn(segments, "s")).toBe(naive.holds(evaluatedThrough!));
-          const due = naive.flipsAt(evaluatedThrough!);
-          expect(timerDueAt).toBe(due === null ? null : Date.parse(due));
-          const explanation = customer.explain().segments[0]!["condition"] as unknown as Explanation;
-          expectAsNaive(explanation, naive, evaluatedThrough!);
+        const run = play(inSegment(condition), list, pageSize, (played) => {
+          const { state } = played.run;
+          const { isMet, due } = expectExplained(played.explanation.segments[0]!["condition"], condition, played);
+          expect(Object.hasOwn(state.segments, "s")).toBe(isMet);
+          expect(state.timerDueAt).toBe(due === Infinity ? null : due);
         });
-        pagesRead += customer.pagesRead;
+        requests += run.requests.length;
       }),
-      { numRuns, examples: readsHistory.has(name) ? [fullWindow(name)] : [] },
+      { numRuns, examples: readsHistory.has(name) ? [fullWindow(name as NumberAggregate)] : [] },
     );
-    if (readsHistory.has(name)) expect(pagesRead).toBeGreaterThan(0);
+    if (readsHistory.has(name)) expect(requests).toBeGreaterThan(0);
   });
 
   it("counts since the start in a journey's step, within its window too", () => {
     let checked = 0;
     fc.assert(
       fc.property(arbitrary, happenings, fc.integer({ min: 1, max: 9 }), (given, list, pageSize) => {
-        const { since: _since, ...rest } = given as Measured & { since?: string };
-        const condition = rest;
-        const customer = new Customer(inStep(condition), pageSize);
-        play(customer, list, () => {
-          const { evaluatedThrough, journeys } = customer.state;
-          const run = journeys["j"];
-          if (run?.status !== "active") return;
+        const { since: _since, ...condition } = given as Measured & { since?: string };
+        play(inStep(condition), list, pageSize, (played) => {
+          const active = played.run.state.journeys["j"];
+          if (active?.status !== "active") return;
           checked++;
-          const naive = new Naive(condition, customer.happened, { at: run.startedAt, by: run.startedBy });
-          const steps = customer.explain().journeys[0]!["steps"] as { condition: unknown }[];
-          expect(naive.holds(evaluatedThrough!)).toBe(false);
-          expectAsNaive(steps[0]!.condition as Explanation, naive, evaluatedThrough!);
+          const [step] = played.explanation.journeys[0]!["steps"] as { condition: unknown }[];
+          const start = { at: active.startedAt, by: active.startedBy };
+          expect(expectExplained(step!.condition, condition, played, start).isMet).toBe(false);
         });
       }),
       { numRuns },
@@ -440,32 +256,3 @@ describe.each(Object.entries(conditions))("%s", (name, arbitrary) => {
     expect(checked).toBeGreaterThan(0);
   });
 });
-
-function compare(actual: Json | undefined, operator: string, expected: unknown): boolean {
-  if (operator === "eq") return actual === expected;
-  if (operator === "ne") return actual !== expected;
-  if (typeof actual !== "number" || typeof expected !== "number") return false;
-  if (operator === "lt") return actual < expected;
-  if (operator === "lte") return actual <= expected;
-  return operator === "gt" ? actual > expected : actual >= expected;
-}
-
-function exactSum(values: readonly number[]): number {
-  const SCALE = 40;
-  const units = values.map((value) => {
-    const [mantissa, exponent = "0"] = String(value).split("e") as [string, string?];
-    const [whole, fraction = ""] = mantissa.split(".") as [string, string?];
-    return BigInt(whole + fraction) * 10n ** BigInt(SCALE + Number(exponent) - fraction.length);
-  });
-  return Number(`${units.reduce((sum, one) => sum + one, 0n)}e-${SCALE}`);
-}
-
-function isAfter(a: Order, b: Order): boolean {
-  return a.occurredAt > b.occurredAt || (a.occurredAt === b.occurredAt && a.seq > b.seq);
-}
-
-/** Makes a change of what was handed in an error. */
-function freeze<T>(value: T): T {
-  if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(freeze);
-  return value;
-}

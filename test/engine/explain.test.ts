@@ -2,57 +2,52 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import type { Explanation } from "../../src/engine/conditions/leaf.js";
-import { compileModel, evaluate, explain, newCustomer } from "../../src/engine/index.js";
-import type { CustomerState, Json, Operation } from "../../src/engine/state/types.js";
-import { hashSnapshot } from "../../src/model/snapshot/canonical.js";
-import { EMPTY_SNAPSHOT, type Condition, type Score, type Snapshot } from "../../src/model/snapshot/types.js";
+import { explain, type Model } from "../../src/engine/index.js";
+import type { Json } from "../../src/engine/state/types.js";
+import type { Condition } from "../../src/model/snapshot/types.js";
 import { propertyRuns } from "../support/property-runs.js";
+import {
+  aggregate,
+  all,
+  any,
+  compile,
+  count,
+  daysSince,
+  healthIs,
+  modelOf,
+  not,
+  property,
+  seen,
+  snapshotOf,
+  trait,
+} from "./support/builders.js";
+import { factsOf, scored } from "./support/reference/facts.js";
+import { Run } from "./support/runner.js";
 
 const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const T0 = Date.UTC(2026, 0, 1);
 
 const login = { event: "login" };
-const pro: Condition = { kind: "trait", trait: "plan", operator: "eq", value: "pro" };
-const logins = (value: number, within?: string): Condition => ({
-  kind: "count",
-  of: login,
-  operator: "gte",
-  value,
-  ...(within === undefined ? {} : { within }),
-});
+const pro = trait("plan", "eq", "pro");
+const logins = (value: number, within?: string) => count("login", "gte", value, within === undefined ? {} : { within });
 
 type Happening = [hours: number, event: string, properties?: Record<string, Json>];
 
-function modelOf(parts: Partial<Snapshot>): ReturnType<typeof compileModel> {
-  const snapshot = { ...EMPTY_SNAPSHOT, ...parts };
-  return compileModel(snapshot, hashSnapshot(snapshot));
-}
-
-function stateAfter(
-  model: ReturnType<typeof compileModel>,
-  happenings: readonly Happening[],
-  traits: Record<string, Json> = {},
-): CustomerState {
-  const operations: Operation[] = [
+/** A customer after some events and with some traits. */
+function customer(model: Model, happenings: readonly Happening[], traits: Record<string, Json> = {}): Run {
+  const run = new Run(model, "whole", { customerId: "c1", createdAt: T0 });
+  run.take([
     { kind: "identify", seq: 1, traits, acceptedAt: T0 },
-    ...happenings.map(([hours, event, properties = {}], i): Operation => ({
-      kind: "track",
-      seq: i + 2,
-      eventId: `e${i + 1}`,
-      event,
-      properties,
-      occurredAt: T0 + hours * HOUR,
-      acceptedAt: T0 + hours * HOUR,
-    })),
-  ];
-  return evaluate(model, newCustomer("c1", T0), operations, { now: 0, timers: "hold" }).state;
+    ...happenings.map(([hours, event, properties], i) => seen(i + 2, T0 + hours * HOUR, event, properties)),
+  ]);
+  return run;
 }
 
-/** Why a condition holds or not after some events and with some traits. */
+/** Why a condition holds or not then. */
 function explained(condition: Condition, happenings: Happening[], traits: Record<string, Json> = {}): Explanation {
-  const model = modelOf({ segments: [{ id: "s", when: condition }] });
-  return explain(model, stateAfter(model, happenings, traits)).segments[0]!["condition"] as unknown as Explanation;
+  const model = modelOf({ segments: { s: condition } });
+  const { state } = customer(model, happenings, traits);
+  return explain(model, state).segments[0]!["condition"] as unknown as Explanation;
 }
 
 describe("the explanation of a condition", () => {
@@ -79,15 +74,8 @@ describe("the explanation of a condition", () => {
   });
 
   it("shows filters, sums and their exact difference", () => {
-    const condition: Condition = {
-      kind: "aggregate",
-      function: "sum",
-      of: { event: "paid", where: { kind: "compare", property: "kind", operator: "in", value: ["new", "more"] } },
-      property: "amount",
-      operator: "gte",
-      value: 1,
-      within: "30d",
-    };
+    const where = property("kind", "in", ["new", "more"]);
+    const condition = aggregate("sum", ["paid", "amount"], "gte", 1, { within: "30d", where });
     const explanation = explained(condition, [
       [0, "paid", { kind: "new", amount: 0.1 }],
       [1, "paid", { kind: "more", amount: 0.2 }],
@@ -102,7 +90,7 @@ describe("the explanation of a condition", () => {
   });
 
   it("shows every part of a condition, and which of them lack", () => {
-    const explanation = explained({ kind: "all", conditions: [pro, logins(1)] }, [[0, "login"]], { plan: "free" });
+    const explanation = explained(all(pro, logins(1)), [[0, "login"]], { plan: "free" });
     expect(explanation).toMatchObject({
       text: 'plan is "pro" and count of "login" at least 1',
       met: false,
@@ -115,27 +103,24 @@ describe("the explanation of a condition", () => {
   });
 
   it("finds when a condition of several parts flips, past changes that do not flip it", () => {
-    const either: Condition = { kind: "any", conditions: [logins(2, "2d"), logins(1, "5d")] };
-    const both: Condition = { kind: "all", conditions: [logins(2, "2d"), logins(1, "5d")] };
+    const parts = [logins(2, "2d"), logins(1, "5d")];
+    const [either, both] = [any(...parts), all(...parts)];
     const twice: Happening[] = [
       [0, "login"],
       [24, "login"],
     ];
     expect(explained(either, twice).flipsAt).toBe("2026-01-07T00:00:00.000Z");
     expect(explained(both, twice).flipsAt).toBe("2026-01-03T00:00:00.000Z");
-    expect(explained({ kind: "not", condition: either }, twice)).toMatchObject({
-      met: false,
-      flipsAt: "2026-01-07T00:00:00.000Z",
-    });
+    expect(explained(not(either), twice)).toMatchObject({ met: false, flipsAt: "2026-01-07T00:00:00.000Z" });
   });
 
   it("finds when several parts flip by the last of many changes", () => {
     const conditions = ["1d", "2d", "3d", "4d", "5d"].map((within) => logins(1, within));
-    expect(explained({ kind: "any", conditions }, [[0, "login"]]).flipsAt).toBe("2026-01-06T00:00:00.000Z");
+    expect(explained(any(...conditions), [[0, "login"]]).flipsAt).toBe("2026-01-06T00:00:00.000Z");
   });
 
   it("says what a negation is about", () => {
-    expect(explained({ kind: "not", condition: pro }, [], { plan: "pro" })).toMatchObject({
+    expect(explained(not(pro), [], { plan: "pro" })).toMatchObject({
       text: 'not (plan is "pro")',
       actual: true,
       met: false,
@@ -149,7 +134,7 @@ describe("the explanation of a condition", () => {
   });
 
   it("asks for nothing where there is nothing to compare", () => {
-    const condition: Condition = { kind: "daysSince", which: "last", of: login, operator: "gte", value: 3 };
+    const condition = daysSince("last", "login", "gte", 3);
     expect(explained(condition, [[0, "other"]])).toMatchObject({ actual: null, missing: "at least 3", flipsAt: null });
     expect(explained(condition, [[0, "login"]])).toMatchObject({ actual: 0, flipsAt: "2026-01-04T00:00:00.000Z" });
   });
@@ -191,71 +176,31 @@ describe("a score", () => {
       maxLength: 12,
     });
     fc.assert(
-      fc.property(measures, scores, happenings, (of, score, list) => {
-        const model = modelOf({
-          health: {
-            components: [{ id: "c", weight: 1, score: { ...score, of } }],
-            bands: [{ id: "all", from: 0 }],
-          },
+      fc.property(measures, scores, happenings, (of, shape, list) => {
+        const score = { ...shape, of };
+        const snapshot = snapshotOf({
+          health: { components: [{ id: "c", weight: 1, score }], bands: [{ id: "all", from: 0 }] },
           // Reading it makes the health due exactly when it changes.
-          segments: [{ id: "s", when: { kind: "health", operator: "gte", value: 0 } }],
+          segments: { s: healthIs("gte", 0) },
         });
         let hours = 0;
-        let state = stateAfter(
-          model,
+        const run = customer(
+          compile(snapshot),
           list.map(([step, n]): Happening => [(hours += step), "login", { n }]),
         );
-        const plain = (t: number): number => scoreOf({ ...score, of }, list, t);
+        const facts = factsOf(snapshot, run.evaluated());
         for (let step = 0; step < 20; step++) {
-          const clock = state.evaluatedThrough!;
-          expect(state.health!.overall).toBe(round(plain(clock)));
-          const instants = Array.from({ length: 24 * 12 }, (_, hour) => (Math.floor(clock / HOUR) + hour + 1) * HOUR);
-          const change = instants.find((instant) => plain(instant) !== plain(clock)) ?? null;
-          expect(state.timerDueAt).toBe(change);
+          const { evaluatedThrough: clock, health, timerDueAt } = run.state;
+          const present = scored(facts, score, clock!);
+          expect(health!.overall).toBe(Math.round(present * 100) / 100);
+          const instants = Array.from({ length: 24 * 12 }, (_, hour) => (Math.floor(clock! / HOUR) + hour + 1) * HOUR);
+          const change = instants.find((instant) => scored(facts, score, instant) !== present) ?? null;
+          expect(timerDueAt).toBe(change);
           if (change === null) return;
-          state = JSON.parse(
-            JSON.stringify(evaluate(model, state, [], { now: change, timers: "fire" }).state),
-          ) as CustomerState;
+          run.tick(change);
         }
       }),
       { numRuns: propertyRuns(100) },
     );
   });
-
-  function scoreOf(score: Score, list: readonly [number, number][], t: number): number {
-    if (score.kind === "map") return 0;
-    let at = T0;
-    const all = list.map(([step, n]) => ({ at: (at += step * HOUR), n }));
-    const { of } = score;
-    const within = "within" in of ? 30 * HOUR : Infinity;
-    const inScope = all.filter((one) => one.at > t - within);
-    const value = measured(of, inScope, all, t);
-    if (value === undefined) return 0;
-    if (score.kind === "scale") {
-      return Math.min(100, Math.max(0, ((value - score.from) / (score.to - score.from)) * 100));
-    }
-    return score.steps.find(([limit]) => value <= limit)?.[1] ?? score.otherwise;
-  }
-
-  function measured(
-    of: Extract<Score, { kind: "scale" }>["of"],
-    inScope: { at: number; n: number }[],
-    all: { at: number; n: number }[],
-    t: number,
-  ): number | undefined {
-    const numbers = inScope.map(({ n }) => n);
-    const sum = numbers.reduce((total, n) => total + n, 0);
-    if (of.kind === "count") return numbers.length;
-    if (of.kind === "distinct") return new Set(numbers).size;
-    if (of.kind === "latest") return numbers.at(-1);
-    if (of.kind === "daysSince") return Math.floor((t - all.at(of.which === "first" ? 0 : -1)!.at) / DAY);
-    if (of.kind === "trait" || (numbers.length === 0 && of.function !== "sum")) return undefined;
-    if (of.function === "sum") return sum;
-    if (of.function === "avg") return sum / numbers.length;
-    return of.function === "min" ? Math.min(...numbers) : Math.max(...numbers);
-  }
-
-  function round(score: number): number {
-    return Math.round(score * 100) / 100;
-  }
 });

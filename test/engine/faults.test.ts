@@ -1,17 +1,23 @@
 import { expect, it } from "vitest";
 
-import { evaluate, explain, newCustomer, type Json } from "../../src/engine/index.js";
-import { aggregate, at, happened, modelOf, trait } from "./support/builders.js";
+import { evaluate, explain, newCustomer, type Json, type Model } from "../../src/engine/index.js";
+import {
+  addTo,
+  aggregate,
+  at,
+  counted,
+  emit,
+  happened,
+  healthOf,
+  modelOf,
+  rule,
+  seen,
+  trait,
+} from "./support/builders.js";
 
-const LOGIN = {
-  kind: "track" as const,
-  seq: 1,
-  eventId: "e1",
-  event: "login",
-  properties: {},
-  occurredAt: at("01-01"),
-  acceptedAt: at("01-01"),
-};
+const LOGIN = seen(1, at("01-01"), "login");
+const evaluated = (model: Model, operations = [LOGIN], traits: Record<string, Json> = {}) =>
+  evaluate(model, { ...newCustomer("c1", at("01-01")), traits }, operations, { now: at("01-01"), timers: "fire" });
 
 /** Traits of which one cannot be read: a fault that no snapshot and no JSON can cause, as a mistake in the engine could. */
 function broken(): Record<string, Json> {
@@ -28,16 +34,11 @@ it("a rule whose condition throws is logged as an error with the reason, and the
     states: { new: [["active", happened("login")]], active: [] },
     segments: { seen: happened("login"), rich: null },
     rules: {
-      faulty: {
-        on: { kind: "event", of: { event: "login" } },
-        when: trait("plan", "eq", "pro"),
-        then: { kind: "addToSegment", segment: "rich" },
-      },
-      sound: { on: { kind: "event", of: { event: "login" } }, then: { kind: "emit", type: "login.seen" } },
+      faulty: rule("login", addTo("rich"), { when: trait("plan", "eq", "pro") }),
+      sound: rule("login", emit("login.seen")),
     },
   });
-  const customer = { ...newCustomer("c1", at("01-01")), traits: broken() };
-  const { state, effects } = evaluate(model, customer, [LOGIN], { now: at("01-01"), timers: "fire" });
+  const { state, effects } = evaluated(model, [LOGIN], broken());
   expect(state.lifecycle?.state).toBe("active");
   expect(Object.keys(state.segments)).toEqual(["seen"]);
   expect(effects.filter((effect) => effect.kind === "ruleExecuted")).toMatchObject([
@@ -48,30 +49,19 @@ it("a rule whose condition throws is logged as an error with the reason, and the
 
 it("a segment whose condition throws fails the customer's evaluation as a whole", () => {
   const model = modelOf({ segments: { pro: trait("plan", "eq", "pro") } });
-  const customer = { ...newCustomer("c1", at("01-01")), traits: broken() };
-  expect(() => evaluate(model, customer, [LOGIN], { now: at("01-01"), timers: "fire" })).toThrow("cannot be read");
+  expect(() => evaluated(model, [LOGIN], broken())).toThrow("cannot be read");
 });
 
 it("a sum beyond the range of doubles is the greatest double, and is explained like any other", () => {
+  const when = aggregate("sum", ["login", "n"], "lte", 0);
   const model = modelOf({
-    segments: { low: aggregate("sum", ["login", "n"], "lte", 0) },
-    rules: {
-      low: {
-        on: { kind: "event", of: { event: "login" } },
-        when: aggregate("sum", ["login", "n"], "lte", 0),
-        then: { kind: "emit", type: "login.low" },
-      },
-    },
+    segments: { low: when },
+    rules: { low: rule("login", emit("login.low"), { when }) },
   });
-  const huge = [1, 2].map((seq) => ({ ...LOGIN, seq, properties: { n: 1e308 } }));
-  const { state, effects } = evaluate(model, newCustomer("c1", at("01-01")), huge, {
-    now: at("01-01"),
-    timers: "fire",
-  });
-  expect(effects.filter((effect) => effect.kind === "ruleExecuted").map(({ result }) => result)).toEqual([
-    "fail",
-    "fail",
-  ]);
+  const huge = [1, 2].map((seq) => seen(seq, at("01-01"), "login", { n: 1e308 }));
+  const { state, effects } = evaluated(model, huge);
+  const results = effects.filter((effect) => effect.kind === "ruleExecuted").map(({ result }) => result);
+  expect(results).toEqual(["fail", "fail"]);
   expect(explain(model, state).segments[0]).toMatchObject({
     member: false,
     condition: { actual: Number.MAX_VALUE, missing: -Number.MAX_VALUE, met: false },
@@ -79,21 +69,8 @@ it("a sum beyond the range of doubles is the greatest double, and is explained l
 });
 
 it("the overall health is the mean of the components as they are, not as they are rounded", () => {
-  const score = (to: number) => ({
-    kind: "scale" as const,
-    of: { kind: "count" as const, of: { event: "login" } },
-    from: 0,
-    to,
-  });
-  const model = modelOf({
-    health: {
-      components: [
-        { id: "full", weight: 2, score: score(1) },
-        { id: "third", weight: 2, score: score(1.5) },
-      ],
-      bands: [{ id: "any", from: 0 }],
-    },
-  });
-  const { state } = evaluate(model, newCustomer("c1", at("01-01")), [LOGIN], { now: at("01-01"), timers: "fire" });
+  const health = healthOf({ full: [2, counted("login", 1)], third: [2, counted("login", 1.5)] }, { any: 0 });
+  const model = modelOf({ health });
+  const { state } = evaluated(model);
   expect(state.health).toEqual({ overall: 83.33, components: { full: 100, third: 66.67 }, band: "any" });
 });

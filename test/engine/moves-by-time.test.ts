@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { happened, inState, journeyIs, modelOf, not, seen, type Parts } from "./support/builders.js";
+import { happened, inState, journeyIs, modelOf, not, raise, rule, seen, type Parts } from "./support/builders.js";
 import { Run } from "./support/runner.js";
 
 const MINUTE = 60_000;
@@ -58,8 +58,8 @@ describe("what time alone brings about between two operations", () => {
       modelOf({
         signals: { bell: { for: "1m" } },
         rules: {
-          ring: { on: { kind: "event", of: { event: "seen" } }, then: { kind: "raiseSignal", signal: "bell" } },
-          again: { on: { kind: "signalCleared", signal: "bell" }, then: { kind: "raiseSignal", signal: "bell" } },
+          ring: rule("seen", raise("bell")),
+          again: rule({ kind: "signalCleared", signal: "bell" }, raise("bell")),
         },
       }),
     );

@@ -5,11 +5,10 @@ import type { Operation } from "../../src/engine/index.js";
 import { FINAL_INSTANT, operations, snapshot } from "./support/arbitrary.js";
 import { compile } from "./support/builders.js";
 import { CLASSES, checkUntilMet, isPlainJson } from "./support/equal.js";
-import { Coverage, Run, timeout } from "./support/runner.js";
+import { Coverage, Run, tickLimit, timeout } from "./support/runner.js";
 import { viewOfState } from "./support/subject-engine.js";
 
 const MINUTE = 60_000;
-const FIVE_MINUTES = 5 * MINUTE;
 
 describe("a sequence of operations", () => {
   it("ends alike however it is split into batches and ticks", { timeout }, () => {
@@ -60,17 +59,4 @@ function oneAtATime(run: Run, sequence: Operation[]): { one: Run; limits: number
   run.tick(FINAL_INSTANT);
   for (let i = limits.length - 2; i >= 0; i--) limits[i] = Math.min(limits[i]!, limits[i + 1]!);
   return { one: run, limits };
-}
-
-function tickLimit({ state, deferred }: Run, operation: Operation): number {
-  const clock = state.evaluatedThrough ?? -Infinity;
-  if (operation.kind === "track") return Math.max(clock, operation.occurredAt);
-  const { acceptedAt } = operation;
-  const last = state.lastTrack;
-  const isExcepted = last === null || last.acceptedAt > last.occurredAt + FIVE_MINUTES;
-  const instant = isExcepted ? clock : acceptedAt;
-  const due = Math.max(acceptedAt, clock);
-  // A tick at the very instant would evaluate what is to come with or after this identify.
-  const isShared = state.traitsDueAt.includes(due) || deferred.some((one) => one.occurredAt === acceptedAt);
-  return isShared ? Math.min(instant, due - 1) : instant;
 }

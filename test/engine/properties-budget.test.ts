@@ -1,19 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import {
-  evaluate,
-  replay,
-  replayPart,
-  type Budget,
-  type CustomerState,
-  type Effect,
-  type Operation,
-  type Replayed,
-} from "../../src/engine/index.js";
+import { evaluate, type Budget, type Operation } from "../../src/engine/index.js";
 import { FINAL_INSTANT, operations, snapshot } from "./support/arbitrary.js";
 import { compile, inState, modelOf, seen } from "./support/builders.js";
-import { check, Run, runs, timeout, withHistory } from "./support/runner.js";
+import { replayedInParts, replayOf } from "./support/replays.js";
+import { check, Run, runs, timeout } from "./support/runner.js";
 import { viewOfState } from "./support/subject-engine.js";
 
 const sizes = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 20 });
@@ -25,20 +17,10 @@ describe("evaluation within a budget", () => {
     check(
       fc.property(snapshot, operations, batches, sizes, (given, sequence, cuts, budgets) => {
         const model = compile(given);
-        const whole = new Run(model);
-        const sliced = new Run(model, "pages", undefined, () => ofInstants(budgets[sliced.calls % budgets.length]!));
-        let batch: Operation[] = [];
-        sequence.forEach((operation, i) => {
-          batch.push(operation);
-          if (!cuts[i]) return;
-          for (const run of [whole, sliced]) run.take(batch);
-          batch = [];
-        });
-        for (const run of [whole, sliced]) run.take(batch);
-        for (const run of [whole, sliced]) run.tick(FINAL_INSTANT);
-        expect(sliced.effects).toEqual(whole.effects);
-        expect(viewOfState(sliced.state)).toEqual(viewOfState(whole.state));
-        slices += sliced.calls - whole.calls;
+        const sliced: Run = new Run(model, "pages", undefined, () =>
+          ofInstants(budgets[sliced.calls % budgets.length]!),
+        );
+        slices += moreCalls(new Run(model), sliced, sequence, cuts);
       }),
     );
     expect(slices).toBeGreaterThan(2 * runs);
@@ -79,20 +61,7 @@ describe("evaluation of operations of which some that lie ahead are not at hand"
               ? { ...operation, occurredAt: operation.acceptedAt + (6 + ((i * 7) % 20)) * 60_000 }
               : operation,
           );
-          const whole = new Run(model);
-          const parted = new Run(model, "pages", undefined, undefined, aheadMax);
-          let batch: Operation[] = [];
-          sequence.forEach((operation, i) => {
-            batch.push(operation);
-            if (!cuts[i]) return;
-            for (const run of [whole, parted]) run.take(batch);
-            batch = [];
-          });
-          for (const run of [whole, parted]) run.take(batch);
-          for (const run of [whole, parted]) run.tick(FINAL_INSTANT);
-          expect(parted.effects).toEqual(whole.effects);
-          expect(viewOfState(parted.state)).toEqual(viewOfState(whole.state));
-          calls += parted.calls - whole.calls;
+          calls += moreCalls(new Run(model), new Run(model, "pages", undefined, undefined, aheadMax), sequence, cuts);
         },
       ),
     );
@@ -105,39 +74,35 @@ describe("a replay within a budget", () => {
     let parts = 0;
     check(
       fc.property(snapshot, operations, sizes, (given, sequence, budgets) => {
-        if (sequence.length === 0) return;
-        const model = compile(given);
-        const run = new Run(model, "whole", { customerId: "c1", createdAt: sequence[0]!.acceptedAt });
-        for (const operation of sequence) run.take([operation]);
-        run.tick(FINAL_INSTANT);
-        const events = run.evaluated();
-        const whole = replay(model, { ...run.state, events, through: FINAL_INSTANT });
-        const effects: Effect[] = [];
-        let state: CustomerState | null = null;
-        let from = 0;
-        for (let part = 0; ; part++) {
-          const before: CustomerState | null = state;
-          const next: Replayed = withHistory(events.slice(0, from), "pages", [], (history) =>
-            replayPart(model, run.state, {
-              state: before,
-              events: events.slice(from),
-              through: FINAL_INSTANT,
-              history,
-              budget: ofInstants(budgets[part % budgets.length]!),
-            }),
-          );
-          effects.push(...next.effects);
-          state = next.state;
-          from += next.taken;
+        const { run, model, replayed } = replayOf(given, sequence);
+        const parted = replayedInParts(run, model, (events, part) => {
           parts++;
-          if (next.isDone) break;
-        }
-        expect({ state, effects }).toEqual(whole);
+          return { events, through: FINAL_INSTANT, budget: ofInstants(budgets[part % budgets.length]!) };
+        });
+        expect(parted).toEqual(replayed);
       }),
     );
     expect(parts).toBeGreaterThan(2 * runs);
   });
 });
+
+/** Expects the same of two runs of the operations, in batches; answers how many more calls the second took. */
+function moreCalls(whole: Run, parted: Run, sequence: readonly Operation[], cuts: readonly boolean[]): number {
+  for (const run of [whole, parted]) {
+    let batch: Operation[] = [];
+    sequence.forEach((operation, i) => {
+      batch.push(operation);
+      if (!cuts[i]) return;
+      run.take(batch);
+      batch = [];
+    });
+    run.take(batch);
+    run.tick(FINAL_INSTANT);
+  }
+  expect(parted.effects).toEqual(whole.effects);
+  expect(viewOfState(parted.state)).toEqual(viewOfState(whole.state));
+  return parted.calls - whole.calls;
+}
 
 /** A budget of so many instants. */
 function ofInstants(count: number): Budget {

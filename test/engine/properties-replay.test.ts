@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { corrections, replay, replayPart, type CustomerState, type Effect } from "../../src/engine/index.js";
+import { corrections, replay } from "../../src/engine/index.js";
 import { FINAL_INSTANT, inOrder, operations, snapshot } from "./support/arbitrary.js";
-import { compile } from "./support/builders.js";
 import { CLASSES, checkUntilMet, inOrder as effectsInOrder, lastRuns } from "./support/equal.js";
 import { Reference } from "./support/reference/reference.js";
 import { replayed } from "./support/reference/replay.js";
-import { check, Coverage, Run, timeout, withHistory } from "./support/runner.js";
+import { replayedInParts, replayOf } from "./support/replays.js";
+import { check, Coverage, timeout } from "./support/runner.js";
 import { viewOfState } from "./support/subject-engine.js";
 import { viewOfReference } from "./support/subject-reference.js";
 
@@ -65,10 +65,13 @@ describe("a replay from zero", () => {
         operations,
         fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 12 }),
         (given, sequence, sizes) => {
-          if (sequence.length === 0) return;
-          const whole = replayOf(given, sequence);
-          if (whole.run.evaluated().length > (sizes[0] ?? Infinity)) parted++;
-          expect(inParts(whole, sizes)).toEqual(whole.replayed);
+          const { run, model, replayed } = replayOf(given, sequence);
+          if (run.evaluated().length > (sizes[0] ?? Infinity)) parted++;
+          const inParts = replayedInParts(run, model, (events, part) => {
+            const size = sizes[part] ?? events.length;
+            return { events: events.slice(0, size), through: size >= events.length ? FINAL_INSTANT : null };
+          });
+          expect(inParts).toEqual(replayed);
         },
       ),
     );
@@ -78,7 +81,6 @@ describe("a replay from zero", () => {
   it("of a customer who was replayed before ends the same", { timeout }, () => {
     check(
       fc.property(snapshot, operations, (given, sequence) => {
-        if (sequence.length === 0) return;
         const { run, model, replayed: first } = replayOf(given, sequence);
         const second = replay(model, { ...first.state, events: run.evaluated(), through: FINAL_INSTANT });
         expect(second).toEqual(first);
@@ -87,45 +89,3 @@ describe("a replay from zero", () => {
     );
   });
 });
-
-/** Live evaluation one operation at a time, and the replay of its events through the final instant. */
-function replayOf(given: Parameters<typeof compile>[0], sequence: Parameters<Run["take"]>[0]) {
-  const model = compile(given);
-  const createdAt = sequence[0]!.acceptedAt;
-  const customer = { customerId: "c1", createdAt };
-  const run = new Run(model, "whole", customer);
-  for (const operation of sequence) run.take([operation]);
-  run.tick(FINAL_INSTANT);
-  return {
-    run,
-    model,
-    createdAt,
-    replayed: replay(model, { ...run.state, events: run.evaluated(), through: FINAL_INSTANT }),
-  };
-}
-
-/** The same replay in parts that end after so many events each; of the parts before only what is asked for is at hand. */
-function inParts({ run, model }: ReturnType<typeof replayOf>, sizes: readonly number[]): ReturnType<typeof replay> {
-  const events = run.evaluated();
-  const effects: Effect[] = [];
-  let state: CustomerState | null = null;
-  let from = 0;
-  for (let part = 0; ; part++) {
-    const to: number = from + (sizes[part] ?? events.length);
-    const past = events.slice(0, from);
-    const isLast = to >= events.length;
-    const before: CustomerState | null = state === null ? null : (JSON.parse(JSON.stringify(state)) as CustomerState);
-    const next: ReturnType<typeof replayPart> = withHistory(past, "pages", [], (history) =>
-      replayPart(model, run.state, {
-        state: before,
-        events: events.slice(from, to),
-        through: isLast ? FINAL_INSTANT : null,
-        history,
-      }),
-    );
-    effects.push(...next.effects);
-    if (isLast) return { state: next.state, effects };
-    state = next.state;
-    from = to;
-  }
-}

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { explain, type CustomerState, type Effect, type TrackOperation } from "../../src/engine/index.js";
 import type { Condition, OccurrenceScope } from "../../src/model/snapshot/types.js";
-import { distinct, happened, modelOf, type Parts } from "./support/builders.js";
+import { distinct, happened, modelOf, seen, type Parts } from "./support/builders.js";
 import { check, Run, timeout } from "./support/runner.js";
 
 const HOUR = 3_600_000;
@@ -37,9 +37,7 @@ function history(late: readonly number[]): fc.Arbitrary<TrackOperation[]> {
     let acceptedAt = START;
     return happenings.map(({ event, quarters, late: hours, tag }, index): TrackOperation => {
       acceptedAt += (quarters * HOUR) / 4;
-      const seq = index + 1;
-      const occurredAt = acceptedAt - hours * HOUR;
-      return { kind: "track", seq, eventId: `e${seq}`, event, properties: { tag }, acceptedAt, occurredAt };
+      return { ...seen(index + 1, acceptedAt - hours * HOUR, event, { tag }), acceptedAt };
     });
   });
 }
@@ -54,21 +52,7 @@ describe("conditions over the same event and property", () => {
     const segments = Object.fromEntries(conditions.map((condition, i) => [`s${i}`, condition]));
     const sizes = [modelOf({ segments: { s0: conditions[0]! } }), modelOf({ segments })].map((model) => {
       const run = new Run(model);
-      run.take(
-        Array.from({ length: 1_000 }, (_, i) => {
-          const at = START + i * 1_000;
-          const properties = { tag: `user-${i}` };
-          return {
-            kind: "track",
-            seq: i + 1,
-            eventId: `e${i}`,
-            event: "x",
-            properties,
-            acceptedAt: at,
-            occurredAt: at,
-          };
-        }),
-      );
+      run.take(Array.from({ length: 1_000 }, (_, i) => seen(i + 1, START + i * 1_000, "x", { tag: `user-${i}` })));
       return JSON.stringify(run.state.memory).length;
     });
     expect(sizes[1]).toBeLessThan(1.5 * sizes[0]!);
@@ -150,9 +134,7 @@ class Customer {
 
   /** All clocks stand at one instant. */
   end(operations: readonly TrackOperation[]): void {
-    const at = operations.at(-1)!.acceptedAt + HOUR;
-    const seq = operations.length + 1;
-    this.take([{ kind: "track", seq, eventId: "end", event: "y", properties: {}, acceptedAt: at, occurredAt: at }]);
+    this.take([seen(operations.length + 1, operations.at(-1)!.acceptedAt + HOUR, "y")]);
   }
 
   effectsOf(segment: string): Effect[] {

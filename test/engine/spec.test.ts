@@ -1,26 +1,38 @@
 import { describe, expect, it } from "vitest";
 
-import type { Health, Rule, Trigger } from "../../src/model/snapshot/types.js";
+import type { Health } from "../../src/model/snapshot/types.js";
 import {
   activeWithin,
+  addTo,
   aggregate,
+  all,
   any,
   atStep,
+  clear,
   count,
+  counted,
+  dateWithin,
   daysSince,
+  emit,
   happened,
   healthIs,
+  healthOf,
   inactiveFor,
   inBand,
+  inLifecycle,
   inSegment,
   inState,
   journeyIs,
   not,
   of,
+  raise,
+  removeFrom,
+  rule,
   sequence,
   snapshotOf,
   stepCompleted,
   trait,
+  traitExists,
   type Parts,
 } from "./support/builders.js";
 import { LiveCustomer, type Outcome, type ReplayOutcome, type Step } from "./support/live.js";
@@ -41,47 +53,14 @@ const on = (instant: string, event: string, properties = {}): Step => [`${event}
 const shifted = (accepted: string, occurred: string, event: string): Step => [`${event}@${occurred}`, "track", event, accepted, occurred]; // prettier-ignore
 const identify = (instant: string, traits: Record<string, string | number | null>): Step => ["i", "identify", traits, instant]; // prettier-ignore
 const tick = (instant: string): Step => ["tick", instant];
-const rule = (trigger: string | Trigger, then: Rule["then"], more: Partial<Rule> = {}): Omit<Rule, "id"> => ({
-  on: typeof trigger === "string" ? { kind: "event", of: of(trigger) } : trigger,
-  then,
-  ...more,
-});
-const emit = (type: string): Rule["then"] => ({ kind: "emit", type });
-const addTo = (segment: string): Rule["then"] => ({ kind: "addToSegment", segment });
-const removeFrom = (segment: string): Rule["then"] => ({ kind: "removeFromSegment", segment });
-const raise = (signal: string): Rule["then"] => ({ kind: "raiseSignal", signal });
-const clear = (signal: string): Rule["then"] => ({ kind: "clearSignal", signal });
 
 /** 100 after the event, 0 two days and more after it. */
-const fresh: Health = {
-  components: [
-    {
-      id: "fresh",
-      weight: 1,
-      score: {
-        kind: "steps",
-        of: { kind: "daysSince", which: "last", of: of("a") },
-        steps: [[1, 100]],
-        otherwise: 0,
-      },
-    },
-  ],
-  bands: [
-    { id: "good", from: 50 },
-    { id: "bad", from: 0 },
-  ],
-};
-const onePerEvent = (weights: [number, number]): Health => ({
-  components: weights.map((weight, i) => ({
-    id: `c${i}`,
-    weight,
-    score: { kind: "scale", of: { kind: "count", of: of(["a", "b"][i]!) }, from: 0, to: 3 },
-  })),
-  bands: [
-    { id: "good", from: 50 },
-    { id: "bad", from: 0 },
-  ],
-});
+const fresh = healthOf(
+  { fresh: { kind: "steps", of: { kind: "daysSince", which: "last", of: of("a") }, steps: [[1, 100]], otherwise: 0 } },
+  { good: 50, bad: 0 },
+);
+const onePerEvent = ([first, second]: [number, number]): Health =>
+  healthOf({ c0: [first, counted("a", 3)], c1: [second, counted("b", 3)] }, { good: 50, bad: 0 });
 
 // prettier-ignore
 const clock: Row[] = [
@@ -90,19 +69,23 @@ const clock: Row[] = [
   ["an identify makes the customer due at its acceptance and does not move the clock itself", { segments: { s: trait("plan", "eq", "pro") } }, [shifted("01-02", "01-01", "a"), identify("01-02", { plan: "pro" })], { segments: [], clock: "01-01 00:00, 01-01 00:00, 01-02 00:00" }],
   ["an event exactly five minutes ahead is evaluated at once", { segments: { s: happened("a") } }, [shifted("01-01 00:00", "01-01 00:05", "a")], { segments: ["s in since 01-01 00:05"] }],
   ["an event further ahead waits for its instant", { segments: { s: happened("a") } }, [on("01-01", "b"), shifted("01-01 00:00", "01-01 00:05:00.001", "a")], { segments: [], clock: "01-01 00:00, 01-01 00:00, 01-01 00:05:00.001" }],
+  ["and is evaluated then, before an operation later than it", { states: { s: [["t", happened("a")]], t: [] } }, [shifted("01-01 10:00", "01-01 12:00", "a"), on("01-01 13:00", "b")], { transitions: ["null→s 01-01 10:00 by timer", "s→t 01-01 12:00 by a@01-01 12:00"] }],
   ["the first event lies ahead: due at its acceptance, by timer", { segments: { s: not(happened("a")) } }, [shifted("01-01 00:00", "01-01 06:00", "a"), tick("01-02")], { segments: ["s out (in 01-01 00:00, out 01-01 06:00)"], emissions: ["segment.entered (s) 01-01 00:00 by timer", "segment.exited (s) 01-01 06:00 by a@01-01 06:00"] }],
   ["an identify waits for no timer where the last event was late", { segments: { s: inactiveFor("1d") } }, [shifted("01-05", "01-01", "a"), identify("01-05", { plan: "pro" })], { segments: [], clock: "01-01 00:00, 01-01 00:00, 01-02 00:00" }],
   ["but what is due at the clock comes first even there", { segments: { s: trait("plan", "eq", "free") } }, [shifted("01-02 12:00", "01-02 12:04", "a"), shifted("01-02 12:01", "01-02 11:00", "b"), identify("01-02 12:02", { plan: "free" }), identify("01-02 12:10", { plan: "pro" })], { segments: ["s out (in 01-02 12:04, out 01-02 12:10)"] }],
   ["due instants before an identify come first where the last event was punctual", { segments: { s: inactiveFor("1d"), p: trait("plan", "eq", "pro") } }, [on("01-01", "a"), identify("01-05", { plan: "pro" })], { segments: ["s in since 01-02 00:00", "p in since 01-05 00:00"] }],
   ["an identify that changes nothing makes nothing due", { rules: { r: rule({ kind: "traitsChanged" }, emit("x")) } }, [identify("01-01", { plan: "pro" }), identify("01-02", { plan: "pro" }), tick("01-03")], { rules: ["r pass 01-01 00:00 (traits)"], clock: "01-01 00:00, —, —" }],
   ["several identifies of one instant are one evaluation", { rules: { r: rule({ kind: "traitsChanged" }, emit("x")) } }, [identify("01-01", { plan: "pro" }), identify("01-01", { seats: 3 })], { rules: ["r pass 01-01 00:00 (traits)"] }],
+  ["so are those that are due at the clock", { segments: { free: trait("plan", "eq", "free"), known: traitExists("plan") } }, [shifted("01-02 12:00", "01-02 12:04", "a"), shifted("01-02 12:01", "01-02 11:00", "b"), identify("01-02 12:02", { plan: "free" }), identify("01-02 12:03", { plan: "pro" }), tick("01-02 12:10")], { emissions: ["segment.entered (known) 01-02 12:04 by identify"] }],
   ["at one instant: the timer, then the identify, then the event", { states: { s: [["quiet", inactiveFor("1d")], ["known", trait("plan", "eq", "pro")]], quiet: [["known", trait("plan", "eq", "pro")]], known: [["active", happened("b")]], active: [] } }, [on("01-01", "a"), identify("01-02", { plan: "pro" }), on("01-02", "b")], { transitions: ["null→s 01-01 00:00 by a@01-01", "s→quiet 01-02 00:00 by timer", "quiet→known 01-02 00:00 by identify", "known→active 01-02 00:00 by b@01-02"] }],
   ["a tick that finds nothing due does not move the clock", { segments: { s: inactiveFor("9d") } }, [on("01-01", "a"), tick("01-05")], { clock: "01-01 00:00, 01-01 00:00, 01-10 00:00" }],
+  ["under a model of nothing traits merge and the clock moves", {}, [identify("01-01", { plan: "pro" }), on("01-01", "a")], { emissions: [], traits: { plan: "pro" }, clock: "01-01 00:00, 01-01 00:00, —" }],
 ];
 
 // prettier-ignore
 const evaluation: Row[] = [
   ["what reads comes after what it reads, whatever the order of declaration", { segments: { reads: inSegment("read"), read: happened("a") } }, [on("01-01", "a")], { emissions: ["segment.entered (read) 01-01 00:00 by a@01-01", "segment.entered (reads) 01-01 00:00 by a@01-01"] }],
+  ["in a cycle through the lifecycle the default order holds, over and over until nothing changes", { states: { s: [["t", inSegment("g")]], t: [] }, segments: { g: all(inLifecycle("s"), happened("a")) } }, [on("01-01", "a")], { emissions: ["customer.created (null→s)", "segment.entered (g)", "customer.t (s→t)", "segment.exited (g)"].map((text) => `${text} 01-01 00:00 by a@01-01`) }],
   ["without a reason: lifecycle, journeys, segments, health, rules, signals", { states: { s: [] }, journeys: { j: { start: happened("a"), steps: [["t", happened("b")]] } }, segments: { g: happened("a") }, health: fresh, rules: { r: rule("a", emit("x")) }, signals: { w: { when: happened("a") } } }, [on("01-01", "a")], { emissions: ["customer.created (null→s)", "journey.started (j)", "segment.entered (g)", "health.changed (null→good 100)", "x (r)", "signal.raised (w warning)"].map((text) => `${text} 01-01 00:00 by a@01-01`) }],
   ["a rule's action is not a read: what reads the segment is evaluated again", { segments: { vip: null, copy: inSegment("vip") }, rules: { r: rule("a", addTo("vip")) } }, [on("01-01", "a")], { emissions: ["segment.entered (vip) 01-01 00:00 by a@01-01", "segment.entered (copy) 01-01 00:00 by a@01-01"] }],
   ["a rule runs once an instant though its trigger comes twice", { segments: { g: null }, rules: { on: rule("a", addTo("g")), note: rule({ kind: "segmentEntered", segment: "g" }, removeFrom("g")), off: rule({ kind: "segmentExited", segment: "g" }, addTo("g")) } }, [on("01-01", "a")], { rules: ["on pass 01-01 00:00 (event:a)", "note pass 01-01 00:00 (segment.entered:g)", "off pass 01-01 00:00 (segment.exited:g)"], segments: ["g out (in 01-01 00:00, out 01-01 00:00)", "g in since 01-01 00:00"] }],
@@ -118,27 +101,28 @@ const lifecycle: Row[] = [
   ["the initial state has a row from null and its own emission", { states: { s: [] } }, [on("01-01", "a")], { transitions: ["null→s 01-01 00:00 by a@01-01"], emissions: ["customer.created (null→s) 01-01 00:00 by a@01-01"] }],
   ["the first declared transition that holds is taken", { states: { s: [["t", happened("a")], ["u", happened("a")]], t: [], u: [] } }, [on("01-01", "a")], { transitions: ["null→s 01-01 00:00 by a@01-01", "s→t 01-01 00:00 by a@01-01"] }],
   ["a terminal state is not left", { states: { s: [["t", happened("a")]], t: "terminal" } }, [on("01-01", "a"), on("01-02", "a")], { transitions: ["null→s 01-01 00:00 by a@01-01", "s→t 01-01 00:00 by a@01-01"] }],
+  ["states that replace each other by time do so at every instant", { states: { s: [["t", inState("12h")]], t: [["s", inState("12h")]] } }, [on("01-01", "a"), tick("01-02")], { transitions: ["null→s 01-01 00:00 by a@01-01", "s→t 01-01 12:00 by timer", "t→s 01-02 00:00 by timer"], clock: "01-02 00:00, 01-01 00:00, 01-02 12:00" }],
   ["time in the state begins at its entry, inclusive at its end", { states: { s: [["t", inState("2d")]], t: [] } }, [on("01-01", "a"), tick("01-03")], { transitions: ["null→s 01-01 00:00 by a@01-01", "s→t 01-03 00:00 by timer"] }],
   ["only the present state's conditions make it due", { states: { s: [["t", happened("b")]], t: [["s", inactiveFor("1d")]] } }, [on("01-01", "a")], { clock: "01-01 00:00, 01-01 00:00, —" }],
 ];
 
 // prettier-ignore
 const journeys: Row[] = [
-  ["steps of a checklist count from the start of the journey", { journeys: { j: { start: happened("a"), steps: [["t", happened("b")]] } } }, [on("01-01", "b"), on("01-02", "a")], { journeys: ["j active at t, 01-02 00:00 – : "] }],
+  ["steps of a checklist count from the start of the journey", { journeys: { j: { start: happened("a"), steps: [["t", happened("b")]] } } }, [on("01-01", "b"), on("01-02", "a")], { journeys: ["j active at t, 01-02 00:00 – …"] }],
   ["steps complete in their order", { journeys: { j: { start: happened("a"), steps: [["t", happened("b")], ["u", happened("c")]] } } }, [on("01-01", "a"), on("01-02", "c"), on("01-03", "b")], { journeys: ["j complete at u, 01-01 00:00 – 01-03 00:00: t 01-03 00:00 by b@01-03, u 01-03 00:00 by b@01-03"] }],
   ["or in any order, and are listed in the author's", { journeys: { j: { start: happened("a"), anyOrder: true, steps: [["t", happened("b")], ["u", happened("c")]] } } }, [on("01-01", "a"), on("01-02", "c"), on("01-03", "b")], { journeys: ["j complete at u, 01-01 00:00 – 01-03 00:00: t 01-03 00:00 by b@01-03, u 01-02 00:00 by c@01-02"] }],
-  ["the current step is the first unfinished one", { journeys: { j: { start: happened("a"), anyOrder: true, steps: [["t", happened("b")], ["u", happened("c")]] } } }, [on("01-01", "a"), on("01-02", "c")], { journeys: ["j active at t, 01-01 00:00 – : u 01-02 00:00 by c@01-02"] }],
+  ["the current step is the first unfinished one", { journeys: { j: { start: happened("a"), anyOrder: true, steps: [["t", happened("b")], ["u", happened("c")]] } } }, [on("01-01", "a"), on("01-02", "c")], { journeys: ["j active at t, 01-01 00:00 – …: u 01-02 00:00 by c@01-02"] }],
   ["a step of a funnel counts from the completion of the one before", { journeys: { j: { start: happened("a"), steps: [["t", happened("b")], ["u", happened("c"), "previousStep"]] } } }, [on("01-01", "a"), on("01-02", "c"), on("01-03", "b"), on("01-04", "c")], { journeys: ["j complete at u, 01-01 00:00 – 01-04 00:00: t 01-03 00:00 by b@01-03, u 01-04 00:00 by c@01-04"] }],
   ["the first step of a funnel counts from the start", { journeys: { j: { start: happened("a"), steps: [["t", happened("b"), "previousStep"]] } } }, [on("01-01", "b"), on("01-02", "a"), on("01-03", "b")], { journeys: ["j complete at t, 01-02 00:00 – 01-03 00:00: t 01-03 00:00 by b@01-03"] }],
   ["a window in a step is cut off at the start", { journeys: { j: { start: happened("a"), steps: [["t", count("b", "gte", 2, { within: "9d" })]] } } }, [on("01-01", "b"), on("01-02", "a"), on("01-03", "b"), on("01-04", "b")], { journeys: ["j complete at t, 01-02 00:00 – 01-04 00:00: t 01-04 00:00 by b@01-04"] }],
   ["a start of its own replaces the journey's", { states: { s: [] }, journeys: { j: { start: happened("a"), steps: [["t", happened("b", { since: "state" })]] } } }, [on("01-01", "z"), on("01-02", "b"), on("01-03", "a")], { journeys: ["j complete at t, 01-03 00:00 – 01-03 00:00: t 01-03 00:00 by a@01-03"] }],
-  ["days since the last respects the start, since the first does not", { journeys: { j: { start: happened("a"), anyOrder: true, steps: [["first", daysSince("first", "b", "gte", 1)], ["last", daysSince("last", "b", "gte", 1)]] } } }, [on("01-01", "b"), on("01-03", "a")], { journeys: ["j active at last, 01-03 00:00 – : first 01-03 00:00 by a@01-03"] }],
+  ["days since the last respects the start, since the first does not", { journeys: { j: { start: happened("a"), anyOrder: true, steps: [["first", daysSince("first", "b", "gte", 1)], ["last", daysSince("last", "b", "gte", 1)]] } } }, [on("01-01", "b"), on("01-03", "a")], { journeys: ["j active at last, 01-03 00:00 – …: first 01-03 00:00 by a@01-03"] }],
   ["a sequence in a step lies after the start", { journeys: { j: { start: happened("go"), steps: [["t", sequence("a", "b", "9d")]] } } }, [on("01-01", "a"), on("01-02", "go"), on("01-03", "b"), on("01-04", "a"), on("01-05", "b")], { journeys: ["j complete at t, 01-02 00:00 – 01-05 00:00: t 01-05 00:00 by b@01-05"] }],
   ["a run lives to the instant before its expiry", { journeys: { j: { start: happened("a"), expiresAfter: "2d", steps: [["t", happened("b")]] } } }, [on("01-01", "a"), on("01-02 23:59:59.999", "b")], { journeys: ["j complete at t, 01-01 00:00 – 01-02 23:59:59.999: t 01-02 23:59:59.999 by b@01-02 23:59:59.999"] }],
-  ["expiry precedes a step of the same instant, also one completed by time", { journeys: { j: { start: happened("a"), expiresAfter: "2d", steps: [["t", inactiveFor("2d")]] } } }, [on("01-01", "a"), tick("01-05")], { journeys: ["j expired at t, 01-01 00:00 – 01-03 00:00: "] }],
+  ["expiry precedes a step of the same instant, also one completed by time", { journeys: { j: { start: happened("a"), expiresAfter: "2d", steps: [["t", inactiveFor("2d")]] } } }, [on("01-01", "a"), tick("01-05")], { journeys: ["j expired at t, 01-01 00:00 – 01-03 00:00"] }],
   ["completion sticks", { journeys: { j: { start: happened("a"), steps: [["t", activeWithin("1d")]] } } }, [on("01-01", "a"), tick("01-05"), on("01-06", "a")], { journeys: ["j complete at t, 01-01 00:00 – 01-01 00:00: t 01-01 00:00 by a@01-01"] }],
-  ["a new run starts on operations after the end of the last", { journeys: { j: { start: happened("a"), repeat: true, steps: [["t", happened("b")]] } } }, [on("01-01", "a"), on("01-02", "a"), on("01-03", "b"), on("01-04", "c"), on("01-05", "a")], { journeys: ["j active at t, 01-05 00:00 – : "], emissions: ["journey.started (j) 01-01 00:00 by a@01-01", "journey.step_completed (j t) 01-03 00:00 by b@01-03", "journey.completed (j) 01-03 00:00 by b@01-03", "journey.started (j) 01-05 00:00 by a@01-05"] }],
-  ["an expired run repeats as a completed one does", { journeys: { j: { start: happened("a"), repeat: true, expiresAfter: "1d", steps: [["t", happened("b")]] } } }, [on("01-01", "a"), on("01-02", "a"), on("01-02 01:00", "a")], { emissions: ["journey.started (j) 01-01 00:00 by a@01-01", "journey.expired (j) 01-02 00:00 by timer", "journey.started (j) 01-02 00:00 by a@01-02"], journeys: ["j active at t, 01-02 00:00 – : "] }],
+  ["a new run starts on operations after the end of the last", { journeys: { j: { start: happened("a"), repeat: true, steps: [["t", happened("b")]] } } }, [on("01-01", "a"), on("01-02", "a"), on("01-03", "b"), on("01-04", "c"), on("01-05", "a")], { journeys: ["j active at t, 01-05 00:00 – …"], emissions: ["journey.started (j) 01-01 00:00 by a@01-01", "journey.step_completed (j t) 01-03 00:00 by b@01-03", "journey.completed (j) 01-03 00:00 by b@01-03", "journey.started (j) 01-05 00:00 by a@01-05"] }],
+  ["an expired run repeats as a completed one does", { journeys: { j: { start: happened("a"), repeat: true, expiresAfter: "1d", steps: [["t", happened("b")]] } } }, [on("01-01", "a"), on("01-02", "a"), on("01-02 01:00", "a")], { emissions: ["journey.started (j) 01-01 00:00 by a@01-01", "journey.expired (j) 01-02 00:00 by timer", "journey.started (j) 01-02 00:00 by a@01-02"], journeys: ["j active at t, 01-02 00:00 – …"] }],
   ["a step may be completed by time and by traits", { journeys: { j: { start: happened("a"), steps: [["t", inactiveFor("1d")], ["u", trait("plan", "eq", "pro")]] } } }, [on("01-01", "a"), identify("01-04", { plan: "pro" })], { journeys: ["j complete at u, 01-01 00:00 – 01-04 00:00: t 01-02 00:00 by timer, u 01-04 00:00 by identify"] }],
   ["what counts since a journey counts from its last run", { segments: { s: happened("b", { since: { journey: "j" } }) }, journeys: { j: { start: happened("a"), repeat: true, steps: [["t", happened("b")]] } } }, [on("01-01", "b"), on("01-02", "a"), on("01-03", "b"), on("01-04", "a")], { segments: ["s out (in 01-03 00:00, out 01-04 00:00)"] }],
   ["only the current step's condition makes it due", { journeys: { j: { start: happened("a"), steps: [["t", happened("b")], ["u", inactiveFor("1d")]] } } }, [on("01-01", "a")], { clock: "01-01 00:00, 01-01 00:00, —" }],
@@ -195,8 +179,9 @@ const versions: Row[] = [
   ["derived state survives, the due instant stays until the first evaluation", { segments: { s: happened("a", { within: "7d" }) } }, [on("01-01", "a"), ["version", snapshotOf({ segments: { s: happened("a", { within: "2d" }) } })], tick("01-05")], { segments: ["s in since 01-01 00:00"], clock: "01-01 00:00, 01-01 00:00, 01-08 00:00" }],
   ["the first evaluation is at that instant", { segments: { s: happened("a", { within: "7d" }) } }, [on("01-01", "a"), ["version", snapshotOf({ segments: { s: happened("a", { within: "2d" }) } })], tick("01-09")], { segments: ["s out (in 01-01 00:00, out 01-08 00:00)"] }],
   ["or at the next operation, over what is retained", { segments: { s: happened("a") } }, [on("01-01", "a"), on("01-02", "a"), ["version", snapshotOf({ segments: { s: happened("a"), two: count("a", "gte", 2), three: count("a", "gte", 3) } })], on("01-03", "z")], { segments: ["s in since 01-01 00:00", "two in since 01-03 00:00"] }],
-  ["an expiry that the new version makes overdue is at the first evaluation", { journeys: { j: { start: happened("a"), steps: [["t", happened("b")]] } } }, [on("01-01", "a"), ["version", snapshotOf({ journeys: { j: { start: happened("a"), expiresAfter: "1d", steps: [["t", happened("b")]] } } })], on("01-05", "b")], { journeys: ["j expired at t, 01-01 00:00 – 01-05 00:00: "] }],
-  ["a step since the previous one counts from the one before it, not from a later one that the former version completed", { journeys: { j: { start: happened("a"), anyOrder: true, steps: [["u", happened("x")], ["w", happened("c")]] } } }, [on("01-01", "a"), on("01-02", "c"), on("01-02 12:00", "b"), ["version", snapshotOf({ journeys: { j: { start: happened("a"), steps: [["u", happened("x")], ["v", happened("b"), "previousStep"], ["w", happened("c")]] } } })], on("01-03", "x")], { journeys: ["j active at v, 01-01 00:00 – : u 01-03 00:00 by x@01-03, w 01-02 00:00 by c@01-02"] }],
+  ["an identify waits for that evaluation, too", {}, [on("01-01", "a"), ["version", snapshotOf({ segments: { s: dateWithin("renewsOn", "7d") } })], identify("01-05", { renewsOn: "2026-01-20" })], { clock: "01-05 00:00, 01-01 00:00, 01-13 00:00" }],
+  ["an expiry that the new version makes overdue is at the first evaluation", { journeys: { j: { start: happened("a"), steps: [["t", happened("b")]] } } }, [on("01-01", "a"), ["version", snapshotOf({ journeys: { j: { start: happened("a"), expiresAfter: "1d", steps: [["t", happened("b")]] } } })], on("01-05", "b")], { journeys: ["j expired at t, 01-01 00:00 – 01-05 00:00"] }],
+  ["a step since the previous one counts from the one before it, not from a later one that the former version completed", { journeys: { j: { start: happened("a"), anyOrder: true, steps: [["u", happened("x")], ["w", happened("c")]] } } }, [on("01-01", "a"), on("01-02", "c"), on("01-02 12:00", "b"), ["version", snapshotOf({ journeys: { j: { start: happened("a"), steps: [["u", happened("x")], ["v", happened("b"), "previousStep"], ["w", happened("c")]] } } })], on("01-03", "x")], { journeys: ["j active at v, 01-01 00:00 – …: u 01-03 00:00 by x@01-03, w 01-02 00:00 by c@01-02"] }],
   ["health that nobody reads is not scored by a timer that is the first evaluation", { segments: { s: inactiveFor("9d") } }, [on("01-01", "a"), ["version", snapshotOf({ segments: { s: inactiveFor("9d") }, health: fresh })], tick("01-10")], { health: [], segments: ["s in since 01-10 00:00"], clock: "01-10 00:00, 01-01 00:00, —" }],
 ];
 
@@ -205,7 +190,7 @@ const replays: Row[] = [
   ["trait-triggered rules run once, when the traits last changed", { rules: { r: rule({ kind: "traitsChanged" }, emit("x")) } }, [on("01-01", "a"), identify("01-02", { plan: "free" }), identify("01-03", { plan: "pro" }), ["replay", "01-09"]], { rules: ["r pass 01-02 00:00 (traits)", "r pass 01-03 00:00 (traits)"], replay: { rules: ["r pass 01-03 00:00 (traits)"] } }],
   ["begins at the creation where that is before the first event", { states: { s: [["quiet", inactiveFor("2d")]], quiet: [] } }, [identify("01-01", { plan: "free" }), on("01-09", "a"), ["replay", "01-09"]], { replay: { transitions: ["null→s 01-01 00:00 by identify", "s→quiet 01-03 00:00 by timer"] } }],
   ["corrections are in order: state, journeys, segments, band, signals", { states: { s: [["t", journeyIs("j", "complete")]], t: [] }, journeys: { j: { start: happened("a"), expiresAfter: "1d", steps: [["u", happened("b")]] } }, segments: { g: journeyIs("j", "complete") }, health: { components: [{ id: "c", weight: 1, score: { kind: "scale", of: { kind: "count", of: of("b"), since: "state" }, from: 0, to: 1 } }], bands: fresh.bands }, signals: { w: { when: journeyIs("j", "complete") } } }, [on("01-01", "a"), on("01-05", "z"), shifted("01-06", "01-01 06:00", "b"), ["replay", "01-09"]], { replay: { corrections: ["customer.t (s→t)", "journey.completed (j)", "segment.entered (g)", "health.changed (good→bad 0)", "signal.raised (w warning)"].map((text) => `${text} 01-09 00:00 by job`) } }],
-  ["a journey that expired is neither withdrawn nor repeated", { journeys: { j: { start: happened("a"), expiresAfter: "1d", steps: [["t", happened("b")]] } } }, [on("01-01", "a"), tick("01-05"), ["replay", "01-09"]], { replay: { corrections: [], journeys: ["j expired at t, 01-01 00:00 – 01-02 00:00: "] } }],
+  ["a journey that expired is neither withdrawn nor repeated", { journeys: { j: { start: happened("a"), expiresAfter: "1d", steps: [["t", happened("b")]] } } }, [on("01-01", "a"), tick("01-05"), ["replay", "01-09"]], { replay: { corrections: [], journeys: ["j expired at t, 01-01 00:00 – 01-02 00:00"] } }],
 ];
 
 describe.each([

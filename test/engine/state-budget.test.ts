@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { stateBudget, type CustomerState, type TrackOperation } from "../../src/engine/index.js";
-import type { Condition, Snapshot } from "../../src/model/snapshot/types.js";
+import { stateBudget, type CustomerState } from "../../src/engine/index.js";
+import type { Condition } from "../../src/model/snapshot/types.js";
 import { operations, snapshot, START } from "./support/arbitrary.js";
-import { aggregate, compile, count, distinct, sequence, snapshotOf } from "./support/builders.js";
+import { aggregate, compile, count, distinct, not, seen, sequence, snapshotOf } from "./support/builders.js";
 import { check, Run, timeout } from "./support/runner.js";
 
 describe("what a model may remember for one customer", () => {
@@ -35,8 +35,7 @@ describe("what a model may remember for one customer", () => {
     const given = snapshotOf({ segments: when });
     const run = new Run(compile(given));
     run.take(
-      Array.from({ length: 400 }, (_, i): TrackOperation => {
-        const at = START + i;
+      Array.from({ length: 400 }, (_, i) => {
         const text = `${"\u0001".repeat(60)}${String(i).padStart(4, "0")}`;
         const properties = {
           text,
@@ -45,8 +44,7 @@ describe("what a model may remember for one customer", () => {
           n: (i % 2 === 0 ? -1.2345678901234567e308 : 2.2250738585072014e-308) / (i + 1),
           falling: -1.2345678901234567e-100 * (i + 1),
         };
-        const seq = Number.MAX_SAFE_INTEGER - 400 + i;
-        return { kind: "track", seq, eventId: `e${i}`, event: "x", properties, acceptedAt: at, occurredAt: at };
+        return seen(Number.MAX_SAFE_INTEGER - 400 + i, START + i, "x", properties);
       }),
     );
     const { bytes } = stateBudget(given);
@@ -67,22 +65,15 @@ describe("what a model may remember for one customer", () => {
   });
 
   it("finds conditions wherever they stand", () => {
-    const given: Snapshot = {
-      ...snapshotOf({
-        states: { on: [["off", { kind: "not", condition: count("x", "gte", 9, { within: "1d" }) }]], off: [] },
-        journeys: { j: { start: count("x", "gte", 1), steps: [["s", count("y", "gte", 7)]] } },
-      }),
+    const of = { kind: "count", of: { event: "z" }, within: "1d" } as const;
+    const given = snapshotOf({
+      states: { on: [["off", not(count("x", "gte", 9, { within: "1d" }))]], off: [] },
+      journeys: { j: { start: count("x", "gte", 1), steps: [["s", count("y", "gte", 7)]] } },
       health: {
-        components: [
-          {
-            id: "c",
-            weight: 1,
-            score: { kind: "scale", of: { kind: "count", of: { event: "z" }, within: "1d" }, from: 0, to: 8 },
-          },
-        ],
+        components: [{ id: "c", weight: 1, score: { kind: "scale", of, from: 0, to: 8 } }],
         bands: [{ id: "b", from: 0 }],
       },
-    };
+    });
     expect(stateBudget(given).parts.map(({ path }) => path)).toEqual([
       "lifecycle.states[0].transitions[0].when.condition",
       "health.components[0].score.of",

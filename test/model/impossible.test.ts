@@ -1,25 +1,22 @@
 import { expect, test } from "vitest";
 import type { Condition, Journey } from "../../src/model/snapshot/types.js";
+import {
+  activeWithin,
+  all,
+  any,
+  count,
+  inactiveFor,
+  inSegment,
+  journeyIs,
+  not,
+  trait,
+} from "../engine/support/builders.js";
 import { problemsOf } from "./sound.js";
 
-const of = { event: "order placed" };
-const has: Condition = { kind: "segment", segment: "chosen" };
-const not = (condition: Condition): Condition => ({ kind: "not", condition });
-const all = (...conditions: Condition[]): Condition => ({ kind: "all", conditions });
-const any = (...conditions: Condition[]): Condition => ({ kind: "any", conditions });
-const count = (operator: "lt" | "gte", value: number): Condition => ({ kind: "count", of, operator, value });
-const seats = (operator: "eq" | "lt" | "gte", value: number): Condition => ({
-  kind: "trait",
-  trait: "seats",
-  operator,
-  value,
-});
-const plan = (value: string): Condition => ({ kind: "trait", trait: "plan", operator: "eq", value });
-const status = (...statuses: ("active" | "complete" | "expired")[]): Condition => ({
-  kind: "journey",
-  journey: "j",
-  statuses,
-});
+const has = inSegment("chosen");
+const none = count("order placed", "lt", 0);
+const seats = (operator: "eq" | "lt" | "gte", value: number) => trait("seats", operator, value);
+const plan = (value: string) => trait("plan", "eq", value);
 const at = (step: string, is: "current" | "completed"): Condition => ({ kind: "journeyStep", journey: "j", step, is });
 
 /** The codes of a journey whose second step has this condition. */
@@ -33,15 +30,15 @@ const codesOf = (when: Condition, parts: Partial<Journey> = {}) => {
 const IMPOSSIBLE = ["journeys[0].steps[1].when STEP_IMPOSSIBLE"];
 
 test.each<[string, Condition]>([
-  ["fewer than no occurrences", count("lt", 0)],
-  ["them in a choice of nothing else", any(count("lt", 0), all(has, count("lt", 0)))],
+  ["fewer than no occurrences", none],
+  ["them in a choice of nothing else", any(none, all(has, none))],
   ["two equal numbers", all(seats("eq", 3), seats("eq", 4))],
   ["an empty range", all(seats("gte", 5), seats("lt", 5))],
   ["two texts", all(plan("free"), plan("pro"))],
-  ["silence and activity", all({ kind: "activeWithin", duration: "3d" }, { kind: "inactiveFor", duration: "3d" })],
+  ["silence and activity", all(activeWithin("3d"), inactiveFor("3d"))],
   ["a condition and its opposite", all(has, not(has))],
-  ["the journey's own end", status("complete", "expired")],
-  ["the journey's own end, said the other way", not(status("active"))],
+  ["the journey's own end", journeyIs("j", "complete", "expired")],
+  ["the journey's own end, said the other way", not(journeyIs("j", "active"))],
   ["its own completion", at("two", "completed")],
   ["its own absence", not(at("two", "current"))],
 ])("a step that asks for %s can never be met", (_, when) => {
@@ -49,9 +46,9 @@ test.each<[string, Condition]>([
 });
 
 test.each<[string, Condition, Partial<Journey>?]>([
-  ["what may happen", count("gte", 1)],
+  ["what may happen", count("order placed", "gte", 1)],
   ["a range of one number", all(seats("gte", 5), seats("lt", 6))],
-  ["one of two of which one is impossible", any(count("lt", 0), has)],
+  ["one of two of which one is impossible", any(none, has)],
   ["what another step completed", at("one", "completed")],
   ["its being the current one, where steps are in any order", not(at("two", "current")), { anyOrder: true }],
 ])("a step that asks for %s may be met", (_, when, parts) => {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Sql, TransactionSql } from "postgres";
-import { inject } from "vitest";
+import { afterAll, beforeAll, inject } from "vitest";
 import { connect } from "../../src/db/connect.js";
 
 /** A database of a test's own. */
@@ -11,6 +11,14 @@ export interface TestDatabase {
   sql: Sql;
   /** Ends the pool and drops the database, whoever else is connected. */
   drop(): Promise<void>;
+}
+
+/** A clone of the migrated template for the tests of a file, there from before the first to after the last. */
+export function useDatabase(): TestDatabase {
+  const database = {} as TestDatabase;
+  beforeAll(async () => void Object.assign(database, await createDatabase()));
+  afterAll(() => database.drop());
+  return database;
 }
 
 /** Clones the migrated template; call it in `beforeAll`, and `drop` in `afterAll`. */

@@ -22,7 +22,6 @@ declare module "vitest" {
 const APPLICATION = "svc test";
 
 /**
-/**
  * For the whole run: one server, one template, made by the migrations as databases are everywhere, which test/support/database.ts clones
  * per test file, and one build of the programs that tests start as processes. In the end it looks for secrets in all that the service
  * logged, and fails the run where it finds any.

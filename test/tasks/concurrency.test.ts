@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { count, happened, inactiveFor, snapshotOf } from "../engine/support/builders.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { useDatabase } from "../support/database.js";
 import { TestEnvironment, type TestOperation } from "./support/environment.js";
 
 const MODEL = snapshotOf({
@@ -10,12 +10,7 @@ const MODEL = snapshotOf({
 const AT = "2026-03-01T10:00:00.000Z";
 const CUSTOMERS = Array.from({ length: 60 }, (_, i) => `c${i}`);
 
-let db: TestDatabase;
-
-beforeAll(async () => {
-  db = await createDatabase();
-});
-afterAll(() => db.drop());
+const db = useDatabase();
 
 function logins(customers: string[], at = AT): TestOperation[] {
   return customers.map((customer) => ({ customer, at, event: "login" }));

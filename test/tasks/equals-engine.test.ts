@@ -1,20 +1,15 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { heldUntil, type Model, type Operation } from "../../src/engine/index.js";
 import { parseSnapshot } from "../../src/model/validate/validate.js";
 import { FINAL_INSTANT, operations, snapshot } from "../engine/support/arbitrary.js";
-import { Coverage, type Run } from "../engine/support/runner.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
-import { documentOf, emissionsOf, engineOperations, logOf, modelOf, newRun } from "./support/engine.js";
+import { Coverage, tickLimit } from "../engine/support/runner.js";
+import { useDatabase } from "../support/database.js";
+import { documentOf, emissionsOf, engineOperations, logOf, modelOf, newRun, testOperation } from "./support/engine.js";
 import { declared, TestEnvironment, type TestOperation } from "./support/environment.js";
 import { propertyRuns } from "../support/property-runs.js";
 
-let db: TestDatabase;
-
-beforeAll(async () => {
-  db = await createDatabase();
-});
-afterAll(() => db.drop());
+const db = useDatabase();
 
 const RUNS = propertyRuns(40);
 const SETTLE_SECONDS = 30;
@@ -109,13 +104,6 @@ async function sendToAll(
   return sent;
 }
 
-function testOperation(operation: Operation): TestOperation {
-  const at = iso(operation.acceptedAt);
-  if (operation.kind === "identify") return { at, traits: operation.traits };
-  const { event, properties, occurredAt } = operation;
-  return { at, event, properties, occurred: iso(occurredAt) };
-}
-
 /**
  * After which operations a look at the time of their acceptance changes nothing in the end: where the timers are held anyway, or where
  * all that follows is evaluated at that instant or later. A customer's id decides when its health is due, so each is asked.
@@ -124,7 +112,7 @@ function lookable(model: Model, sequence: Operation[]): boolean[] {
   const each = CUSTOMERS.map((customer) => {
     const run = newRun(model, customer, iso(sequence[0]!.acceptedAt));
     const limits = sequence.map((operation) => {
-      const limit = lookLimit(run, operation);
+      const limit = tickLimit(run, operation);
       run.take([operation]);
       const { lastTrack } = run.state;
       return { limit, held: heldUntil(run.state) !== null && lastTrack?.acceptedAt === operation.acceptedAt };
@@ -135,18 +123,6 @@ function lookable(model: Model, sequence: Operation[]): boolean[] {
     });
   });
   return sequence.map((_, i) => each.every((looks) => looks[i]));
-}
-
-/** The last instant at which timers may fire before an operation. */
-function lookLimit({ state, deferred }: Run, operation: Operation): number {
-  const clock = state.evaluatedThrough ?? -Infinity;
-  if (operation.kind === "track") return Math.max(clock, operation.occurredAt);
-  const { acceptedAt } = operation;
-  const last = state.lastTrack;
-  if (last === null || last.acceptedAt > last.occurredAt + 300_000) return clock;
-  // A look at the very instant would evaluate what is to come with or after this identify.
-  const isShared = state.traitsDueAt.includes(acceptedAt) || deferred.some((one) => one.occurredAt === acceptedAt);
-  return isShared ? acceptedAt - 1 : acceptedAt;
 }
 
 function iso(instant: number): string {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeAll, beforeEach, expect, it } from "vitest";
 import { applyEvaluation, beginEvaluation } from "../../src/db/api/evaluation.js";
 import { connect } from "../../src/db/connect.js";
 import { happened, inactiveFor, snapshotOf, trait } from "../engine/support/builders.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { useDatabase } from "../support/database.js";
 import { TestEnvironment } from "./support/environment.js";
 import { NOTHING } from "./support/nothing.js";
 
@@ -12,18 +12,16 @@ const MODEL = snapshotOf({
 const AT = "2026-03-01T10:00:00.000Z";
 const LATER = "2026-03-02T10:00:00.000Z";
 
-let db: TestDatabase;
+const db = useDatabase();
 let environment: TestEnvironment;
 
 beforeAll(async () => {
-  db = await createDatabase();
   // A rule of the database that only some customers' states break.
   await db.sql`alter table svc.customers add constraint refuse check (customer_id !~ '^refused' or last_event_at is null)`;
 });
 beforeEach(async () => {
   environment = await TestEnvironment.create(db.sql, MODEL);
 });
-afterAll(() => db.drop());
 
 async function corrupt(customer: string, state: string): Promise<void> {
   await db.sql`

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { aggregate, distinct, sequence, snapshotOf } from "../engine/support/builders.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { describe, expect, it } from "vitest";
+import { aggregate, distinct, healthOf, sequence, snapshotOf, summed } from "../engine/support/builders.js";
+import { useDatabase } from "../support/database.js";
 import { documentOf, emissionsOf, engineOperations, modelOf, newRun } from "./support/engine.js";
 import { TestEnvironment, type TestOperation } from "./support/environment.js";
 
@@ -18,32 +18,10 @@ const MODEL = snapshotOf({
     varied: distinct(["paid", "x"], "gte", 5, { within: "2d" }),
     bought: sequence("login", "paid", "12h"),
   },
-  health: {
-    components: [
-      {
-        id: "revenue",
-        weight: 1,
-        score: {
-          kind: "scale",
-          of: { kind: "aggregate", function: "sum", of: { event: "paid" }, property: "x", within: "5d" },
-          from: 0,
-          to: 100,
-        },
-      },
-    ],
-    bands: [
-      { id: "good", from: 40 },
-      { id: "poor", from: 0 },
-    ],
-  },
+  health: healthOf({ revenue: summed(["paid", "x"], 100, { within: "5d" }) }, { good: 40, poor: 0 }),
 });
 
-let db: TestDatabase;
-
-beforeAll(async () => {
-  db = await createDatabase();
-});
-afterAll(() => db.drop());
+const db = useDatabase();
 
 const iso = (instant: number) => new Date(instant).toISOString();
 

@@ -1,21 +1,19 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, it } from "vitest";
 import { emissionId, eventId } from "../../src/engine/index.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { beforeAll, expect, it } from "vitest";
+import { useDatabase } from "../support/database.js";
 import { snapshot } from "../support/service.js";
 import { TestEnvironment } from "./support/environment.js";
 
 // Ids tell their numbers, so the numbers of an environment may not count what others do.
 
-let db: TestDatabase;
+const db = useDatabase();
 let one: TestEnvironment;
 let other: TestEnvironment;
 beforeAll(async () => {
-  db = await createDatabase();
   // Of two organizations.
   [one, other] = [await TestEnvironment.create(db.sql, MODEL), await TestEnvironment.create(db.sql, MODEL)];
 });
-afterAll(() => db.drop());
 
 const MODEL = snapshot({ strictSchema: false });
 const BATCH = 1024n;

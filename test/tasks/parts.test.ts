@@ -1,15 +1,20 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import {
+  addTo,
   aggregate,
   count,
+  counted,
   happened,
+  healthOf,
   inactiveFor,
   inSegment,
   not,
+  raise,
+  rule,
   snapshotOf,
   trait,
 } from "../engine/support/builders.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { useDatabase } from "../support/database.js";
 import { documentOf, engineOperations, modelOf, newRun } from "./support/engine.js";
 import { TestEnvironment, type TestOperation } from "./support/environment.js";
 
@@ -31,28 +36,16 @@ const MODEL = snapshotOf({
     },
   },
   segments: { frequent: count("login", "gte", 3), picked: null },
-  health: {
-    components: [
-      {
-        id: "usage",
-        weight: 2,
-        score: { kind: "scale", of: { kind: "count", of: { event: "login" }, within: "30d" }, from: 0, to: 3 },
-      },
-      { id: "plan", weight: 1, score: { kind: "map", trait: "plan", values: { free: 20, pro: 80 } } },
-    ],
-    bands: [
-      { id: "good", from: 50 },
-      { id: "poor", from: 0 },
-    ],
-  },
-  rules: {
-    pick: {
-      on: { kind: "event", of: { event: "paid" } },
-      when: trait("plan", "eq", "pro"),
-      cooldown: "1d",
-      then: { kind: "addToSegment", segment: "picked" },
+  health: healthOf(
+    {
+      usage: [2, counted("login", 3, { within: "30d" })],
+      plan: { kind: "map", trait: "plan", values: { free: 20, pro: 80 } },
     },
-    warn: { on: { kind: "segmentEntered", segment: "picked" }, then: { kind: "raiseSignal", signal: "hot" } },
+    { good: 50, poor: 0 },
+  ),
+  rules: {
+    pick: rule("paid", addTo("picked"), { when: trait("plan", "eq", "pro"), cooldown: "1d" }),
+    warn: rule({ kind: "segmentEntered", segment: "picked" }, raise("hot")),
   },
   signals: {
     hot: { severity: "critical", message: "Call them", for: "2d" },
@@ -70,14 +63,9 @@ const OPERATIONS: TestOperation[] = [
   { at: at(1, 15), event: "paid", properties: { x: 1 } },
 ];
 
-let db: TestDatabase;
+const db = useDatabase();
 let environment: TestEnvironment;
 let seqs: number[];
-
-beforeAll(async () => {
-  db = await createDatabase();
-});
-afterAll(() => db.drop());
 
 /** Sends every operation at its time and evaluates it, then looks on the 20th. */
 beforeEach(async () => {
@@ -94,12 +82,7 @@ const eventId = (position: number) => `evt_${seqs[position]!.toString(16).padSta
 async function view(name: string, columns: string, order: string): Promise<Record<string, unknown>[]> {
   const rows = await db.sql.unsafe<Record<string, unknown>[]>(
     `select to_jsonb(t) as row from (
-      select ${columns} from svc_inspect.${name} as v
-      where project = (
-        select p.slug from svc.projects as p join svc.environments as e using (project_id)
-        where e.environment_id = ${environment.environmentId}
-      )
-      order by ${order}
+      select ${columns} from svc_inspect.${name} as v where project = '${environment.place.project}' order by ${order}
     ) as t`,
   );
   return rows.map(({ row }) => row as Record<string, unknown>);

@@ -1,27 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { Snapshot } from "../../src/model/snapshot/types.js";
-import { count, happened, inSegment, snapshotOf } from "../engine/support/builders.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { count, counted, emit, happened, healthOf, inSegment, rule, snapshotOf } from "../engine/support/builders.js";
+import { useDatabase } from "../support/database.js";
 import { createWebhook, deliveriesOf } from "../webhooks/support/fixtures.js";
 import { TestEnvironment, type TestOperation } from "./support/environment.js";
 import { Gate } from "./support/gate.js";
 import { customersOf } from "./support/population.js";
-import { differencesOf, isOver, jobOf, JobRunner, poison, queue, recomputer, untilJob } from "./support/recompute.js";
+import { differencesOf, jobOf, JobRunner, poison, queue, settle } from "./support/recompute.js";
 
-let db: TestDatabase;
-let runner: JobRunner;
+const db = useDatabase();
+const runner = new JobRunner(db);
 
-beforeAll(async () => {
-  db = await createDatabase();
-});
-beforeEach(() => {
-  runner = new JobRunner(db);
-});
 afterEach(async () => {
   await runner.end();
   await db.sql`delete from svc.webhooks`;
 });
-afterAll(() => db.drop());
 
 const AT = "2026-03-01T00:00:00.000Z";
 const day = (n: number) => `2026-01-${String(n).padStart(2, "0")}T00:00:00.000Z`;
@@ -48,20 +41,8 @@ describe("corrections", () => {
     states: { new: [["active", happened("login")]], active: [["busy", count("login", "gte", 2)]], busy: [] },
     journeys: { start: { start: happened("login"), steps: [["again", happened("login")]] } },
     segments: { b: happened("login"), a: happened("login") },
-    health: {
-      components: [
-        {
-          id: "use",
-          weight: 1,
-          score: { kind: "scale", of: { kind: "count", of: { event: "login" } }, from: 0, to: 2 },
-        },
-      ],
-      bands: [
-        { id: "good", from: 50 },
-        { id: "poor", from: 0 },
-      ],
-    },
-    rules: { note: { on: { kind: "event", of: { event: "login" } }, then: { kind: "emit", type: "login.noted" } } },
+    health: healthOf({ use: counted("login", 2) }, { good: 50, poor: 0 }),
+    rules: { note: rule("login", emit("login.noted")) },
     signals: { hot: { when: inSegment("a"), severity: "critical", message: "hot" } },
   });
 
@@ -71,34 +52,20 @@ describe("corrections", () => {
     const id = await recompute(environment, ALL);
     const after = await environment.emissions();
     expect(after.slice(0, before.length)).toEqual(before);
+    const told: [type: string, source: string, metadata: object][] = [
+      ["customer.busy", "lifecycle", { previous_lifecycle: "new", new_lifecycle: "busy" }],
+      ["journey.completed", "journey", { journey: "start" }],
+      ["segment.entered", "segment", { segment: "a" }],
+      ["segment.entered", "segment", { segment: "b" }],
+      ["health.changed", "health", { previous_band: null, new_band: "good", overall: 100 }],
+      ["signal.raised", "signal", { signal: "hot", severity: "critical", message: "hot" }],
+    ];
     const shared = { at: AT, cause: "job", causeId: id, version: 2 };
-    expect(after.slice(before.length)).toEqual([
-      {
-        ...shared,
-        type: "customer.busy",
-        source: "lifecycle",
-        metadata: { previous_lifecycle: "new", new_lifecycle: "busy" },
-      },
-      { ...shared, type: "journey.completed", source: "journey", metadata: { journey: "start" } },
-      { ...shared, type: "segment.entered", source: "segment", metadata: { segment: "a" } },
-      { ...shared, type: "segment.entered", source: "segment", metadata: { segment: "b" } },
-      {
-        ...shared,
-        type: "health.changed",
-        source: "health",
-        metadata: { previous_band: null, new_band: "good", overall: 100 },
-      },
-      {
-        ...shared,
-        type: "signal.raised",
-        source: "signal",
-        metadata: { signal: "hot", severity: "critical", message: "hot" },
-      },
-    ]);
-    const [difference] = await differencesOf(db.sql, id);
-    expect(difference!.emissions.map(({ eventType }) => eventType)).toEqual(
-      after.slice(before.length).map(({ type }) => type),
+    expect(after.slice(before.length)).toEqual(
+      told.map(([type, source, metadata]) => ({ ...shared, type, source, metadata })),
     );
+    const [difference] = await differencesOf(db.sql, id);
+    expect(difference!.emissions.map(({ eventType }) => eventType)).toEqual(told.map(([type]) => type));
     expect((await jobOf(db.sql, id)).emissions_added).toBe(6);
   });
 
@@ -108,16 +75,17 @@ describe("corrections", () => {
     const id = await recompute(environment, NOTHING);
     const after = await environment.emissions();
     expect(after.slice(0, before.length)).toEqual(before);
-    expect(
-      after.slice(before.length).map(({ type, metadata, at, causeId }) => ({ type, metadata, at, causeId })),
-    ).toEqual(
-      [
-        ["customer.new", { previous_lifecycle: "busy", new_lifecycle: "new" }],
-        ["segment.exited", { segment: "a" }],
-        ["segment.exited", { segment: "b" }],
-        ["signal.cleared", { signal: "hot", severity: "critical", message: "hot" }],
-      ].map(([type, metadata]) => ({ type, metadata, at: AT, causeId: id })),
-    );
+    expect(after.slice(before.length)).toMatchObject([
+      { type: "customer.new", metadata: { previous_lifecycle: "busy", new_lifecycle: "new" }, at: AT, causeId: id },
+      { type: "segment.exited", metadata: { segment: "a" }, at: AT, causeId: id },
+      { type: "segment.exited", metadata: { segment: "b" }, at: AT, causeId: id },
+      {
+        type: "signal.cleared",
+        metadata: { signal: "hot", severity: "critical", message: "hot" },
+        at: AT,
+        causeId: id,
+      },
+    ]);
   });
 
   it("are none where nothing differs, though rules ran again", async () => {
@@ -151,10 +119,10 @@ describe("expirations", () => {
     expect(await expired(environment)).toEqual([]);
     const id = await recompute(environment, expiring("5d"));
     const [emission] = (await environment.emissions()).filter(({ type }) => type === "journey.expired");
+    const journey = { source: "journey", metadata: { journey: "start" } };
     expect(emission).toEqual({
       type: "journey.expired",
-      source: "journey",
-      metadata: { journey: "start" },
+      ...journey,
       at: day(7),
       cause: "job",
       causeId: id,
@@ -233,6 +201,21 @@ describe("the outbox", () => {
     expect(deliveries.map(({ emission_seq }) => emission_seq)).toEqual(emissions.map(({ seq }) => seq));
   }
 
+  /** A worker takes the job and dies after so many customers, at the next one. */
+  async function dieAfter(customers: number, id: string): Promise<void> {
+    const gate = await Gate.close(db);
+    const dying = new JobRunner(db);
+    const run = dying.runNext(id).catch((error: unknown) => error);
+    for (let n = 0; n < customers; n++) {
+      expect(await gate.reached(run)).toBe(true);
+      await gate.pass();
+    }
+    await gate.reached(run);
+    await dying.kill();
+    await run;
+    await gate.open();
+  }
+
   it("tells each webhook of each emission once", async () => {
     const environment = await populated();
     const webhooks = [await hook(environment), await hook(environment)];
@@ -245,19 +228,7 @@ describe("the outbox", () => {
     const environment = await populated();
     const webhook = await hook(environment);
     const id = await queue(db.sql, environment, { at: AT });
-    for (const passes of [4, 7]) {
-      const gate = await Gate.close(db);
-      const dying = new JobRunner(db);
-      const run = dying.runNext(id).catch((error: unknown) => error);
-      for (let n = 0; n < passes; n++) {
-        expect(await gate.reached(run)).toBe(true);
-        await gate.pass();
-      }
-      await gate.reached(run);
-      await dying.kill();
-      await run;
-      await gate.open();
-    }
+    for (const customers of [4, 7]) await dieAfter(customers, id);
     expect(await deliveriesOf(db.sql, webhook), "nobody has heard of anything").toEqual([]);
     expect(await jobOf(db.sql, id)).toMatchObject({ status: "running", customers_done: 11, emissions_added: 11 });
     await runner.runNext(id);
@@ -269,14 +240,8 @@ describe("the outbox", () => {
     const webhook = await hook(environment);
     const callOff = await poison(db.sql, ["c017"]);
     const id = await queue(db.sql, environment, { at: AT });
-    const worker = recomputer(db, { attemptsMax: 2 });
-    await untilJob(db.sql, id, (job) => {
-      worker.wake();
-      return isOver(job);
-    });
-    await worker.stop();
+    expect(await settle(db, id, { attemptsMax: 2 })).toMatchObject({ status: "dead_letter" });
     await callOff();
-    expect((await jobOf(db.sql, id)).status).toBe("dead_letter");
     await expectToldOnce(webhook, id, 17);
   });
 
@@ -284,15 +249,7 @@ describe("the outbox", () => {
     const environment = await populated();
     const webhook = await hook(environment);
     const id = await queue(db.sql, environment, { at: AT });
-    const gate = await Gate.close(db);
-    const dying = new JobRunner(db);
-    const run = dying.runNext(id).catch((error: unknown) => error);
-    await gate.reached(run);
-    await gate.pass();
-    await gate.reached(run);
-    await dying.kill();
-    await run;
-    await gate.open();
+    await dieAfter(1, id);
     const another = new JobRunner(db);
     await another.claim(2);
     await another.kill();

@@ -1,16 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createDatabase, type TestDatabase } from "../support/database.js";
-import { TestEnvironment } from "./support/environment.js";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { useDatabase } from "../support/database.js";
+import type { TestEnvironment } from "./support/environment.js";
 import { derived, everything } from "./support/kept.js";
-import { CHANGED, customersOf, historiesOf, MODEL, POPULATION_THROUGH as AT } from "./support/population.js";
+import { customersOf, MODEL, outdated, POPULATION_THROUGH as AT } from "./support/population.js";
 import {
-  isOver,
   jobOf,
   JobRunner,
   poison,
   queue as put,
   recomputer,
   retry,
+  settle as settleIn,
   untilJob,
   type QueueOptions,
 } from "./support/recompute.js";
@@ -20,51 +20,30 @@ const CUSTOMERS = customersOf(AMOUNT);
 /** In the middle of a chunk. */
 const BAD = CUSTOMERS[37]!;
 
-let db: TestDatabase;
+const db = useDatabase();
 let environment: TestEnvironment;
 let expected: object;
 const calledOff: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
-  db = await createDatabase();
   const runner = new JobRunner(db);
-  const undisturbed = await populated();
+  const undisturbed = await outdated(db.sql, AMOUNT);
   await put(db.sql, undisturbed, { at: AT });
   await runner.runNext();
   await runner.end();
   expected = await derived(undisturbed);
 });
 beforeEach(async () => {
-  environment = await populated();
+  environment = await outdated(db.sql, AMOUNT);
 });
 afterEach(async () => {
   for (const callOff of calledOff.splice(0)) await callOff();
   await db.sql`delete from svc.recomputes`;
 });
-afterAll(() => db.drop());
-
-async function populated(): Promise<TestEnvironment> {
-  const created = await TestEnvironment.create(db.sql, MODEL);
-  await created.ingest(historiesOf(CUSTOMERS));
-  await created.evaluate({ at: AT });
-  await created.deploy(CHANGED);
-  return created;
-}
 
 const queue = (options: QueueOptions = {}) => put(db.sql, environment, { at: AT, ...options });
 
-/** Lets a worker run, of three attempts, until the job is over. */
-async function settle(id: string) {
-  const worker = recomputer(db, { attemptsMax: 3 });
-  try {
-    return await untilJob(db.sql, id, (job) => {
-      worker.wake();
-      return isOver(job);
-    });
-  } finally {
-    await worker.stop();
-  }
-}
+const settle = (id: string) => settleIn(db, id, { attemptsMax: 3 });
 
 /** Under which version each customer's state was computed, in order of their ids. */
 const versions = async () =>
@@ -98,8 +77,8 @@ const FAULTS: [name: string, fail: () => Promise<() => Promise<void>>, text: str
 ];
 
 describe.each(FAULTS)("where a customer fails because %s", (_name, fail, text) => {
-  it("the job is tried again, then given up with a text that names the customer and what stays done", async () => {
-    calledOff.push(await fail());
+  it("the job is given up with a text that names it and what stays done; mended and queued again, it goes on to the end", async () => {
+    const mend = await fail();
     const id = await queue();
     const job = await settle(id);
     expect(job).toMatchObject({ status: "dead_letter", attempt: 3, failures: 3, customers_total: AMOUNT });
@@ -110,6 +89,12 @@ describe.each(FAULTS)("where a customer fails because %s", (_name, fail, text) =
     expect(job.error).toContain(`${job.customers_done} of ${AMOUNT} customers are done and stay as recomputed`);
     expect(job.error).toContain(`svc recompute retry ${id}`);
     expect(await versions()).toEqual(CUSTOMERS.map((_customer, i) => (i < job.customers_done ? 2 : 1)));
+
+    await mend();
+    await retry(db.sql, id);
+    const done = { status: "completed", error: null, attempt: 4, failures: 0, customers_done: AMOUNT };
+    expect(await settle(id)).toMatchObject(done);
+    expect(await derived(environment)).toEqual(expected);
   });
 
   it("it is retrying meanwhile, with the reason", async () => {
@@ -123,34 +108,14 @@ describe.each(FAULTS)("where a customer fails because %s", (_name, fail, text) =
     expect(job.error).toMatch(/\.$/);
   });
 
-  it("once that is mended and the job queued again, it goes on, and the end is as if nothing had happened", async () => {
-    const mend = await fail();
-    const id = await queue();
-    await settle(id);
-    await mend();
-    await retry(db.sql, id);
-    expect(await settle(id)).toMatchObject({
-      status: "completed",
-      error: null,
-      attempt: 4,
-      failures: 0,
-      customers_done: AMOUNT,
-    });
-    expect(await derived(environment)).toEqual(expected);
-  });
-
-  it("mended while it is tried again, the same", async () => {
+  it("mended while it is tried again, it goes on to the same end", async () => {
     const mend = await fail();
     const id = await queue();
     const worker = recomputer(db);
     await untilJob(db.sql, id, ({ attempt }) => attempt >= 2);
     await mend();
-    const job = await untilJob(db.sql, id, (now) => {
-      worker.wake();
-      return isOver(now);
-    });
     await worker.stop();
-    expect(job).toMatchObject({ status: "completed", error: null, customers_done: AMOUNT });
+    expect(await settle(id)).toMatchObject({ status: "completed", error: null, customers_done: AMOUNT });
     expect(await derived(environment)).toEqual(expected);
   });
 });
@@ -176,12 +141,8 @@ it("failures count in a row: each that follows on progress is the first again", 
     });
     await callOff();
   }
-  const job = await untilJob(db.sql, id, (now) => {
-    worker.wake();
-    return isOver(now);
-  });
   await worker.stop();
-  expect(job).toMatchObject({ status: "completed", customers_done: AMOUNT });
+  expect(await settle(id)).toMatchObject({ status: "completed", customers_done: AMOUNT });
   expect(await derived(environment)).toEqual(expected);
 });
 

@@ -1,71 +1,40 @@
 import fc from "fast-check";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { replay, type Effect, type Model, type Operation } from "../../src/engine/index.js";
-import { stateOf } from "../../src/evaluation/stored-state.js";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseSnapshot } from "../../src/model/validate/validate.js";
 import { FINAL_INSTANT, operations, snapshot } from "../engine/support/arbitrary.js";
-import { count, happened, snapshotOf, trait } from "../engine/support/builders.js";
+import { count, emit, happened, rule, snapshotOf, trait } from "../engine/support/builders.js";
 import { Coverage } from "../engine/support/runner.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
-import { modelOf } from "./support/engine.js";
-import { declared, TestEnvironment, type TestOperation } from "./support/environment.js";
+import { useDatabase } from "../support/database.js";
+import { testOperation } from "./support/engine.js";
+import { declared, TestEnvironment } from "./support/environment.js";
 import { Gate } from "./support/gate.js";
 import { everything } from "./support/kept.js";
 import { customersOf } from "./support/population.js";
 import {
   evaluatedEvents,
-  executionLines,
   executionsOf,
+  expectReplayed,
+  replayedTo,
   storedOf,
-  transitionLines,
   transitionsOf,
 } from "./support/replayed.js";
-import { jobOf, JobRunner, queue } from "./support/recompute.js";
+import { jobOf, JobRunner, queue, untilWaiting } from "./support/recompute.js";
 import { propertyRuns } from "../support/property-runs.js";
 
-let db: TestDatabase;
-let runner: JobRunner;
+const db = useDatabase();
+const runner = new JobRunner(db);
 
-beforeAll(async () => {
-  db = await createDatabase();
-});
-beforeEach(() => {
-  runner = new JobRunner(db);
-});
 afterEach(() => runner.end());
-afterAll(() => db.drop());
 
 const MODEL = snapshotOf({
   states: { new: [["active", count("login", "gte", 2)]], active: [["busy", count("login", "gte", 4)]], busy: [] },
   segments: { frequent: count("login", "gte", 3), pro: trait("plan", "eq", "pro"), early: happened("created") },
-  rules: { note: { on: { kind: "event", of: { event: "login" } }, then: { kind: "emit", type: "login.noted" } } },
+  rules: { note: rule("login", emit("login.noted")) },
 });
 const CHANGED = { ...MODEL, segments: [...MODEL.segments, { id: "frequent2", when: count("login", "gte", 2) }] };
 
 const PIN = "2026-02-01T00:00:00.000Z";
 const LATER = "2026-02-01T01:00:00.000Z";
-
-/** What a replay makes of a customer as it is stored now, with what was evaluated of it until now. */
-async function replayed(environment: TestEnvironment, model: Model, customer: string, pin: string) {
-  const stored = await storedOf(environment, customer);
-  const before = stateOf(stored);
-  const through = Math.max(Date.parse(pin), before.evaluatedThrough ?? -Infinity);
-  return { before, ...replay(model, { ...before, events: await evaluatedEvents(environment, customer), through }) };
-}
-
-/** Expects that a customer is stored, and its logs say, what a replay came to. */
-async function expectReplayed(
-  environment: TestEnvironment,
-  customer: string,
-  { state, effects }: { state: ReturnType<typeof stateOf>; effects: readonly Effect[] },
-): Promise<void> {
-  const { traits, ...kept } = state;
-  const stored = await storedOf(environment, customer);
-  expect(stored.state).toEqual(JSON.parse(JSON.stringify(kept)));
-  expect(stored.traits).toEqual(traits);
-  expect(await transitionsOf(environment, customer)).toEqual(transitionLines(effects));
-  expect(await executionsOf(environment, customer)).toEqual(executionLines(effects));
-}
 
 describe("between the pin and the visit", () => {
   /** A customer with two logins before the pin, under the changed model. */
@@ -89,7 +58,7 @@ describe("between the pin and the visit", () => {
       { at: LATER, traits: { plan: "pro" } },
     ]);
     await environment.evaluate({ at: "2026-02-03T00:00:00.000Z" });
-    const expected = await replayed(environment, modelOf(CHANGED), "c1", PIN);
+    const expected = await replayedTo(environment, CHANGED, PIN);
     await runner.runNext();
     await expectReplayed(environment, "c1", expected);
     expect(await environment.document()).toMatchObject({
@@ -172,7 +141,7 @@ describe("between the read of a chunk and a customer's write", () => {
   it("who is evaluated is done again as it is then, not skipped, and nothing is lost", async () => {
     const id = await queue(db.sql, environment, { at: PIN });
     const touched = ["c001", "c004", "c007"];
-    let expected: Awaited<ReturnType<typeof replayed>>[] = [];
+    let expected: Awaited<ReturnType<typeof replayedTo>>[] = [];
     await runWith(async () => {
       await environment.ingest(
         touched.flatMap((customer) => [
@@ -181,7 +150,7 @@ describe("between the read of a chunk and a customer's write", () => {
         ]),
       );
       await environment.evaluate({ at: LATER });
-      expected = await Promise.all(touched.map((one) => replayed(environment, modelOf(CHANGED), one, PIN)));
+      expected = await Promise.all(touched.map((one) => replayedTo(environment, CHANGED, PIN, one)));
     });
     for (const [i, customer] of touched.entries()) {
       await expectReplayed(environment, customer, expected[i]!);
@@ -218,14 +187,7 @@ describe("between the read of a chunk and a customer's write", () => {
         select from svc.customers
         where environment_id = ${environment.environmentId} and customer_id = 'c003' for update`;
       run = runner.runNext(id);
-      for (;;) {
-        const [{ waits }] = await db.sql<[{ waits: boolean }]>`
-          select exists (
-            select from pg_stat_activity
-            where datname = current_database() and wait_event_type = 'Lock' and query like '%apply_recomputes%'
-          ) as waits`;
-        if (waits) break;
-      }
+      await untilWaiting(db.sql, "apply_recomputes");
       await tx`
         update svc.customers set traits = '{"plan": "pro"}'
         where environment_id = ${environment.environmentId} and customer_id = 'c003'`;
@@ -305,7 +267,7 @@ it(
         fc.array(interruption, { maxLength: 5 }),
         async (first, second, sequence, before, interruptions) => {
           const environment = await TestEnvironment.create(db.sql, first);
-          const sent = sequence.map(sentOf);
+          const sent = sequence.map(testOperation);
           let next = 0;
           let now = sent[0]!.at;
           const send = async (amount: number, customers: readonly string[]): Promise<void> => {
@@ -320,7 +282,6 @@ it(
           await environment.evaluate({ at: now });
           await environment.deploy(second);
           const pin = now;
-          const model = modelOf(second);
           const id = await queue(db.sql, environment, { at: pin });
 
           const gate = await Gate.close(db);
@@ -329,7 +290,7 @@ it(
             for (const [position, customer] of MANY.entries()) {
               expect(await gate.reached(run), customer).toBe(true);
               const pending = (await environment.pending()).filter((one) => one.customer === customer);
-              const expected = await replayed(environment, model, customer, pin);
+              const expected = await replayedTo(environment, second, pin, customer);
               await gate.pass();
               await expectReplayed(environment, customer, expected);
               // Through the latest event at least, also where that came after the pin.
@@ -360,7 +321,7 @@ it(
           expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: MANY.length });
 
           // Nothing is lost: what waited is evaluated, and then the next replay of everything is what the engine says.
-          await environment.evaluate({ at: iso(FINAL_INSTANT) });
+          await environment.evaluate({ at: new Date(FINAL_INSTANT).toISOString() });
           expect(await environment.pending()).toEqual([]);
           expect(await environment.setAside()).toEqual([]);
           const [kept] = await db.sql<[{ events: number }]>`
@@ -376,14 +337,3 @@ it(
       expect(coverage.of(name), name).toBeGreaterThan(0);
   },
 );
-
-function sentOf(operation: Operation): TestOperation {
-  const at = iso(operation.acceptedAt);
-  if (operation.kind === "identify") return { at, traits: operation.traits };
-  const { event, occurredAt, properties } = operation;
-  return { at, event, occurred: iso(occurredAt), properties };
-}
-
-function iso(instant: number): string {
-  return new Date(instant).toISOString();
-}

@@ -1,28 +1,21 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { count, happened, inSegment, snapshotOf } from "../engine/support/builders.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
-import { declared, TestEnvironment } from "./support/environment.js";
+import { useDatabase } from "../support/database.js";
+import { declared, type TestEnvironment } from "./support/environment.js";
 import { everything } from "./support/kept.js";
-import { CHANGED, customersOf, historiesOf, MODEL, POPULATION_THROUGH as AT } from "./support/population.js";
+import { CHANGED, customersOf, MODEL, populated, POPULATION_THROUGH as AT } from "./support/population.js";
 import { differencesOf, JobRunner, queue } from "./support/recompute.js";
 
 const CUSTOMERS = customersOf(30);
 
-let db: TestDatabase;
-let runner: JobRunner;
+const db = useDatabase();
+const runner = new JobRunner(db);
 let environment: TestEnvironment;
 
-beforeAll(async () => {
-  db = await createDatabase();
-});
 beforeEach(async () => {
-  runner = new JobRunner(db);
-  environment = await TestEnvironment.create(db.sql, MODEL);
-  await environment.ingest(historiesOf(CUSTOMERS));
-  await environment.evaluate({ at: AT });
+  environment = await populated(db.sql, 30);
 });
 afterEach(() => runner.end());
-afterAll(() => db.drop());
 
 /** Deploys a model and recomputes everybody under it. */
 async function recompute(model: typeof MODEL, at = AT): Promise<string> {
@@ -41,16 +34,10 @@ async function rowsOf(log: (typeof LOGS)[number]): Promise<{ generation: number;
     where t.environment_id = ${environment.environmentId} order by 3`;
 }
 
-const project = () =>
-  db.sql`(
-    select p.slug from svc.projects as p join svc.environments as e using (project_id)
-    where e.environment_id = ${environment.environmentId}
-  )`;
-
 /** What a reader sees of a log. */
 async function seen(log: (typeof LOGS)[number]): Promise<number> {
   const [{ rows }] = await db.sql<[{ rows: number }]>`
-    select count(*)::integer as rows from svc_inspect.${db.sql(log)} where project = ${project()}`;
+    select count(*)::integer as rows from svc_inspect.${db.sql(log)} where project = ${environment.place.project}`;
   return rows;
 }
 

@@ -1,44 +1,30 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import { corrections, replay, stateDocument } from "../../src/engine/index.js";
-import { stateOf } from "../../src/evaluation/stored-state.js";
+import { afterEach, expect, it } from "vitest";
+import { corrections, stateDocument } from "../../src/engine/index.js";
 import type { Snapshot } from "../../src/model/snapshot/types.js";
-import { aggregate, count, distinct, happened, inactiveFor, sequence, snapshotOf } from "../engine/support/builders.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
-import { modelOf } from "./support/engine.js";
+import {
+  aggregate,
+  count,
+  distinct,
+  emit,
+  happened,
+  healthOf,
+  inactiveFor,
+  rule,
+  sequence,
+  snapshotOf,
+  summed,
+} from "../engine/support/builders.js";
+import { useDatabase } from "../support/database.js";
 import { TestEnvironment } from "./support/environment.js";
 import { Gate } from "./support/gate.js";
 import { everything } from "./support/kept.js";
-import {
-  evaluatedEvents,
-  executionLines,
-  executionsOf,
-  storedOf,
-  transitionLines,
-  transitionsOf,
-} from "./support/replayed.js";
-import {
-  differencesOf,
-  isOver,
-  jobOf,
-  JobRunner,
-  poison,
-  queue,
-  recomputer,
-  untilJob,
-  type QueueOptions,
-} from "./support/recompute.js";
+import { added, executionLines, executionsOf, expectReplayed, replayedTo } from "./support/replayed.js";
+import { differencesOf, jobOf, JobRunner, poison, queue, settle, type QueueOptions } from "./support/recompute.js";
 
-let db: TestDatabase;
-let runner: JobRunner;
+const db = useDatabase();
+const runner = new JobRunner(db);
 
-beforeAll(async () => {
-  db = await createDatabase();
-});
-beforeEach(() => {
-  runner = new JobRunner(db);
-});
 afterEach(() => runner.end());
-afterAll(() => db.drop());
 
 /** More than two parts, and not whole ones. */
 const EVENTS = 5_300;
@@ -65,34 +51,13 @@ function model(changed: boolean): Snapshot {
       varied: distinct(["paid", "x"], "gte", changed ? 30 : 35, { within: "15d" }),
       bought: sequence("login", "paid", changed ? "8h" : "12h"),
     },
-    health: {
-      components: [
-        {
-          id: "revenue",
-          weight: 1,
-          score: {
-            kind: "scale",
-            of: { kind: "aggregate", function: "sum", of: { event: "paid" }, property: "x", within: "25d" },
-            from: 0,
-            to: changed ? 300 : 400,
-          },
-        },
-      ],
-      bands: [
-        { id: "good", from: 40 },
-        { id: "poor", from: 0 },
-      ],
-    },
+    health: healthOf({ revenue: summed(["paid", "x"], changed ? 300 : 400, { within: "25d" }) }, { good: 40, poor: 0 }),
     rules: {
-      each: {
-        on: { kind: "event", of: { event: "paid" } },
-        when: happened("login", { within: changed ? "3h" : "2h" }),
-        then: { kind: "emit", type: "paid.noted" },
-      },
-      every: { on: { kind: "event", of: { event: "a" } }, then: { kind: "emit", type: "a.noted" } },
+      each: rule("paid", emit("paid.noted"), { when: happened("login", { within: changed ? "3h" : "2h" }) }),
+      every: rule("a", emit("a.noted")),
       // Their instants say whether all that left a window was known of.
-      enter: { on: { kind: "segmentEntered", segment: "rich" }, then: { kind: "emit", type: "rich.entered" } },
-      leave: { on: { kind: "segmentExited", segment: "rich" }, then: { kind: "emit", type: "rich.left" } },
+      enter: rule({ kind: "segmentEntered", segment: "rich" }, emit("rich.entered")),
+      leave: rule({ kind: "segmentExited", segment: "rich" }, emit("rich.left")),
     },
   });
 }
@@ -134,24 +99,7 @@ async function run(environment: TestEnvironment, options: QueueOptions = {}): Pr
   return id;
 }
 
-async function replayed(environment: TestEnvironment, snapshot: Snapshot) {
-  const before = stateOf(await storedOf(environment, "c1"));
-  const through = Math.max(Date.parse(AT), before.evaluatedThrough!);
-  const events = await evaluatedEvents(environment, "c1");
-  return { before, ...replay(modelOf(snapshot), { ...before, events, through }) };
-}
-
-/** The runs of `lines` that are not among those present, of which each counts once: by rule, result and instant. */
-function added(present: readonly string[], lines: readonly string[]): string[] {
-  const keyOf = (line: string) => line.split(" ").slice(0, 3).join(" ");
-  const left = new Map<string, number>();
-  for (const key of present.map(keyOf)) left.set(key, (left.get(key) ?? 0) + 1);
-  return lines.map(keyOf).filter((key) => {
-    const had = left.get(key) ?? 0;
-    left.set(key, had - 1);
-    return had <= 0;
-  });
-}
+const replayed = (environment: TestEnvironment, snapshot: Snapshot) => replayedTo(environment, snapshot, AT);
 
 it("a dry run tells, and a run leaves, what the engine says with the whole history at hand; the next changes nothing", async () => {
   const environment = await long();
@@ -181,13 +129,10 @@ it("a dry run tells, and a run leaves, what the engine says with the whole histo
     );
     expect(found!.rulesOmitted ?? 0).toBe(Math.max(0, gained.length - 1_000));
 
-    const { traits: _traits, ...state } = expected.state;
-    expect((await storedOf(environment, "c1")).state).toEqual(JSON.parse(JSON.stringify(state)));
+    await expectReplayed(environment, "c1", expected);
     expect(await environment.document()).toEqual(
       JSON.parse(JSON.stringify(stateDocument(expected.state, { environment: "test", configVersion: version }))),
     );
-    expect(await executionsOf(environment, "c1")).toEqual(executionLines(expected.effects));
-    expect(await transitionsOf(environment, "c1")).toEqual(transitionLines(expected.effects));
     const emitted = corrections(expected.before, expected.state, { at: Date.parse(AT), jobId: "job" });
     expect(found!.emissions.filter(({ eventType }) => eventType !== "journey.expired")).toEqual(
       emitted.flatMap((effect) =>
@@ -316,9 +261,7 @@ it("a customer who is evaluated while its long history is read is done again, an
     expected.push(await replayed(environment, CHANGED));
   });
   expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 1 });
-  const { traits: _traits, ...state } = expected[0]!.state;
-  expect((await storedOf(environment, "c1")).state).toEqual(JSON.parse(JSON.stringify(state)));
-  expect(await executionsOf(environment, "c1")).toEqual(executionLines(expected[0]!.effects));
+  await expectReplayed(environment, "c1", expected[0]!);
   const [rows] = await db.sql`
     select count(*)::integer as rows from svc.rule_executions where environment_id = ${environmentId} and generation = 1`;
   expect(rows).toEqual({ rows: executionLines(expected[0]!.effects).length });
@@ -346,12 +289,7 @@ it("where a long customer fails, the text names it and nothing of it is left", a
   const before = await everything(environment);
   const callOff = await poison(db.sql, ["c1"]);
   const id = await queue(db.sql, environment, { at: AT });
-  const worker = recomputer(db, { attemptsMax: 2 });
-  const job = await untilJob(db.sql, id, (now) => {
-    worker.wake();
-    return isOver(now);
-  });
-  await worker.stop();
+  const job = await settle(db, id, { attemptsMax: 2 });
   await callOff();
   expect(job).toMatchObject({ status: "dead_letter", customers_done: 1 });
   expect(job.error).toContain('Customer "c1": this row is poisoned');

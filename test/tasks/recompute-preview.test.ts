@@ -1,31 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { Snapshot } from "../../src/model/snapshot/types.js";
 import { happened, snapshotOf } from "../engine/support/builders.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
-import { TestEnvironment } from "./support/environment.js";
+import { useDatabase } from "../support/database.js";
+import type { TestEnvironment } from "./support/environment.js";
 import { everything } from "./support/kept.js";
-import { CHANGED, customersOf, historiesOf, MODEL, POPULATION_THROUGH as AT } from "./support/population.js";
+import { CHANGED, MODEL, populated, POPULATION_THROUGH as AT } from "./support/population.js";
 import { differencesOf, jobOf, JobRunner, queue, type QueueOptions } from "./support/recompute.js";
 
-let db: TestDatabase;
-let runner: JobRunner;
+const db = useDatabase();
+const runner = new JobRunner(db);
 
-beforeAll(async () => {
-  db = await createDatabase();
-});
-beforeEach(() => {
-  runner = new JobRunner(db);
-});
 afterEach(() => runner.end());
-afterAll(() => db.drop());
-
-async function populated(amount: number, model?: Snapshot): Promise<TestEnvironment> {
-  const environment = await TestEnvironment.create(db.sql, model);
-  const operations = historiesOf(customersOf(amount));
-  for (let i = 0; i < operations.length; i += 1_000) await environment.ingest(operations.slice(i, i + 1_000));
-  await environment.evaluate({ at: AT });
-  return environment;
-}
 
 /** Runs a job to its end. */
 async function run(environment: TestEnvironment, options: QueueOptions) {
@@ -40,7 +25,7 @@ const preview = (environment: TestEnvironment, snapshot: Snapshot, sample?: numb
   run(environment, { kind: "preview", snapshot, ...(sample === undefined ? {} : { sample }) });
 
 it("writes nothing but its result", async () => {
-  const environment = await populated(40, MODEL);
+  const environment = await populated(db.sql, 40);
   const before = await everything(environment);
   const { job, found } = await preview(environment, CHANGED);
   expect(found.length).toBeGreaterThan(10);
@@ -49,7 +34,7 @@ it("writes nothing but its result", async () => {
 });
 
 it("comes to what a recompute comes to once the model is deployed", async () => {
-  const environment = await populated(40, MODEL);
+  const environment = await populated(db.sql, 40);
   const { found } = await preview(environment, CHANGED);
   await environment.deploy(CHANGED);
   await run(environment, { kind: "recompute" });
@@ -66,7 +51,7 @@ it("comes to what a recompute comes to once the model is deployed", async () => 
 
 describe("what it compares with", () => {
   it("is a replay under the active version, so what late events left askew is no difference", async () => {
-    const environment = await populated(12, MODEL);
+    const environment = await populated(db.sql, 12);
     // They take effect when they come; a replay puts them where they belong.
     await environment.ingest(
       ["login", "login", "a", "paid", "paid"].map((event) => ({
@@ -95,7 +80,7 @@ describe("what it compares with", () => {
   });
 
   it("is nothing before the first deploy", async () => {
-    const environment = await populated(12);
+    const environment = await populated(db.sql, 12, null);
     const before = await everything(environment);
     const { found } = await preview(environment, CHANGED);
     expect(found).toHaveLength(12);
@@ -116,7 +101,7 @@ describe("what it compares with", () => {
       snapshotOf({
         journeys: { start: { start: happened("login"), steps: [["paid", happened("created")]], expiresAfter } },
       });
-    const environment = await populated(12, expiring("2d"));
+    const environment = await populated(db.sql, 12, expiring("2d"));
     const { found } = await preview(environment, expiring("3d"));
     expect(found.flatMap(({ emissions }) => emissions)).toEqual([]);
     const { found: never } = await preview(environment, expiring("300d"));
@@ -130,7 +115,7 @@ describe("what it compares with", () => {
 
 describe("of a sample", () => {
   it("are about so many customers, the same ones each time, and whom all customers' preview shows", async () => {
-    const environment = await populated(300, MODEL);
+    const environment = await populated(db.sql, 300);
     const { found: all } = await preview(environment, CHANGED);
     const { job, found } = await preview(environment, CHANGED, 100);
     expect(job.customers_done).toBe(job.customers_total);
@@ -148,7 +133,7 @@ describe("of a sample", () => {
   });
 
   it("that is as large as the population are all", async () => {
-    const environment = await populated(25, MODEL);
+    const environment = await populated(db.sql, 25);
     for (const sample of [25, 1_000]) {
       const { job } = await preview(environment, CHANGED, sample);
       expect(job).toMatchObject({ customers_total: 25, customers_done: 25 });

@@ -1,27 +1,21 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { replay, stateDocument } from "../../src/engine/index.js";
 import { parseSnapshot } from "../../src/model/validate/validate.js";
 import { FINAL_INSTANT, operations, snapshot } from "../engine/support/arbitrary.js";
 import { Coverage } from "../engine/support/runner.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
-import { engineOperations, modelOf, newRun } from "./support/engine.js";
-import { declared, TestEnvironment, type TestOperation } from "./support/environment.js";
+import { useDatabase } from "../support/database.js";
+import { engineOperations, modelOf, newRun, testOperation } from "./support/engine.js";
+import { declared, TestEnvironment } from "./support/environment.js";
 import { everything } from "./support/kept.js";
 import { differencesOf, jobOf, JobRunner, queue } from "./support/recompute.js";
+import { added, executionLines, executionsOf, transitionLines, transitionsOf } from "./support/replayed.js";
 import { propertyRuns } from "../support/property-runs.js";
 
-let db: TestDatabase;
-let runner: JobRunner;
+const db = useDatabase();
+const runner = new JobRunner(db);
 
-beforeAll(async () => {
-  db = await createDatabase();
-  runner = new JobRunner(db);
-});
-afterAll(async () => {
-  await runner.end();
-  await db.drop();
-});
+afterAll(() => runner.end());
 
 const RUNS = propertyRuns(40);
 /** The engine takes more than may be deployed. */
@@ -37,16 +31,7 @@ it(
       fc.asyncProperty(valid, valid, operations, fc.boolean(), async (first, second, sequence, changes) => {
         if (sequence.length === 0) return;
         const environment = await TestEnvironment.create(db.sql, first);
-        const sent = sequence.map((operation): TestOperation =>
-          operation.kind === "track"
-            ? {
-                at: iso(operation.acceptedAt),
-                event: operation.event,
-                occurred: iso(operation.occurredAt),
-                properties: operation.properties,
-              }
-            : { at: iso(operation.acceptedAt), traits: operation.traits },
-        );
+        const sent = sequence.map(testOperation);
         const seqs: number[][] = [];
         for (const customer of CUSTOMERS) {
           seqs.push(await environment.ingest(sent.map((operation) => ({ ...operation, customer }))));
@@ -57,10 +42,10 @@ it(
         const model = modelOf(given);
         const at = iso(FINAL_INSTANT);
 
-        const logs = async (): Promise<string[]> => {
-          const all = await Promise.all(CUSTOMERS.map((customer) => executionsOf(environment, customer)));
-          return all.flatMap((lines, index) => lines.map((line) => `${CUSTOMERS[index]} ${line}`));
-        };
+        const logs = async (): Promise<string[][]> =>
+          Promise.all(CUSTOMERS.map((customer) => executionsOf(environment, customer)));
+        const gained = (before: string[][], after: string[][]): number =>
+          after.flatMap((lines, index) => added(before[index]!, lines)).length;
         const logBefore = await logs();
         const dry = await queue(db.sql, environment, { kind: "dry_run", at });
         await runner.runNext();
@@ -74,8 +59,8 @@ it(
 
         const logAfter = await logs();
         expect(await jobOf(db.sql, real)).toMatchObject({
-          rules_added: without(logAfter, logBefore).length,
-          rules_removed: without(logBefore, logAfter).length,
+          rules_added: gained(logBefore, logAfter),
+          rules_removed: gained(logAfter, logBefore),
         });
 
         for (const [index, customer] of CUSTOMERS.entries()) {
@@ -92,18 +77,8 @@ it(
             nextDueAt: expect.toSatisfy(() => true) as unknown,
             traits: expect.toSatisfy(() => true) as unknown,
           });
-          expect(await transitionsOf(environment, customer)).toEqual(
-            effects.flatMap((effect) =>
-              effect.kind === "transition" ? [`${effect.from ?? "-"}→${effect.to} ${iso(effect.at)}`] : [],
-            ),
-          );
-          expect(await executionsOf(environment, customer)).toEqual(
-            effects.flatMap((effect) =>
-              effect.kind === "ruleExecuted"
-                ? [`${effect.rule} ${effect.result} ${iso(effect.at)} ${effect.triggeredBy}`]
-                : [],
-            ),
-          );
+          expect(await transitionsOf(environment, customer)).toEqual(transitionLines(effects));
+          expect(await executionsOf(environment, customer)).toEqual(executionLines(effects));
           coverage.addEffects(effects);
         }
         for (const { lifecycle, segments, emissions } of found) {
@@ -142,38 +117,8 @@ function totals(job: Awaited<ReturnType<typeof jobOf>>): object {
   return rest;
 }
 
-/** The lines of one log that another has not, as often as they are there more often. */
-function without(log: readonly string[], other: readonly string[]): string[] {
-  const left = [...other];
-  return log.filter((line) => {
-    const at = left.indexOf(line);
-    if (at >= 0) left.splice(at, 1);
-    return at < 0;
-  });
-}
-
 function hashOf(given: Parameters<typeof modelOf>[0]): string {
   return modelOf(given).hash;
-}
-
-async function transitionsOf({ environmentId }: TestEnvironment, customer: string): Promise<string[]> {
-  const rows = await db.sql<{ line: string }[]>`
-    select concat(coalesce(t.from_state, '-'), '→', t.to_state, ' ', svc.iso(t.transitioned_at)) as line
-    from svc.lifecycle_transitions as t
-    join svc.customers as c using (environment_id, customer_id, generation)
-    where t.environment_id = ${environmentId} and t.customer_id = ${customer}
-    order by t.transition_seq`;
-  return rows.map(({ line }) => line);
-}
-
-async function executionsOf({ environmentId }: TestEnvironment, customer: string): Promise<string[]> {
-  const rows = await db.sql<{ line: string }[]>`
-    select concat(x.rule_id, ' ', x.result, ' ', svc.iso(x.executed_at), ' ', x.triggered_by) as line
-    from svc.rule_executions as x
-    join svc.customers as c using (environment_id, customer_id, generation)
-    where x.environment_id = ${environmentId} and x.customer_id = ${customer}
-    order by x.execution_seq`;
-  return rows.map(({ line }) => line);
 }
 
 function iso(instant: number): string {

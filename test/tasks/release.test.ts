@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { happened, inactiveFor, snapshotOf } from "../engine/support/builders.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { useDatabase } from "../support/database.js";
 import { TestEnvironment } from "./support/environment.js";
 
 const MODEL = snapshotOf({
@@ -10,16 +10,12 @@ const AT = "2026-03-01T10:00:00.000Z";
 const LATER = "2026-03-02T10:00:00.000Z";
 const AHEAD = "2026-03-05T10:00:00.000Z";
 
-let db: TestDatabase;
+const db = useDatabase();
 let environment: TestEnvironment;
 
-beforeAll(async () => {
-  db = await createDatabase();
-});
 beforeEach(async () => {
   environment = await TestEnvironment.create(db.sql, MODEL);
 });
-afterAll(() => db.drop());
 
 async function keepState(customer: string): Promise<string> {
   const [row] = await db.sql<[{ state: string }]>`

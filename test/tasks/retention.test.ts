@@ -1,46 +1,45 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { environmentsToSweep } from "../../src/db/api/retention.js";
-import { connect } from "../../src/db/connect.js";
-import { replay } from "../../src/engine/index.js";
 import { stateOf } from "../../src/evaluation/stored-state.js";
 import { sweepRetention } from "../../src/tasks/retention.js";
-import { aggregate, count, distinct, happened, inactiveFor, inState, snapshotOf } from "../engine/support/builders.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import {
+  aggregate,
+  count,
+  distinct,
+  emit,
+  happened,
+  inactiveFor,
+  inState,
+  rule,
+  snapshotOf,
+} from "../engine/support/builders.js";
+import { useDatabase } from "../support/database.js";
 import { documentOf, emissionsOf, engineOperations, modelOf, newRun } from "./support/engine.js";
 import { TestEnvironment, type TestOperation } from "./support/environment.js";
-import { jobOf, JobRunner, queue } from "./support/recompute.js";
-import {
-  evaluatedEvents,
-  executionLines,
-  executionsOf,
-  storedOf,
-  transitionLines,
-  transitionsOf,
-} from "./support/replayed.js";
+import { jobOf, JobRunner, queue, untilWaiting } from "./support/recompute.js";
+import { expectReplayed, replayedTo, storedOf, transitionsOf } from "./support/replayed.js";
 
-let db: TestDatabase;
+const db = useDatabase();
+const runner = new JobRunner(db);
 let environment: TestEnvironment;
 
 const MODEL = snapshotOf({
   states: { new: [["active", count("login", "gte", 2)]], active: [] },
   segments: { seen: happened("login") },
-  rules: { note: { on: { kind: "event", of: { event: "login" } }, then: { kind: "emit", type: "login.noted" } } },
+  rules: { note: rule("login", emit("login.noted")) },
 });
 
-beforeAll(async () => {
-  db = await createDatabase();
-});
 beforeEach(async () => {
   environment = await TestEnvironment.create(db.sql, MODEL);
   await keep(30);
 });
 afterEach(async () => {
+  await runner.end();
   await db.sql`
     truncate svc.events, svc.trait_updates, svc.ingest_batches, svc.inbox, svc.idempotency_keys, svc.retention, svc.retired_keys,
       svc.superseded_logs, svc.recomputes`;
 });
-afterAll(() => db.drop());
 
 const keep = (days: number | null) => db.sql`update iam.plans set retention_days = ${days}`;
 const HOUR = 3_600_000;
@@ -237,30 +236,14 @@ describe("the idempotency key of a removed event", () => {
   it("goes with its customer also where the event is removed while that is erased", async () => {
     await keyed("k", 40);
     await environment.evaluate();
-    const other = connect(db.url, { max: 1, applicationName: "svc test erasure" });
-    try {
-      const erased = await db.sql.begin(async (tx) => {
-        await tx`select svc_api.sweep_operations(${environment.environmentId}, null, 10)`;
-        const erasure = other<[{ erased: { events: number; idempotencyKeys: number } }]>`
-          select svc.delete_customer(${environment.environmentId}, 'c1') as erased`.execute();
-        await expect
-          .poll(
-            async () => {
-              const [row] = await db.sql<[{ waits: number }]>`
-              select count(*)::integer as waits from pg_stat_activity
-              where application_name = 'svc test erasure' and wait_event_type = 'Lock'`;
-              return row.waits;
-            },
-            { timeout: 30_000 },
-          )
-          .toBe(1);
-        return { erasure };
-      });
-      const [row] = await erased.erasure;
-      expect(row.erased).toMatchObject({ events: 0, idempotencyKeys: 1 });
-    } finally {
-      await other.end();
-    }
+    const { erasure } = await db.sql.begin(async (tx) => {
+      await tx`select svc_api.sweep_operations(${environment.environmentId}, null, 10)`;
+      const erasure = db.sql<[{ erased: object }]>`
+        select svc.delete_customer(${environment.environmentId}, 'c1') as erased`.execute();
+      await untilWaiting(db.sql, "delete_customer");
+      return { erasure };
+    });
+    expect((await erasure)[0].erased).toMatchObject({ events: 0, idempotencyKeys: 1 });
     expect([await rows("retired_keys"), await rows("idempotency_keys")]).toEqual([0, 0]);
   });
 });
@@ -274,24 +257,19 @@ describe("a removal under way", () => {
     await keep(50);
     await sweep();
     await keep(30);
-    const runner = new JobRunner(db);
-    try {
-      await db.sql.begin(async (tx) => {
-        await tx`set local lock_timeout = '5s'`;
-        const [{ swept }] = await tx<[{ swept: { removed: number } }]>`
-          select svc_api.sweep_operations(${environment.environmentId}, null, 10) as swept`;
-        expect(swept.removed).toBe(2);
-        // On other connections, which would wait for ever where it held what they need.
-        expect(await operations()).toEqual({ removed: 0, through: null });
-        await environment.ingest([login(0, { event: "other" }), { at: ago(0), traits: { plan: "pro" } }]);
-        await environment.evaluate();
-        const id = await queue(db.sql, environment);
-        await runner.runNext(id);
-        expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 2 });
-      });
-    } finally {
-      await runner.end();
-    }
+    await db.sql.begin(async (tx) => {
+      await tx`set local lock_timeout = '5s'`;
+      const [{ swept }] = await tx<[{ swept: { removed: number } }]>`
+        select svc_api.sweep_operations(${environment.environmentId}, null, 10) as swept`;
+      expect(swept.removed).toBe(2);
+      // On other connections, which would wait for ever where it held what they need.
+      expect(await operations()).toEqual({ removed: 0, through: null });
+      await environment.ingest([login(0, { event: "other" }), { at: ago(0), traits: { plan: "pro" } }]);
+      await environment.evaluate();
+      const id = await queue(db.sql, environment);
+      await runner.runNext(id);
+      expect(await jobOf(db.sql, id)).toMatchObject({ status: "completed", customers_done: 2 });
+    });
     expect(await environment.document()).toMatchObject({ traits: { plan: "pro" }, lifecycle: "active" });
     await environment.ingest([login(40), login(40, { customer: "c2" })]);
     await environment.evaluate();
@@ -365,7 +343,7 @@ describe("with a model whose windows are shorter than what is kept", () => {
       broad: distinct(["paid", "x"], "gte", 9, { within: "6d" }),
       busy: count("paid", "gte", 40, { within: "11d" }),
     },
-    rules: { note: { on: { kind: "segmentEntered", segment: "busy" }, then: { kind: "emit", type: "busy.noted" } } },
+    rules: { note: rule({ kind: "segmentEntered", segment: "busy" }, emit("busy.noted")) },
   });
   const START = 60;
 
@@ -423,30 +401,15 @@ describe("a recompute after a removal", () => {
     await environment.evaluate();
     expect(await environment.document()).toMatchObject({ lifecycle: "active" });
     await sweep();
-    const runner = new JobRunner(db);
-    try {
-      await runner.runNext(await queue(db.sql, environment));
-    } finally {
-      await runner.end();
-    }
+    await runner.runNext(await queue(db.sql, environment));
     // One login is kept of the three.
     expect(await environment.document()).toMatchObject({ lifecycle: "new", segments: ["seen"] });
     expect(await environment.document("gone")).toMatchObject({ lifecycle: "new", segments: [] });
     for (const customer of ["c1", "gone"]) {
-      const { generation: _, ...stored } = await storedOf(environment, customer);
-      const state = stateOf(stored);
-      expect(new Date(state.lastEventAt!).toISOString().slice(0, 10)).toBe(
-        ago(customer === "c1" ? 10 : 40).slice(0, 10),
-      );
-      const events = await evaluatedEvents(environment, customer);
-      const { state: replayed, effects } = replay(modelOf(MODEL), {
-        ...state,
-        events,
-        through: state.evaluatedThrough!,
-      });
-      expect(replayed.lifecycle).toEqual(state.lifecycle);
-      expect(await transitionsOf(environment, customer)).toEqual(transitionLines(effects));
-      expect(await executionsOf(environment, customer)).toEqual(executionLines(effects));
+      const { lastEventAt, evaluatedThrough } = stateOf(await storedOf(environment, customer));
+      expect(new Date(lastEventAt!).toISOString().slice(0, 10)).toBe(ago(customer === "c1" ? 10 : 40).slice(0, 10));
+      const through = new Date(evaluatedThrough!).toISOString();
+      await expectReplayed(environment, customer, await replayedTo(environment, MODEL, through, customer));
     }
   });
 });
@@ -456,12 +419,7 @@ describe("logs that a recompute superseded", () => {
   const age = (days: number) =>
     db.sql`update svc.superseded_logs set superseded_at = now() - make_interval(days => ${days})`;
   const recompute = async () => {
-    const runner = new JobRunner(db);
-    try {
-      await runner.runNext(await queue(db.sql, environment));
-    } finally {
-      await runner.end();
-    }
+    await runner.runNext(await queue(db.sql, environment));
   };
   const generations = async () =>
     Object.fromEntries(

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { tick } from "../../src/db/api/evaluation.js";
 import { happened, inactiveFor, snapshotOf } from "../engine/support/builders.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { useDatabase } from "../support/database.js";
 import { TestEnvironment } from "./support/environment.js";
 
 const MODEL = snapshotOf({
@@ -9,17 +9,13 @@ const MODEL = snapshotOf({
 });
 const SETTLE = 30;
 
-let db: TestDatabase;
+const db = useDatabase();
 
-beforeAll(async () => {
-  db = await createDatabase();
-});
 beforeEach(async () => {
   // Nothing of one test waits or is due in the next.
   await db.sql`truncate svc.inbox, svc.customers, svc.ingest_batches, svc.workers`;
   await db.sql`delete from graphile_worker._private_jobs`;
 });
-afterAll(() => db.drop());
 
 function ago(seconds: number): string {
   return new Date(Date.now() - seconds * 1_000).toISOString();

@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeAll, beforeEach, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { Models } from "../../src/evaluation/models.js";
 import { evaluateEnvironment } from "../../src/tasks/evaluate/evaluate-environment.js";
 import { tryEvaluation } from "../../src/tasks/evaluate/trial.js";
 import { happened, snapshotOf } from "../engine/support/builders.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { useDatabase } from "../support/database.js";
 import { runLog } from "../support/run-log.js";
 import { TestEnvironment } from "./support/environment.js";
 
 const AT = "2026-03-02T10:00:00.000Z";
 const MODEL = snapshotOf({ states: { new: [["activated", happened("login")]], activated: [] } });
 
-let db: TestDatabase;
+const db = useDatabase();
 let environment: TestEnvironment;
 beforeAll(async () => {
-  db = await createDatabase();
   // What is written of "poison" is cancelled, as a statement is that takes too long.
   await db.sql.unsafe(`
     create function public.poison() returns trigger language plpgsql security definer as $$
@@ -24,7 +23,6 @@ beforeAll(async () => {
     create trigger poison after insert or update on svc.customers for each row
     when (new.customer_id = 'poison' and new.state is not null) execute function public.poison();`);
 });
-afterAll(() => db.drop());
 beforeEach(async () => {
   environment = await TestEnvironment.create(db.sql, MODEL);
 });

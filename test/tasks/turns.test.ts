@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { connect } from "../../src/db/connect.js";
-import { startWorker } from "../../src/tasks/worker.js";
+import { expect, it } from "vitest";
 import { count, happened, inState, snapshotOf } from "../engine/support/builders.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
-import { runLog } from "../support/run-log.js";
+import { useDatabase } from "../support/database.js";
 import { TestEnvironment } from "./support/environment.js";
+import { startTestWorker } from "./support/worker.js";
 
 const DAY_MS = 86_400_000;
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createDatabase();
-});
-afterAll(() => db.drop());
+const db = useDatabase();
 
 it("an event of one environment is evaluated while another has work for long, in whatever job it came", async () => {
   // Each event is followed by a thousand transitions.
@@ -31,18 +25,7 @@ it("an event of one environment is evaluated while another has work for long, in
       }),
     );
   }
-  const sql = connect(db.url, { max: 10, applicationName: "svc test worker" });
-  const worker = await startWorker({
-    databaseUrl: db.url,
-    useRoles: false,
-    sql,
-    settleSeconds: 0,
-    attemptDays: 30,
-    onRecompute: () => undefined,
-    concurrency: 4,
-    logger: runLog(),
-    onStalled: () => undefined,
-  });
+  await startTestWorker(db, { concurrency: 4 });
   const transitionsOf = async ({ environmentId }: TestEnvironment) => {
     const [row] = await db.sql<[{ count: number }]>`
       select count(*)::integer as count from svc.lifecycle_transitions where environment_id = ${environmentId}`;
@@ -57,8 +40,6 @@ it("an event of one environment is evaluated while another has work for long, in
       .toEqual([{ lifecycle: "activated" }]);
   }
   expect(await flooding.pending()).not.toEqual([]);
-  await worker.stop();
-  await sql.end();
 });
 
 it("thousands of events that lay ahead, sent in the wrong order, are evaluated in the right one, some at a time", async () => {

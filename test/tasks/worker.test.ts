@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { connect } from "../../src/db/connect.js";
-import { startWorker } from "../../src/tasks/worker.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
-import { runLog } from "../support/run-log.js";
+import { expect, it, vi } from "vitest";
+import { useDatabase } from "../support/database.js";
+import { startTestWorker } from "./support/worker.js";
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createDatabase();
-});
-afterAll(() => db.drop());
+const db = useDatabase();
 
 it("a worker whose tick has no answer says that it is stuck, and recovers where the answer comes after all", async () => {
-  const sql = connect(db.url, { max: 4, applicationName: "svc test worker" });
   const onStalled = vi.fn();
   // The tick waits for this lock, as it would for an answer that never comes.
   let release = (): void => undefined;
@@ -24,22 +17,9 @@ it("a worker whose tick has no answer says that it is stuck, and recovers where 
       await released;
     });
   });
-  const worker = await startWorker({
-    databaseUrl: db.url,
-    useRoles: false,
-    sql,
-    settleSeconds: 30,
-    attemptDays: 30,
-    onRecompute: () => undefined,
-    concurrency: 1,
-    logger: runLog(),
-    onStalled,
-    silenceMsMax: 200,
-  });
+  await startTestWorker(db, { onStalled, silenceMsMax: 200 });
   await vi.waitFor(() => expect(onStalled).toHaveBeenCalledOnce());
   release();
   await blocked;
   await vi.waitFor(async () => expect(await db.sql`select from svc.workers`).toHaveLength(1), { timeout: 10_000 });
-  await worker.stop();
-  await sql.end();
 });

@@ -1,6 +1,7 @@
 import { hashSnapshot } from "../../../src/model/snapshot/canonical.js";
 import {
   EMPTY_SNAPSHOT,
+  type Action,
   type Condition,
   type EventSelector,
   type Health,
@@ -12,10 +13,12 @@ import {
   type PropertyCondition,
   type Rule,
   type Scalar,
+  type Score,
   type Segment,
   type Signal,
   type Snapshot,
   type Transition,
+  type Trigger,
 } from "../../../src/model/snapshot/types.js";
 import { compileModel, type Json, type Model, type TrackOperation } from "../../../src/engine/index.js";
 
@@ -131,6 +134,44 @@ export const property = (name: string, operator: Compare, value: Scalar | Scalar
   value,
 });
 
+/** A rule of an event by its name, or of another trigger. */
+export const rule = (trigger: string | Trigger, then: Action, more: Partial<Rule> = {}): Omit<Rule, "id"> => ({
+  on: typeof trigger === "string" ? { kind: "event", of: of(trigger) } : trigger,
+  then,
+  ...more,
+});
+export const emit = (type: string): Action => ({ kind: "emit", type });
+export const addTo = (segment: string): Action => ({ kind: "addToSegment", segment });
+export const removeFrom = (segment: string): Action => ({ kind: "removeFromSegment", segment });
+export const raise = (signal: string): Action => ({ kind: "raiseSignal", signal });
+export const clear = (signal: string): Action => ({ kind: "clearSignal", signal });
+
+/** From 0 to 100 by how often an event happened. */
+export const counted = (event: string, to: number, { from = 0, ...scope }: Scope & { from?: number } = {}): Score => ({
+  kind: "scale",
+  of: { kind: "count", ...scoped(event, scope) },
+  from,
+  to,
+});
+/** From 0 to 100 by the sum of a property. */
+export const summed = ([event, property]: Path, to: number, scope: Scope = {}): Score => ({
+  kind: "scale",
+  of: { kind: "aggregate", function: "sum", property, ...scoped(event, scope) },
+  from: 0,
+  to,
+});
+/** Health of components, each of weight 1 unless given, and of bands by where they begin. */
+export const healthOf = (
+  components: Record<string, Score | [weight: number, Score]>,
+  bands: Record<string, number>,
+): Health => ({
+  components: Object.entries(components).map(([id, one]) => {
+    const [weight, score] = Array.isArray(one) ? one : [1, one];
+    return { id, weight, score };
+  }),
+  bands: Object.entries(bands).map(([id, from]) => ({ id, from })),
+});
+
 /** A step, `[id, when]`, or `[id, when, "previousStep"]` in a funnel. */
 export type StepParts = [id: string, when: Condition, since?: "previousStep"];
 
@@ -193,10 +234,9 @@ export function compile(snapshot: Snapshot): Model {
   return compileModel(snapshot, hashSnapshot(snapshot));
 }
 
-/** An event `seen` that is accepted when it occurs, at this instant in milliseconds. */
-export function seen(seq: number, occurredAt: number): TrackOperation {
-  const eventId = `evt_${seq}`;
-  return { kind: "track", seq, eventId, event: "seen", properties: {}, occurredAt, acceptedAt: occurredAt };
+/** An event that is accepted when it occurs, at this instant in milliseconds. */
+export function seen(seq: number, occurredAt: number, event = "seen", properties: Properties = {}): TrackOperation {
+  return { kind: "track", seq, eventId: `evt_${seq}`, event, properties, occurredAt, acceptedAt: occurredAt };
 }
 
 /** An instant of 2026 in UTC from `MM-DD hh:mm[:ss[.mmm]]` or `MM-DD`. */

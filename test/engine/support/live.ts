@@ -111,7 +111,7 @@ function firstAccepted(steps: Step[]): string {
   throw new Error("a customer begins with an operation");
 }
 
-function outcomeOf(effects: readonly Effect[], view: View): Required<Outcome> {
+export function outcomeOf(effects: readonly Effect[], view: View): Required<Outcome> {
   const of = <K extends Effect["kind"]>(kind: K): Extract<Effect, { kind: K }>[] =>
     effects.filter((effect): effect is Extract<Effect, { kind: K }> => effect.kind === kind);
   const exits = of("segmentExited").map((e) => `${e.segment} out (in ${show(e.enteredAt)}, out ${show(e.at)})`);
@@ -144,7 +144,8 @@ function journeyText(
 ): string {
   const end = completedAt ?? expiredAt;
   const done = Object.entries(steps).map(([step, one]) => `${step} ${show(one.completedAt)} by ${one.triggeredBy}`);
-  return `${id} ${status} at ${currentStep}, ${show(startedAt)} – ${end === null ? "" : show(end)}: ${done.join(", ")}`;
+  const time = `${show(startedAt)} – ${end === null ? "…" : show(end)}`;
+  return `${id} ${status} at ${currentStep}, ${time}${done.length === 0 ? "" : `: ${done.join(", ")}`}`;
 }
 
 /** What an emission is about. */

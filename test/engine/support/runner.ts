@@ -31,8 +31,10 @@ export function check<T extends [unknown, ...unknown[]]>(property: fc.IProperty<
 
 export { Coverage } from "./coverage.js";
 
-/** Events of a history page, where pages are supplied one after another. */
-const PAGE = 2;
+/** Whether all the history asked for is at hand, or fetched in pages of so many events, small ones unless it says how many. */
+export type History = "whole" | "pages" | number;
+
+const FIVE_MINUTES = 300_000;
 
 /** Makes a change of what was handed in an error. */
 function freeze<T>(value: T): T {
@@ -52,12 +54,12 @@ export class Run {
   private readonly taken: TrackOperation[] = [];
 
   /**
-   * @param history whether all the history asked for is at hand, or fetched in small pages while the call is repeated
+   * @param history where it is fetched, the call is repeated
    * @param budget for each call; where it does not suffice, the call is followed by another with what is left
    */
   constructor(
     private model: Model,
-    private readonly history: "whole" | "pages" = "whole",
+    private readonly history: History = "whole",
     customer: { customerId: string; createdAt: number } = { customerId: "c1", createdAt: 0 },
     private readonly budget: () => Budget = () => () => true,
     /** How many of the deferred operations are handed in. */
@@ -121,7 +123,7 @@ export class Run {
 /** Answers what a call asks of the history: at once, or by calling again with one page more until nothing is missing. */
 export function withHistory<T>(
   evaluated: readonly TrackOperation[],
-  history: "whole" | "pages",
+  history: History,
   requests: HistoryRequest[],
   call: (history: HistorySource) => T,
 ): T {
@@ -131,6 +133,7 @@ export function withHistory<T>(
       return { events: eventsOf(evaluated, request), complete: true };
     });
   }
+  const size = history === "pages" ? 2 : history;
   const pages = new Map<string, HistoryPage>();
   for (;;) {
     try {
@@ -142,7 +145,7 @@ export function withHistory<T>(
       for (const request of missing) {
         requests.push(request);
         const events = eventsOf(evaluated, request);
-        pages.set(JSON.stringify(request), { events: events.slice(0, PAGE), complete: events.length <= PAGE });
+        pages.set(JSON.stringify(request), { events: events.slice(0, size), complete: events.length <= size });
       }
     }
   }
@@ -152,4 +155,17 @@ function eventsOf(evaluated: readonly TrackOperation[], { event, after, until }:
   const isLater = (a: { occurredAt: number; seq: number }, b: typeof a): boolean =>
     a.occurredAt > b.occurredAt || (a.occurredAt === b.occurredAt && a.seq > b.seq);
   return evaluated.filter((one) => one.event === event && isLater(one, after) && !(until && isLater(one, until)));
+}
+
+/** The last instant at which timers may fire before an operation without a difference to what comes of it. */
+export function tickLimit({ state, deferred }: Run, operation: Operation): number {
+  const clock = state.evaluatedThrough ?? -Infinity;
+  if (operation.kind === "track") return Math.max(clock, operation.occurredAt);
+  const { acceptedAt } = operation;
+  const last = state.lastTrack;
+  const instant = last === null || last.acceptedAt > last.occurredAt + FIVE_MINUTES ? clock : acceptedAt;
+  const due = Math.max(acceptedAt, clock);
+  // A tick at the very instant would evaluate what is to come with or after this identify.
+  const isShared = state.traitsDueAt.includes(due) || deferred.some((one) => one.occurredAt === acceptedAt);
+  return isShared ? Math.min(instant, due - 1) : instant;
 }

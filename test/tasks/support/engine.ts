@@ -27,6 +27,14 @@ export function engineOperations(operations: readonly TestOperation[], seqs: rea
   });
 }
 
+/** An operation of the engine as a test sends it. */
+export function testOperation(operation: Operation): TestOperation {
+  const at = new Date(operation.acceptedAt).toISOString();
+  if (operation.kind === "identify") return { at, traits: operation.traits };
+  const { event, properties, occurredAt } = operation;
+  return { at, event, properties, occurred: new Date(occurredAt).toISOString() };
+}
+
 /** The engine's state document under version v1, in bytes; traits by name, as the database keeps no order of them. */
 export function documentOf(run: Run): string {
   const document = stateDocument(run.state, { environment: "test", configVersion: "v1" });

@@ -36,10 +36,9 @@ export interface EvaluateOptions {
 
 /** The snapshot with a declaration of every event and trait that these tests use, where it has none of its own. */
 export function declared(snapshot: Snapshot): Snapshot {
-  const x: Field = { type: "number", optional: true };
-  const events = ["a", "b", "c", "other", "login", "created", "paid"].map(
-    (name) => [name, { properties: { x } }] as const,
-  );
+  const number: Field = { type: "number", optional: true };
+  const names = "a b c other login created paid signed_up invited used project_created".split(" ");
+  const events = names.map((name) => [name, { properties: { x: number, seats: number } }] as const);
   return {
     ...snapshot,
     events: { ...Object.fromEntries(events), ...snapshot.events },

@@ -1,14 +1,20 @@
+import type { Sql } from "postgres";
 import type { Snapshot } from "../../../src/model/snapshot/types.js";
 import {
+  addTo,
   aggregate,
   count,
+  counted,
+  emit,
   happened,
+  healthOf,
   inactiveFor,
   inSegment,
+  rule,
   snapshotOf,
   trait,
 } from "../../engine/support/builders.js";
-import type { TestOperation } from "./environment.js";
+import { TestEnvironment, type TestOperation } from "./environment.js";
 
 /** When the history of a population begins, and an instant after which nothing of it happens. */
 const POPULATION_FROM = Date.parse("2026-01-01T00:00:00Z");
@@ -40,32 +46,10 @@ function model(changed: boolean): Snapshot {
       pro: trait("plan", "eq", "pro"),
       picked: null,
     },
-    health: {
-      components: [
-        {
-          id: "use",
-          weight: 1,
-          score: {
-            kind: "scale",
-            of: { kind: "count", of: { event: "a" } },
-            from: 0,
-            to: changed ? 4 : 8,
-          },
-        },
-      ],
-      bands: [
-        { id: "good", from: 50 },
-        { id: "poor", from: 0 },
-      ],
-    },
+    health: healthOf({ use: counted("a", changed ? 4 : 8) }, { good: 50, poor: 0 }),
     rules: {
-      pick: {
-        on: { kind: "event", of: { event: "paid" } },
-        when: count("paid", "gte", changed ? 1 : 2),
-        cooldown: "6h",
-        then: { kind: "addToSegment", segment: "picked" },
-      },
-      welcome: { on: { kind: "traitsChanged" }, then: { kind: "emit", type: "trial.welcomed" } },
+      pick: rule("paid", addTo("picked"), { when: count("paid", "gte", changed ? 1 : 2), cooldown: "6h" }),
+      welcome: rule({ kind: "traitsChanged" }, emit("trial.welcomed")),
     },
     signals: { hot: { when: inSegment("picked") } },
   });
@@ -98,4 +82,20 @@ export function historiesOf(customers: readonly string[]): TestOperation[] {
     if (operations.length === 0) add(5, { event: "other" });
     return operations.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
   });
+}
+
+/** An environment with so many customers, evaluated under the first model unless another, or none, is given. */
+export async function populated(sql: Sql, amount: number, given: Snapshot | null = MODEL): Promise<TestEnvironment> {
+  const environment = await TestEnvironment.create(sql, given ?? undefined);
+  const operations = historiesOf(customersOf(amount));
+  for (let i = 0; i < operations.length; i += 1_000) await environment.ingest(operations.slice(i, i + 1_000));
+  await environment.evaluate({ at: POPULATION_THROUGH });
+  return environment;
+}
+
+/** The same, where the second model was deployed since. */
+export async function outdated(sql: Sql, amount: number): Promise<TestEnvironment> {
+  const environment = await populated(sql, amount);
+  await environment.deploy(CHANGED);
+  return environment;
 }

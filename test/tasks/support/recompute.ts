@@ -62,16 +62,17 @@ export async function queue(
   return id;
 }
 
-/** A worker's connections, without its loop. */
+/** A worker's connections, without its loop. It can be used again after its end. */
 export class JobRunner {
-  readonly session: Sql;
+  readonly #name = `test recompute ${randomBytes(4).toString("hex")}`;
   readonly #models = new Models();
+  #session: Sql | undefined;
 
-  constructor(
-    private readonly db: TestDatabase,
-    private readonly name = `test recompute ${randomBytes(4).toString("hex")}`,
-  ) {
-    this.session = connect(db.url, { max: 1, lasting: true, applicationName: name, asynchronousCommit: true });
+  constructor(private readonly db: TestDatabase) {}
+
+  get session(): Sql {
+    const options = { max: 1, lasting: true, applicationName: this.#name, asynchronousCommit: true };
+    return (this.#session ??= connect(this.db.url, options));
   }
 
   claim(attemptsMax = 10): Promise<RecomputeJob | null> {
@@ -103,8 +104,10 @@ export class JobRunner {
     return failRecompute(this.session, job, error, { attemptsMax, pauseMs: 1 });
   }
 
-  end(): Promise<void> {
-    return this.session.end({ timeout: 1 });
+  async end(): Promise<void> {
+    const session = this.#session;
+    this.#session = undefined;
+    await session?.end({ timeout: 1 });
   }
 
   /** The connection that it holds its job on is lost; it makes itself another one where it goes on. */
@@ -112,7 +115,7 @@ export class JobRunner {
     // Answers once they are gone.
     await this.db.sql`
       select pg_terminate_backend(pid, 10000)
-      from pg_stat_activity where datname = current_database() and application_name = ${this.name}`;
+      from pg_stat_activity where datname = current_database() and application_name = ${this.#name}`;
   }
 
   /** As when its process is killed and the server has noticed: it does nothing any more. */
@@ -162,6 +165,35 @@ export async function untilJob(sql: Sql, id: string, is: (job: JobRow) => boolea
 
 /** Whether a job has come to an end. */
 export const isOver = ({ status }: JobRow): boolean => status === "completed" || status === "dead_letter";
+
+/** Lets a worker try again and again, until a job is what the test waits for; it is over unless given. */
+export async function settle(
+  db: TestDatabase,
+  id: string,
+  options: Partial<RecomputerOptions> = {},
+  is: (job: JobRow) => boolean = isOver,
+): Promise<JobRow> {
+  const worker = recomputer(db, options);
+  try {
+    return await untilJob(db.sql, id, (job) => {
+      worker.wake();
+      return is(job);
+    });
+  } finally {
+    await worker.stop();
+  }
+}
+
+/** Resolves once a session waits for a lock that another one has, with a statement like this one. */
+export async function untilWaiting(sql: Sql, statement: string): Promise<void> {
+  for (;;) {
+    const waiting = await sql`
+      select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like ${`%${statement}%`}`;
+    if (waiting.length > 0) return;
+    await delay(5);
+  }
+}
 
 /** What was given up is put back into the queue, as the API does. */
 export async function retry(sql: Sql, id: string): Promise<void> {

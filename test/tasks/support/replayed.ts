@@ -1,5 +1,15 @@
-import { causeId, eventId, type Effect, type TrackedEvent } from "../../../src/engine/index.js";
-import type { StoredCustomer } from "../../../src/evaluation/stored-state.js";
+import { expect } from "vitest";
+import {
+  causeId,
+  eventId,
+  replay,
+  type CustomerState,
+  type Effect,
+  type TrackedEvent,
+} from "../../../src/engine/index.js";
+import { stateOf, type StoredCustomer } from "../../../src/evaluation/stored-state.js";
+import type { Snapshot } from "../../../src/model/snapshot/types.js";
+import { modelOf } from "./engine.js";
 import type { TestEnvironment } from "./environment.js";
 
 /** A customer as it is stored. */
@@ -29,6 +39,39 @@ export async function evaluatedEvents(
       )
     order by 4, 1`;
   return rows.map((row) => ({ ...row, eventId: eventId(row.seq) }));
+}
+
+/** What a replay to a pinned instant makes of a customer as it is stored now, with what was evaluated of it until now. */
+export async function replayedTo(environment: TestEnvironment, model: Snapshot, pin: string, customer = "c1") {
+  const before = stateOf(await storedOf(environment, customer));
+  const through = Math.max(Date.parse(pin), before.evaluatedThrough ?? -Infinity);
+  const events = await evaluatedEvents(environment, customer);
+  return { before, ...replay(modelOf(model), { ...before, events, through }) };
+}
+
+/** Expects that a customer is stored, and its logs say, what a replay came to. */
+export async function expectReplayed(
+  environment: TestEnvironment,
+  customer: string,
+  { state: { traits, ...state }, effects }: { state: CustomerState; effects: readonly Effect[] },
+): Promise<void> {
+  const stored = await storedOf(environment, customer);
+  expect(stored.state).toEqual(JSON.parse(JSON.stringify(state)));
+  expect(stored.traits).toEqual(traits);
+  expect(await transitionsOf(environment, customer)).toEqual(transitionLines(effects));
+  expect(await executionsOf(environment, customer)).toEqual(executionLines(effects));
+}
+
+/** The runs of `lines` that are not among those present, of which each counts once: by rule, result and instant. */
+export function added(present: readonly string[], lines: readonly string[]): string[] {
+  const keyOf = (line: string) => line.split(" ").slice(0, 3).join(" ");
+  const left = new Map<string, number>();
+  for (const key of present.map(keyOf)) left.set(key, (left.get(key) ?? 0) + 1);
+  return lines.map(keyOf).filter((key) => {
+    const had = left.get(key) ?? 0;
+    left.set(key, had - 1);
+    return had <= 0;
+  });
 }
 
 /** The customer's transitions that count, as `transitionLines` writes them. */

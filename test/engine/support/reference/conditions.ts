@@ -99,7 +99,7 @@ function hasSequence(facts: Facts, condition: Extract<Condition, { kind: "sequen
 export function nextFlip(facts: Facts, conditions: readonly Scoped[], clock: number): number {
   const leaves = conditions.flatMap(leavesOf);
   return earliest(
-    leaves.flatMap((leaf) => candidates(facts, leaf.condition).map((at) => ({ at, of: leaf }))),
+    leaves.flatMap((leaf) => [...new Set(candidates(facts, leaf.condition))].map((at) => ({ at, of: leaf }))),
     clock,
     (leaf, t) => holds(facts, leaf, t),
   );

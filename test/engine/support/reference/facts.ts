@@ -24,6 +24,12 @@ export interface Facts {
   readonly signals: ReadonlyMap<string, RaisedSignal>;
 }
 
+/** A customer of whom only what happened is known, and the lifecycle state. */
+export function factsOf(snapshot: Snapshot, applied: Facts["applied"], lifecycle: Facts["lifecycle"] = null): Facts {
+  const nothing = { firstEvaluatedAt: null, lastEventAt: null, traits: {}, health: null };
+  return { snapshot, applied, lifecycle, ...nothing, journeys: new Map(), segments: new Map(), signals: new Map() };
+}
+
 export function startOf(facts: Facts, since: NonNullable<OccurrenceScope["since"]>): Start {
   if (since === "state") {
     return facts.lifecycle === null ? "never" : { at: facts.lifecycle.enteredAt, by: facts.lifecycle.cause };
