@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { svc } from "../cli/support/run-svc.js";
+import { beforeAll, describe, expect, it } from "vitest";
 import { renderInstallation } from "../../src/metrics/installation.js";
 import { ProcessMetrics } from "../../src/metrics/process-metrics.js";
 import { startLocalServer } from "../../src/local/server.js";
@@ -8,25 +7,25 @@ import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
 import { localEngine } from "../local/support/model.js";
 import type { Actor, Reply } from "../support/service.js";
 import { expectBatchTaken, expectRefused, expectTaken } from "./support/answers.js";
-import { startSpec, type SpecFixture } from "./support/fixture.js";
+import { useSpec } from "./support/fixture.js";
 import { INVALID_API_KEY, notMethod, notOfTrack, UNKNOWN_SESSION } from "./support/refusals.js";
 
 // Section "Authentication".
 
 const METRICS_TOKEN = "the-token-of-the-operator";
 
-let fixture: SpecFixture;
-beforeAll(async () => {
-  const process = new ProcessMetrics({ version: "0.0.0" });
-  const installation = () => renderInstallation(null);
-  fixture = await startSpec({ metrics: { token: METRICS_TOKEN, process, installation } });
+const fixture = useSpec({
+  metrics: {
+    token: METRICS_TOKEN,
+    process: new ProcessMetrics({ version: "0.0.0" }),
+    installation: () => renderInstallation(null),
+  },
 });
-afterAll(() => fixture.service.stop());
 
 const event = { customerId: "c", event: "e" };
 const bearer = (key: string) => ({ Authorization: `Bearer ${key}` });
 
-describe("1. Ingestion: header `Authorization: Bearer <API_KEY>`. The key selects project and environment.", () => {
+describe("1. Ingestion: header `Authorization: Bearer <API_KEY>`. The key selects project and environment, `test` or `live`.", () => {
   it.each(["test", "live"] as const)("Prefix `svc_%s_` means the environment of this name.", async (environment) => {
     const key = fixture.keys[environment];
     expect(key).toMatch(new RegExp(`^svc_${environment}_`));
@@ -57,7 +56,7 @@ describe("1. Ingestion: header `Authorization: Bearer <API_KEY>`. The key select
   });
 });
 
-describe("2. A missing, malformed, unknown or revoked key yields 401 `INVALID_API_KEY`.", () => {
+describe("2. | 401 | `INVALID_API_KEY` | missing, malformed, unknown, or revoked key |", () => {
   const digits = "0".repeat(48);
   const REQUESTS: [endpoint: string, send: (headers: Record<string, string>) => Promise<Reply>][] = [
     ["POST /v1/events", (headers) => fixture.single(event, headers)],
@@ -142,35 +141,10 @@ describe("4. Administrative API: `Authorization: Bearer <CLI_SESSION>` plus head
   });
 });
 
-describe("5. Headless use takes credentials from variables.", () => {
-  it("svc whoami with SVC_ACCESS_TOKEN and SVC_ORGANIZATION", async () => {
-    const env = {
-      SVC_API_URL: fixture.service.url,
-      SVC_ACCESS_TOKEN: fixture.owner.token,
-      SVC_ORGANIZATION: fixture.owner.organizationId,
-    };
-    const { code, stdout } = await svc(["whoami", "--json"], { env });
-    expect({ code, document: JSON.parse(stdout) as unknown }).toEqual({
-      code: 0,
-      document: {
-        user: { email: "owner@acme.example" },
-        organization: { id: fixture.owner.organizationId, slug: "acme", role: "owner" },
-        api: { url: fixture.service.url },
-        credentials: { from: "SVC_ACCESS_TOKEN" },
-        organizations: [{ id: fixture.owner.organizationId, slug: "acme", role: "owner" }],
-      },
-    });
-  });
-});
-
-describe("6. `/metrics` requires an internal bearer token. Health probes need none.", () => {
+describe("6. `/metrics` requires an internal bearer token. Health probes (`/livez`, `/startupz`, `/readyz`, `/health`) need none.", () => {
   it("GET /metrics: no token, an API key and an access token are refused", async () => {
-    for (const token of [undefined, fixture.keys.test, fixture.owner.token]) {
-      const reply = await fixture.service.request(
-        "GET",
-        "/metrics",
-        token === undefined ? {} : { headers: bearer(token) },
-      );
+    for (const headers of [{}, bearer(fixture.keys.test), bearer(fixture.owner.token)]) {
+      const reply = await fixture.service.request("GET", "/metrics", { headers });
       expectRefused(reply, 401, {
         code: "INVALID_METRICS_TOKEN",
         message: "The token for metrics is missing or is not the service's.",

@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { cannedServer, json } from "../cli/support/canned-server.js";
 import { svc } from "../cli/support/run-svc.js";
 import { project } from "../dsl-compiler/project.js";
-import { startSpec, type SpecFixture } from "./support/fixture.js";
+import { useSpec } from "./support/fixture.js";
 
 // Section "Authentication", the table "CLI environment variables".
 
-let fixture: SpecFixture;
-beforeAll(async () => {
-  fixture = await startSpec();
-});
-afterAll(() => fixture.service.stop());
+const fixture = useSpec();
 
-const whoami = async (env: Record<string, string>) => {
-  const { code, stdout, stderr } = await svc(["whoami"], { env: { SVC_API_URL: fixture.service.url, ...env } });
-  return { code, stdout: stdout.replaceAll(fixture.service.url, "<service>"), stderr };
-};
+const whoami = (env: Record<string, string>) => svc(["whoami"], { env: { SVC_API_URL: fixture.service.url, ...env } });
 const session = () => ({ SVC_ACCESS_TOKEN: fixture.owner.token, SVC_ORGANIZATION: fixture.owner.organizationId });
 
 /** Sends one event; answers the environment where it was stored, or what was said. */
@@ -29,18 +22,11 @@ async function send(env: Record<string, string>, ...options: string[]): Promise<
   return (await fixture.storedEvent(reply)).environment;
 }
 
-describe("| `SVC_ACCESS_TOKEN` | headless CLI access token |", () => {
+describe("| `SVC_ACCESS_TOKEN` | headless CLI access token |; 5. Headless use takes credentials from variables.", () => {
   it("is who acts", async () => {
-    expect(await whoami(session())).toEqual({
+    expect(await whoami(session())).toMatchObject({
       code: 0,
-      stdout: [
-        "User          owner@acme.example",
-        `Organization  acme (${fixture.owner.organizationId}), as owner`,
-        "API           <service>",
-        "Signed in     by SVC_ACCESS_TOKEN",
-        "",
-      ].join("\n"),
-      stderr: "",
+      stdout: expect.stringMatching(/^User +owner@acme\.example\n[^]*^Signed in +by SVC_ACCESS_TOKEN$/m) as string,
     });
   });
 

@@ -1,44 +1,30 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { count, emit, happened, rule, snapshotOf } from "../engine/support/builders.js";
 import { expectTaken } from "./support/answers.js";
-import { startSpec, type SpecFixture } from "./support/fixture.js";
-import { happened } from "./support/models.js";
+import { useSpec } from "./support/fixture.js";
 
 // Section "States and transitions".
 
-let fixture: SpecFixture;
-beforeAll(async () => {
-  fixture = await startSpec();
-  await fixture.deploy({
-    events: Object.fromEntries(["signed_up", "used", "cancelled"].map((name) => [name, { properties: {} }])),
-    traits: { plan: { type: "string" } },
-    lifecycle: {
-      initial: "new",
-      states: [
-        { name: "new", transitions: [{ to: "trial", when: happened("signed_up") }] },
-        {
-          name: "trial",
-          transitions: [
-            { to: "activated", when: happened("used", 2) },
-            { to: "churned", when: happened("cancelled") },
-          ],
-        },
-        { name: "activated", transitions: [{ to: "churned", when: happened("cancelled") }] },
-        { name: "churned", terminal: true, transitions: [] },
-      ],
-    },
-    journeys: [{ id: "adoption", start: happened("signed_up"), steps: [{ id: "use", when: happened("used") }] }],
-    rules: [
-      {
-        id: "notice",
-        on: { kind: "event", of: { event: "used" } },
-        when: happened("signed_up"),
-        once: true,
-        then: { kind: "emit", type: "success.noticed" },
+const fixture = useSpec();
+beforeAll(() =>
+  fixture.deploy(
+    snapshotOf({
+      events: Object.fromEntries(["signed_up", "used", "cancelled"].map((name) => [name, { properties: {} }])),
+      traits: { plan: { type: "string" } },
+      states: {
+        new: [["trial", happened("signed_up")]],
+        trial: [
+          ["activated", count("used", "gte", 2)],
+          ["churned", happened("cancelled")],
+        ],
+        activated: [["churned", happened("cancelled")]],
+        churned: "terminal",
       },
-    ],
-  });
-});
-afterAll(() => fixture.service.stop());
+      journeys: { adoption: { start: happened("signed_up"), steps: [["use", happened("used")]] } },
+      rules: { notice: rule("used", emit("success.noticed"), { when: happened("signed_up"), once: true }) },
+    }),
+  ),
+);
 
 async function send(customerId: string, event: string, timestamp?: string) {
   const reply = await fixture.single({ customerId, event, ...(timestamp !== undefined && { timestamp }) });

@@ -2,42 +2,32 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { afterEach, beforeAll, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { startDeliverer, type Deliverer } from "../../src/tasks/deliver/deliver.js";
 import { attemptsOf, createWebhook, expireLeases, makeDue, SERVICE_SECRET } from "../webhooks/support/fixtures.js";
 import { startReceiver, statuses, type Answer, type Receiver } from "../webhooks/support/receiver.js";
+import { happened, snapshotOf } from "../engine/support/builders.js";
 import { environmentId } from "../support/service.js";
 import { recomputer, untilJob } from "../tasks/support/recompute.js";
 import { expectTaken } from "./support/answers.js";
-import { startSpec, type SpecFixture } from "./support/fixture.js";
-import { happened } from "./support/models.js";
+import { useSpec } from "./support/fixture.js";
 import { runLog } from "../support/run-log.js";
 
 // Section "Events", the webhook delivery rules.
 
-let fixture: SpecFixture;
+const fixture = useSpec();
 const closing: (() => unknown)[] = [];
 const sql = () => fixture.service.db.sql;
+const events = { signed_up: { properties: {} } };
 
-beforeAll(async () => {
-  fixture = await startSpec();
-  await fixture.deploy({
-    events: { signed_up: { properties: {} } },
-    lifecycle: {
-      initial: "new",
-      states: [
-        { name: "new", transitions: [{ to: "activated", when: happened("signed_up") }] },
-        { name: "activated", transitions: [] },
-      ],
-    },
-  });
-});
+beforeAll(() =>
+  fixture.deploy(snapshotOf({ events, states: { new: [["activated", happened("signed_up")]], activated: [] } })),
+);
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
   await sql()`delete from svc.webhooks`;
 });
-afterAll(() => fixture.service.stop());
 
 /** A receiver, and a webhook of the environment that sends it one type of event. */
 async function receive(answer?: Answer): Promise<Receiver & { webhookId: string }> {
@@ -205,24 +195,15 @@ it("4. Recompute can append corrective and expiration emissions, so matching web
   await pump.idle();
   expect(bodiesOf(receiver)).toMatchObject([{ type: "customer.created" }, { type: "customer.activated" }]);
 
-  await fixture.deploy({
-    events: { signed_up: { properties: {} } },
-    lifecycle: {
-      initial: "new",
-      states: [
-        { name: "new", transitions: [{ to: "welcomed", when: happened("signed_up") }] },
-        { name: "welcomed", transitions: [] },
-      ],
-    },
-    journeys: [
-      {
-        id: "start",
-        start: happened("signed_up"),
-        steps: [{ id: "again", when: happened("signed_up") }],
-        expiresAfter: "3d",
+  await fixture.deploy(
+    snapshotOf({
+      events,
+      states: { new: [["welcomed", happened("signed_up")]], welcomed: [] },
+      journeys: {
+        start: { start: happened("signed_up"), steps: [["again", happened("signed_up")]], expiresAfter: "3d" },
       },
-    ],
-  });
+    }),
+  );
   const worker = recomputer(fixture.service.db);
   closing.push(() => worker.stop());
   /** Recomputes the customer, and answers the document of the job. */

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { hashSnapshot } from "../../../src/model/snapshot/canonical.js";
-import { EMPTY_SNAPSHOT } from "../../../src/model/snapshot/types.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
 import { expectRefused } from "../support/answers.js";
-import { startSpec, type SpecFixture } from "../support/fixture.js";
+import { useSpec } from "../support/fixture.js";
 import { NO_ORGANIZATION, NO_SESSION, UNKNOWN_ORGANIZATION } from "../support/refusals.js";
 
 // Section "Administrative API `/projects/*`".
 
-let fixture: SpecFixture;
-beforeAll(async () => {
-  fixture = await startSpec();
-});
-afterAll(() => fixture.service.stop());
+const fixture = useSpec();
 
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
 const EMPTY_PAGE = { data: [], nextCursor: null };
@@ -35,31 +31,24 @@ describe("Covers …", () => {
     });
   });
 
-  it("configuration versions", async () => {
-    const snapshot = { ...EMPTY_SNAPSHOT, strictSchema: true };
-    const hash = hashSnapshot(snapshot);
-    expect(await answer("POST", "/projects/app/config-versions?env=live", { snapshot })).toEqual({
+  it("configuration versions: Configuration is deployed as immutable versions (identifiers look like `v1`, `v2`).", async () => {
+    const deploy = (snapshot: Snapshot) => answer("POST", "/projects/app/config-versions?env=live", { snapshot });
+    const deployed = (version: string, hash: string, created: boolean) => ({
       status: 201,
-      body: {
-        ...{ version: "v1", hash, environment: "live", activated: true, created: true, hasCustomers: false },
-        warnings: [],
-      },
+      body: { version, hash, environment: "live", activated: created, created, hasCustomers: false, warnings: [] },
     });
+    const kept = (version: string, hash: string, active: string[]) => {
+      return { version, hash, author: "owner@acme.example", createdAt: timestamp, provenance: null, active };
+    };
+    const models = [EMPTY_SNAPSHOT, { ...EMPTY_SNAPSHOT, strictSchema: true }] as const;
+    const [first, second] = models.map(hashSnapshot) as [string, string];
+    expect(await deploy(models[0])).toEqual(deployed("v1", first, true));
+    expect(await deploy(models[1])).toEqual(deployed("v2", second, true));
+    // The same model as the active one makes none.
+    expect(await deploy(models[1])).toMatchObject({ body: { version: "v2", created: false } });
     expect(await answer("GET", "/projects/app/config-versions")).toEqual({
       status: 200,
-      body: {
-        data: [
-          {
-            version: "v1",
-            hash,
-            author: "owner@acme.example",
-            createdAt: timestamp,
-            provenance: null,
-            active: ["live"],
-          },
-        ],
-        nextCursor: null,
-      },
+      body: { data: [kept("v2", second, ["live"]), kept("v1", first, [])], nextCursor: null },
     });
   });
 
@@ -111,7 +100,7 @@ describe("Covers …", () => {
   });
 });
 
-describe("Requires `Authorization: Bearer <CLI_SESSION>` and `X-Svc-Organization: <organization_id>`.", () => {
+describe("| `/projects/*` | CLI bearer session plus organization header |: Requires `Authorization: Bearer <CLI_SESSION>` and `X-Svc-Organization: <organization_id>`.", () => {
   const PATHS: [string, string][] = [
     ["POST", "/projects"],
     ["POST", "/projects/app/config-versions"],
@@ -125,24 +114,18 @@ describe("Requires `Authorization: Bearer <CLI_SESSION>` and `X-Svc-Organization
   const send = (method: string, path: string, headers: Record<string, string>) =>
     fixture.service.request(method, path, { headers, ...(method === "POST" && { body: {} }) });
 
-  it.each(PATHS)("%s %s without a session", async (method, path) => {
-    const headers = { "X-Svc-Organization": fixture.owner.organizationId };
-    const reply = await send(method, path, headers);
-    expectRefused(reply, 401, NO_SESSION);
-    expect(reply.headers.get("WWW-Authenticate")).toBe("Bearer");
-  });
-
-  it.each(PATHS)("%s %s without the organization", async (method, path) => {
-    const headers = { Authorization: `Bearer ${fixture.owner.token}` };
-    expectRefused(await send(method, path, headers), 400, NO_ORGANIZATION);
-  });
-
-  it.each(PATHS)("%s %s with the session of another organization", async (method, path) => {
-    const other = await fixture.service.owner(`o${method.toLowerCase()}${path.replaceAll(/[^a-z]/g, "")}`);
-    const headers = {
-      Authorization: `Bearer ${other.token}`,
-      "X-Svc-Organization": fixture.owner.organizationId,
-    };
-    expectRefused(await send(method, path, headers), 404, UNKNOWN_ORGANIZATION);
-  });
+  it.each(PATHS)(
+    "%s %s without a session, without the organization, and with the session of another one",
+    async (method, path) => {
+      const organization = { "X-Svc-Organization": fixture.owner.organizationId };
+      const reply = await send(method, path, organization);
+      expectRefused(reply, 401, NO_SESSION);
+      expect(reply.headers.get("WWW-Authenticate")).toBe("Bearer");
+      const session = { Authorization: `Bearer ${fixture.owner.token}` };
+      expectRefused(await send(method, path, session), 400, NO_ORGANIZATION);
+      const other = await fixture.service.owner(`o${method.toLowerCase()}${path.replaceAll(/[^a-z]/g, "")}`);
+      const foreign = { ...organization, Authorization: `Bearer ${other.token}` };
+      expectRefused(await send(method, path, foreign), 404, UNKNOWN_ORGANIZATION);
+    },
+  );
 });

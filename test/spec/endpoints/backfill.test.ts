@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { svc } from "../../cli/support/run-svc.js";
 import { expectAccepted, expectBatchTaken } from "../support/answers.js";
-import { startSpec, type SpecFixture } from "../support/fixture.js";
+import { useSpec } from "../support/fixture.js";
 import { badTimestamp, NOT_FOUND } from "../support/refusals.js";
 
 // Section "Backfill".
 
-let fixture: SpecFixture;
-beforeAll(async () => {
-  fixture = await startSpec();
-});
-afterAll(() => fixture.service.stop());
+const fixture = useSpec();
 
 /** A record of the caller's own, sent as an event: explicit timestamp, and a key that is always the same for it. */
 const record = (n: number) => ({

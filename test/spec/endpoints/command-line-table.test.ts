@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "../../../src/cli/core/adapter.js";
+import { svc } from "../../cli/support/run-svc.js";
 
 // Section "Command-line client `svc`", the table of commands: each with every argument and option that it names, and what it has
 // without them. What the commands do is in the other files.
@@ -79,4 +80,16 @@ describe("| Command | Options and behavior |", () => {
   it.each(["pass", "fail", "skip", "error"])("svc rules logs --result %s", async (result) => {
     expect(await valuesOf(`rules logs --result ${result}`)).toMatchObject({ result });
   });
+});
+
+it.each(
+  [
+    "auth login, auth logout, whoami, auth status, init, validate, dev, events send, events list, events tail, customers list",
+    "customers inspect, journeys inspect, segments inspect, health explain, rules logs, deploy, config versions, config diff",
+    "config promote, config rollback, config pull, diagnose, recompute",
+  ].flatMap((line) => line.split(", ")),
+)("Help: `svc %s --help`.", async (command) => {
+  const { code, stdout, stderr } = await svc([...command.split(" "), "--help"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toContain(`svc ${command}`);
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readConfig } from "../../../src/server/config.js";
 import { openHttp, type OpenHttp } from "../../../src/server/http-role.js";
 import { runWorkerRole } from "../../../src/server/worker-role.js";
-import { createDatabase, type TestDatabase } from "../../support/database.js";
+import { useDatabase } from "../../support/database.js";
 import { DOCS_URL, startService, type Service } from "../../support/service.js";
 import { expectRefused } from "../support/answers.js";
 import { unready } from "../support/refusals.js";
@@ -16,21 +16,18 @@ const logger = runLog();
 const SECRET = "a secret of the tests of the specification";
 const OK = { status: 200, body: { status: "ok" } };
 
-let db: TestDatabase;
+const db = useDatabase();
 let http: OpenHttp;
 
 beforeAll(async () => {
-  db = await createDatabase();
   const { config } = readConfig({ SVC_PORT: "0", SVC_DOCS_URL: DOCS_URL });
   http = await openHttp(config, logger);
   http.serve({ databaseUrl: db.url, useRoles: true, secret: SECRET });
 });
-afterAll(async () => {
-  await http.stop();
-  await db.drop();
-});
+afterAll(() => http.stop());
 
-const get = (path: string) => readReply(`${http.address}${path}`, { headers: { "X-Request-ID": "req" } });
+const get = (path: string, address = http.address) =>
+  readReply(`${address}${path}`, { headers: { "X-Request-ID": "req" } });
 const answer = async (path: string) => {
   const { status, body } = await get(path);
   return { status, body };
@@ -57,14 +54,14 @@ async function whileWorking<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-describe("| `GET /livez` | process is alive |", () => {
+describe('| `GET /livez` | process is alive |: Successful probes return `{ "status": "ok" }`.', () => {
   it("answers, whatever database and workers do", async () => {
     expect(await answer("/livez")).toEqual(OK);
     expect(await withoutDatabase(db, () => answer("/livez"))).toEqual(OK);
   });
 });
 
-describe("| `GET /startupz` | startup completed; returns 503 otherwise |", () => {
+describe("| `GET /startupz` | startup completed; returns 503 otherwise |, | 503 | (probe) | `/startupz` before startup completed |", () => {
   let service: Service;
   let started = false;
   beforeAll(async () => {
@@ -86,16 +83,20 @@ describe("| `GET /startupz` | startup completed; returns 503 otherwise |", () =>
   });
 });
 
-describe.each([
-  ["/readyz", "| `GET /readyz` | ready for traffic, including database and worker checks |"],
-  ["/health", "| `GET /health` | compatibility alias of readiness |"],
-])("%s: %s", (path) => {
+describe("| `GET /readyz` | ready for traffic, including database and worker checks |, | `GET /health` | compatibility alias of readiness |", () => {
+  /** Both are asked, and answer the same. */
+  const ready = async (address = http.address) => {
+    const [readyz, health] = await Promise.all([get("/readyz", address), get("/health", address)]);
+    expect({ status: health.status, body: health.body }).toEqual({ status: readyz.status, body: readyz.body });
+    return readyz;
+  };
+
   it("200 with a database and a worker", async () => {
-    expect(await whileWorking(() => answer(path))).toEqual(OK);
+    expect(await whileWorking(ready)).toMatchObject(OK);
   });
 
   it("503 without a worker, as docs/operations/monitoring.md shows it", async () => {
-    const reply = await get(path);
+    const reply = await ready();
     expectRefused(reply, 503, unready("worker", "No worker has shown a sign of life for 30 seconds."));
     const guide = readFileSync(new URL("../../../docs/operations/monitoring.md", import.meta.url), "utf8");
     const [, shown] = /^```json\n(.*?)^```$/ms.exec(guide)!;
@@ -105,7 +106,7 @@ describe.each([
   });
 
   it("503 without a database", async () => {
-    const reply = await withoutDatabase(db, () => get(path));
+    const reply = await withoutDatabase(db, ready);
     expectRefused(reply, 503, unready("database", "The database does not answer."));
     expect(reply.headers.get("Retry-After")).toBe("1");
   });
@@ -123,7 +124,7 @@ describe.each([
         { name: "migrations", message: lacking },
         { name: "worker", message: idle },
       ];
-      expectRefused(await get(path), 503, { ...unready("", `${lacking} ${idle}`), checks });
+      expectRefused(await ready(), 503, { ...unready("", `${lacking} ${idle}`), checks });
     } finally {
       await db.sql`update graphile_migrate.migrations set hash = replace(hash, ' of another', '')`;
     }
@@ -135,9 +136,8 @@ describe.each([
       const restarted = await openHttp(readConfig({ SVC_PORT: "0", SVC_DOCS_URL: DOCS_URL }).config, logger);
       try {
         restarted.serve({ databaseUrl: db.url, useRoles: true, secret: SECRET });
-        const reply = await readReply(`${restarted.address}${path}`, { headers: { "X-Request-ID": "req" } });
         const message = "The database is read-only: default_transaction_read_only is on.";
-        expectRefused(reply, 503, unready("database", message));
+        expectRefused(await ready(restarted.address), 503, unready("database", message));
       } finally {
         await restarted.stop();
         await db.sql.unsafe(`alter database ${db.name} reset default_transaction_read_only`);
@@ -149,7 +149,7 @@ describe.each([
     await db.sql`alter function svc_api.failed_checks(text[], text[]) rename to hidden`;
     try {
       const message = "The database lacks what this program's migrations make.";
-      expectRefused(await get(path), 503, unready("migrations", message));
+      expectRefused(await ready(), 503, unready("migrations", message));
     } finally {
       await db.sql`alter function svc_api.hidden(text[], text[]) rename to failed_checks`;
     }
@@ -160,19 +160,11 @@ describe.each([
       insert into graphile_migrate.migrations (hash, previous_hash, filename)
       select 'sha1:newer', max(hash), '999999.sql' from graphile_migrate.migrations`;
     try {
-      expect(await whileWorking(() => answer(path))).toEqual(OK);
+      expect(await whileWorking(ready)).toMatchObject(OK);
     } finally {
       await db.sql`delete from graphile_migrate.migrations where filename = '999999.sql'`;
     }
   });
-});
-
-it('Successful probes return `{ "status": "ok" }`.', async () => {
-  const bodies = await whileWorking(async () => {
-    const paths = ["/livez", "/startupz", "/readyz", "/health"];
-    return Promise.all(paths.map(async (path) => (await get(path)).body));
-  });
-  expect(bodies).toEqual(Array(4).fill({ status: "ok" }));
 });
 
 it("no authentication: credentials of any kind change nothing", async () => {

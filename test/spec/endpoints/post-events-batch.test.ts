@@ -1,47 +1,98 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { EVENT_ID } from "../../http/ingest/fixture.js";
+import { emit, rule, snapshotOf, trait } from "../../engine/support/builders.js";
 import { setAllowance } from "../support/allowance.js";
-import { expectBatchTaken, limitHeaders } from "../support/answers.js";
-import { startSpec, type SpecFixture } from "../support/fixture.js";
-import { conflict, INVALID_API_KEY, notMediaType, required } from "../support/refusals.js";
+import { expectAccepted, expectBatchTaken, limitHeaders } from "../support/answers.js";
+import { useSpec } from "../support/fixture.js";
+import { batchSize, conflict, notMediaType, required } from "../support/refusals.js";
 
-// Section "POST {base_url}/v1/events/batch".
+// Sections "POST {base_url}/v1/events/batch" and "Batch request and response".
 
-let fixture: SpecFixture;
-beforeAll(async () => {
-  fixture = await startSpec();
-});
-afterAll(() => fixture.service.stop());
+const fixture = useSpec();
 
 const track = (event: string, more: object = {}) => ({ customerId: "c", event, ...more });
+const identify = { type: "identify", customerId: "c", traits: { plan: "pro" } };
 
-describe("Same headers. Body: `{events: [...]}`, 1 to 1,000 track or identify operations.", () => {
-  it("without Authorization", async () => {
-    await fixture.refuses(() => fixture.batch([track("e")], { Authorization: "" }), 401, INVALID_API_KEY);
+it("Same headers: with another Content-Type", async () => {
+  const request = () => fixture.batch([track("e")], { "Content-Type": "text/plain" });
+  await fixture.refuses(request, 415, notMediaType);
+});
+
+describe("Request: `{ events: [ <track or identify operation>, ... ] }`, 1 to 1,000 elements.", () => {
+  it.each([
+    ["one element", [track("e")], 1],
+    ["track operations", [track("a"), track("b", { type: "track" })], 2],
+    ["identify operations", [identify, identify], 0],
+    ["both", [identify, track("a"), identify, track("b")], 2],
+  ])("%s", async (_name, events, ids) => {
+    expectBatchTaken(await fixture.batch(events), events.length, ids);
   });
 
-  it("with another Content-Type", async () => {
-    const request = () => fixture.batch([track("e")], { "Content-Type": "text/plain" });
-    await fixture.refuses(request, 415, notMediaType);
+  it("| operations per batch | 1 to 1,000 | batch |: 1,000 are accepted and read back in order", async () => {
+    const events = Array.from({ length: 1000 }, (_, n) => track(`e${n}`));
+    const reply = await fixture.batch(events);
+    expectBatchTaken(reply, 1000);
+    const { eventIds } = reply.body as { eventIds: string[] };
+    const rows = await fixture.service.db.sql<{ event: string }[]>`
+      select v.event from unnest(${eventIds}::text[]) with ordinality as i (id, n)
+      join svc_inspect.events as v on v.event_id = i.id order by i.n`;
+    expect(rows.map(({ event }) => event)).toEqual(events.map(({ event }) => event));
+  });
+
+  it.each([0, 1001, 2500])(
+    "| 400 | `BATCH_SIZE_INVALID` | batch has fewer than 1 or more than 1,000 operations |: %i are refused",
+    async (count) => {
+      await fixture.refuses(() => fixture.batch(Array(count).fill(track("e"))), 400, batchSize(count));
+    },
+  );
+
+  const fix = 'Send {"events": [ … ]}.';
+  const noArray = { message: "`events` must be an array.", field: "events", fix };
+  it.each([
+    ["an array of operations", [track("e")], { message: "The body must be a JSON object.", fix }],
+    ["no `events`", {}, noArray],
+    ["one operation as `events`", { events: track("e") }, noArray],
+    [
+      "another field beside `events`",
+      { events: [track("e")], environment: "live" },
+      { message: "`environment` is not a field of a batch.", field: "environment", fix: "Remove it." },
+    ],
+  ])("%s is refused", async (_name, body, refusal) => {
+    await fixture.refuses(() => fixture.post("/v1/events/batch", body), 400, { code: "VALIDATION_ERROR", ...refusal });
+  });
+});
+
+describe("Success: HTTP 202 with `{accepted, rejected, eventIds}`.", () => {
+  it("| `accepted` | integer | number of operations accepted |", async () => {
+    const before = await fixture.stored();
+    const reply = await fixture.batch([track("a"), identify, track("b")]);
+    expectAccepted(reply, { accepted: 3, rejected: 0, eventIds: [EVENT_ID, EVENT_ID] });
+    const after = await fixture.stored();
+    expect([after.events - before.events, after.traitUpdates - before.traitUpdates]).toEqual([2, 1]);
+  });
+
+  it("| `rejected` | integer | number rejected (0 on success, since validation is atomic) |", async () => {
+    expectAccepted(await fixture.batch([identify]), { accepted: 1, rejected: 0, eventIds: [] });
+  });
+
+  it("| `eventIds` | array of string | IDs for track operations only |", async () => {
+    const reply = await fixture.batch([track("first"), identify, track("second"), track("third")]);
+    expectBatchTaken(reply, 4, 3);
+    const { eventIds } = reply.body as { eventIds: string[] };
+    const rows = await fixture.service.db.sql<{ id: string; event: string }[]>`
+      select event_id as id, event from svc_inspect.events where event_id = any(${eventIds})`;
+    const names = new Map(rows.map(({ id, event }) => [id, event]));
+    expect(eventIds.map((id) => names.get(id))).toEqual(["first", "second", "third"]);
   });
 });
 
 it("Operations are evaluated in array order, so an identify affects the track operations after it.", async () => {
-  await fixture.deploy({
-    events: { opened: { properties: {} } },
-    traits: { plan: { type: "string" } },
-    rules: [
-      {
-        id: "watch",
-        on: { kind: "event", of: { event: "opened" } },
-        when: { kind: "trait", trait: "plan", operator: "eq", value: "pro" },
-        then: { kind: "emit", type: "plan.watched" },
-      },
-    ],
-  });
-  const identify = (plan: string) => ({ type: "identify", customerId: "ordered", traits: { plan } });
+  const watch = rule("opened", emit("plan.watched"), { when: trait("plan", "eq", "pro") });
+  const declared = { events: { opened: { properties: {} } }, traits: { plan: { type: "string" } } } as const;
+  await fixture.deploy(snapshotOf({ ...declared, rules: { watch } }));
+  const becomes = (plan: string) => ({ type: "identify", customerId: "ordered", traits: { plan } });
   const opened = { customerId: "ordered", event: "opened" };
-  const operations = [opened, identify("pro"), opened, identify("free"), opened];
-  expectBatchTaken(await fixture.batch(operations), 5, 3);
+  expectBatchTaken(await fixture.batch([opened, becomes("pro"), opened, becomes("free"), opened]), 5, 3);
   await fixture.evaluate();
   const rows = await fixture.service.db.sql`
     select result from svc_inspect.rule_executions where customer_id = 'ordered' order by execution_seq`;
@@ -66,32 +117,10 @@ describe("The whole batch is validated before ingestion. Any invalid operation o
     // The key of the refused batch is as free as before.
     expectBatchTaken(await fixture.batch([track("another", { idempotencyKey: "free" })]), 1);
   });
-
-  it("a violation of a strict schema, beside operations of all kinds that are right", async () => {
-    await fixture.deploy({ strictSchema: true, events: { e: { properties: {} } } });
-    const before = await fixture.stored();
-    const reply = await fixture.batch([
-      track("e"),
-      { type: "identify", customerId: "c", traits: {} },
-      track("undeclared"),
-    ]);
-    expect(reply.status).toBe(422);
-    expect(await fixture.stored()).toEqual(before);
-    await fixture.deploy({});
-  });
-});
-
-it("Success: HTTP 202 with `{accepted, rejected, eventIds}`.", async () => {
-  expectBatchTaken(
-    await fixture.batch([track("a"), { type: "identify", customerId: "c", traits: {} }, track("b")]),
-    3,
-    2,
-  );
 });
 
 it("Each operation counts as one event against the rate limit.", async () => {
   await setAllowance(fixture, { perSecond: 1, left: 100 });
-  const identify = { type: "identify", customerId: "c", traits: {} };
   const keyed = track("k", { idempotencyKey: "counted" });
   const reply = await fixture.batch([track("a"), identify, keyed, keyed]);
   expect(reply.status).toBe(202);

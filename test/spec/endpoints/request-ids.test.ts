@@ -1,17 +1,13 @@
 import { request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Reply } from "../../support/service.js";
-import { startSpec, type SpecFixture } from "../support/fixture.js";
+import { useSpec } from "../support/fixture.js";
 
 // Section "Request IDs".
 
-let fixture: SpecFixture;
-beforeAll(async () => {
-  fixture = await startSpec();
-});
-afterAll(() => fixture.service.stop());
+const fixture = useSpec();
 
 const event = { customerId: "c", event: "e" };
 
@@ -32,14 +28,22 @@ const REQUESTS: [name: string, status: number, send: (headers: Record<string, st
 
 const requestIdIn = (reply: Reply) => (reply.body as { error?: { requestId: string } }).error?.requestId;
 
-describe("Every response carries header `X-Request-ID`.", () => {
-  it.each(REQUESTS)("%s: %i, with an ID that the service made", async (_name, status, send) => {
-    // The suite's requests have an ID; an empty one is none.
-    const [first, second] = [await send({ "X-Request-ID": "" }), await send({ "X-Request-ID": "" })];
-    expect([first.status, second.status]).toEqual([status, status]);
-    expect(first.headers.get("X-Request-ID")).toMatch(/^req_[0-9a-f]{32}$/);
-    expect(second.headers.get("X-Request-ID")).not.toBe(first.headers.get("X-Request-ID"));
-  });
+describe("Every response carries header `X-Request-ID`. If the request supplies that header, its value is returned; the value also appears in `error.requestId`", () => {
+  it.each(REQUESTS)(
+    "%s: %i, with an ID that the service made, or the one that was sent",
+    async (_name, status, send) => {
+      // The suite's requests have an ID; an empty one is none.
+      const [first, second] = [await send({ "X-Request-ID": "" }), await send({ "X-Request-ID": "" })];
+      const given = await send({ "X-Request-ID": "checkout-7f3a.42" });
+      const replies = [first, second, given];
+      const ids = replies.map(({ headers }) => headers.get("X-Request-ID"));
+      expect(replies.map((reply) => reply.status)).toEqual([status, status, status]);
+      expect(ids[0]).toMatch(/^req_[0-9a-f]{32}$/);
+      expect(ids[1]).not.toBe(ids[0]);
+      expect(ids[2]).toBe("checkout-7f3a.42");
+      if (status >= 400) expect(replies.map(requestIdIn)).toEqual(ids);
+    },
+  );
 
   it("what is no HTTP: 400", async () => {
     const socket = connect(Number(new URL(fixture.service.url).port), "127.0.0.1");
@@ -48,13 +52,6 @@ describe("Every response carries header `X-Request-ID`.", () => {
     const id = /^X-Request-ID: (req_[0-9a-f]{32})\r$/m.exec(answer)?.[1];
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(JSON.parse(answer.slice(answer.indexOf("{")))).toMatchObject({ error: { requestId: id } });
-  });
-});
-
-describe("If the request supplies that header, its value is returned", () => {
-  it.each(REQUESTS)("%s: %i", async (_name, status, send) => {
-    const reply = await send({ "X-Request-ID": "checkout-7f3a.42" });
-    expect([reply.status, reply.headers.get("X-Request-ID")]).toEqual([status, "checkout-7f3a.42"]);
   });
 
   it.each(["a", "x".repeat(200), "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"])("%j, byte for byte", async (id) => {
@@ -80,15 +77,5 @@ describe("If the request supplies that header, its value is returned", () => {
       outgoing.end();
     });
     expect(answered).toMatch(/^req_[0-9a-f]{32}$/);
-  });
-});
-
-describe("the value also appears in `error.requestId`", () => {
-  const refused = REQUESTS.filter(([, status]) => status >= 400);
-
-  it.each(refused)("%s: %i", async (_name, _status, send) => {
-    expect(requestIdIn(await send({ "X-Request-ID": "given" }))).toBe("given");
-    const made = await send({ "X-Request-ID": "" });
-    expect(requestIdIn(made)).toBe(made.headers.get("X-Request-ID"));
   });
 });

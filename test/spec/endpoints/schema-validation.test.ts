@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { EVENT_ID } from "../../http/ingest/fixture.js";
 import type { Field, Snapshot } from "../../../src/model/snapshot/types.js";
 import { capturedLog } from "../../support/captured-log.js";
 import { expectBatchTaken, expectTaken, type Refusal } from "../support/answers.js";
-import { startSpec, type SpecFixture } from "../support/fixture.js";
+import { useSpec } from "../support/fixture.js";
 import { violation } from "../support/refusals.js";
 
 // Section "Schema validation (applies to both ingestion endpoints)".
 
 const { log, lines } = capturedLog();
 
-let fixture: SpecFixture;
-beforeAll(async () => {
-  fixture = await startSpec({ log });
-});
-afterAll(() => fixture.service.stop());
+const fixture = useSpec({ log });
 
 const optional = (field: Field): Field => ({ ...field, optional: true });
 const MODEL: Partial<Snapshot> = {
@@ -183,7 +179,7 @@ describe("The active configuration defines event properties and customer traits.
   });
 });
 
-describe("With `strictSchema: true`, a violation returns HTTP 422.", () => {
+describe("With `strictSchema: true`, a violation returns HTTP 422. | 422 | a schema diagnostic code such as `INVALID_PROPERTY_ENUM` | payload violates a strict active schema; `diagnostics` entries use `INVALID_STRUCTURE` or other codes |", () => {
   beforeAll(() => fixture.deploy({ ...MODEL, strictSchema: true }));
 
   it.each([
@@ -227,7 +223,8 @@ describe("With `strictSchema: true`, a violation returns HTTP 422.", () => {
     });
     const check = (name: string) => [...EVENT_CHECKS, ...TRAIT_CHECKS].find(([each]) => each === name)!;
     const first = check("type number");
-    await fixture.refuses(() => fixture.batch([order(), order(bad), check("declared event names")[1]]), 422, {
+    const operations = [order(), order(bad), check("declared event names")[1], order({ note: { text: "a" } })];
+    await fixture.refuses(() => fixture.batch(operations), 422, {
       ...violation(`events[1].${first[2]}`, first[3], first[4], first[5]),
       diagnostics: [
         said(1, first),
@@ -235,6 +232,7 @@ describe("With `strictSchema: true`, a violation returns HTTP 422.", () => {
         said(1, check("type boolean")),
         said(1, check("unknown properties")),
         said(2, check("declared event names")),
+        said(3, check("structure, an object")),
       ],
     });
   });

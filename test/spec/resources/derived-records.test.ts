@@ -1,78 +1,51 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { addTo, count, counted, happened, healthOf, rule, snapshotOf } from "../../engine/support/builders.js";
 import { EVENT_ID } from "../../http/ingest/fixture.js";
-import { startSpec, type SpecFixture } from "../support/fixture.js";
-import { happened, healthOf } from "../support/models.js";
+import { eventIdOf, useSpec } from "../support/fixture.js";
 
 // Section "Resources and their fields", the records below "Recompute result": the same shapes are read by inspection.
 
-let fixture: SpecFixture;
+const fixture = useSpec();
 let signedUp: string;
 let invited: string;
 
 beforeAll(async () => {
-  fixture = await startSpec();
-  await fixture.deploy({
-    events: { signed_up: { properties: {} }, invited: { properties: {} } },
-    lifecycle: {
-      initial: "new",
-      states: [
-        { name: "new", transitions: [{ to: "activated", when: happened("invited") }] },
-        { name: "activated", transitions: [] },
-      ],
-    },
-    journeys: [
-      { id: "onboarding", start: happened("signed_up"), steps: [{ id: "invite", when: happened("invited") }] },
-      {
-        id: "trial",
-        start: happened("signed_up"),
-        steps: [{ id: "never", when: happened("invited", 9) }],
-        expiresAfter: "1d",
+  await fixture.deploy(
+    snapshotOf({
+      events: { signed_up: { properties: {} }, invited: { properties: {} } },
+      states: { new: [["activated", happened("invited")]], activated: [] },
+      journeys: {
+        onboarding: { start: happened("signed_up"), steps: [["invite", happened("invited")]] },
+        trial: { start: happened("signed_up"), steps: [["never", count("invited", "gte", 9)]], expiresAfter: "1d" },
       },
-    ],
-    segments: [{ id: "inviters", when: happened("invited") }, { id: "reached" }],
-    health: healthOf({
-      activity: { kind: "scale", of: { kind: "count", of: { event: "invited" } }, from: 0, to: 2 },
+      segments: { inviters: happened("invited"), reached: null },
+      health: healthOf({ activity: counted("invited", 2) }, { all: 0 }),
+      rules: { reach_out: rule("invited", addTo("reached"), { when: happened("signed_up") }) },
+      signals: { hot: { when: happened("invited"), severity: "info" } },
     }),
-    rules: [
-      {
-        id: "reach_out",
-        on: { kind: "event", of: { event: "invited" } },
-        when: happened("signed_up"),
-        then: { kind: "addToSegment", segment: "reached" },
-      },
-    ],
-  });
-  const operations = [
-    { customerId: "c", event: "signed_up", timestamp: "2026-01-01T00:00:00Z" },
-    { customerId: "c", event: "invited", timestamp: "2026-01-03T00:00:00Z" },
-  ];
-  const ids: string[] = [];
-  for (const operation of operations) {
-    const reply = await fixture.single(operation);
-    ids.push((reply.body as { eventId: string }).eventId);
+  );
+  const send = async (event: string, timestamp: string) => {
+    const reply = await fixture.single({ customerId: "c", event, timestamp });
     await fixture.evaluate();
-  }
-  [signedUp, invited] = ids as [string, string];
+    return eventIdOf(reply);
+  };
+  signedUp = await send("signed_up", "2026-01-01T00:00:00Z");
+  invited = await send("invited", "2026-01-03T00:00:00Z");
 });
-afterAll(() => fixture.service.stop());
 
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
 
-describe("Customer record returned by inspection and listing", () => {
-  it("lifecycle", async () => {
-    expect(await fixture.customer("c")).toMatchObject({
-      customerId: "c",
-      lifecycle: "activated",
-      lifecycleEnteredAt: "2026-01-03T00:00:00.000Z",
-    });
-  });
-
-  it("segments: complete list of segment IDs", async () => {
-    expect((await fixture.customer("c")).segments).toEqual(["inviters", "reached"]);
-  });
-
-  it("health: `{overall: number, components: {<component>: number}}`", async () => {
-    expect((await fixture.customer("c")).health).toMatchObject({ overall: 50, components: { activity: 50 } });
+describe("The service turns product events and customer traits, sent by backends, into derived customer state. Customer record returned by inspection and listing", () => {
+  it.each([
+    ["lifecycle", { lifecycle: "activated", lifecycleEnteredAt: "2026-01-03T00:00:00.000Z" }],
+    ["segments: complete list of segment IDs", { segments: ["inviters", "reached"] }],
+    [
+      "health: `{overall: number, components: {<component>: number}}`",
+      { health: { overall: 50, components: { activity: 50 } } },
+    ],
+    ["signals", { signals: [{ signalId: "hot", severity: "info" }] }],
+  ])("%s", async (_name, state) => {
+    expect(await fixture.customer("c")).toMatchObject(state);
   });
 
   it("the listing holds them too", async () => {
@@ -101,30 +74,29 @@ describe("Customer record returned by inspection and listing", () => {
 });
 
 describe("Journey progress: `journeyId`, `status`, `currentStep`, `stepsData`, `startedAt`, `completedAt` or null, `expiredAt` or null", () => {
-  it("of a complete journey", async () => {
-    const { journeys } = await fixture.customer("c");
-    expect(journeys.find(({ journeyId }) => journeyId === "onboarding")).toEqual({
-      journeyId: "onboarding",
-      status: "complete",
-      currentStep: "invite",
-      stepsData: { invite: { completedAt: "2026-01-03T00:00:00.000Z", triggeredBy: invited } },
-      startedAt: "2026-01-01T00:00:00.000Z",
-      completedAt: "2026-01-03T00:00:00.000Z",
-      expiredAt: null,
-    });
-  });
-
-  it("of an expired journey", async () => {
-    const { journeys } = await fixture.customer("c");
-    expect(journeys.find(({ journeyId }) => journeyId === "trial")).toEqual({
-      journeyId: "trial",
-      status: "expired",
-      currentStep: "never",
-      stepsData: {},
-      startedAt: "2026-01-01T00:00:00.000Z",
-      completedAt: null,
-      expiredAt: "2026-01-02T00:00:00.000Z",
-    });
+  it("of a complete journey, and of an expired one", async () => {
+    const startedAt = "2026-01-01T00:00:00.000Z";
+    const completedAt = "2026-01-03T00:00:00.000Z";
+    expect((await fixture.customer("c")).journeys).toEqual([
+      {
+        journeyId: "onboarding",
+        status: "complete",
+        currentStep: "invite",
+        stepsData: { invite: { completedAt, triggeredBy: invited } },
+        startedAt,
+        completedAt,
+        expiredAt: null,
+      },
+      {
+        journeyId: "trial",
+        status: "expired",
+        currentStep: "never",
+        stepsData: {},
+        startedAt,
+        completedAt: null,
+        expiredAt: "2026-01-02T00:00:00.000Z",
+      },
+    ]);
   });
 });
 

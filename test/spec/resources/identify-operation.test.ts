@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { healthOf } from "../support/models.js";
+import { describe, expect, it } from "vitest";
+import { addTo, healthOf, rule, snapshotOf, trait } from "../../engine/support/builders.js";
 import { expectBatchTaken } from "../support/answers.js";
-import { documentOf, DOCUMENT_BYTES, nameOf, startSpec, type SpecFixture } from "../support/fixture.js";
+import { documentOf, DOCUMENT_BYTES, nameOf, useSpec } from "../support/fixture.js";
 import {
   empty,
   notOfIdentify,
@@ -15,11 +15,7 @@ import {
 
 // Section "Identify operation (batch element only)".
 
-let fixture: SpecFixture;
-beforeAll(async () => {
-  fixture = await startSpec();
-});
-afterAll(() => fixture.service.stop());
+const fixture = useSpec();
 
 const valid = { type: "identify", customerId: "c", traits: {} };
 const send = (...operations: unknown[]) => fixture.batch(operations);
@@ -51,7 +47,7 @@ describe("| `type` | string, only `identify` | yes | selects a trait update |", 
   });
 });
 
-describe("| `customerId` | string | yes | max 256 characters |", () => {
+describe("| `customerId` | string | yes | max 256 characters |, | `customerId` length | 256 characters | identify |", () => {
   const field = "events[0].customerId";
 
   it("is required", async () => {
@@ -76,7 +72,7 @@ describe("| `customerId` | string | yes | max 256 characters |", () => {
   });
 });
 
-describe("| `traits` | JSON object | yes | max 64 KiB serialized |", () => {
+describe("| `traits` | JSON object | yes | max 64 KiB serialized |, | `traits` size | 64 KiB serialized | identify |", () => {
   const field = "events[0].traits";
 
   it("is required", async () => {
@@ -127,41 +123,21 @@ it("Identify operations create no product-event IDs.", async () => {
   expect(rows.map(({ event }) => event)).toEqual(["e"]);
 });
 
-describe("Traits feed lifecycle, rules, segments and health.", () => {
-  const isPro = { kind: "trait", trait: "plan", operator: "eq", value: "pro" } as const;
-  beforeAll(async () => {
-    await fixture.deploy({
+it("Traits feed lifecycle, rules, segments and health.", async () => {
+  const isPro = trait("plan", "eq", "pro");
+  await fixture.deploy(
+    snapshotOf({
       traits: { plan: { type: "string" } },
-      lifecycle: {
-        initial: "new",
-        states: [
-          { name: "new", transitions: [{ to: "activated", when: isPro }] },
-          { name: "activated", transitions: [] },
-        ],
-      },
-      segments: [{ id: "payers", when: isPro }, { id: "upsold" }],
-      rules: [
-        {
-          id: "upsell",
-          on: { kind: "traitsChanged" },
-          when: isPro,
-          then: { kind: "addToSegment", segment: "upsold" },
-        },
-      ],
-      health: healthOf({ plan: { kind: "map", trait: "plan", values: { pro: 80 } } }),
-    });
-    await traitsAfter({ ...valid, customerId: "fed", traits: { plan: "pro" } });
-  });
-
-  it("lifecycle", async () => {
-    expect((await fixture.customer("fed")).lifecycle).toBe("activated");
-  });
-
-  it("rules and segments", async () => {
-    expect((await fixture.customer("fed")).segments).toEqual(["payers", "upsold"]);
-  });
-
-  it("health", async () => {
-    expect((await fixture.customer("fed")).health).toEqual({ overall: 80, components: { plan: 80 }, band: "all" });
+      states: { new: [["activated", isPro]], activated: [] },
+      segments: { payers: isPro, upsold: null },
+      rules: { upsell: rule({ kind: "traitsChanged" }, addTo("upsold"), { when: isPro }) },
+      health: healthOf({ plan: { kind: "map", trait: "plan", values: { pro: 80 } } }, { all: 0 }),
+    }),
+  );
+  await traitsAfter({ ...valid, customerId: "fed", traits: { plan: "pro" } });
+  expect(await fixture.customer("fed")).toMatchObject({
+    lifecycle: "activated",
+    segments: ["payers", "upsold"],
+    health: { overall: 80, components: { plan: 80 }, band: "all" },
   });
 });

@@ -1,14 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { happened } from "../../engine/support/builders.js";
 import { expectTaken } from "../support/answers.js";
-import {
-  documentOf,
-  DOCUMENT_BYTES,
-  eventIdOf,
-  FORMS,
-  nameOf,
-  startSpec,
-  type SpecFixture,
-} from "../support/fixture.js";
+import { documentOf, DOCUMENT_BYTES, eventIdOf, FORMS, nameOf, useSpec } from "../support/fixture.js";
 import {
   badTimestamp,
   empty,
@@ -22,11 +15,7 @@ import {
 
 // Section "Track operation (single-event body and batch element)".
 
-let fixture: SpecFixture;
-beforeAll(async () => {
-  fixture = await startSpec();
-});
-afterAll(() => fixture.service.stop());
+const fixture = useSpec();
 
 const valid = { customerId: "c", event: "e" };
 const without = (field: string): object => Object.fromEntries(Object.entries(valid).filter(([name]) => name !== field));
@@ -40,8 +29,11 @@ describe.each(FORMS)("Track operation, as %s", (_, sendTo, prefix) => {
   };
 
   describe.each<[field: "customerId" | "event", row: string]>([
-    ["customerId", "`customerId` | string | yes | stable customer ID from the caller's system, max 256 characters"],
-    ["event", "`event` | string | yes | event name, max 256 characters"],
+    [
+      "customerId",
+      "`customerId` | string | yes | stable customer ID from the caller's system, max 256 characters |, | `customerId` length | 256 characters | track",
+    ],
+    ["event", "`event` | string | yes | event name, max 256 characters |, | `event` length | 256 characters | track"],
   ])("%s: | %s |", (field) => {
     it("is required", async () => {
       await fixture.refuses(() => send(without(field)), 400, required(prefix + field));
@@ -61,7 +53,7 @@ describe.each(FORMS)("Track operation, as %s", (_, sendTo, prefix) => {
     });
   });
 
-  describe("| `properties` | JSON object | no | max 64 KiB serialized; default `{}` |", () => {
+  describe("| `properties` | JSON object | no | max 64 KiB serialized; default `{}` |, | `properties` size | 64 KiB serialized | track |", () => {
     it("left out is {}", async () => {
       expect((await readBack(valid)).properties).toEqual({});
     });
@@ -82,8 +74,9 @@ describe.each(FORMS)("Track operation, as %s", (_, sendTo, prefix) => {
     });
 
     it("of 64 KiB and one byte is refused", async () => {
-      const operation = { ...valid, properties: documentOf(DOCUMENT_BYTES + 1) };
-      await fixture.refuses(() => send(operation), 400, tooLarge(`${prefix}properties`));
+      const properties = documentOf(DOCUMENT_BYTES + 1);
+      expect(Buffer.byteLength(JSON.stringify(properties))).toBe(64 * 1024 + 1);
+      await fixture.refuses(() => send({ ...valid, properties }), 400, tooLarge(`${prefix}properties`));
     });
   });
 
@@ -129,7 +122,7 @@ describe.each(FORMS)("Track operation, as %s", (_, sendTo, prefix) => {
     });
   });
 
-  describe("| `idempotencyKey` | string | no | non-empty, max 256 characters |", () => {
+  describe("| `idempotencyKey` | string | no | non-empty, max 256 characters |, | `idempotencyKey` length | 256 characters, non-empty | track |", () => {
     const field = `${prefix}idempotencyKey`;
 
     it("left out, each request is an event of its own", async () => {
@@ -191,8 +184,8 @@ describe("Track operation, evaluated", () => {
     fixture.deploy({
       events: { visit: { properties: {} } },
       segments: [
-        { id: "recent", when: { kind: "count", of: { event: "visit" }, operator: "gte", value: 1, within: "7d" } },
-        { id: "long_ago", when: { kind: "count", of: { event: "visit" }, operator: "gte", value: 1 } },
+        { id: "recent", when: happened("visit", { within: "7d" }) },
+        { id: "long_ago", when: happened("visit") },
       ],
     }),
   );

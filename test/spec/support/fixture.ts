@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { expect } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import type { AppDeps } from "../../../src/http/app.js";
 import type { StateDocument } from "../../../src/engine/index.js";
 import { evaluateEnvironment } from "../../../src/tasks/evaluate/evaluate-environment.js";
@@ -32,6 +32,14 @@ export interface SpecFixture extends IngestFixture {
   evaluate(environment?: "test" | "live"): Promise<void>;
   /** The computed state of a customer, as the administrative API answers it. */
   customer(customerId: string): Promise<StateDocument>;
+}
+
+/** What `startSpec` starts, for the tests of a file. */
+export function useSpec(...options: Parameters<typeof startSpec>): SpecFixture {
+  const fixture = {} as SpecFixture;
+  beforeAll(async () => void Object.assign(fixture, await startSpec(...options)));
+  afterAll(() => fixture.service.stop());
+  return fixture;
 }
 
 /** Starts the whole service on a database of its own, with the project "app" and a key to each of its environments. */
