@@ -1,21 +1,20 @@
 import type { TransactionSql } from "postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { Ledger } from "../../faults/ledger.js";
 import { generatedHistory, type Operation } from "../../faults/operations.js";
 import { survey } from "../../faults/survey.js";
 import { differences, verify, type Sent } from "../../faults/verification.js";
-import { createDatabase, rolledBack, type TestDatabase } from "../support/database.js";
+import { rolledBack, useDatabase } from "../support/database.js";
 import { TestEnvironment } from "../tasks/support/environment.js";
 
 const BATCH = 500;
 
-let db: TestDatabase;
+const db = useDatabase();
 let environmentId: number;
 let sent: Sent;
 
 /** A history that was sent, acknowledged and evaluated without any fault. */
 beforeAll(async () => {
-  db = await createDatabase();
   const history = generatedHistory(1_500, 7);
   const surveyed = await survey(history);
   const environment = await TestEnvironment.create(db.sql, surveyed.model.snapshot);
@@ -38,7 +37,6 @@ beforeAll(async () => {
   environmentId = environment.environmentId;
   sent = { history, survey: surveyed, ledger };
 });
-afterAll(() => db.drop());
 
 /** What the verification says after a change that is rolled back. */
 function after(change: (tx: TransactionSql) => Promise<unknown>): Promise<string> {

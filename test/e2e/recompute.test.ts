@@ -1,27 +1,14 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { rm } from "node:fs/promises";
-import path from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { replay } from "../../src/engine/index.js";
-import { stateOf } from "../../src/evaluation/stored-state.js";
+import { afterEach, beforeAll, expect, it } from "vitest";
 import { happened } from "../engine/support/builders.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { useDatabase } from "../support/database.js";
 import { violations } from "../support/invariants.js";
-import { temporaryDirectory } from "../support/server.js";
-import { modelOf } from "../tasks/support/engine.js";
-import { TestEnvironment } from "../tasks/support/environment.js";
+import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
+import type { TestEnvironment } from "../tasks/support/environment.js";
 import { derived, everything } from "../tasks/support/kept.js";
-import { CHANGED as OTHER, customersOf, historiesOf, MODEL } from "../tasks/support/population.js";
-import { evaluatedEvents, executionLines, executionsOf, storedOf } from "../tasks/support/replayed.js";
+import { CHANGED as OTHER, customersOf, populated } from "../tasks/support/population.js";
+import { evaluatedEvents, expectReplayed, replayedTo } from "../tasks/support/replayed.js";
 import { isOver, queue, untilJob } from "../tasks/support/recompute.js";
-import { keepLog } from "../support/run-log.js";
-
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const PROGRAM = path.join(ROOT, "bin/svc-server.js");
 
 const CUSTOMERS = customersOf(200);
 const KILLS = 4;
@@ -30,62 +17,27 @@ const TIMEOUT = { timeout: 180_000 };
 /** With something that only events sent during a run bring about. */
 const CHANGED = { ...OTHER, segments: [...OTHER.segments, { id: "noticed", when: happened("created") }] };
 
-let db: TestDatabase;
-let dataDir: string;
-const running = new Set<ChildProcess>();
+const db = useDatabase();
+const running = new Set<ServiceProcess>();
 
-beforeAll(async () => {
-  db = await createDatabase();
-  dataDir = await temporaryDirectory();
-  // A disk that is slow to write, so that there is time to be killed in; of nothing else it makes a difference.
-  await db.sql.unsafe(`
+// A disk that is slow to write, so that there is time to be killed in; of nothing else it makes a difference.
+beforeAll(() =>
+  db.sql.unsafe(`
     create function slow() returns trigger language plpgsql as 'begin perform pg_sleep(0.004); return null; end';
     create trigger slow after update of customers_done on svc.recomputes for each statement execute function slow();
-  `);
-});
-afterEach(() => Promise.all([...running].map(kill)));
-afterAll(async () => {
-  await db.drop();
-  await rm(dataDir, { recursive: true, force: true });
-});
+  `),
+);
+afterEach(() => Promise.all([...running].map((service) => service.stop())));
 
-/** Starts the service and waits until it says where it listens. */
-async function start(): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [PROGRAM, "start"], {
-    cwd: ROOT,
-    env: { ...process.env, DATABASE_URL: db.url, SVC_DATA_DIR: dataDir, SVC_PORT: "0", LOG_LEVEL: "debug" },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  keepLog(child.stderr, `recompute-${child.pid}`);
-  running.add(child);
-  child.once("exit", () => running.delete(child));
-  let isUp = false;
-  const up = new Promise<void>((resolve, reject) => {
-    createInterface({ input: child.stdout }).on("line", (line) => {
-      if (!/listening on /.test(line)) return;
-      isUp = true;
-      resolve();
-    });
-    child.once("exit", () => {
-      if (!isUp) reject(new Error("the service ended before it listened"));
-    });
-  });
-  await up;
-  return child;
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, "exit");
-  child.kill("SIGKILL");
-  await exited;
+async function start(): Promise<ServiceProcess> {
+  const service = await startServiceProcess(db.url);
+  running.add(service);
+  return service;
 }
 
 /** Customers with a history, evaluated until now under the first model; the changed one is active. */
-async function populated(): Promise<TestEnvironment> {
-  const environment = await TestEnvironment.create(db.sql, MODEL);
-  const operations = historiesOf(CUSTOMERS);
-  for (let i = 0; i < operations.length; i += 1_000) await environment.ingest(operations.slice(i, i + 1_000));
+async function outdated(): Promise<TestEnvironment> {
+  const environment = await populated(db.sql, CUSTOMERS.length);
   await environment.evaluate();
   await environment.deploy(CHANGED);
   return environment;
@@ -104,12 +56,12 @@ it(
   "a run whose service is killed again and again goes on each time, and ends as one that nothing disturbs",
   TIMEOUT,
   async () => {
-    const [undisturbed, disturbed] = [await populated(), await populated()];
+    const [undisturbed, disturbed] = [await outdated(), await outdated()];
     const service = await start();
     const at = new Date().toISOString();
     const first = await queue(db.sql, undisturbed, { at });
     await untilJob(db.sql, first, isOver);
-    await kill(service);
+    await service.stop();
 
     const second = await queue(db.sql, disturbed, { at });
     let child = await start();
@@ -120,7 +72,7 @@ it(
       const share = ((CUSTOMERS.length - done) / (KILLS + 1 - kills)) * (0.2 + 1.4 * Math.random());
       const job = await untilJob(db.sql, second, (now) => isOver(now) || now.customers_done >= done + share);
       if (isOver(job)) break;
-      await kill(child);
+      await child.stop();
       ({ customers_done: done } = await untilJob(db.sql, second, () => true));
       child = await start();
     }
@@ -137,7 +89,7 @@ it(
 );
 
 it("what comes in while a run goes on is not lost, late events neither", TIMEOUT, async () => {
-  const environment = await populated();
+  const environment = await outdated();
   const before = (await everything(environment)).events.length;
   await start();
   const id = await queue(db.sql, environment);
@@ -170,18 +122,10 @@ it("what comes in while a run goes on is not lost, late events neither", TIMEOUT
 
   // And another run brings everybody to where a replay of all of it is.
   const at = new Date().toISOString();
-  const model = modelOf(CHANGED);
   const last = await queue(db.sql, environment, { at });
   expect(await untilJob(db.sql, last, isOver)).toMatchObject({ status: "completed", customers_done: 200 });
   for (const customer of CUSTOMERS.filter((_, i) => i % 5 === 0)) {
-    const stored = await storedOf(environment, customer);
-    const { traits, ...state } = stateOf(stored);
-    const events = await evaluatedEvents(environment, customer);
-    const through = Math.max(Date.parse(at), state.evaluatedThrough!);
-    const expected = replay(model, { ...state, traits, events, through });
-    const { traits: _traits, ...kept } = expected.state;
-    expect(stored.state).toEqual(JSON.parse(JSON.stringify(kept)));
-    expect(await executionsOf(environment, customer)).toEqual(executionLines(expected.effects));
+    await expectReplayed(environment, customer, await replayedTo(environment, CHANGED, at, customer));
   }
   expect(await untold(last)).toEqual([]);
   expect(await untold(id)).toEqual([]);

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { requestsOf, type Request } from "../../examples/tools/walk.js";
 import { compileProject } from "../../src/dsl-compiler/index.js";
 import type { StateDocument } from "../../src/engine/index.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { useDatabase } from "../support/database.js";
 import { TestEnvironment, type TestOperation } from "../tasks/support/environment.js";
 import { EXAMPLES, readData, readExpected } from "./support/examples.js";
 import { expectedOf } from "./support/expected.js";
@@ -11,11 +11,7 @@ import { playLocally } from "./support/local.js";
 /** How many requests are evaluated at once: what comes of them does not depend on it. */
 const TURN = 100;
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createDatabase();
-});
-afterAll(() => db.drop());
+const db = useDatabase();
 
 describe.each(EXAMPLES)("examples/$name in the service", (example) => {
   it("leaves the customers as svc dev and expected.json have them", async () => {
