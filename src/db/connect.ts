@@ -204,15 +204,3 @@ function sessionOf({ statementTimeoutMs, role, asynchronousCommit }: ConnectOpti
     ...(asynchronousCommit ? { synchronous_commit: "off" } : {}),
   };
 }
-
-/** Where an environment's rows live. All access goes through this, so that more databases can follow without touching callers. */
-interface Databases {
-  dbFor(environmentId: string): Sql;
-  /** For work that is not of one environment. */
-  every(): readonly Sql[];
-}
-
-/** All environments in one database, as today. */
-export function oneDatabase(sql: Sql): Databases {
-  return { dbFor: () => sql, every: () => [sql] };
-}

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connect, oneDatabase } from "../../src/db/connect.js";
+import { connect } from "../../src/db/connect.js";
 import { createDatabase, rolledBack, type TestDatabase } from "../support/database.js";
 
 let database: TestDatabase;
@@ -52,12 +52,6 @@ test("arrays go to the database and come back", async () => {
     ],
     bounds: [5, 6],
   });
-});
-
-test("every environment lives in the one database", () => {
-  const databases = oneDatabase(database.sql);
-  expect(databases.dbFor("env_1")).toBe(database.sql);
-  expect(databases.every()).toEqual([database.sql]);
 });
 
 test("what a rolled back test wrote is gone", async () => {

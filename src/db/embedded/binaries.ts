@@ -2,7 +2,7 @@ import { cp, lstat, mkdtemp, readFile, rename, rm, symlink } from "node:fs/promi
 import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
-import { type Account, CommandError, run, SetupError } from "./command.js";
+import { type Account, CommandError, run, SetupError, unlessMissing } from "./command.js";
 
 /** Where PostgreSQL's programs are. */
 export interface Binaries {
@@ -91,13 +91,7 @@ async function readLinks(native: string): Promise<{ source: string; target: stri
 }
 
 async function exists(file: string): Promise<boolean> {
-  try {
-    await lstat(file);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
-    throw error;
-  }
+  return (await unlessMissing(lstat(file), null)) !== null;
 }
 
 /** Whether the account can run them: asked by running one, since modes and ACLs of every parent directory decide. */
@@ -136,7 +130,6 @@ async function copyForAccount(directory: string, version: string): Promise<strin
 }
 
 async function isOurs(place: string, uid: number): Promise<boolean> {
-  if (!(await exists(place))) return false;
-  const found = await lstat(place);
-  return found.isDirectory() && found.uid === uid && (found.mode & 0o022) === 0;
+  const found = await unlessMissing(lstat(place), null);
+  return found !== null && found.isDirectory() && found.uid === uid && (found.mode & 0o022) === 0;
 }

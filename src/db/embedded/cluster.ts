@@ -3,7 +3,7 @@ import { chmod, chown, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat
 import path from "node:path";
 import { serverAccount } from "./account.js";
 import { findBinaries, type Binaries } from "./binaries.js";
-import { type Account, CommandError, run, SetupError } from "./command.js";
+import { type Account, CommandError, run, SetupError, unlessMissing } from "./command.js";
 
 /** The superuser of an embedded cluster, and the database the service uses in it. */
 export const SUPERUSER = "svc";
@@ -201,13 +201,7 @@ async function flushDirectory(directory: string): Promise<void> {
 }
 
 async function isThere(file: string): Promise<boolean> {
-  try {
-    await stat(file);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
-    throw error;
-  }
+  return (await unlessMissing(stat(file), null)) !== null;
 }
 
 /** Whether a process with this id exists, under any user. */

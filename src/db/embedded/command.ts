@@ -49,3 +49,13 @@ export function run(file: string, args: readonly string[], account: Account | nu
     });
   });
 }
+
+/** What asking for a file comes to, or `otherwise` where there is none. */
+export async function unlessMissing<T, O>(asking: Promise<T>, otherwise: O): Promise<T | O> {
+  try {
+    return await asking;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return otherwise;
+    throw error;
+  }
+}

@@ -3,7 +3,7 @@ import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isAlive, type Cluster } from "./cluster.js";
-import { CommandError, run, SetupError } from "./command.js";
+import { CommandError, run, SetupError, unlessMissing } from "./command.js";
 
 /** What a server wrote into postmaster.pid about itself. */
 export interface Postmaster {
@@ -23,13 +23,8 @@ const PID_IMPOSSIBLE = 2 ** 22 + 1;
 
 /** The server that runs on this cluster, or null; the file of a crashed one whose process is gone counts as none. */
 export async function findPostmaster(cluster: Cluster): Promise<Postmaster | null> {
-  let text: string;
-  try {
-    text = await readFile(path.join(cluster.data, "postmaster.pid"), "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
+  const text = await unlessMissing(readFile(path.join(cluster.data, "postmaster.pid"), "utf8"), null);
+  if (text === null) return null;
   // Lines: process id, data directory, start time, port, socket directory, listen address, shared memory, status.
   const lines = text.split("\n").map((line) => line.trim());
   const postmaster = { pid: Math.abs(Number(lines[0])), port: Number(lines[3] ?? 0), status: lines[7] ?? "starting" };
@@ -57,13 +52,8 @@ async function isZombie(pid: number): Promise<boolean> {
  */
 async function buryZombie(cluster: Cluster): Promise<void> {
   const file = path.join(cluster.data, "postmaster.pid");
-  let text: string;
-  try {
-    text = await readFile(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
-    throw error;
-  }
+  const text = await unlessMissing(readFile(file, "utf8"), null);
+  if (text === null) return;
   const pid = Number(text.split("\n", 1)[0]);
   if (isAlive(pid) && (await isZombie(pid))) await writeFile(file, text.replace(/^.*$/m, String(PID_IMPOSSIBLE)));
 }
@@ -153,17 +143,9 @@ function startArguments(cluster: Cluster, port: number): string[] {
 }
 
 async function choosePort(cluster: Cluster): Promise<number> {
-  const recorded = await recordedPort(cluster);
-  return recorded !== null && (await listenOnce(recorded)) !== null ? recorded : ((await listenOnce(0)) ?? 0);
-}
-
-async function recordedPort(cluster: Cluster): Promise<number | null> {
-  try {
-    return Number(await readFile(portFile(cluster), "utf8"));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
+  const recorded = await unlessMissing(readFile(portFile(cluster), "utf8"), null);
+  const kept = recorded === null ? null : await listenOnce(Number(recorded));
+  return kept ?? (await listenOnce(0)) ?? 0;
 }
 
 function portFile(cluster: Cluster): string {
@@ -190,12 +172,7 @@ async function rotateLog(cluster: Cluster): Promise<void> {
 }
 
 async function logSize(cluster: Cluster): Promise<number> {
-  try {
-    return (await stat(cluster.log)).size;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return 0;
-    throw error;
-  }
+  return (await unlessMissing(stat(cluster.log), { size: 0 })).size;
 }
 
 async function logSince(cluster: Cluster, size: number): Promise<string> {

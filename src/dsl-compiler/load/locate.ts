@@ -4,7 +4,7 @@ import path from "node:path";
 import { isAuthored } from "./bundle.js";
 import type { Location } from "../diagnostics/diagnostic.js";
 import type { GuardedFile } from "../check/guards.js";
-import { originalColumn } from "../check/range.js";
+import { originalColumn, relative } from "../check/range.js";
 
 /** Finds the author's place in a stack of the bundle: the first frame that is neither the language's nor the compiler's. */
 export type Locate = (stack: string | undefined) => Location | undefined;
@@ -24,11 +24,10 @@ export function locator(directory: string, map: string, guarded: readonly Guarde
       if (!("originalSource" in entry)) continue;
       const file = path.resolve(directory, entry.originalSource);
       if (!isAuthored(file) || !entry.originalSource.match(/\.[cm]?[jt]sx?$/)) continue;
-      const relative = path.relative(directory, file).split(path.sep).join("/");
       const { insertions = [] } = guarded.find((rewritten) => rewritten.file === file) ?? {};
       const originalLine = entry.originalLine + 1;
       return {
-        file: relative,
+        file: relative(directory, file),
         line: originalLine,
         column: originalColumn(insertions, originalLine, entry.originalColumn + 1),
       };
