@@ -1,8 +1,18 @@
 import { parseDuration } from "../model/snapshot/duration.js";
-import type { OccurrenceScope, Since, Snapshot } from "../model/snapshot/types.js";
-import type { BoundaryOf, Reads } from "./evaluation-context.js";
-import type { AggregateRegistry } from "./model/registry.js";
-import { NOTHING_COUNTS, stateBoundary } from "./state/boundary.js";
+import type { EventSelector, OccurrenceScope, Since, Snapshot } from "../model/snapshot/types.js";
+import type { CompiledScope, OccurrenceSelection } from "./aggregates/scope.js";
+import type { AggregateRegistry, ScopedAggregate } from "./model/registry.js";
+import type {
+  Aggregate,
+  BoundaryOf,
+  NextChange,
+  OpenCustomer,
+  Reads,
+  Stream,
+  WorkingAggregate,
+} from "./open-customer.js";
+import { NOTHING_COUNTS } from "./state/boundary.js";
+import type { AggregateMemory, Json } from "./state/types.js";
 
 export const LIFECYCLE_ITEM = "lifecycle";
 export const HEALTH_ITEM = "health";
@@ -11,13 +21,14 @@ export const journeyItem = (id: string): string => `journey ${id}`;
 export const signalItem = (id: string): string => `signal ${id}`;
 export const ruleItem = (id: string): string => `rule ${id}`;
 
-/** The model that conditions are compiled for. */
+/** The model that conditions and rules are compiled for. */
 export interface ModelContext {
   snapshot: Snapshot;
   registry: AggregateRegistry;
   /** Positions by id. */
   segmentIndex: ReadonlyMap<string, number>;
   journeyIndex: ReadonlyMap<string, number>;
+  signalIndex: ReadonlyMap<string, number>;
 }
 
 /** Where one condition is compiled: what it reads is added to `reads`. */
@@ -29,13 +40,6 @@ export interface ConditionContext extends ModelContext {
   boundary: BoundaryOf | undefined;
 }
 
-/** A compiled scope. */
-export interface CompiledScope {
-  /** The length of the half-open window (t - within, t] in milliseconds; Infinity without one. */
-  within: number;
-  boundary: BoundaryOf | undefined;
-}
-
 export function compileScope({ within, since }: OccurrenceScope, context: ConditionContext): CompiledScope {
   return {
     within: within === undefined ? Infinity : parseDuration(within),
@@ -43,7 +47,10 @@ export function compileScope({ within, since }: OccurrenceScope, context: Condit
   };
 }
 
-export function compileSince(since: Since, { reads, registry, journeyIndex }: ConditionContext): BoundaryOf {
+/** One for all conditions, so that they share what is remembered. */
+const stateBoundary: BoundaryOf = (customer) => customer.stateBoundary;
+
+function compileSince(since: Since, { reads, registry, journeyIndex }: ConditionContext): BoundaryOf {
   if (since === "state") {
     reads.items.add(LIFECYCLE_ITEM);
     return stateBoundary;
@@ -51,4 +58,73 @@ export function compileSince(since: Since, { reads, registry, journeyIndex }: Co
   reads.items.add(journeyItem(since.journey));
   const index = journeyIndex.get(since.journey);
   return index === undefined ? () => NOTHING_COUNTS : registry.journeyStart(index);
+}
+
+export function selectionOf<T>(
+  of: EventSelector,
+  read: OccurrenceSelection<T>["read"],
+  { registry }: ConditionContext,
+): OccurrenceSelection<T> {
+  return { event: of.event, where: registry.where(of), read };
+}
+
+/** A stream of the model that remembers at least so many occurrences, entered in what is read. */
+export function addStream({ registry, reads, source }: ConditionContext, of: EventSelector, capacity: number): Stream {
+  const stream = registry.stream(of, source);
+  stream.capacity = Math.max(stream.capacity, capacity);
+  reads.streams.add(stream);
+  return stream;
+}
+
+/** A key for what is computed of a property. */
+export function keyOf(kind: string, { event, where }: EventSelector, property: string): Json {
+  return [kind, event, where ?? null, property];
+}
+
+/**
+ * An aggregate of the model, entered in what is read, and how to get at a customer's.
+ *
+ * @param of what is computed, of what: what asks the same has the same
+ */
+export function addAggregate<Kind extends Aggregate["kind"], Working extends WorkingAggregate>(
+  { registry, reads, source }: ConditionContext,
+  kind: Kind,
+  of: Json,
+  scope: CompiledScope,
+  events: readonly string[],
+  open: (memory: Extract<AggregateMemory, { kind: Kind }> | undefined, aggregate: Aggregate) => Working,
+): { scoped: ScopedAggregate; of: (customer: OpenCustomer) => Working } {
+  const scoped = registry.aggregate(kind, of, scope, events, open as Parameters<typeof registry.aggregate>[4], source);
+  const { aggregate } = scoped;
+  reads.aggregates.add(aggregate);
+  return { scoped, of: (customer) => customer.aggregates[aggregate.index] as Working };
+}
+
+/** What is made of a number, such as whether it reaches a limit, or a score. */
+export interface Reading<V = unknown> {
+  of: (value: number | undefined) => V;
+  /** Between two neighbouring limits, and outside them all, `of` is constant or strictly monotone. */
+  limits: readonly number[];
+  /** Whether `of` can become another one, where it is now this, as long as the number does not rise, or does not fall. */
+  steadyAs?: (value: V) => "not rising" | "not falling";
+}
+
+/** How many of something must be told apart so that a reading knows enough. */
+export function capacityFor({ limits }: { limits: readonly number[] }): number {
+  return Math.max(0, ...limits.map((limit) => Math.floor(limit) + 1));
+}
+
+export interface CompiledMeasure {
+  /** The number at the customer's clock; undefined where it is absent. Beyond the limits of all readings it may stop growing. */
+  value: (customer: OpenCustomer) => number | undefined;
+  /** Whether the value stopped growing, and there may be more. */
+  isBounded?: (customer: OpenCustomer) => boolean;
+  nextChange?: NextChange | undefined;
+}
+
+/** A measure as an explanation shows it: `3`, or `3 or more`. */
+export function shownMeasure({ value, isBounded }: CompiledMeasure, customer: OpenCustomer): Json {
+  const number = value(customer);
+  if (number === undefined) return null;
+  return isBounded?.(customer) ? `${number} or more` : number;
 }

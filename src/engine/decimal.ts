@@ -77,18 +77,12 @@ export class DecimalSum {
 
   /** Drops zeros at the end, so that the sum does not show what was once in it. */
   #shorten(): void {
-    if (this.#big !== null) {
-      while (this.#scale > 0 && this.#big % 10n === 0n) {
-        this.#big /= 10n;
-        this.#scale--;
-      }
-      this.#preferNumber();
-    } else {
-      while (this.#scale > 0 && this.#units % 10 === 0) {
-        this.#units /= 10;
-        this.#scale--;
-      }
+    while (this.#scale > 0 && (this.#big === null ? this.#units % 10 === 0 : this.#big % 10n === 0n)) {
+      if (this.#big === null) this.#units /= 10;
+      else this.#big /= 10n;
+      this.#scale--;
     }
+    if (this.#big !== null) this.#preferNumber();
   }
 
   #preferNumber(): void {

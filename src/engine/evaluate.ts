@@ -1,9 +1,7 @@
-import type { Model } from "./evaluation-context.js";
 import { evaluateAt, evaluateTimer, evaluateTrack, invalidate } from "./evaluation.js";
 import { jsonEquals, setMember } from "./json.js";
 import { isAhead, isLateTrack } from "./timers.js";
-import { requireMemoryOf } from "./state/memory.js";
-import { type Budget, OpenCustomer, UNBOUNDED } from "./state/open-customer.js";
+import { type Budget, type Model, OpenCustomer, requireMemoryOf, UNBOUNDED } from "./open-customer.js";
 import type {
   CustomerState,
   Effect,
@@ -18,7 +16,6 @@ export interface EvaluateOptions {
   now: number;
   /** `fire` evaluates after the operations what is due up to `now`; `hold` leaves it due. See `timersMayFire`. */
   timers: "fire" | "hold";
-  /** The customer's evaluated events, as far as they are at hand. */
   history?: HistorySource;
   /** Unbounded unless given. */
   budget?: Budget;
@@ -80,15 +77,13 @@ export function evaluate(
 
 /** Evaluates an operation and what is due before it; false where the budget is spent before the operation's turn. */
 function take(customer: OpenCustomer, operation: Operation, aheadFrom: number): boolean {
-  return operation.kind === "identify"
-    ? takeIdentify(customer, operation, aheadFrom)
-    : takeTrack(customer, operation, aheadFrom);
-}
-
-function takeTrack(customer: OpenCustomer, operation: TrackOperation, aheadFrom: number): boolean {
+  if (operation.kind === "identify") return takeIdentify(customer, operation, aheadFrom);
   if (isAhead(operation)) {
     noteTrack(customer, operation);
-    wait(customer, operation);
+    const { waiting } = customer;
+    let at = waiting.length;
+    while (at > 0 && waiting[at - 1]!.occurredAt > operation.occurredAt) at--;
+    waiting.splice(at, 0, operation);
     return true;
   }
   const instant = Math.max(customer.clock, operation.occurredAt);
@@ -111,7 +106,13 @@ function takeIdentify(customer: OpenCustomer, operation: IdentifyOperation, ahea
   if (!mergeTraits(customer, operation)) return true;
   customer.traitsChangedAt = acceptedAt;
   invalidate(customer);
-  addPendingIdentify(customer.traitsDueAt, Math.max(acceptedAt, customer.clock));
+  // Several identifies of one instant are one.
+  const { traitsDueAt } = customer;
+  const instant = Math.max(acceptedAt, customer.clock);
+  if (traitsDueAt.includes(instant)) return true;
+  if (traitsDueAt.length === PENDING_IDENTIFIES_MAX) traitsDueAt.pop();
+  traitsDueAt.push(instant);
+  traitsDueAt.sort((a, b) => a - b);
   return true;
 }
 
@@ -128,25 +129,11 @@ function mergeTraits(customer: OpenCustomer, { traits }: IdentifyOperation): boo
   return changed;
 }
 
-/** Adds an instant to the ascending list; several identifies of one instant are one. */
-function addPendingIdentify(dueAt: number[], instant: number): void {
-  if (dueAt.includes(instant)) return;
-  if (dueAt.length === PENDING_IDENTIFIES_MAX) dueAt.pop();
-  dueAt.push(instant);
-  dueAt.sort((a, b) => a - b);
-}
-
 /** Remembers the last track operation in order of acceptance. Deferred ones come again, and are not later for that. */
 function noteTrack(customer: OpenCustomer, { occurredAt, acceptedAt, seq }: TrackOperation): void {
   if (customer.lastTrack === null || seq > customer.lastTrack.seq) {
     customer.lastTrack = { occurredAt, acceptedAt, seq };
   }
-}
-
-function wait({ waiting }: OpenCustomer, operation: TrackOperation): void {
-  let at = waiting.length;
-  while (at > 0 && waiting[at - 1]!.occurredAt > operation.occurredAt) at--;
-  waiting.splice(at, 0, operation);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { refreshDue } from "./parts/health.js";
-import type { OpenCustomer } from "./state/open-customer.js";
+import type { OpenCustomer } from "./open-customer.js";
 import type { TrackedEvent } from "./state/types.js";
 
 /**

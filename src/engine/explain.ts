@@ -1,13 +1,11 @@
 import { HEALTH_ITEM, journeyItem, LIFECYCLE_ITEM, segmentItem, signalItem } from "./compile-context.js";
-import type { Model } from "./evaluation-context.js";
-import { requireMemoryOf } from "./state/memory.js";
-import { OpenCustomer } from "./state/open-customer.js";
+import { type Model, OpenCustomer, requireMemoryOf } from "./open-customer.js";
 import type { CustomerState, HistorySource, Json } from "./state/types.js";
 
 /** A part of a model with the conditions that are consulted in the present state. */
 export type Explained = { [key: string]: Json };
 
-/** Why a customer stands where it does: every part of the model with the conditions that are consulted in the present state. */
+/** Why a customer stands where it does. */
 export interface CustomerExplanation {
   lifecycle: Explained | null;
   journeys: Explained[];
@@ -17,7 +15,6 @@ export interface CustomerExplanation {
 }
 
 export interface ExplainOptions {
-  /** The customer's evaluated events, as far as they are at hand. */
   history?: HistorySource;
   /** Whether to find out when conditions flip by time alone, which may take all events of a window; `flipsAt` is null otherwise. */
   flips?: boolean;

@@ -12,15 +12,8 @@ export function emissionId(number: number): string {
 
 /** What names a cause: the event's id or the job's; null for time and for an identify, which has no id. */
 export function causeId(cause: Cause): string | null {
-  switch (cause.kind) {
-    case "event":
-      return cause.eventId;
-    case "job":
-      return cause.jobId;
-    case "identify":
-    case "timer":
-      return null;
-  }
+  if (cause.kind === "event") return cause.eventId;
+  return cause.kind === "job" ? cause.jobId : null;
 }
 
 /** What the runtime keeps as a small integer: larger numbers are written in hexadecimal many times slower, and ids are made by the million. */

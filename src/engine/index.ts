@@ -2,34 +2,16 @@
  * The engine: a pure function from a compiled model, a customer's state and operations to a new state and effects. No
  * clock, no I/O; callers hand in time and data.
  */
-export type { Model } from "./evaluation-context.js";
-export type { Budget } from "./state/open-customer.js";
+export { type Budget, hasMemoryOf, type Model } from "./open-customer.js";
 export { corrections, untoldExpirations, type JourneySpan } from "./state/corrections.js";
 export { MemoryRebuild, newCustomer, rebuildMemory } from "./state/customer.js";
 export { journeyProgress, stateDocument, type JourneyProgress, type StateDocument } from "./state/document.js";
 export { evaluate, type Evaluated, type EvaluateOptions } from "./evaluate.js";
 export { explain, explainHealth, type CustomerExplanation, type Explained, type ExplainOptions } from "./explain.js";
-export { HistoryNeeded } from "./state/history.js";
-export { hasMemoryOf } from "./state/memory.js";
 export { causeId, emissionId, eventId } from "./ids.js";
 export { compileModel } from "./model/model.js";
-export { firstLater, isLater } from "./state/history.js";
+export { firstLater, HistoryNeeded, isLater } from "./state/history.js";
 export { replay, replayPart, type Replayed, type ReplayInput, type ReplayPart } from "./replay.js";
 export { heldUntil, timersMayFire } from "./timers.js";
 export { stateBudget, type RememberedPart, type StateBudget } from "./model/state-budget.js";
-export type {
-  Cause,
-  CustomerState,
-  Effect,
-  HealthScore,
-  HistoryEvent,
-  HistoryPage,
-  HistoryRequest,
-  HistorySource,
-  IdentifyOperation,
-  JourneyRun,
-  Json,
-  Operation,
-  TrackedEvent,
-  TrackOperation,
-} from "./state/types.js";
+export type * from "./state/types.js";

@@ -1,8 +1,7 @@
 import { evaluateDue, nextDue } from "./evaluate.js";
-import type { Model } from "./evaluation-context.js";
 import { evaluateAt, evaluateTrack, invalidate } from "./evaluation.js";
 import { newCustomer } from "./state/customer.js";
-import { type Budget, OpenCustomer, UNBOUNDED } from "./state/open-customer.js";
+import { type Budget, type Model, OpenCustomer, UNBOUNDED } from "./open-customer.js";
 import type { CustomerState, Effect, HistorySource, Json, TrackedEvent } from "./state/types.js";
 
 /** What a replay takes over of the customer as live evaluation left it. */

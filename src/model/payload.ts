@@ -5,7 +5,6 @@
 import { isIsoDate } from "./snapshot/duration.js";
 import type { Field, ScalarType, Snapshot } from "./snapshot/types.js";
 
-/** The longest name that is shown, in characters. */
 const NAME_LENGTH_MAX = 256;
 
 /** The beginning of a text, in characters rather than UTF-16 units. */
@@ -86,33 +85,29 @@ export function eventDiagnostics(snapshot: Snapshot, event: string, properties: 
       },
     ];
   }
-  const fields = snapshot.events[event]!.properties;
-  const owner = `The event "${event}"`;
+  const { properties: fields } = snapshot.events[event]!;
   return diagnostics({
-    noun: "PROPERTY",
+    noun: "property",
+    root: "properties",
     fields,
     payload: properties,
-    root: "properties",
-    owner,
-    declares: `${owner} has`,
+    owner: `The event "${event}"`,
   });
 }
 
 /** Everything that is wrong with the traits of an identify; null removes a trait and is always taken. */
 export function traitDiagnostics(snapshot: Snapshot, traits: JsonObject): PayloadDiagnostic[] {
-  const declares = "The active configuration declares";
-  return diagnostics({ noun: "TRAIT", fields: snapshot.traits, payload: traits, root: "traits", owner: "", declares });
+  return diagnostics({ noun: "trait", root: "traits", fields: snapshot.traits, payload: traits, owner: null });
 }
 
 interface Check {
-  noun: "PROPERTY" | "TRAIT";
+  noun: "property" | "trait";
+  /** The member of the operation that holds the payload. */
+  root: "properties" | "traits";
   fields: Readonly<Record<string, Field>>;
   payload: JsonObject;
-  /** The member of the operation that holds the payload. */
-  root: string;
-  /** The beginnings of sentences: of "… requires the property", and of "… no property". */
-  owner: string;
-  declares: string;
+  /** What has the fields, where it is not the configuration. */
+  owner: string | null;
 }
 
 function diagnostics(check: Check): PayloadDiagnostic[] {
@@ -126,45 +121,50 @@ function diagnostics(check: Check): PayloadDiagnostic[] {
 }
 
 function ofField(check: Check, key: string, field: Field): PayloadDiagnostic[] {
-  const { noun, payload, root } = check;
-  if (!Object.hasOwn(payload, key)) return noun === "PROPERTY" && !field.optional ? [ofMissing(check, key)] : [];
-  const value = payload[key];
-  if (noun === "TRAIT" && value === null) return [];
+  const { noun, root, payload, owner } = check;
   const path = memberPath(root, key);
+  if (!Object.hasOwn(payload, key)) {
+    if (noun === "trait" || field.optional) return [];
+    return [
+      {
+        code: "MISSING_REQUIRED_PROPERTY",
+        message: `${owner} requires the property "${shorten(key)}".`,
+        path,
+        reason: "It is not there.",
+        fix: "Send the property, or declare it optional in the model and deploy it.",
+      },
+    ];
+  }
+  const value = payload[key];
+  if (noun === "trait" && value === null) return [];
+  const of = `of the ${noun} "${shorten(key)}"`;
   if (field.type !== "array" || !Array.isArray(value)) {
-    return ofValue(check, key, { part: "The value", path, value, isItem: false }, field);
+    return ofValue(check, { subject: `The value ${of}`, path, value, isItem: false }, field);
   }
   return value.flatMap((item: unknown, index) =>
-    ofValue(check, key, { part: `Item ${index}`, path: `${path}[${index}]`, value: item, isItem: true }, field.items),
+    ofValue(
+      check,
+      { subject: `Item ${index} ${of}`, path: `${path}[${index}]`, value: item, isItem: true },
+      field.items,
+    ),
   );
 }
 
-function ofMissing({ owner, root }: Check, key: string): PayloadDiagnostic {
+function ofUnknown({ noun, root, payload, owner }: Check, key: string): PayloadDiagnostic {
   return {
-    code: "MISSING_REQUIRED_PROPERTY",
-    message: `${owner} requires the property "${shorten(key)}".`,
-    path: memberPath(root, key),
-    reason: "It is not there.",
-    fix: "Send the property, or declare it optional in the model and deploy it.",
-  };
-}
-
-function ofUnknown({ noun, payload, root, declares }: Check, key: string): PayloadDiagnostic {
-  const word = noun.toLowerCase();
-  return {
-    code: `UNKNOWN_${noun}`,
-    message: `${declares} no ${word} "${shorten(key)}".`,
+    code: noun === "trait" ? "UNKNOWN_TRAIT" : "UNKNOWN_PROPERTY",
+    message: `${owner === null ? "The active configuration declares" : `${owner} has`} no ${noun} "${shorten(key)}".`,
     path: memberPath(root, key),
     ...shown(payload[key]),
     reason: "The active schema is strict and does not declare it.",
-    fix: `Declare the ${word} in the model and deploy it, or do not send it.`,
+    fix: `Declare the ${noun} in the model and deploy it, or do not send it.`,
   };
 }
 
 /** Something that has a type to be checked against: the value of a field, or an item of an array. */
 interface Checked {
   /** The beginning of a sentence about it. */
-  part: string;
+  subject: string;
   path: string;
   value: unknown;
   isItem: boolean;
@@ -172,53 +172,32 @@ interface Checked {
 
 /** What is wrong with one value: that no type can hold it, its type, or that it is none of those declared. */
 function ofValue(
-  { noun }: Check,
-  key: string,
-  { part, path, value, isItem }: Checked,
+  { noun, root }: Check,
+  { subject, path, value, isItem }: Checked,
   field: { type: Field["type"]; enum?: string[]; optional?: true },
 ): PayloadDiagnostic[] {
-  const subject = `${part} of the ${noun.toLowerCase()} "${shorten(key)}"`;
+  const diagnostic = (code: PayloadDiagnostic["code"], message: string, reason: string, fix: string) => [
+    { code, message: `${subject} ${message}.`, path, ...shown(value), reason, fix },
+  ];
+  const NOUN = noun === "trait" ? "TRAIT" : "PROPERTY";
   const actual = jsonType(value);
   if (actual === "object" || (isItem && actual === "array")) {
-    const nouns = noun === "TRAIT" ? "traits" : "properties";
-    return [
-      {
-        code: "INVALID_STRUCTURE",
-        message: `${subject} is ${WORDS[actual]}, which no ${isItem ? "item may be" : "declared type is"}.`,
-        path,
-        ...shown(value),
-        reason: reasonOf(value, field.type),
-        fix: isItem ? "Send a flat array." : `Send its members as ${nouns} of their own, each declared.`,
-      },
-    ];
+    const message = `is ${WORDS[actual]}, which no ${isItem ? "item may be" : "declared type is"}`;
+    const fix = isItem ? "Send a flat array." : `Send its members as ${root} of their own, each declared.`;
+    return diagnostic("INVALID_STRUCTURE", message, reasonOf(value, field.type), fix);
   }
   if (!conforms(value, field.type)) {
     const type = WORDS[field.type];
-    return [
-      {
-        code: `INVALID_${noun}_TYPE`,
-        message: `${subject} must be ${type}.`,
-        path,
-        ...shown(value),
-        reason: reasonOf(value, field.type),
-        fix:
-          value === null && !isItem
-            ? `Send ${type}, or leave the property out${field.optional === true ? "" : " once it is optional in the model"}.`
-            : `Send ${type}, or change the type in the model and deploy it.`,
-      },
-    ];
+    const once = field.optional === true ? "" : " once it is optional in the model";
+    const isNull = value === null && !isItem;
+    const other = isNull ? `leave the property out${once}` : "change the type in the model and deploy it";
+    const fix = `Send ${type}, or ${other}.`;
+    return diagnostic(`INVALID_${NOUN}_TYPE`, `must be ${type}`, reasonOf(value, field.type), fix);
   }
   if (!field.enum || field.enum.includes(value as string)) return [];
-  return [
-    {
-      code: `INVALID_${noun}_ENUM`,
-      message: `${subject} must be one of the declared ones.`,
-      path,
-      ...shown(value),
-      reason: `Declared are ${choicesInWords(field.enum)}.`,
-      fix: "Send one of them, or add the value in the model and deploy it.",
-    },
-  ];
+  const reason = `Declared are ${choicesInWords(field.enum)}.`;
+  const fix = "Send one of them, or add the value in the model and deploy it.";
+  return diagnostic(`INVALID_${NOUN}_ENUM`, "must be one of the declared ones", reason, fix);
 }
 
 function conforms(value: unknown, type: Field["type"]): boolean {

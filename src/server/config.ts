@@ -1,5 +1,5 @@
 import { isIPv6 } from "node:net";
-import { nearest } from "../model/snapshot/nearest.js";
+import { nearest } from "../model/snapshot/problem.js";
 
 /** What a process of `svc-server start` does. */
 export const ROLES = ["all", "http", "worker"] as const;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { evaluateAt } from "../../src/engine/evaluation.js";
 import type { Effect } from "../../src/engine/index.js";
-import { OpenCustomer } from "../../src/engine/state/open-customer.js";
+import { OpenCustomer } from "../../src/engine/open-customer.js";
 import { FINAL_INSTANT, operations, snapshot } from "./support/arbitrary.js";
 import { compile } from "./support/builders.js";
 import { CLASSES, expectEqual, checkUntilMet } from "./support/equal.js";

@@ -1,6 +1,5 @@
 import type ts from "typescript";
-import { nearest } from "../../model/snapshot/nearest.js";
-import { quote } from "../../model/snapshot/problem.js";
+import { nearest, quote } from "../../model/snapshot/problem.js";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostic.js";
 import { fixFor } from "../diagnostics/fixes.js";
 import { EXPECTED_VALUES } from "../diagnostics/shape-fixes.js";

@@ -1,9 +1,7 @@
-import type { CompiledScope } from "../compile-context.js";
-import type { EvaluationContext, WorkingAggregate } from "../evaluation-context.js";
-import { type OccurrenceSelection, select } from "../selection.js";
-import { isLater } from "../state/history.js";
+import type { OpenCustomer, WorkingAggregate } from "../open-customer.js";
 import type { DistinctMemory, DistinctValue, HistoryEvent } from "../state/types.js";
-import { firstInScope } from "./scope.js";
+import { Occurrences } from "./occurrences.js";
+import { type CompiledScope, firstInScope, type OccurrenceSelection, select } from "./scope.js";
 
 /**
  * Of occurrences that leave one after the other, earliest first: the instant of those with which a reading of how many are left
@@ -68,50 +66,40 @@ export interface DistinctReader extends CompiledScope {
  * all scopes share one memory.
  */
 export class DistinctAggregate implements WorkingAggregate {
-  #memory: DistinctMemory;
-  #owned = false;
+  readonly #values: Occurrences<DistinctValue>;
+  #changed = false;
 
   constructor(
     private readonly selection: OccurrenceSelection<DistinctValue>,
     private readonly aggregate: { readonly capacity: number },
-    origin: DistinctMemory | null,
+    private readonly origin: DistinctMemory | undefined,
   ) {
-    this.#memory = origin ?? { kind: "distinct", value: [], occurredAt: [], seq: [] };
+    this.#values = new Occurrences(origin);
   }
 
-  /** A clone is for looking at another instant, and that changes nothing here. */
-  clone(): this {
-    return this;
-  }
-
-  record(_customer: EvaluationContext, event: HistoryEvent): boolean {
+  record(_customer: OpenCustomer, event: HistoryEvent): boolean {
     const value = select(this.selection, event);
     if (value === undefined) return false;
     const { occurredAt, seq } = event;
-    const { length } = this.#memory.value;
-    const present = this.#memory.value.lastIndexOf(value);
-    if (present >= 0) {
-      if (!isLater(occurredAt, seq, this.#order(present))) return false;
-      this.#own();
-      if (present === length - 1) {
-        this.#memory.occurredAt[present] = occurredAt;
-        this.#memory.seq[present] = seq;
-        return true;
-      }
-      this.#splice(present, 1);
+    const { capacity } = this.aggregate;
+    const values = this.#values;
+    const present = values.lists.value.lastIndexOf(value);
+    const at = values.find(occurredAt, seq);
+    if (at <= present || (present < 0 && at === 0 && values.length >= capacity)) return false;
+    this.#changed = true;
+    if (present >= 0 && at === present + 1) {
+      values.renew(present, occurredAt, seq);
+      return true;
     }
-    let at = this.#memory.value.length;
-    while (at > 0 && !isLater(occurredAt, seq, this.#order(at - 1))) at--;
-    if (at === 0 && this.#memory.value.length >= this.aggregate.capacity) return false;
-    this.#own();
-    this.#splice(at, 0, { value, occurredAt, seq });
-    if (this.#memory.value.length > this.aggregate.capacity) this.#splice(0, 1);
+    if (present >= 0) values.remove(present, 1);
+    values.insert(present >= 0 ? at - 1 : at, occurredAt, seq, value);
+    if (values.length > capacity) values.remove(0, 1);
     return true;
   }
 
   /** How many values count at the customer's clock, as far as the reader tells them apart. */
-  read(customer: EvaluationContext, reader: DistinctReader): number {
-    return this.#memory.value.length - this.#firstOf(customer, reader);
+  read(customer: OpenCustomer, reader: DistinctReader): number {
+    return this.#values.length - this.#firstOf(customer, reader);
   }
 
   /**
@@ -120,42 +108,24 @@ export class DistinctAggregate implements WorkingAggregate {
    * @param limits those of the reading
    */
   nextChange(
-    customer: EvaluationContext,
+    customer: OpenCustomer,
     reader: DistinctReader,
     reading: (count: number) => unknown,
     limits: readonly number[],
   ): number {
-    if (reader.within === Infinity) return Infinity;
-    const { occurredAt } = this.#memory;
+    const { occurredAt } = this.#values.lists;
     return nextFall(occurredAt, this.#firstOf(customer, reader), reading, limits) + reader.within;
   }
 
   save(): DistinctMemory {
-    return this.#memory;
+    if (!this.#changed && this.origin !== undefined) return this.origin;
+    const { value, occurredAt, seq } = this.#values.lists;
+    return { kind: "distinct", value, occurredAt, seq };
   }
 
   /** What another reader tells apart makes no difference to this one. */
-  #firstOf(customer: EvaluationContext, reader: DistinctReader): number {
-    const { occurredAt, seq } = this.#memory;
-    const earliest = Math.max(0, occurredAt.length - reader.capacity);
-    return firstInScope(customer, reader, occurredAt, seq, earliest);
-  }
-
-  #order(index: number): { occurredAt: number; seq: number } {
-    return { occurredAt: this.#memory.occurredAt[index]!, seq: this.#memory.seq[index]! };
-  }
-
-  #own(): void {
-    if (this.#owned) return;
-    const { value, occurredAt, seq } = this.#memory;
-    this.#memory = { kind: "distinct", value: value.slice(), occurredAt: occurredAt.slice(), seq: seq.slice() };
-    this.#owned = true;
-  }
-
-  #splice(at: number, remove: number, add?: { value: DistinctValue; occurredAt: number; seq: number }): void {
-    const { value, occurredAt, seq } = this.#memory;
-    value.splice(at, remove, ...(add === undefined ? [] : [add.value]));
-    occurredAt.splice(at, remove, ...(add === undefined ? [] : [add.occurredAt]));
-    seq.splice(at, remove, ...(add === undefined ? [] : [add.seq]));
+  #firstOf(customer: OpenCustomer, reader: DistinctReader): number {
+    const { lists, length } = this.#values;
+    return firstInScope(customer, reader, lists, Math.max(0, length - reader.capacity));
   }
 }

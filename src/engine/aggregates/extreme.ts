@@ -1,10 +1,8 @@
-import type { EvaluationContext, WorkingAggregate } from "../evaluation-context.js";
-import { type ScopedSelection, select } from "../selection.js";
-import { eachOfHistory, isLater, justBefore } from "../state/history.js";
+import type { OpenCustomer, WorkingAggregate } from "../open-customer.js";
+import { eachOfHistory, firstWhere, isLater, justBefore } from "../state/history.js";
 import type { ExtremeMemory, HistoryEvent, Order } from "../state/types.js";
-import { Occurrences } from "./occurrences.js";
-import { AggregateScope } from "./scope.js";
-import { REMEMBERED_OF_WINDOW } from "./sum.js";
+import { Occurrences, REMEMBERED_OF_WINDOW } from "./occurrences.js";
+import { AggregateScope, type ScopedSelection, select } from "./scope.js";
 
 /**
  * The greatest value of a number property. Only occurrences that no later one reaches can ever be the greatest, since what is
@@ -13,48 +11,45 @@ import { REMEMBERED_OF_WINDOW } from "./sum.js";
  * For the least value, the selection reads numbers with their sign changed.
  */
 export class ExtremeAggregate implements WorkingAggregate {
-  readonly #candidates: Occurrences;
-  readonly #scope: AggregateScope<number>;
-  #othersFrom: ExtremeMemory["othersFrom"];
-  #changed = false;
+  private readonly candidates: Occurrences;
+  private readonly scope: AggregateScope<number>;
+  /** The first of those that are not at hand, with the greatest value of all such. */
+  private othersFrom: ExtremeMemory["othersFrom"];
+  private changed = false;
 
   constructor(
     private readonly selection: ScopedSelection<number>,
-    private readonly origin: ExtremeMemory | null,
-    candidates = new Occurrences(origin?.oldest),
-    scope = new AggregateScope<number>(selection, origin?.scope ?? null),
+    private readonly origin: ExtremeMemory | undefined,
   ) {
-    this.#candidates = candidates;
-    this.#scope = scope;
-    this.#othersFrom = origin?.othersFrom ?? null;
+    this.candidates = new Occurrences(origin?.oldest);
+    this.scope = new AggregateScope(selection, origin?.scope);
+    this.othersFrom = origin?.othersFrom ?? null;
   }
 
   clone(): ExtremeAggregate {
-    const copy = new ExtremeAggregate(this.selection, this.origin, this.#candidates.clone(), this.#scope.clone());
-    copy.#othersFrom = this.#othersFrom;
-    copy.#changed = this.#changed;
-    return copy;
+    const own: object = { candidates: this.candidates.clone(), scope: this.scope.clone() };
+    return Object.assign(new ExtremeAggregate(this.selection, this.origin), this, own);
   }
 
-  record(customer: EvaluationContext, event: HistoryEvent): boolean {
+  record(customer: OpenCustomer, event: HistoryEvent): boolean {
     const value = select(this.selection, event);
     if (value === undefined) return false;
-    this.#changed = true;
-    this.#followBoundary(customer);
-    const isLatest = this.#scope.note(event, value);
-    if (!this.#scope.includes(customer, event)) return false;
+    this.changed = true;
+    this.followBoundary(customer);
+    const isLatest = this.scope.note(event, value);
+    if (!this.scope.includes(customer, event)) return false;
     // What is not remembered is earlier and no greater: it can never be the greatest again.
-    if (isLatest && this.#othersFrom !== null && value >= this.#othersFrom.value) this.#forgetOthers();
-    this.#add(event, value);
+    if (isLatest && this.othersFrom !== null && value >= this.othersFrom.value) this.forgetOthers();
+    this.add(event, value);
     return true;
   }
 
   /** The greatest value at the customer's clock; undefined without one. */
-  read(customer: EvaluationContext): number | undefined {
-    this.#followBoundary(customer);
-    this.#leave(customer);
-    this.#readOthers(customer, 0);
-    return this.#candidates.length === 0 ? undefined : this.#candidates.value(0);
+  read(customer: OpenCustomer): number | undefined {
+    this.followBoundary(customer);
+    this.leave(customer);
+    this.readOthers(customer, 0);
+    return this.candidates.length === 0 ? undefined : this.candidates.value(0);
   }
 
   /**
@@ -63,89 +58,70 @@ export class ExtremeAggregate implements WorkingAggregate {
    * @param limits between two neighbouring ones of which, and outside them all, the reading is constant or strictly monotone
    */
   nextChange(
-    customer: EvaluationContext,
+    customer: OpenCustomer,
     reading: (greatest: number | undefined) => unknown,
     limits: readonly number[],
   ): number {
     const { within } = this.selection;
-    if (within === Infinity) return Infinity;
+    const { candidates } = this;
     const present = reading(this.read(customer));
-    const candidates = this.#candidates;
     for (;;) {
-      const known = this.#complete();
-      const next = this.#placesOfChange(limits, known).find((place) => reading(candidates.value(place)) !== present);
+      const known = candidates.before(this.othersFrom);
+      const next = this.placesOfChange(limits, known).find((place) => reading(candidates.value(place)) !== present);
       if (next !== undefined) return candidates.occurredAt(next - 1) + within;
-      if (this.#othersFrom === null) break;
-      this.#readOthers(customer, known);
+      if (this.othersFrom === null) break;
+      this.readOthers(customer, known);
     }
     const { length } = candidates;
     return length === 0 || reading(undefined) === present ? Infinity : candidates.occurredAt(length - 1) + within;
   }
 
-  save(customer: EvaluationContext): ExtremeMemory {
-    this.#followBoundary(customer);
-    this.#leave(customer);
-    if (!this.#changed && this.origin !== null) return this.origin;
-    const kept = Math.min(this.#complete(), REMEMBERED_OF_WINDOW);
-    return {
-      kind: "extreme",
-      oldest: this.#candidates.toMemory(kept),
-      othersFrom: this.#othersAfter(kept),
-      scope: this.#scope.toMemory(),
-    };
+  save(customer: OpenCustomer): ExtremeMemory {
+    this.followBoundary(customer);
+    this.leave(customer);
+    if (!this.changed && this.origin !== undefined) return this.origin;
+    const { candidates, othersFrom: from } = this;
+    const complete = candidates.before(from);
+    const kept = Math.min(complete, REMEMBERED_OF_WINDOW);
+    let othersFrom = from;
+    if (kept < complete) othersFrom = { ...candidates.order(kept), value: candidates.value(kept) };
+    else if (from !== null && complete < candidates.length)
+      othersFrom = { ...from, value: Math.max(from.value, candidates.value(complete)) };
+    return { kind: "extreme", oldest: candidates.toMemory(kept), othersFrom, scope: this.scope.toMemory() };
   }
 
-  /** The first candidate that is not remembered, with the greatest value of all such. */
-  #othersAfter(kept: number): ExtremeMemory["othersFrom"] {
-    const candidates = this.#candidates;
-    const complete = this.#complete();
-    if (kept < complete) return { ...candidates.order(kept), value: candidates.value(kept) };
-    const from = this.#othersFrom;
-    if (from === null || complete === candidates.length) return from;
-    return { ...from, value: Math.max(from.value, candidates.value(complete)) };
+  private followBoundary(customer: OpenCustomer): void {
+    const boundary = this.scope.moved(customer);
+    if (boundary === null) return;
+    this.candidates.clear();
+    this.forgetOthers();
+    this.scope.addSince(customer, boundary, (order, value) => this.add(order, value));
   }
 
-  #followBoundary(customer: EvaluationContext): void {
-    this.#scope.follow(
-      customer,
-      () => {
-        this.#candidates.clear();
-        this.#forgetOthers();
-      },
-      (order, value) => this.#add(order, value),
-    );
-  }
-
-  #forgetOthers(): void {
-    this.#othersFrom = null;
-    this.#changed = true;
+  private forgetOthers(): void {
+    this.othersFrom = null;
+    this.changed = true;
   }
 
   /** Takes away what has left the window. */
-  #leave(customer: EvaluationContext): void {
+  private leave(customer: OpenCustomer): void {
     const start = customer.clock - this.selection.within;
-    if (this.#othersFrom !== null && this.#scope.hasLeft(customer)) this.#forgetOthers();
-    while (this.#candidates.length > 0 && this.#candidates.occurredAt(0) <= start) {
-      this.#candidates.removeFirst();
-      this.#changed = true;
+    if (this.othersFrom !== null && this.scope.hasLeft(customer)) this.forgetOthers();
+    while (this.candidates.length > 0 && this.candidates.occurredAt(0) <= start) {
+      this.candidates.removeFirst();
+      this.changed = true;
     }
   }
 
-  /** How many candidates from the first on are followed by what is known, too. */
-  #complete(): number {
-    const from = this.#othersFrom;
-    return from === null ? this.#candidates.length : this.#candidates.find(from.occurredAt, from.seq);
-  }
-
   /** Makes sure that the candidate of a place is the right one: reads the others, if one of them may stand there. */
-  #readOthers(customer: EvaluationContext, index: number): void {
-    const from = this.#othersFrom;
-    if (from === null || index < this.#complete()) return;
+  private readOthers(customer: OpenCustomer, index: number): void {
+    const from = this.othersFrom;
+    if (from === null || index < this.candidates.before(from)) return;
     const start = customer.clock - this.selection.within;
-    this.#forgetOthers();
+    this.forgetOthers();
     eachOfHistory(customer, { event: this.selection.event, after: justBefore(from), until: null }, (event) => {
       const value = select(this.selection, event);
-      if (value !== undefined && event.occurredAt > start) this.#add(event, value);
+      if (value !== undefined && event.occurredAt > start) this.add(event, value);
       return true;
     });
   }
@@ -154,10 +130,13 @@ export class ExtremeAggregate implements WorkingAggregate {
    * The first so many candidates that may be the greatest with another reading when those before have left: the next one, and
    * those with which the values, which fall, reach or pass a limit. What occurred together leaves together.
    */
-  #placesOfChange(limits: readonly number[], known: number): number[] {
-    const candidates = this.#candidates;
-    const places = [1, ...limits.flatMap((limit) => [this.#firstUpTo(limit, known), this.#firstBelow(limit, known)])];
-    return places
+  private placesOfChange(limits: readonly number[], known: number): number[] {
+    const { candidates } = this;
+    const atLimits = limits.flatMap((limit) => [
+      firstWhere(known, (place) => candidates.value(place) <= limit),
+      firstWhere(known, (place) => candidates.value(place) < limit),
+    ]);
+    return [1, ...atLimits]
       .filter((place) => place > 0 && place < known)
       .map((place) => {
         const isAlone = candidates.occurredAt(place - 1) !== candidates.occurredAt(place);
@@ -167,22 +146,13 @@ export class ExtremeAggregate implements WorkingAggregate {
       .sort((a, b) => a - b);
   }
 
-  #firstUpTo(limit: number, known: number): number {
-    return firstWhere(known, (place) => this.#candidates.value(place) <= limit);
-  }
-
-  #firstBelow(limit: number, known: number): number {
-    return firstWhere(known, (place) => this.#candidates.value(place) < limit);
-  }
-
-  #add({ occurredAt, seq }: Order, value: number): void {
-    const candidates = this.#candidates;
+  private add({ occurredAt, seq }: Order, value: number): void {
+    const { candidates, othersFrom: from } = this;
     if (this.selection.within === Infinity) {
       // Nothing leaves, so the greatest is all there is to know.
       if (candidates.length > 0 && candidates.value(0) >= value) return;
       candidates.clear();
     }
-    const from = this.#othersFrom;
     if (from !== null && value <= from.value && isLater(from.occurredAt, from.seq, { occurredAt, seq })) return;
     const at = candidates.find(occurredAt, seq);
     if (at < candidates.length && candidates.value(at) >= value) return;
@@ -191,16 +161,4 @@ export class ExtremeAggregate implements WorkingAggregate {
     candidates.remove(first, at - first);
     candidates.insert(first, occurredAt, seq, value);
   }
-}
-
-/** The first of so many places at which something holds that holds at all later ones; their number where it never does. */
-function firstWhere(places: number, holds: (place: number) => boolean): number {
-  let low = 0;
-  let high = places;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (holds(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

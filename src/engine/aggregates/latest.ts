@@ -1,86 +1,67 @@
-import type { CompiledScope } from "../compile-context.js";
-import type { EvaluationContext, WorkingAggregate } from "../evaluation-context.js";
-import { type OccurrenceSelection, select } from "../selection.js";
+import type { OpenCustomer, WorkingAggregate } from "../open-customer.js";
 import { counts } from "../state/boundary.js";
 import { isLater } from "../state/history.js";
 import type { FirstMemory, HistoryEvent, Json, LatestMemory } from "../state/types.js";
+import { type CompiledScope, type OccurrenceSelection, select } from "./scope.js";
 
 /**
  * The value of a property at the latest occurrence that has one. If that one is out of scope, so are all others; so the
  * conditions of all scopes share one memory.
  */
 export class LatestAggregate implements WorkingAggregate {
-  #memory: LatestMemory;
-
   constructor(
     private readonly selection: OccurrenceSelection<Json>,
-    memory: LatestMemory | null,
-  ) {
-    this.#memory = memory ?? { kind: "latest", latest: null };
-  }
+    private memory: LatestMemory = { kind: "latest", latest: null },
+  ) {}
 
-  /** A clone is for looking at another instant, and that changes nothing here. */
-  clone(): this {
-    return this;
-  }
-
-  record(_customer: EvaluationContext, event: HistoryEvent): boolean {
-    const { latest } = this.#memory;
+  record(_customer: OpenCustomer, event: HistoryEvent): boolean {
+    const { latest } = this.memory;
     const { occurredAt, seq } = event;
     if (latest !== null && !isLater(occurredAt, seq, latest)) return false;
     const value = select(this.selection, event);
     if (value === undefined) return false;
-    this.#memory = { kind: "latest", latest: { occurredAt, seq, value } };
+    this.memory = { kind: "latest", latest: { occurredAt, seq, value } };
     return true;
   }
 
   /** The value at the customer's clock; undefined without one. */
-  read(customer: EvaluationContext, { within, boundary }: CompiledScope): Json | undefined {
-    const { latest } = this.#memory;
+  read(customer: OpenCustomer, { within, boundary }: CompiledScope): Json | undefined {
+    const { latest } = this.memory;
     if (latest === null || latest.occurredAt <= customer.clock - within) return undefined;
     if (boundary !== undefined && !counts(boundary(customer), latest.occurredAt, latest.seq)) return undefined;
     return latest.value;
   }
 
   /** When the value leaves the window and nothing is left, or Infinity. */
-  leavesAt(customer: EvaluationContext, scope: CompiledScope): number {
-    return this.read(customer, scope) === undefined ? Infinity : this.#memory.latest!.occurredAt + scope.within;
+  leavesAt(customer: OpenCustomer, scope: CompiledScope): number {
+    return this.read(customer, scope) === undefined ? Infinity : this.memory.latest!.occurredAt + scope.within;
   }
 
   save(): LatestMemory {
-    return this.#memory;
+    return this.memory;
   }
 }
 
+/** The first occurrence of all. */
 export class FirstAggregate implements WorkingAggregate {
-  #memory: FirstMemory;
-
   constructor(
     private readonly selection: OccurrenceSelection<true>,
-    memory: FirstMemory | null,
-  ) {
-    this.#memory = memory ?? { kind: "first", occurredAt: null };
-  }
+    private memory: FirstMemory = { kind: "first", occurredAt: null },
+  ) {}
 
-  /** A clone is for looking at another instant, and that changes nothing here. */
-  clone(): this {
-    return this;
-  }
-
-  record(_customer: EvaluationContext, event: HistoryEvent): boolean {
-    const { occurredAt } = this.#memory;
-    if (occurredAt !== null && occurredAt <= event.occurredAt) return false;
+  record(_customer: OpenCustomer, event: HistoryEvent): boolean {
+    if (event.occurredAt >= (this.memory.occurredAt ?? Infinity)) return false;
     if (select(this.selection, event) === undefined) return false;
-    this.#memory = { kind: "first", occurredAt: event.occurredAt };
+    this.memory = { kind: "first", occurredAt: event.occurredAt };
     return true;
   }
 
   /** The instant; -Infinity without one. */
   get occurredAt(): number {
-    return this.#memory.occurredAt ?? -Infinity;
+    return this.memory.occurredAt ?? -Infinity;
   }
 
   save(): FirstMemory {
-    return this.#memory;
+    return this.memory;
   }
 }

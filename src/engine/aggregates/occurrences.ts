@@ -1,46 +1,49 @@
 import type { OccurrencesMemory, Order } from "../state/types.js";
 
-/** Occurrences with a number each, in order; the first are taken away cheaply. */
-export class Occurrences {
-  #at: number[];
-  #seqs: number[];
-  #values: number[];
-  #first = 0;
+/** How many of the oldest occurrences of a window are remembered; the others are read when these have left. */
+export const REMEMBERED_OF_WINDOW = 32;
 
-  constructor(memory: OccurrencesMemory = { occurredAt: [], seq: [], value: [] }) {
-    this.#at = memory.occurredAt.slice();
-    this.#seqs = memory.seq.slice();
-    this.#values = memory.value.slice();
+/** Occurrences with a value each, in order; the first are taken away cheaply. The lists that they are opened with are not changed. */
+export class Occurrences<V = number> {
+  #lists: OccurrencesMemory<V>;
+  #first = 0;
+  #owned = false;
+
+  constructor(lists: OccurrencesMemory<V> = { occurredAt: [], seq: [], value: [] }) {
+    this.#lists = lists;
   }
 
-  clone(): Occurrences {
-    return new Occurrences(this.toMemory(this.length));
+  clone(): Occurrences<V> {
+    const copy = new Occurrences(this.#lists);
+    copy.#first = this.#first;
+    this.#owned = false;
+    return copy;
   }
 
   get length(): number {
-    return this.#at.length - this.#first;
+    return this.#lists.seq.length - this.#first;
+  }
+
+  get lists(): OccurrencesMemory<V> {
+    return this.#first === 0 ? this.#lists : this.#own();
   }
 
   occurredAt(index: number): number {
-    return this.#at[this.#first + index]!;
+    return this.#lists.occurredAt[this.#first + index]!;
   }
 
-  seq(index: number): number {
-    return this.#seqs[this.#first + index]!;
-  }
-
-  value(index: number): number {
-    return this.#values[this.#first + index]!;
+  value(index: number): V {
+    return this.#lists.value[this.#first + index]!;
   }
 
   order(index: number): Order {
-    return { occurredAt: this.occurredAt(index), seq: this.seq(index) };
+    return { occurredAt: this.occurredAt(index), seq: this.#lists.seq[this.#first + index]! };
   }
 
   /** Where an occurrence stands or would stand: how many are earlier. */
   find(occurredAt: number, seq: number): number {
     let low = this.#first;
-    let high = this.#at.length;
+    let high = this.#lists.seq.length;
     // Most come in order.
     if (high > low && this.#precedes(high - 1, occurredAt, seq)) return this.length;
     while (low < high) {
@@ -51,53 +54,70 @@ export class Occurrences {
     return low - this.#first;
   }
 
-  insert(index: number, occurredAt: number, seq: number, value: number): void {
+  /** How many are earlier than a place in order; all of them where there is none. */
+  before(place: Order | null): number {
+    return place === null ? this.length : this.find(place.occurredAt, place.seq);
+  }
+
+  insert(index: number, occurredAt: number, seq: number, value: V): void {
+    const lists = this.#own();
     const at = this.#first + index;
-    if (at === this.#at.length) {
-      this.#at.push(occurredAt);
-      this.#seqs.push(seq);
-      this.#values.push(value);
+    if (at === lists.seq.length) {
+      lists.occurredAt.push(occurredAt);
+      lists.seq.push(seq);
+      lists.value.push(value);
     } else {
-      this.#at.splice(at, 0, occurredAt);
-      this.#seqs.splice(at, 0, seq);
-      this.#values.splice(at, 0, value);
+      lists.occurredAt.splice(at, 0, occurredAt);
+      lists.seq.splice(at, 0, seq);
+      lists.value.splice(at, 0, value);
     }
   }
 
+  /** Has a value stand at another place in order, where no other one lies between. */
+  renew(index: number, occurredAt: number, seq: number): void {
+    const lists = this.#own();
+    lists.occurredAt[this.#first + index] = occurredAt;
+    lists.seq[this.#first + index] = seq;
+  }
+
   remove(index: number, count: number): void {
-    this.#at.splice(this.#first + index, count);
-    this.#seqs.splice(this.#first + index, count);
-    this.#values.splice(this.#first + index, count);
+    const lists = this.#own();
+    lists.occurredAt.splice(this.#first + index, count);
+    lists.seq.splice(this.#first + index, count);
+    lists.value.splice(this.#first + index, count);
   }
 
   removeFirst(): void {
     this.#first++;
-    if (this.#first > 64 && this.#first > this.#at.length / 2) {
-      this.#at = this.#at.slice(this.#first);
-      this.#seqs = this.#seqs.slice(this.#first);
-      this.#values = this.#values.slice(this.#first);
-      this.#first = 0;
-    }
+    if (this.#first > 64 && this.#first > this.#lists.seq.length / 2) this.#copy();
   }
 
   clear(): void {
-    this.#at = [];
-    this.#seqs = [];
-    this.#values = [];
-    this.#first = 0;
+    this.#first = this.#lists.seq.length;
+    this.#copy();
   }
 
-  toMemory(limit: number): OccurrencesMemory {
-    const end = this.#first + limit;
-    return {
-      occurredAt: this.#at.slice(this.#first, end),
-      seq: this.#seqs.slice(this.#first, end),
-      value: this.#values.slice(this.#first, end),
-    };
+  /** The first so many. */
+  toMemory(limit: number): OccurrencesMemory<V> {
+    const { occurredAt, seq, value } = this.#lists;
+    const [from, end] = [this.#first, this.#first + limit];
+    return { occurredAt: occurredAt.slice(from, end), seq: seq.slice(from, end), value: value.slice(from, end) };
+  }
+
+  /** The lists, to be changed. */
+  #own(): OccurrencesMemory<V> {
+    if (!this.#owned) this.#copy();
+    return this.#lists;
+  }
+
+  #copy(): void {
+    this.#lists = this.toMemory(this.length);
+    this.#first = 0;
+    this.#owned = true;
   }
 
   #precedes(position: number, occurredAt: number, seq: number): boolean {
-    const at = this.#at[position]!;
-    return at < occurredAt || (at === occurredAt && this.#seqs[position]! < seq);
+    const at = this.#lists.occurredAt[position]!;
+    return at < occurredAt || (at === occurredAt && this.#lists.seq[position]! < seq);
   }
 }

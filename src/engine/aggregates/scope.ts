@@ -1,9 +1,42 @@
-import type { CompiledScope } from "../compile-context.js";
-import type { Boundary, EvaluationContext } from "../evaluation-context.js";
-import { type ScopedSelection, select } from "../selection.js";
-import { boundaryAt, counts, EVERYTHING_COUNTS } from "../state/boundary.js";
+import type { PropertyTest } from "../conditions/compare.js";
+import { memberReader } from "../json.js";
+import type { BoundaryOf, OpenCustomer } from "../open-customer.js";
+import { type Boundary, boundaryMemory, counts, EVERYTHING_COUNTS, isSameBoundary } from "../state/boundary.js";
+import { openBoundary } from "../state/boundary.js";
 import { eachOfHistory, isLater } from "../state/history.js";
-import type { BoundaryMemory, HistoryEvent, Order, ScopeMemory } from "../state/types.js";
+import type { BoundaryMemory, HistoryEvent, Json, Order, ScopeMemory } from "../state/types.js";
+
+/** Which occurrences count. */
+export interface CompiledScope {
+  /** The length of the half-open window (t - within, t] in milliseconds; Infinity without one. */
+  within: number;
+  boundary: BoundaryOf | undefined;
+}
+
+/** The occurrences whose property an aggregate reads. */
+export interface OccurrenceSelection<T> {
+  event: string;
+  where: PropertyTest | null;
+  /** The value that an occurrence adds; undefined where it is passed over. */
+  read: (properties: Record<string, Json>) => T | undefined;
+}
+
+/** Those of them that count. */
+export interface ScopedSelection<T> extends OccurrenceSelection<T>, CompiledScope {}
+
+/** Reads a finite number. */
+export function numberReader(property: string): OccurrenceSelection<number>["read"] {
+  const read = memberReader(property);
+  return (properties) => {
+    const value = read(properties);
+    return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+  };
+}
+
+/** What an occurrence adds, if it is selected. */
+export function select<T>({ where, read }: OccurrenceSelection<T>, event: HistoryEvent): T | undefined {
+  return where === null || where(event.properties) ? read(event.properties) : undefined;
+}
 
 /**
  * The position of the first occurrence that counts at the customer's clock; their number where none does. They are in order, and
@@ -12,10 +45,9 @@ import type { BoundaryMemory, HistoryEvent, Order, ScopeMemory } from "../state/
  * @param earliest where the search begins
  */
 export function firstInScope(
-  customer: EvaluationContext,
+  customer: OpenCustomer,
   { within, boundary }: CompiledScope,
-  occurredAt: readonly number[],
-  seq: readonly number[],
+  { occurredAt, seq }: { readonly occurredAt: readonly number[]; readonly seq: readonly number[] },
   earliest: number,
 ): number {
   const start = customer.clock - within;
@@ -30,101 +62,115 @@ export function firstInScope(
   return first;
 }
 
+/** The boundary that an aggregate stands at, and follows when it moves. */
+export class FollowedBoundary {
+  /** Null before the first look, and where everything counts. */
+  private at: Boundary | null = null;
+
+  constructor(
+    private readonly of: BoundaryOf | undefined,
+    memory?: BoundaryMemory,
+  ) {
+    if (memory !== undefined && of !== undefined) this.at = openBoundary(memory);
+  }
+
+  clone(): FollowedBoundary {
+    return Object.assign(new FollowedBoundary(this.of), this);
+  }
+
+  /** Where it now is, if it has moved. */
+  moved(customer: OpenCustomer): Boundary | null {
+    if (this.of === undefined) return null;
+    const boundary = this.of(customer);
+    const before = this.at;
+    if (boundary === before) return null;
+    this.at = boundary;
+    return before !== null && isSameBoundary(before, boundary) ? null : boundary;
+  }
+
+  counts({ occurredAt, seq }: Order): boolean {
+    return this.at === null || counts(this.at, occurredAt, seq);
+  }
+
+  toMemory(): BoundaryMemory {
+    return boundaryMemory(this.at);
+  }
+}
+
+/** The last place in order before what can count since a boundary. */
+export function placeBefore({ at, occurredAt, seq }: Boundary): Order {
+  return { occurredAt: at, seq: occurredAt === at ? seq : -1 };
+}
+
 /**
  * From where on the occurrences of an aggregate count, for those with a window or a boundary. A boundary moves to the
  * customer's clock, so of what was before only occurrences at that very instant can still count: those of the call are
  * kept here, earlier ones are read from history.
  */
 export class AggregateScope<T> {
-  #boundary: Boundary | null = null;
-  #latest: Order | null;
+  private readonly boundary: FollowedBoundary;
+  private latest: Order | null;
   /** The latest occurrence of all evaluated before this call: whether history has anything since a boundary. */
-  readonly #latestBefore: Order | null;
+  private readonly latestBefore: Order | null;
   /** The occurrences of this call at the latest instant of all. */
-  #recent: { occurredAt: number; seq: number; value: T }[] = [];
+  private recent: { occurredAt: number; seq: number; value: T }[] = [];
 
   constructor(
     private readonly selection: ScopedSelection<T>,
-    memory: ScopeMemory | null,
+    memory?: ScopeMemory | null,
   ) {
-    this.#latest = this.#latestBefore = memory?.latest ?? null;
-    if (memory !== null && selection.boundary !== undefined) this.#boundary = openBoundary(memory.since);
+    this.latest = this.latestBefore = memory?.latest ?? null;
+    this.boundary = new FollowedBoundary(selection.boundary, memory?.since);
   }
 
   clone(): AggregateScope<T> {
-    const copy = new AggregateScope(this.selection, { latest: this.#latestBefore, since: null });
-    copy.#boundary = this.#boundary;
-    copy.#latest = this.#latest;
-    copy.#recent = this.#recent.slice();
-    return copy;
+    const own: object = { boundary: this.boundary.clone(), recent: this.recent.slice() };
+    return Object.assign(new AggregateScope<T>(this.selection), this, own);
   }
 
   /** Takes note of a selected occurrence, whether it counts or not, and tells whether it is the latest of all. */
   note({ occurredAt, seq }: HistoryEvent, value: T): boolean {
-    if (this.selection.boundary !== undefined && occurredAt >= (this.#latest?.occurredAt ?? -Infinity)) {
-      if (occurredAt !== this.#latest?.occurredAt) this.#recent = [];
-      this.#recent.push({ occurredAt, seq, value });
+    if (this.selection.boundary !== undefined && occurredAt >= (this.latest?.occurredAt ?? -Infinity)) {
+      if (occurredAt !== this.latest?.occurredAt) this.recent = [];
+      this.recent.push({ occurredAt, seq, value });
     }
-    if (this.#latest !== null && !isLater(occurredAt, seq, this.#latest)) return false;
-    this.#latest = { occurredAt, seq };
+    if (this.latest !== null && !isLater(occurredAt, seq, this.latest)) return false;
+    this.latest = { occurredAt, seq };
     return true;
   }
 
   /** Whether an occurrence counts since the boundary, and is not older than the window already. */
-  includes(customer: EvaluationContext, { occurredAt, seq }: Order): boolean {
-    if (occurredAt <= customer.clock - this.selection.within) return false;
-    return this.#boundary === null || counts(this.#boundary, occurredAt, seq);
+  includes(customer: OpenCustomer, order: Order): boolean {
+    return order.occurredAt > customer.clock - this.selection.within && this.boundary.counts(order);
   }
 
   /** Whether every occurrence is older than the window. */
-  hasLeft(customer: EvaluationContext): boolean {
-    return this.#latest === null || this.#latest.occurredAt <= customer.clock - this.selection.within;
+  hasLeft(customer: OpenCustomer): boolean {
+    return this.latest === null || this.latest.occurredAt <= customer.clock - this.selection.within;
+  }
+
+  moved(customer: OpenCustomer): Boundary | null {
+    return this.boundary.moved(customer);
   }
 
   /**
-   * Follows the boundary. Where it has moved, `clear` is called, and then `add` for each occurrence since it.
+   * Adds each occurrence since a boundary that has moved.
    *
    * @throws {HistoryNeeded} if occurrences at the instant of the boundary were evaluated before this call
    */
-  follow(customer: EvaluationContext, clear: () => void, add: (order: Order, value: T) => void): void {
-    if (this.selection.boundary === undefined) return;
-    const boundary = this.selection.boundary(customer);
-    const before = this.#boundary;
-    if (boundary === before) return;
-    this.#boundary = boundary;
-    if (before !== null && isSameBoundary(before, boundary)) return;
-    clear();
-    if (this.#latestBefore !== null && counts(boundary, this.#latestBefore.occurredAt, this.#latestBefore.seq)) {
-      this.#readSince(customer, boundary, add);
+  addSince(customer: OpenCustomer, boundary: Boundary, add: (order: Order, value: T) => void): void {
+    if (this.latestBefore !== null && this.boundary.counts(this.latestBefore)) {
+      const { event } = this.selection;
+      eachOfHistory(customer, { event, after: placeBefore(boundary), until: null }, (one) => {
+        const value = select(this.selection, one);
+        if (value !== undefined && this.boundary.counts(one)) add(one, value);
+        return true;
+      });
     }
-    for (const one of this.#recent) if (counts(boundary, one.occurredAt, one.seq)) add(one, one.value);
+    for (const one of this.recent) if (this.boundary.counts(one)) add(one, one.value);
   }
 
   toMemory(): ScopeMemory {
-    return { latest: this.#latest, since: this.#boundary === null ? null : boundaryMemory(this.#boundary) };
+    return { latest: this.latest, since: this.boundary.toMemory() };
   }
-
-  #readSince(customer: EvaluationContext, boundary: Boundary, add: (order: Order, value: T) => void): void {
-    const { event } = this.selection;
-    const { at } = boundary;
-    const after = boundary.occurredAt === at ? { occurredAt: at, seq: boundary.seq } : { occurredAt: at, seq: -1 };
-    eachOfHistory(customer, { event, after, until: null }, (one) => {
-      const value = select(this.selection, one);
-      if (value !== undefined && counts(boundary, one.occurredAt, one.seq)) add(one, value);
-      return true;
-    });
-  }
-}
-
-export function openBoundary(memory: BoundaryMemory): Boundary {
-  return memory === null ? boundaryAt(Infinity, null) : boundaryAt(memory.at ?? -Infinity, memory.by);
-}
-
-export function boundaryMemory({ at, occurredAt, seq }: Boundary): BoundaryMemory {
-  if (at === Infinity) return null;
-  return { at: at === -Infinity ? null : at, by: occurredAt === -Infinity ? null : { occurredAt, seq } };
-}
-
-export function isSameBoundary(a: Boundary, b: Boundary): boolean {
-  return a.at === b.at && a.occurredAt === b.occurredAt && a.seq === b.seq;
 }

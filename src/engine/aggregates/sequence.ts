@@ -1,9 +1,8 @@
-import type { Boundary, BoundaryOf, EvaluationContext, WorkingAggregate } from "../evaluation-context.js";
-import { type OccurrenceSelection, select } from "../selection.js";
-import { counts } from "../state/boundary.js";
-import { eachOfHistory, isLater } from "../state/history.js";
+import type { BoundaryOf, OpenCustomer, WorkingAggregate } from "../open-customer.js";
+import { eachOfHistory, isLater, justBefore } from "../state/history.js";
 import type { HistoryEvent, LogMemory, Order, SequenceMemory } from "../state/types.js";
-import { boundaryMemory, isSameBoundary, openBoundary } from "./scope.js";
+import { Occurrences } from "./occurrences.js";
+import { FollowedBoundary, type OccurrenceSelection, placeBefore, select } from "./scope.js";
 
 /** How many of the latest occurrences are remembered: a late one rarely belongs before all of them. */
 export const REMEMBERED_OF_LOG = 8;
@@ -11,63 +10,45 @@ export const REMEMBERED_OF_LOG = 8;
 /** Occurrences in order. What is later than the floor is known; before it, only what was added in this call. */
 class OccurrenceLog {
   readonly floor: Order | null;
-  readonly #occurredAt: number[];
-  readonly #seq: number[];
+  readonly #known: Occurrences<null>;
 
-  constructor(memory: LogMemory | null) {
+  constructor(memory: LogMemory | null | undefined) {
     this.floor = memory?.floor ?? null;
-    this.#occurredAt = memory?.occurredAt.slice() ?? [];
-    this.#seq = memory?.seq.slice() ?? [];
+    this.#known = new Occurrences(memory ? { ...memory, value: memory.seq.map(() => null) } : undefined);
   }
 
   add({ occurredAt, seq }: Order): void {
-    const at = this.#find({ occurredAt, seq });
-    this.#occurredAt.splice(at, 0, occurredAt);
-    this.#seq.splice(at, 0, seq);
+    this.#known.insert(this.#known.find(occurredAt, seq), occurredAt, seq, null);
   }
 
   /** The latest one before a place in order. */
-  before(order: Order): Order | null {
-    return this.#at(this.#find(order) - 1);
+  before(place: Order): Order | null {
+    return this.#at(this.#known.before(place) - 1);
   }
 
   /** The earliest one after a place in order, where nothing stands. */
-  after(order: Order): Order | null {
-    return this.#at(this.#find(order));
+  after(place: Order): Order | null {
+    return this.#at(this.#known.before(place));
   }
 
   all(): Order[] {
-    return this.#seq.map((_, index) => this.#at(index)!);
+    return this.#known.lists.seq.map((_, index) => this.#known.order(index));
   }
 
   toMemory(): LogMemory {
-    const cut = Math.max(0, this.#seq.length - REMEMBERED_OF_LOG);
+    const cut = Math.max(0, this.#known.length - REMEMBERED_OF_LOG);
     const last = this.#at(cut - 1);
-    const floor =
-      last !== null && (this.floor === null || isLater(last.occurredAt, last.seq, this.floor)) ? last : this.floor;
-    const memory: LogMemory = { occurredAt: [], seq: [], floor };
-    for (let i = cut; i < this.#seq.length; i++) {
-      const order = this.#at(i)!;
-      // What stands before the floor is known in this call only.
-      if (floor !== null && !isLater(order.occurredAt, order.seq, floor)) continue;
-      memory.occurredAt.push(order.occurredAt);
-      memory.seq.push(order.seq);
-    }
-    return memory;
-  }
-
-  /** How many are earlier than a place in order; most come in order, so the search begins at the end. */
-  #find(order: Order): number {
-    let at = this.#seq.length;
-    while (at > 0 && isLater(this.#occurredAt[at - 1]!, this.#seq[at - 1]!, order)) at--;
-    while (at > 0 && this.#occurredAt[at - 1] === order.occurredAt && this.#seq[at - 1] === order.seq) at--;
-    return at;
+    const isHigher = last !== null && (this.floor === null || isLater(last.occurredAt, last.seq, this.floor));
+    const floor = isHigher ? last : this.floor;
+    // What stands before the floor is known in this call only.
+    const kept = this.all().filter(
+      ({ occurredAt, seq }, index) => index >= cut && (floor === null || isLater(occurredAt, seq, floor)),
+    );
+    return { occurredAt: kept.map(({ occurredAt }) => occurredAt), seq: kept.map(({ seq }) => seq), floor };
   }
 
   #at(index: number): Order | null {
-    return index < 0 || index >= this.#seq.length
-      ? null
-      : { occurredAt: this.#occurredAt[index]!, seq: this.#seq[index]! };
+    return index < 0 || index >= this.#known.length ? null : this.#known.order(index);
   }
 }
 
@@ -89,29 +70,24 @@ const LAST = Number.MAX_SAFE_INTEGER;
 export class SequenceAggregate implements WorkingAggregate {
   readonly #first: OccurrenceLog;
   readonly #then: OccurrenceLog;
+  readonly #boundary: FollowedBoundary;
   #met: boolean;
-  #boundary: Boundary | null = null;
   #changed = false;
 
   constructor(
     private readonly selection: SequenceSelection,
-    private readonly origin: SequenceMemory | null,
+    private readonly origin: SequenceMemory | undefined,
   ) {
-    this.#first = new OccurrenceLog(origin?.first ?? null);
-    this.#then = new OccurrenceLog(origin?.then ?? null);
+    this.#first = new OccurrenceLog(origin?.first);
+    this.#then = new OccurrenceLog(origin?.then);
     this.#met = origin?.met ?? false;
-    if (origin !== null && selection.boundary !== undefined) this.#boundary = openBoundary(origin.since);
+    this.#boundary = new FollowedBoundary(selection.boundary, origin?.since);
   }
 
-  /** A clone is for looking at another instant, and that changes nothing here. */
-  clone(): this {
-    return this;
-  }
-
-  record(customer: EvaluationContext, event: HistoryEvent): boolean {
-    this.#followBoundary(customer);
-    if (this.#met && this.selection.boundary === undefined) return false;
+  record(customer: OpenCustomer, event: HistoryEvent): boolean {
     const { first, then } = this.selection;
+    this.#followBoundary(customer);
+    if (this.#isSettled()) return false;
     const isFirst = event.event === first.event && select(first, event) !== undefined;
     const isThen = event.event === then.event && select(then, event) !== undefined;
     if (!isFirst && !isThen) return false;
@@ -125,102 +101,88 @@ export class SequenceAggregate implements WorkingAggregate {
     return completes;
   }
 
-  read(customer: EvaluationContext): boolean {
+  read(customer: OpenCustomer): boolean {
     this.#followBoundary(customer);
     return this.#met;
   }
 
-  save(customer: EvaluationContext): SequenceMemory {
+  save(customer: OpenCustomer): SequenceMemory {
     this.#followBoundary(customer);
-    if (!this.#changed && this.origin !== null) return this.origin;
-    const isSettled = this.#met && this.selection.boundary === undefined;
+    if (!this.#changed && this.origin !== undefined) return this.origin;
+    const isSettled = this.#isSettled();
     return {
       kind: "sequence",
       met: this.#met,
       first: isSettled ? null : this.#first.toMemory(),
       then: isSettled ? null : this.#then.toMemory(),
-      since: this.#boundary === null ? null : boundaryMemory(this.#boundary),
+      since: this.#boundary.toMemory(),
     };
   }
 
-  #hasFirstBefore(customer: EvaluationContext, then: Order): boolean {
-    const { within, first } = this.selection;
-    const log = this.#first;
-    const start = then.occurredAt - within;
-    const nearest = log.before(then);
-    if (nearest !== null && nearest.occurredAt > start && this.#counts(nearest)) return true;
-    const { floor } = log;
-    if (floor === null || (nearest !== null && isLater(nearest.occurredAt, nearest.seq, floor))) return false;
-    if (floor.occurredAt <= start || !this.#counts(floor)) return false;
-    const until = isLater(then.occurredAt, then.seq, floor) ? floor : { ...then, seq: then.seq - 1 };
-    return this.#hasEvaluated(
-      customer,
-      first,
-      { occurredAt: start, seq: LAST },
-      { occurredAt: until.occurredAt, seq: until.seq },
-    );
+  /** Whether it has happened for good. */
+  #isSettled(): boolean {
+    return this.#met && this.selection.boundary === undefined;
   }
 
-  #hasThenAfter(customer: EvaluationContext, first: Order): boolean {
-    if (!this.#counts(first)) return false;
+  #hasFirstBefore(customer: OpenCustomer, then: Order): boolean {
+    const { within, first } = this.selection;
+    const { floor } = this.#first;
+    const start = then.occurredAt - within;
+    const nearest = this.#first.before(then);
+    if (nearest !== null && nearest.occurredAt > start && this.#boundary.counts(nearest)) return true;
+    if (floor === null || (nearest !== null && isLater(nearest.occurredAt, nearest.seq, floor))) return false;
+    if (floor.occurredAt <= start || !this.#boundary.counts(floor)) return false;
+    const until = isLater(then.occurredAt, then.seq, floor) ? floor : justBefore(then);
+    return this.#hasEvaluated(customer, first, { occurredAt: start, seq: LAST }, until);
+  }
+
+  #hasThenAfter(customer: OpenCustomer, { occurredAt, seq }: Order): boolean {
+    const first = { occurredAt, seq };
+    if (!this.#boundary.counts(first)) return false;
     const { within, then } = this.selection;
-    const log = this.#then;
-    const last = first.occurredAt + within - 1;
-    const nearest = log.after(first);
+    const { floor } = this.#then;
+    const last = occurredAt + within - 1;
+    const nearest = this.#then.after(first);
     if (nearest !== null && nearest.occurredAt <= last) return true;
-    const { floor } = log;
     if (floor === null || !isLater(floor.occurredAt, floor.seq, first)) return false;
-    const until = floor.occurredAt <= last ? floor : { occurredAt: last, seq: LAST };
-    return this.#hasEvaluated(customer, then, { occurredAt: first.occurredAt, seq: first.seq }, until);
+    return this.#hasEvaluated(
+      customer,
+      then,
+      first,
+      floor.occurredAt <= last ? floor : { occurredAt: last, seq: LAST },
+    );
   }
 
   /** Whether history has an occurrence that counts in a stretch of the order. */
-  #hasEvaluated(
-    customer: EvaluationContext,
-    selection: OccurrenceSelection<true>,
-    after: Order,
-    until: Order,
-  ): boolean {
+  #hasEvaluated(customer: OpenCustomer, of: OccurrenceSelection<true>, after: Order, until: Order): boolean {
     return !eachOfHistory(
       customer,
-      { event: selection.event, after, until },
-      (event) => select(selection, event) === undefined || !this.#counts(event),
+      { event: of.event, after, until },
+      (event) => select(of, event) === undefined || !this.#boundary.counts(event),
     );
   }
 
-  #counts({ occurredAt, seq }: Order): boolean {
-    return this.#boundary === null || counts(this.#boundary, occurredAt, seq);
-  }
-
-  #followBoundary(customer: EvaluationContext): void {
-    if (this.selection.boundary === undefined) return;
-    const boundary = this.selection.boundary(customer);
-    const before = this.#boundary;
-    if (boundary === before) return;
-    this.#boundary = boundary;
-    if (before !== null && isSameBoundary(before, boundary)) return;
-    this.#met = this.#hasHappened(customer);
+  #followBoundary(customer: OpenCustomer): void {
+    const since = this.#boundary.moved(customer);
+    if (since === null) return;
+    // Among the occurrences since the boundary: those of its very instant, as it moves to the clock.
+    const { first, then, within } = this.selection;
+    const after = placeBefore(since);
+    const thens = this.#since(customer, then, this.#then, after);
+    this.#met =
+      thens.length > 0 &&
+      this.#since(customer, first, this.#first, after).some((a) =>
+        thens.some((b) => isLater(b.occurredAt, b.seq, a) && b.occurredAt - a.occurredAt < within),
+      );
     this.#changed = true;
   }
 
-  /** Whether the sequence is among the occurrences since the boundary: those of its very instant, as it moves to the clock. */
-  #hasHappened(customer: EvaluationContext): boolean {
-    const { first, then, within } = this.selection;
-    const thens = this.#since(customer, then, this.#then);
-    if (thens.length === 0) return false;
-    return this.#since(customer, first, this.#first).some((a) =>
-      thens.some((b) => isLater(b.occurredAt, b.seq, a) && b.occurredAt - a.occurredAt < within),
-    );
-  }
-
-  #since(customer: EvaluationContext, selection: OccurrenceSelection<true>, log: OccurrenceLog): Order[] {
+  #since(customer: OpenCustomer, of: OccurrenceSelection<true>, log: OccurrenceLog, after: Order): Order[] {
     const { floor } = log;
-    const since = log.all().filter((order) => this.#counts(order));
-    if (floor === null || !this.#counts(floor)) return since;
-    const { at, occurredAt, seq } = this.#boundary!;
-    const after = occurredAt === at ? { occurredAt, seq } : { occurredAt: at, seq: -1 };
-    eachOfHistory(customer, { event: selection.event, after, until: floor }, (event) => {
-      if (select(selection, event) !== undefined) since.push({ occurredAt: event.occurredAt, seq: event.seq });
+    const since = log.all().filter((order) => this.#boundary.counts(order));
+    if (floor === null || !this.#boundary.counts(floor)) return since;
+    eachOfHistory(customer, { event: of.event, after, until: floor }, (event) => {
+      if (select(of, event) !== undefined) since.push({ occurredAt: event.occurredAt, seq: event.seq });
       return true;
     });
     return since;

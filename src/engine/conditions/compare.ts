@@ -41,20 +41,11 @@ export function compileComparison(
   operator: CompareOperator,
   expected: Scalar | Scalar[],
 ): ValueTest {
-  switch (operator) {
-    case "eq":
-    case "in":
-      return equalsOneOf(isDate(field), expected);
-    case "ne":
-    case "notIn": {
-      const equals = equalsOneOf(isDate(field), expected);
-      return (value) => !equals(value);
-    }
-    case "contains":
-      return contains(field, expected);
-    default:
-      return ordered(operator, expected);
-  }
+  if (operator === "contains") return contains(field, expected);
+  if (operator !== "eq" && operator !== "in" && operator !== "ne" && operator !== "notIn")
+    return ordered(operator, expected);
+  const equals = equalsOneOf(isDate(field), expected);
+  return operator === "eq" || operator === "in" ? equals : (value) => !equals(value);
 }
 
 /** Whether a value is there: null is absent, and so is a declared date that is none. */
@@ -69,13 +60,12 @@ export function compilePropertyCondition(
   fields: Readonly<Record<string, Field>>,
 ): PropertyTest {
   switch (condition.kind) {
-    case "all": {
-      const tests = condition.conditions.map((inner) => compilePropertyCondition(inner, fields));
-      return (properties) => tests.every((test) => test(properties));
-    }
+    case "all":
     case "any": {
       const tests = condition.conditions.map((inner) => compilePropertyCondition(inner, fields));
-      return (properties) => tests.some((test) => test(properties));
+      return condition.kind === "all"
+        ? (properties) => tests.every((test) => test(properties))
+        : (properties) => tests.some((test) => test(properties));
     }
     case "not": {
       const test = compilePropertyCondition(condition.condition, fields);
@@ -123,7 +113,7 @@ function contains(field: Field | undefined, expected: Scalar | Scalar[]): ValueT
 }
 
 function ordered(operator: "lt" | "lte" | "gt" | "gte", expected: Scalar | Scalar[]): ValueTest {
-  const compare = ORDERS[operator];
+  const compare = COMPARISONS[operator];
   if (typeof expected === "number") return (value) => typeof value === "number" && compare(value, expected);
   const limit = Array.isArray(expected) ? undefined : parseInstant(expected);
   if (limit === undefined) return () => false;
@@ -133,7 +123,9 @@ function ordered(operator: "lt" | "lte" | "gt" | "gte", expected: Scalar | Scala
   };
 }
 
-const ORDERS = {
+const COMPARISONS = {
+  eq: (a: number, b: number) => a === b,
+  ne: (a: number, b: number) => a !== b,
   lt: (a: number, b: number) => a < b,
   lte: (a: number, b: number) => a <= b,
   gt: (a: number, b: number) => a > b,
@@ -142,14 +134,6 @@ const ORDERS = {
 
 /** A comparison with a number, of a number that is there. */
 export function compileOrder(operator: OrderOperator, expected: number): (value: number) => boolean {
-  switch (operator) {
-    case "eq":
-      return (value) => value === expected;
-    case "ne":
-      return (value) => value !== expected;
-    default: {
-      const compare = ORDERS[operator];
-      return (value) => compare(value, expected);
-    }
-  }
+  const compare = COMPARISONS[operator];
+  return (value) => compare(value, expected);
 }

@@ -1,13 +1,14 @@
 import type { Condition, Measure } from "../../model/snapshot/types.js";
 import type { ConditionContext, ModelContext } from "../compile-context.js";
-import type { BoundaryOf, NextChange, Reads } from "../evaluation-context.js";
-import { compileCountLeaf } from "../measures/count.js";
+import type { BoundaryOf, NextChange, Reads } from "../open-customer.js";
 import { compileLatest, compileMeasured, compileSequence } from "./events.js";
 import { type CompiledCondition, compileGroup, compileLeaf, compileNot, type Leaf } from "./leaf.js";
-import { compileActivity, compileDate, compileInState } from "./time.js";
 import {
+  compileActivity,
+  compileDate,
   compileHealth,
   compileHealthBand,
+  compileInState,
   compileJourney,
   compileJourneyStep,
   compileLifecycle,
@@ -19,7 +20,7 @@ import {
 export class ConditionCompiler {
   readonly reads: Reads = { items: new Set(), streams: new Set(), aggregates: new Set(), activity: false };
 
-  constructor(private readonly model: ModelContext) {}
+  constructor(readonly model: ModelContext) {}
 
   /**
    * Compiles a condition.
@@ -37,8 +38,10 @@ export class ConditionCompiler {
       }
       case "not":
         return compileNot(this.compile(condition.condition, changes, boundary));
-      default:
-        return compileLeaf(leafOf(condition, this.context(condition, boundary)), changes);
+      default: {
+        const compile = LEAVES[condition.kind] as CompileLeaf<LeafKind>;
+        return compileLeaf(condition, compile(condition, this.context(condition, boundary)), changes);
+      }
     }
   }
 
@@ -48,44 +51,28 @@ export class ConditionCompiler {
   }
 }
 
-function leafOf(
-  condition: Exclude<Condition, { kind: "all" | "any" } | { kind: "not" }>,
-  context: ConditionContext,
-): Leaf {
-  switch (condition.kind) {
-    case "count":
-      return compileCountLeaf(condition, context);
-    case "aggregate":
-    case "distinct":
-    case "daysSince":
-      return compileMeasured(condition, context);
-    case "latest":
-    case "latestExists":
-      return compileLatest(condition, context);
-    case "sequence":
-      return compileSequence(condition, context);
-    case "trait":
-    case "traitExists":
-      return compileTrait(condition, context);
-    case "traitDateWithin":
-    case "traitDatePassed":
-      return compileDate(condition);
-    case "inactiveFor":
-    case "activeWithin":
-      return compileActivity(condition, context);
-    case "lifecycle":
-      return compileLifecycle(condition, context);
-    case "inState":
-      return compileInState(condition, context);
-    case "segment":
-      return compileSegment(condition, context);
-    case "journey":
-      return compileJourney(condition, context);
-    case "journeyStep":
-      return compileJourneyStep(condition, context);
-    case "health":
-      return compileHealth(condition, context);
-    case "healthBand":
-      return compileHealthBand(condition, context);
-  }
-}
+type LeafKind = Exclude<Condition["kind"], "all" | "any" | "not">;
+type CompileLeaf<K extends LeafKind> = (condition: Extract<Condition, { kind: K }>, context: ConditionContext) => Leaf;
+
+const LEAVES: { readonly [K in LeafKind]: CompileLeaf<K> } = {
+  count: compileMeasured,
+  aggregate: compileMeasured,
+  distinct: compileMeasured,
+  daysSince: compileMeasured,
+  latest: compileLatest,
+  latestExists: compileLatest,
+  sequence: compileSequence,
+  trait: compileTrait,
+  traitExists: compileTrait,
+  traitDateWithin: compileDate,
+  traitDatePassed: compileDate,
+  inactiveFor: compileActivity,
+  activeWithin: compileActivity,
+  lifecycle: compileLifecycle,
+  inState: compileInState,
+  segment: compileSegment,
+  journey: compileJourney,
+  journeyStep: compileJourneyStep,
+  health: compileHealth,
+  healthBand: compileHealthBand,
+};

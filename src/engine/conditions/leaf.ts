@@ -1,4 +1,6 @@
-import type { EvaluationContext, NextChange } from "../evaluation-context.js";
+import type { Condition } from "../../model/snapshot/types.js";
+import { conditionText } from "../../model/snapshot/words.js";
+import type { NextChange, OpenCustomer } from "../open-customer.js";
 import type { Json } from "../state/types.js";
 
 /** Why a condition holds or not, at the customer's clock. A tree, as the condition is one. */
@@ -18,33 +20,33 @@ export type Explanation = {
   conditions?: Explanation[];
 };
 
-export type ConditionTest = (customer: EvaluationContext) => boolean;
+export type ConditionTest = (customer: OpenCustomer) => boolean;
 
 export interface CompiledCondition {
   /** Whether the condition holds at the customer's clock. */
   test: ConditionTest;
   /** Why it does or does not. Changes nothing. */
-  explain(customer: EvaluationContext): Explanation;
+  explain(customer: OpenCustomer): Explanation;
 }
 
 /** A condition without parts, and what its explanation says. */
 export interface Leaf {
-  kind: string;
-  text: string;
   expected: Json;
   test: ConditionTest;
   nextChange?: NextChange | undefined;
-  actual(customer: EvaluationContext): Json;
+  actual(customer: OpenCustomer): Json;
   /** What lacks where the condition is not met; what is expected, unless said otherwise. */
-  missing?(customer: EvaluationContext): Json;
+  missing?(customer: OpenCustomer): Json;
 }
 
 /** How many instants of change an explanation looks at to find when a condition of several parts flips. */
 const STEPS_MAX = 500;
 
 /** A leaf that explains itself; its change by time alone is added to `changes`. */
-export function compileLeaf(leaf: Leaf, changes: NextChange[]): CompiledCondition {
-  const { kind, text, expected, test, nextChange } = leaf;
+export function compileLeaf(condition: Condition, leaf: Leaf, changes: NextChange[]): CompiledCondition {
+  const { kind } = condition;
+  const text = conditionText(condition);
+  const { expected, test, nextChange } = leaf;
   if (nextChange !== undefined) changes.push(nextChange);
   return {
     test,
@@ -69,10 +71,9 @@ export function compileGroup(
   parts: readonly CompiledCondition[],
   changes: readonly NextChange[],
 ): CompiledCondition {
-  const test = testOfGroup(
-    kind,
-    parts.map((part) => part.test),
-  );
+  const tests = parts.map((part) => part.test);
+  const test = testOfGroup(kind, tests);
+  const nextChange = earliest(changes);
   return {
     test,
     explain(customer) {
@@ -88,7 +89,9 @@ export function compileGroup(
         actual: conditions.length - unmet.length,
         met,
         missing: met ? null : unmet.map(({ text }) => text),
-        flipsAt: isoTime(findFlip(customer, test, changes)),
+        flipsAt: isoTime(
+          changes.length === 0 || !customer.looksAhead ? Infinity : findFlip(customer, test, nextChange),
+        ),
         conditions,
       };
     },
@@ -100,13 +103,14 @@ export function compileNot(part: CompiledCondition): CompiledCondition {
     test: (customer) => !part.test(customer),
     explain(customer) {
       const inner = part.explain(customer);
+      const text = `not (${inner.text})`;
       return {
         kind: "not",
-        text: `not (${inner.text})`,
+        text,
         expected: false,
         actual: inner.met,
         met: !inner.met,
-        missing: inner.met ? `not (${inner.text})` : null,
+        missing: inner.met ? text : null,
         flipsAt: inner.flipsAt,
         conditions: [inner],
       };
@@ -126,29 +130,23 @@ function testOfGroup(kind: "all" | "any", tests: readonly ConditionTest[]): Cond
     : (customer) => tests.some((test) => test(customer));
 }
 
-/** When a condition flips by time alone: tried at each instant at which one of its parts changes, or Infinity. */
-function findFlip(customer: EvaluationContext, test: ConditionTest, changes: readonly NextChange[]): number {
-  if (changes.length === 0 || !customer.looksAhead) return Infinity;
-  return elsewhere(customer, () => {
+/**
+ * When a condition flips by time alone: tried at each instant at which one of its parts changes, or Infinity. What windows lose by that,
+ * and the clock, are as before afterwards.
+ */
+function findFlip(customer: OpenCustomer, test: ConditionTest, nextChange: NextChange): number {
+  const { clock, aggregates } = customer;
+  const kept = aggregates.slice();
+  kept.forEach((aggregate, index) => (aggregates[index] = aggregate.clone?.() ?? aggregate));
+  try {
     const present = test(customer);
     for (let step = 0; step < STEPS_MAX; step++) {
-      let next = Infinity;
-      for (const change of changes) next = Math.min(next, change(customer));
-      if (next === Infinity) return Infinity;
+      const next = nextChange(customer);
+      if (next === Infinity) break;
       customer.clock = next;
       if (test(customer) !== present) return next;
     }
     return Infinity;
-  });
-}
-
-/** Looks at a customer at other instants: what windows lose by that, and the clock, are as before afterwards. */
-function elsewhere<T>(customer: EvaluationContext, look: () => T): T {
-  const { clock, aggregates } = customer;
-  const kept = aggregates.slice();
-  kept.forEach((aggregate, index) => (aggregates[index] = aggregate.clone()));
-  try {
-    return look();
   } finally {
     customer.clock = clock;
     kept.forEach((aggregate, index) => (aggregates[index] = aggregate));

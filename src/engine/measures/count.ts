@@ -1,141 +1,129 @@
 import type { EventSelector, OccurrenceScope, OrderOperator } from "../../model/snapshot/types.js";
-import { firstInScope } from "../aggregates/scope.js";
-import type { ConditionTest, Leaf } from "../conditions/leaf.js";
-import { comparisonText, expectation, lackingWhole, scopeText, selectorText } from "../conditions/phrases.js";
-import { compileScope, type ConditionContext } from "../compile-context.js";
-import type { BoundaryOf, EvaluationContext, NextChange, Stream } from "../evaluation-context.js";
+import { nextFall } from "../aggregates/distinct.js";
+import { type CompiledScope, firstInScope } from "../aggregates/scope.js";
+import {
+  addStream,
+  capacityFor,
+  type CompiledMeasure,
+  compileScope,
+  type ConditionContext,
+  type Reading,
+} from "../compile-context.js";
+import type { NextChange, OpenCustomer, Stream } from "../open-customer.js";
 import { counts } from "../state/boundary.js";
-import type { Json } from "../state/types.js";
-import { addStream } from "./measure.js";
 
-interface CountOptions {
-  operator: OrderOperator;
-  value: number;
-  /** The window in milliseconds; Infinity counts ever. */
-  within: number;
-  /** From when on occurrences count; undefined: from ever. */
-  boundary: BoundaryOf | undefined;
+type Test = (customer: OpenCustomer) => boolean;
+
+/** A comparison of the number of occurrences. */
+export interface CompiledCount extends CompiledMeasure {
+  test: Test;
 }
 
-type CountScope = Pick<CountOptions, "within" | "boundary">;
-
-interface CompiledCount {
-  test: ConditionTest;
-  nextChange: NextChange | null;
-  /** How many of the latest occurrences the test reads. */
-  capacity: number;
-}
-
-/** A condition on the number of occurrences. */
-export function compileCountLeaf(
+/** The number of occurrences, as far as a comparison needs it. */
+export function compileCountComparison(
   condition: { of: EventSelector; operator: OrderOperator; value: number } & OccurrenceScope,
   context: ConditionContext,
-): Leaf {
-  const { of, operator, value } = condition;
-  const stream = addStream(context, of);
+): CompiledCount {
+  const stream = addStream(context, condition.of, 0);
   const scope = compileScope(condition, context);
-  const count = compileCount(stream.index, { operator, value, ...scope });
-  stream.capacity = Math.max(stream.capacity, count.capacity);
+  const { test, nextChange, capacity } = compare(stream.index, condition.operator, condition.value, scope);
+  stream.capacity = Math.max(stream.capacity, capacity);
+  return { ...numberOf(stream, scope), test, nextChange };
+}
+
+/** The number of occurrences, as far as a reading needs it. */
+export function compileCount(
+  of: EventSelector,
+  { scope, reading, context }: { scope: CompiledScope; reading: Omit<Reading, "steadyAs">; context: ConditionContext },
+): CompiledMeasure {
+  const stream = addStream(context, of, isScoped(scope) ? capacityFor(reading) : 0);
+  const number = numberOf(stream, scope);
   return {
-    kind: "count",
-    text: `count of ${selectorText(of)}${scopeText(condition)} ${comparisonText(operator, value)}`,
-    expected: expectation(operator, value),
-    test: count.test,
-    nextChange: count.nextChange ?? undefined,
-    actual: (customer) => {
-      const number = countUpTo(customer, stream, scope);
-      return mayBeMore(number, customer, stream, scope) ? `${number} or more` : number;
+    ...number,
+    nextChange: (customer) => {
+      const { occurredAt } = customer.streams[stream.index]!;
+      const first = occurredAt.length - number.value(customer);
+      return nextFall(occurredAt, first, reading.of, reading.limits) + scope.within;
     },
-    missing: (customer): Json => lackingWhole(operator, value, countUpTo(customer, stream, scope)),
   };
 }
 
-/**
- * A condition on the number of occurrences in a stream. All rest on one question: "are there at least n?", which the n-th
- * latest occurrence answers alone.
- */
-function compileCount(stream: number, options: CountOptions): CompiledCount {
-  const { operator, value } = options;
-  switch (operator) {
-    case "gte":
-      return compileAtLeast(stream, Math.ceil(value), options);
-    case "gt":
-      return compileAtLeast(stream, Math.floor(value) + 1, options);
-    case "lt":
-      return negated(compileAtLeast(stream, Math.ceil(value), options));
-    case "lte":
-      return negated(compileAtLeast(stream, Math.floor(value) + 1, options));
-    case "eq":
-      return compileExactly(stream, value, options);
-    case "ne":
-      return negated(compileExactly(stream, value, options));
-  }
+function isScoped({ within, boundary }: CompiledScope): boolean {
+  return within !== Infinity || boundary !== undefined;
 }
 
 /**
  * How many occurrences count, as far as every customer's memory is sure to tell: no more than the stream's capacity, unless
  * there is no scope.
  */
-export function countUpTo(
-  customer: EvaluationContext,
-  { index, capacity }: Stream,
-  { within, boundary }: CountScope,
-): number {
-  const { count, occurredAt, seq } = customer.streams[index]!;
-  if (within === Infinity && boundary === undefined) return count;
-  const { length } = occurredAt;
-  // During a call there are more: what is counted must not depend on how operations come in calls.
-  const earliest = Math.max(0, length - capacity);
-  return length - firstInScope(customer, { within, boundary }, occurredAt, seq, earliest);
+function numberOf(
+  stream: Stream,
+  scope: CompiledScope,
+): { value: (customer: OpenCustomer) => number; isBounded: Test } {
+  const { index } = stream;
+  if (!isScoped(scope)) return { value: (customer) => customer.streams[index]!.count, isBounded: () => false };
+  const value = (customer: OpenCustomer): number => {
+    const memory = customer.streams[index]!;
+    const { length } = memory.seq;
+    // During a call there are more: what is counted must not depend on how operations come in calls.
+    return length - firstInScope(customer, scope, memory, Math.max(0, length - stream.capacity));
+  };
+  const isBounded: Test = (customer) => {
+    const number = value(customer);
+    return number >= stream.capacity && number < customer.streams[index]!.count;
+  };
+  return { value, isBounded };
 }
 
-/** Whether there may be more occurrences than were counted. */
-export function mayBeMore(
-  number: number,
-  customer: EvaluationContext,
-  { index, capacity }: Stream,
-  { within, boundary }: CountScope,
-): boolean {
-  if (within === Infinity && boundary === undefined) return false;
-  return number >= capacity && number < customer.streams[index]!.count;
+interface Comparison {
+  test: Test;
+  nextChange: NextChange | undefined;
+  /** How many of the latest occurrences the test reads. */
+  capacity: number;
 }
 
-function negated(count: CompiledCount): CompiledCount {
-  return { ...count, test: (customer) => !count.test(customer) };
+/** All comparisons rest on one question: "are there at least n?", which the n-th latest occurrence answers alone. */
+function compare(stream: number, operator: OrderOperator, value: number, scope: CompiledScope): Comparison {
+  if (operator === "eq") return exactly(stream, value, scope);
+  if (operator === "gte") return atLeast(stream, Math.ceil(value), scope);
+  if (operator === "gt") return atLeast(stream, Math.floor(value) + 1, scope);
+  const opposite = ({ lt: "gte", lte: "gt", ne: "eq" } as const)[operator];
+  const { test, ...count } = compare(stream, opposite, value, scope);
+  return { ...count, test: (customer) => !test(customer) };
 }
 
-function compileAtLeast(stream: number, needed: number, options: CountOptions): CompiledCount {
-  const { within, boundary } = options;
-  if (needed <= 0) return { test: () => true, nextChange: null, capacity: 0 };
-  if (within === Infinity && boundary === undefined) {
-    return { test: (customer) => customer.streams[stream]!.count >= needed, nextChange: null, capacity: 0 };
-  }
-  const leavesAt = leavingInstant(stream, options);
+function always(met: boolean): Comparison {
+  return { test: () => met, nextChange: undefined, capacity: 0 };
+}
+
+function atLeast(stream: number, needed: number, scope: CompiledScope): Comparison {
+  if (needed <= 0) return always(true);
+  if (!isScoped(scope)) return { ...always(true), test: (customer) => customer.streams[stream]!.count >= needed };
+  const leavesAt = leavingInstant(stream, scope);
   return {
     test: (customer) => leavesAt(customer, needed) > customer.clock,
-    nextChange: within === Infinity ? null : (customer) => pastIsNever(leavesAt(customer, needed), customer.clock),
+    nextChange:
+      scope.within === Infinity ? undefined : (customer) => pastIsNever(leavesAt(customer, needed), customer.clock),
     capacity: needed,
   };
 }
 
-function compileExactly(stream: number, value: number, options: CountOptions): CompiledCount {
-  if (!Number.isInteger(value) || value < 0) return { test: () => false, nextChange: null, capacity: 0 };
-  const enough = compileAtLeast(stream, value, options);
-  const more = compileAtLeast(stream, value + 1, options);
-  const test: ConditionTest = (customer) => enough.test(customer) && !more.test(customer);
-  if (options.within === Infinity) return { test, nextChange: null, capacity: more.capacity };
-
-  const leavesAt = leavingInstant(stream, options);
+function exactly(stream: number, value: number, scope: CompiledScope): Comparison {
+  if (!Number.isInteger(value) || value < 0) return always(false);
+  const enough = atLeast(stream, value, scope);
+  const { test: isMore, capacity } = atLeast(stream, value + 1, scope);
+  const leavesAt = leavingInstant(stream, scope);
+  const nextChange: NextChange = (customer) => {
+    const surplusLeavesAt = leavesAt(customer, value + 1);
+    const lastLeavesAt = value === 0 ? Infinity : leavesAt(customer, value);
+    // Where both leave at once, the number passes the value without ever being it.
+    if (surplusLeavesAt > customer.clock) return surplusLeavesAt < lastLeavesAt ? surplusLeavesAt : Infinity;
+    return pastIsNever(lastLeavesAt, customer.clock);
+  };
   return {
-    test,
-    nextChange: (customer) => {
-      const surplusLeavesAt = leavesAt(customer, value + 1);
-      const lastLeavesAt = value === 0 ? Infinity : leavesAt(customer, value);
-      // Where both leave at once, the number passes the value without ever being it.
-      if (surplusLeavesAt > customer.clock) return surplusLeavesAt < lastLeavesAt ? surplusLeavesAt : Infinity;
-      return pastIsNever(lastLeavesAt, customer.clock);
-    },
-    capacity: more.capacity,
+    test: (customer) => enough.test(customer) && !isMore(customer),
+    nextChange: scope.within === Infinity ? undefined : nextChange,
+    capacity,
   };
 }
 
@@ -143,11 +131,8 @@ function compileExactly(stream: number, value: number, options: CountOptions): C
  * When the n-th latest occurrence that counts leaves the window: Infinity where there is no window, -Infinity where fewer
  * than n count. At least n count at an instant exactly if this lies after it.
  */
-function leavingInstant(
-  stream: number,
-  { within, boundary }: CountOptions,
-): (customer: EvaluationContext, nth: number) => number {
-  return (customer, nth) => {
+function leavingInstant(stream: number, { within, boundary }: CompiledScope) {
+  return (customer: OpenCustomer, nth: number): number => {
     const { occurredAt, seq } = customer.streams[stream]!;
     const at = occurredAt.length - nth;
     if (at < 0 || (boundary !== undefined && !counts(boundary(customer), occurredAt[at]!, seq[at]!))) return -Infinity;

@@ -1,61 +1,205 @@
-import type { EventSelector, Measure, OccurrenceScope } from "../../model/snapshot/types.js";
-import { nextFall } from "../aggregates/distinct.js";
-import { scopeText, selectorText } from "../conditions/phrases.js";
-import { compileScope, type ConditionContext } from "../compile-context.js";
-import { numberReader } from "../selection.js";
-import { countUpTo, mayBeMore } from "./count.js";
-import { addStream, capacityFor, type CompiledMeasure, type Reading } from "./measure.js";
-import { compileDaysSince, compileDistinct, compileExtreme, compileLatestNumber, compileSum } from "./property.js";
+import { digest } from "../../model/snapshot/canonical.js";
+import type { EventSelector, Measure } from "../../model/snapshot/types.js";
+import { DistinctAggregate } from "../aggregates/distinct.js";
+import { ExtremeAggregate } from "../aggregates/extreme.js";
+import { FirstAggregate, LatestAggregate } from "../aggregates/latest.js";
+import { type CompiledScope, numberReader, type OccurrenceSelection } from "../aggregates/scope.js";
+import { SumAggregate, type SumReading } from "../aggregates/sum.js";
+import {
+  addAggregate,
+  addStream,
+  capacityFor,
+  type CompiledMeasure,
+  compileScope,
+  type ConditionContext,
+  keyOf,
+  type Reading,
+  selectionOf,
+} from "../compile-context.js";
+import { parseInstant } from "../conditions/compare.js";
+import { memberReader } from "../json.js";
+import type { OpenCustomer } from "../open-customer.js";
+import { counts } from "../state/boundary.js";
+import type { DistinctValue, Json } from "../state/types.js";
+import { compileCount } from "./count.js";
+
+type Of<K extends Measure["kind"]> = Extract<Measure, { kind: K }>;
+
+/** Where a measure of occurrences is compiled. */
+interface Place<V> {
+  scope: CompiledScope;
+  reading: Reading<V>;
+  context: ConditionContext;
+}
 
 /** A number that is computed of a customer's past, or that a trait holds, as far as a reading needs to know it. */
 export function compileMeasure<V>(measure: Measure, reading: Reading<V>, context: ConditionContext): CompiledMeasure {
-  switch (measure.kind) {
-    case "count":
-      return compileCountMeasure(measure, reading, context);
-    case "aggregate":
-      return measure.function === "sum" || measure.function === "avg"
-        ? compileSum({ ...measure, function: measure.function }, reading, context)
-        : compileExtreme({ ...measure, function: measure.function }, reading, context);
-    case "distinct":
-      return compileDistinct(measure, reading, context);
-    case "latest":
-      return compileLatestNumber(measure, reading, context);
-    case "daysSince":
-      return compileDaysSince(measure, reading, context);
-    case "trait": {
-      const read = numberReader(measure.trait);
-      return {
-        text: measure.trait,
-        value: (customer) => read(customer.traits),
-        isBounded: () => false,
-        nextChange: undefined,
-      };
-    }
+  if (measure.kind === "trait") {
+    const read = numberReader(measure.trait);
+    return { value: (customer) => read(customer.traits) };
   }
+  if (measure.kind === "daysSince") return compileDaysSince(measure, reading, context);
+  const scope = compileScope(measure, context);
+  const { nextChange, ...compiled } = compileScoped(measure, { scope, reading, context });
+  // Without a window nothing leaves.
+  return scope.within === Infinity ? compiled : { ...compiled, nextChange };
 }
 
-function compileCountMeasure<V>(
-  measure: { of: EventSelector } & OccurrenceScope,
+function compileScoped<V>(
+  measure: Of<"count" | "aggregate" | "distinct" | "latest">,
+  place: Place<V>,
+): CompiledMeasure {
+  if (measure.kind === "count") return compileCount(measure.of, place);
+  if (measure.kind === "distinct") return compileDistinct(measure, place);
+  if (measure.kind === "latest") return compileLatestNumber(measure, place);
+  const isSum = measure.function === "sum" || measure.function === "avg";
+  return isSum ? compileSum(measure, place) : compileExtreme(measure, place);
+}
+
+const DAY = 86_400_000;
+
+/** Whole days since the first occurrence of all, or since the last one that counts. */
+function compileDaysSince<V>(
+  { which, of }: Of<"daysSince">,
   reading: Reading<V>,
   context: ConditionContext,
 ): CompiledMeasure {
-  const stream = addStream(context, measure.of);
-  const scope = compileScope(measure, context);
-  if (scope.within !== Infinity || scope.boundary !== undefined) {
-    stream.capacity = Math.max(stream.capacity, capacityFor(reading));
-  }
-  const { of, limits } = reading;
-  return {
-    text: `count of ${selectorText(measure.of)}${scopeText(measure)}`,
-    value: (customer) => countUpTo(customer, stream, scope),
-    isBounded: (customer) => mayBeMore(countUpTo(customer, stream, scope), customer, stream, scope),
-    nextChange:
-      scope.within === Infinity
-        ? undefined
-        : (customer) => {
-            const { occurredAt } = customer.streams[stream.index]!;
-            const first = occurredAt.length - countUpTo(customer, stream, scope);
-            return nextFall(occurredAt, first, of, limits) + scope.within;
-          },
+  const since = which === "first" ? compileFirst(of, context) : compileLast(of, context);
+  const value = (customer: OpenCustomer): number | undefined => {
+    const instant = since(customer);
+    return instant === -Infinity ? undefined : Math.floor((customer.clock - instant) / DAY);
   };
+  const limits = reading.limits.flatMap((limit) => [Math.ceil(limit), Math.floor(limit) + 1]).sort((a, b) => a - b);
+  return {
+    value,
+    nextChange: (customer) => {
+      const days = value(customer);
+      if (days === undefined) return Infinity;
+      const present = reading.of(days);
+      const instant = since(customer);
+      // Whatever is constant from tomorrow on changes at a limit.
+      if (reading.of(days + 1) !== present) return instant + (days + 1) * DAY;
+      const next = limits.find((limit) => limit > days && reading.of(limit) !== present);
+      return next === undefined ? Infinity : instant + next * DAY;
+    },
+  };
+}
+
+/** The instant of the first occurrence of all. */
+function compileFirst(of: EventSelector, context: ConditionContext): (customer: OpenCustomer) => number {
+  const scope = { within: Infinity, boundary: undefined };
+  const selection = selectionOf<true>(of, () => true, context);
+  const first = addAggregate(context, "first", keyOf("first", of, ""), scope, [of.event], (memory) => {
+    return new FirstAggregate(selection, memory);
+  });
+  return (customer) => first.of(customer).occurredAt;
+}
+
+/** The instant of the last occurrence that counts. */
+function compileLast(of: EventSelector, context: ConditionContext): (customer: OpenCustomer) => number {
+  const { index } = addStream(context, of, 1);
+  const { boundary } = context;
+  return (customer) => {
+    const { occurredAt, seq } = customer.streams[index]!;
+    const at = occurredAt.length - 1;
+    if (at < 0 || (boundary !== undefined && !counts(boundary(customer), occurredAt[at]!, seq[at]!))) return -Infinity;
+    return occurredAt[at]!;
+  };
+}
+
+function compileSum<V>(measure: Of<"aggregate">, { scope, reading, context }: Place<V>): CompiledMeasure {
+  const { of, property } = measure;
+  const selection = { ...selectionOf(of, numberReader(property), context), ...scope };
+  const sums = addAggregate(context, "sum", keyOf("sum", of, property), scope, [of.event], (memory) => {
+    return new SumAggregate(selection, memory);
+  });
+  const isSum = measure.function === "sum";
+  const value: SumReading<number | undefined> = isSum
+    ? (sum) => sum
+    : (sum, count) => (count === 0 ? undefined : sum / count);
+  const read: SumReading<V> = (sum, count) => reading.of(value(sum, count));
+  const steadyAs = isSum ? reading.steadyAs : undefined;
+  return {
+    value: (customer) => sums.of(customer).read(customer, value),
+    nextChange: (customer) => sums.of(customer).nextChange(customer, read, steadyAs),
+  };
+}
+
+function compileExtreme<V>(measure: Of<"aggregate">, { scope, reading, context }: Place<V>): CompiledMeasure {
+  const { of, property, function: kind } = measure;
+  const sign = kind === "max" ? 1 : -1;
+  // Zero has no sign here: -1 * 0 is -0, which is written as 0 but is not the same to Object.is.
+  const signed = (value: number | undefined): number | undefined =>
+    value === undefined ? undefined : sign * value + 0;
+  const number = numberReader(property);
+  const selection = { ...selectionOf(of, (properties) => signed(number(properties)), context), ...scope };
+  const extremes = addAggregate(context, "extreme", keyOf(kind, of, property), scope, [of.event], (memory) => {
+    return new ExtremeAggregate(selection, memory);
+  });
+  const read = (greatest: number | undefined): V => reading.of(signed(greatest));
+  const limits = reading.limits.map((limit) => sign * limit);
+  return {
+    value: (customer) => signed(extremes.of(customer).read(customer)),
+    nextChange: (customer) => extremes.of(customer).nextChange(customer, read, limits),
+  };
+}
+
+function compileDistinct<V>(measure: Of<"distinct">, { scope, reading, context }: Place<V>): CompiledMeasure {
+  const { of, property } = measure;
+  const isDate = context.registry.field(of.event, property)?.type === "date";
+  const selection = selectionOf(of, distinctReader(property, isDate), context);
+  const key = keyOf("distinct", of, property);
+  const distinct = addAggregate(context, "distinct", key, scope, [of.event], (memory, made) => {
+    return new DistinctAggregate(selection, made, memory);
+  });
+  const { scoped } = distinct;
+  scoped.capacity = Math.max(scoped.capacity, capacityFor(reading));
+  scoped.aggregate.capacity = Math.max(scoped.aggregate.capacity, scoped.capacity);
+  const reader = {
+    ...scope,
+    // Other conditions of this scope may come and tell apart more.
+    get capacity() {
+      return scoped.capacity;
+    },
+  };
+  const value = (customer: OpenCustomer): number => distinct.of(customer).read(customer, reader);
+  return {
+    value,
+    isBounded: (customer) => value(customer) >= scoped.capacity,
+    nextChange: (customer) => distinct.of(customer).nextChange(customer, reader, reading.of, reading.limits),
+  };
+}
+
+function compileLatestNumber<V>(measure: Of<"latest">, { scope, reading, context }: Place<V>): CompiledMeasure {
+  const { of, property } = measure;
+  const selection = selectionOf<Json>(of, numberReader(property), context);
+  const key = keyOf("latest number", of, property);
+  const latest = addAggregate(context, "latest", key, scope, [of.event], (memory) => {
+    return new LatestAggregate(selection, memory);
+  });
+  const value = (customer: OpenCustomer) => latest.of(customer).read(customer, scope) as number | undefined;
+  return {
+    value,
+    // When the latest value leaves the window, none is left.
+    nextChange: (customer) =>
+      reading.of(value(customer)) === reading.of(undefined) ? Infinity : latest.of(customer).leavesAt(customer, scope),
+  };
+}
+
+/** Longer texts are told apart by their hash, so that memory stays small. */
+export const DISTINCT_TEXT_MAX = 64;
+
+function distinctReader(property: string, isDate: boolean): OccurrenceSelection<DistinctValue>["read"] {
+  const read = memberReader(property);
+  if (isDate) return (properties) => parseInstant(read(properties));
+  return (properties) => {
+    const value = read(properties);
+    if (typeof value === "string") return value.length <= DISTINCT_TEXT_MAX ? value : hashed(value);
+    return typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value)) ? value : undefined;
+  };
+}
+
+/** Longer than any text that is kept as it is, so it is none of them. */
+function hashed(text: string): string {
+  return `sha256:${digest(text).toString("hex")}`;
 }

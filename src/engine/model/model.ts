@@ -1,9 +1,9 @@
-import type { Rule, Segment, Snapshot } from "../../model/snapshot/types.js";
-import { ConditionCompiler } from "../conditions/conditions.js";
+import type { Rule, Snapshot } from "../../model/snapshot/types.js";
 import { HEALTH_ITEM, journeyItem, LIFECYCLE_ITEM, ruleItem, segmentItem, signalItem } from "../compile-context.js";
-import type { DerivedPart, Model } from "../evaluation-context.js";
+import { ConditionCompiler } from "../conditions/conditions.js";
+import type { DerivedPart, Model } from "../open-customer.js";
 import { compileHealthItem } from "../parts/health.js";
-import { compileJourneyItem } from "../parts/journey.js";
+import { CompiledJourney } from "../parts/journey.js";
 import { compileLifecycleItem } from "../parts/lifecycle.js";
 import { compileRuleItem } from "../parts/rule.js";
 import { compileSegmentItem } from "../parts/segment.js";
@@ -36,23 +36,13 @@ function orderByReads(names: readonly string[], reads: Reads): string[] {
   return order;
 }
 
-/** The groups of items that read each other, or themselves, in a cycle. */
-function findCycles(names: readonly string[], reads: Reads): string[][] {
-  return findGroups(names, reads).filter((group) => group.length > 1 || reads.get(group[0]!)?.has(group[0]!));
-}
-
 /** Tarjan's strongly connected components: items that read each other directly or through others, and single items. */
 function findGroups(names: readonly string[], reads: Reads): string[][] {
-  interface Node {
-    order: number;
-    low: number;
-    open: boolean;
-  }
   const known = new Set(names);
-  const nodes = new Map<string, Node>();
+  const nodes = new Map<string, { order: number; low: number; open: boolean }>();
   const path: string[] = [];
   const groups: string[][] = [];
-  const visit = (name: string): Node => {
+  const visit = (name: string): { low: number; open: boolean } => {
     const node = { order: nodes.size, low: nodes.size, open: true };
     nodes.set(name, node);
     path.push(name);
@@ -85,8 +75,7 @@ function inDefaultOrder(some: ReadonlySet<string>, names: readonly string[]): st
  */
 export function compileModel(snapshot: Snapshot, hash: string): Model {
   const registry = new AggregateRegistry(snapshot);
-  const items = inOrder(new ItemCompiler(snapshot, registry).compile());
-
+  const items = inOrder(compileItems(snapshot, registry));
   items.forEach(({ reads }, index) => {
     for (const stream of reads.streams) stream.items.push(index);
     for (const aggregate of reads.aggregates) aggregate.items.push(index);
@@ -131,47 +120,33 @@ export function compileModel(snapshot: Snapshot, hash: string): Model {
 /** What the conditions of a snapshot remember of events, without the rest of its model. */
 export function compileRegistry(snapshot: Snapshot): AggregateRegistry {
   const registry = new AggregateRegistry(snapshot);
-  new ItemCompiler(snapshot, registry).compile();
+  compileItems(snapshot, registry);
   return registry;
 }
 
 /** Compiles the items of a model in the default order: lifecycle, journeys, segments, health, rules, signals. */
-class ItemCompiler {
-  readonly #snapshot: Snapshot;
-  readonly #context: ConstructorParameters<typeof ConditionCompiler>[0];
-  readonly #signalIndex: Map<string, number>;
-
-  constructor(snapshot: Snapshot, registry: AggregateRegistry) {
-    this.#snapshot = snapshot;
-    this.#signalIndex = indexById(snapshot.signals);
-    this.#context = {
-      snapshot,
-      registry,
-      segmentIndex: indexById(snapshot.segments),
-      journeyIndex: indexById(snapshot.journeys),
-    };
-  }
-
-  compile(): DerivedPart[] {
-    const { lifecycle, journeys, segments, health, rules, signals } = this.#snapshot;
-    const compiler = (): ConditionCompiler => new ConditionCompiler(this.#context);
-    const rest = { ...this.#context, signalIndex: this.#signalIndex };
-    const others = [
-      ...(lifecycle === null ? [] : [compileLifecycleItem(lifecycle, compiler())]),
-      ...journeys.map((journey, index) => compileJourneyItem(journey, index, compiler())),
-      ...segments.flatMap((segment, index) =>
-        hasCondition(segment) ? [compileSegmentItem(segment, index, compiler())] : [],
-      ),
-    ];
-    const last = [
-      ...rules.map((rule, index) => compileRuleItem(rule, index, compiler(), rest)),
-      ...signals.flatMap((signal, index) =>
-        signal.when !== undefined || signal.for !== undefined ? [compileSignalItem(signal, index, compiler())] : [],
-      ),
-    ];
-    const isRead = isHealthRead([...others, ...last]);
-    return [...others, ...(health === null ? [] : [compileHealthItem(health, isRead, compiler())]), ...last];
-  }
+function compileItems(snapshot: Snapshot, registry: AggregateRegistry): DerivedPart[] {
+  const { lifecycle, journeys, segments, health, rules, signals } = snapshot;
+  const [segmentIndex, journeyIndex, signalIndex] = [segments, journeys, signals].map(
+    (parts) => new Map(parts.map(({ id }, index) => [id, index])),
+  ) as [Map<string, number>, Map<string, number>, Map<string, number>];
+  const context = { snapshot, registry, segmentIndex, journeyIndex, signalIndex };
+  const compiler = (): ConditionCompiler => new ConditionCompiler(context);
+  const before = [
+    ...(lifecycle === null ? [] : [compileLifecycleItem(lifecycle, compiler())]),
+    ...journeys.map((journey, index) => new CompiledJourney(journey, index, compiler())),
+    ...segments.flatMap(({ id, when }, index) =>
+      when === undefined ? [] : [compileSegmentItem({ id, when }, index, compiler())],
+    ),
+  ];
+  const after = [
+    ...rules.map((rule, index) => compileRuleItem(rule, index, compiler())),
+    ...signals.flatMap((signal, index) =>
+      signal.when !== undefined || signal.for !== undefined ? [compileSignalItem(signal, index, compiler())] : [],
+    ),
+  ];
+  const isRead = isHealthRead([...before, ...after]);
+  return [...before, ...(health === null ? [] : [compileHealthItem(health, isRead, compiler())]), ...after];
 }
 
 function propertyEventsOf({ rules }: Snapshot, { streams, aggregates }: AggregateRegistry): string[] {
@@ -192,18 +167,10 @@ function inOrder(items: DerivedPart[]): DerivedPart[] {
   const names = items.map(({ name }) => name);
   const reads = new Map(items.map((item) => [item.name, item.reads.items]));
   const steady = names.filter((name) => name !== LIFECYCLE_ITEM && !name.startsWith(journeyItem("")));
-  const cycle = findCycles(steady, reads)[0];
+  const cycle = findGroups(steady, reads).find(([one, another]) => another !== undefined || reads.get(one!)?.has(one!));
   if (cycle !== undefined) throw new Error(`these read each other in a cycle: ${cycle.join(", ")}; break it`);
   const byName = new Map(items.map((item) => [item.name, item]));
   return orderByReads(names, reads).map((name) => byName.get(name)!);
-}
-
-function indexById(parts: readonly { id: string }[]): Map<string, number> {
-  return new Map(parts.map(({ id }, index) => [id, index]));
-}
-
-function hasCondition(segment: Segment): segment is Required<Segment> {
-  return segment.when !== undefined;
 }
 
 function positions(items: readonly DerivedPart[], matches: (item: DerivedPart) => boolean): number[] {

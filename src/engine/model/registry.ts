@@ -1,34 +1,24 @@
 import { canonicalJson } from "../../model/snapshot/canonical.js";
 import type { EventSelector, Field, Snapshot } from "../../model/snapshot/types.js";
+import type { CompiledScope } from "../aggregates/scope.js";
 import { compilePropertyCondition, type PropertyTest } from "../conditions/compare.js";
-import type {
-  Aggregate,
-  BoundaryOf,
-  EvaluationContext,
-  Readers,
-  ScopedAggregate,
-  Stream,
-  WorkingAggregate,
-} from "../evaluation-context.js";
-import { journeyStart } from "../state/boundary.js";
-import type { AggregateMemory, HistoryEvent, Json } from "../state/types.js";
-import { addOccurrence } from "./streams.js";
+import type { Aggregate, BoundaryOf, EventReaders, Stream, WorkingAggregate } from "../open-customer.js";
+import type { AggregateMemory, Json } from "../state/types.js";
 
-/** What tells an aggregate from others. */
-export interface AggregateKey {
-  kind: AggregateMemory["kind"];
-  /** What is computed, of what. */
-  of: Json;
-  /** The window; null without one. */
-  within: number | null;
-  /** From when on occurrences count. */
-  boundary: BoundaryOf | undefined;
-  /** Whether what is remembered is the same for every window and boundary. */
-  isShared: boolean;
+type Readers = NonNullable<ReturnType<EventReaders["readersOf"]>>;
+
+/** An aggregate as the conditions of one window and boundary read it. */
+export interface ScopedAggregate {
+  readonly aggregate: Aggregate;
+  /** How many different values these need to tell apart. */
+  capacity: number;
 }
 
+/** Aggregates that remember the same for every window and boundary. */
+const SHARED: ReadonlySet<Aggregate["kind"]> = new Set<Aggregate["kind"]>(["distinct", "latest"]);
+
 /** What the conditions of a model remember of events: equal questions share a stream or an aggregate. */
-export class AggregateRegistry {
+export class AggregateRegistry implements EventReaders {
   readonly streams: Stream[] = [];
   readonly aggregates: Aggregate[] = [];
   readonly #readers = new Map<string, Readers>();
@@ -40,7 +30,6 @@ export class AggregateRegistry {
 
   constructor(private readonly snapshot: Snapshot) {}
 
-  /** What reads an event; undefined where nothing does. */
   readersOf(event: string): Readers | undefined {
     return this.#readers.get(event);
   }
@@ -57,80 +46,70 @@ export class AggregateRegistry {
    */
   stream(selector: EventSelector, source: object): Stream {
     const { event } = selector;
-    const key = canonicalJson([event, selector.where ?? null]);
-    const known = this.#streamByKey.get(key);
-    if (known !== undefined) {
-      known.sources.push(source);
-      return known;
-    }
-    const stream: Stream = {
-      index: this.streams.length,
-      event,
-      where: this.where(selector),
-      capacity: 0,
-      items: [],
-      sources: [source],
-    };
-    this.streams.push(stream);
-    this.#readersFor(event).streams.push(stream);
-    this.#streamByKey.set(key, stream);
+    const stream = getOrMake(this.#streamByKey, canonicalJson([event, selector.where ?? null]), () => {
+      const { length: index } = this.streams;
+      const made: Stream = { index, event, where: this.where(selector), capacity: 0, items: [], sources: [] };
+      this.streams.push(made);
+      this.#readersFor(event).streams.push(made);
+      return made;
+    });
+    stream.sources.push(source);
     return stream;
   }
 
   /**
    * An aggregate as it is read in one scope, made where there is none of that key.
    *
+   * @param of what is computed, of what
    * @param source the condition or measure that reads it
    */
   aggregate(
-    { kind, of, within, boundary, isShared }: AggregateKey,
+    kind: Aggregate["kind"],
+    of: Json,
+    { within, boundary }: CompiledScope,
     events: readonly string[],
-    open: (memory: AggregateMemory | null, aggregate: Aggregate) => WorkingAggregate,
+    open: (memory: AggregateMemory | undefined, aggregate: Aggregate) => WorkingAggregate,
     source: object,
   ): ScopedAggregate {
-    const key = canonicalJson([of, within, boundary === undefined ? null : this.#boundaryNumber(boundary)]);
-    const known = this.#scopedByKey.get(key);
-    if (known !== undefined) {
-      known.aggregate.sources.push(source);
-      return known;
-    }
-    const aggregate = this.#aggregate(kind, isShared ? canonicalJson([of]) : key, events, open);
-    aggregate.formerPositions.push(this.#scopedByKey.size);
-    aggregate.sources.push(source);
-    const scoped: ScopedAggregate = { aggregate, capacity: 0 };
-    this.#scopedByKey.set(key, scoped);
+    const window = within === Infinity ? null : within;
+    const key = canonicalJson([of, window, boundary === undefined ? null : this.#boundaryNumber(boundary)]);
+    const scoped = getOrMake(this.#scopedByKey, key, () => {
+      const aggregate = getOrMake(this.#aggregateByKey, SHARED.has(kind) ? canonicalJson([of]) : key, () =>
+        this.#makeAggregate(kind, events, open),
+      );
+      aggregate.formerPositions.push(this.#scopedByKey.size);
+      return { aggregate, capacity: 0 };
+    });
+    scoped.aggregate.sources.push(source);
     return scoped;
   }
 
   /** Since the start of a journey: one boundary for all that count from it, so that they share what is remembered. */
   journeyStart(index: number): BoundaryOf {
-    const known = this.#journeyStarts.get(index) ?? journeyStart(index);
-    this.#journeyStarts.set(index, known);
-    return known;
+    return getOrMake(this.#journeyStarts, index, () => (customer) => customer.journeyBoundaries[index]!.start);
   }
 
   /** The compiled property condition of a selector. */
   where({ event, where }: EventSelector): PropertyTest | null {
-    const { events } = this.snapshot;
-    if (where === undefined) return null;
-    return compilePropertyCondition(where, Object.hasOwn(events, event) ? events[event]!.properties : {});
+    return where === undefined ? null : compilePropertyCondition(where, this.#fieldsOf(event));
   }
 
   /** The declared type of a property. */
   field(event: string, property: string): Field | undefined {
-    const { events } = this.snapshot;
-    const fields = Object.hasOwn(events, event) ? events[event]!.properties : {};
+    const fields = this.#fieldsOf(event);
     return Object.hasOwn(fields, property) ? fields[property] : undefined;
   }
 
-  #aggregate(
-    kind: AggregateMemory["kind"],
-    key: string,
+  #fieldsOf(event: string): Readonly<Record<string, Field>> {
+    const { events } = this.snapshot;
+    return Object.hasOwn(events, event) ? events[event]!.properties : {};
+  }
+
+  #makeAggregate(
+    kind: Aggregate["kind"],
     events: readonly string[],
-    open: (memory: AggregateMemory | null, aggregate: Aggregate) => WorkingAggregate,
+    open: (memory: AggregateMemory | undefined, aggregate: Aggregate) => WorkingAggregate,
   ): Aggregate {
-    const known = this.#aggregateByKey.get(key);
-    if (known !== undefined) return known;
     const aggregate: Aggregate = {
       kind,
       index: this.aggregates.length,
@@ -143,14 +122,11 @@ export class AggregateRegistry {
     };
     this.aggregates.push(aggregate);
     for (const event of new Set(events)) this.#readersFor(event).aggregates.push(aggregate);
-    this.#aggregateByKey.set(key, aggregate);
     return aggregate;
   }
 
   #readersFor(event: string): Readers {
-    let readers = this.#readers.get(event);
-    if (readers === undefined) this.#readers.set(event, (readers = { streams: [], aggregates: [] }));
-    return readers;
+    return getOrMake(this.#readers, event, () => ({ streams: [], aggregates: [] }));
   }
 
   #boundaryNumber(boundary: BoundaryOf): number {
@@ -159,19 +135,10 @@ export class AggregateRegistry {
   }
 }
 
-/** Puts an event into the streams and aggregates that read it, and marks the items that read those. */
-export function recordEvent(customer: EvaluationContext, event: HistoryEvent): void {
-  const readers = customer.model.registry.readersOf(event.event);
-  if (readers === undefined) return;
-  const { streams, aggregates } = readers;
-  for (let i = 0; i < streams.length; i++) {
-    const stream = streams[i]!;
-    if (stream.where !== null && !stream.where(event.properties)) continue;
-    addOccurrence(customer.ownStream(stream), stream.capacity, event.occurredAt, event.seq);
-    customer.mark(stream.items);
-  }
-  for (let i = 0; i < aggregates.length; i++) {
-    const aggregate = aggregates[i]!;
-    if (customer.aggregates[aggregate.index]!.record(customer, event)) customer.mark(aggregate.items);
-  }
+function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
 }

@@ -1,23 +1,12 @@
 import { at } from "../../model/snapshot/problem.js";
 import type { Snapshot } from "../../model/snapshot/types.js";
+import { REMEMBERED_OF_WINDOW } from "../aggregates/occurrences.js";
 import { REMEMBERED_OF_LOG } from "../aggregates/sequence.js";
-import { REMEMBERED_OF_WINDOW } from "../aggregates/sum.js";
 import { SHOWN_CHARACTERS } from "../conditions/phrases.js";
 import { PENDING_IDENTIFIES_MAX } from "../evaluate.js";
-import type { Aggregate } from "../evaluation-context.js";
-import { DISTINCT_TEXT_MAX } from "../measures/property.js";
-import type {
-  AggregateMemory,
-  BoundaryMemory,
-  CustomerState,
-  DistinctMemory,
-  JourneyRun,
-  LogMemory,
-  OccurrencesMemory,
-  Order,
-  ScopeMemory,
-  StreamMemory,
-} from "../state/types.js";
+import { DISTINCT_TEXT_MAX } from "../measures/measures.js";
+import type { Aggregate } from "../open-customer.js";
+import type { AggregateMemory, CustomerState, DistinctMemory, JourneyRun, StreamMemory } from "../state/types.js";
 import { compileRegistry } from "./model.js";
 
 // Examples of what is remembered, each with the longest values that its parts can have as JSON.
@@ -32,34 +21,20 @@ const CUSTOMER_ID_CHARACTERS_MAX = 256;
 const SUM_DIGITS = 324 + 309 + 16;
 const MODEL_KEY = `${"f".repeat(64)}/shared`;
 
-const ORDER: Order = { occurredAt: INSTANT, seq: WHOLE };
-const SINCE: BoundaryMemory = { at: INSTANT, by: ORDER };
-const SCOPE: ScopeMemory = { latest: ORDER, since: SINCE };
-const OCCURRENCES: OccurrencesMemory = {
-  occurredAt: many(REMEMBERED_OF_WINDOW, INSTANT),
-  seq: many(REMEMBERED_OF_WINDOW, WHOLE),
-  value: many(REMEMBERED_OF_WINDOW, NUMBER),
-};
-const LOG: LogMemory = {
-  occurredAt: many(REMEMBERED_OF_LOG, INSTANT),
-  seq: many(REMEMBERED_OF_LOG, WHOLE),
-  floor: ORDER,
-};
+const ORDER = { occurredAt: INSTANT, seq: WHOLE };
+const SINCE = { at: INSTANT, by: ORDER };
+const SCOPE = { latest: ORDER, since: SINCE };
+const places = (count: number) => ({ occurredAt: many(count, INSTANT), seq: many(count, WHOLE) });
+const OCCURRENCES = { ...places(REMEMBERED_OF_WINDOW), value: many(REMEMBERED_OF_WINDOW, NUMBER) };
+const LOG = { ...places(REMEMBERED_OF_LOG), floor: ORDER };
 
-/** A stream that remembers so many occurrences. */
-function largestStream(occurrences: number): StreamMemory {
-  return { count: WHOLE, occurredAt: many(occurrences, INSTANT), seq: many(occurrences, WHOLE) };
-}
+const largestStream = (occurrences: number): StreamMemory => ({ count: WHOLE, ...places(occurrences) });
 
-/** The different values, so many of them. */
-function largestDistinct(values: number): DistinctMemory {
-  return {
-    kind: "distinct",
-    value: many(values, longestText(DISTINCT_TEXT_MAX)),
-    occurredAt: many(values, INSTANT),
-    seq: many(values, WHOLE),
-  };
-}
+const largestDistinct = (values: number): DistinctMemory => ({
+  kind: "distinct",
+  value: many(values, longestText(DISTINCT_TEXT_MAX)),
+  ...places(values),
+});
 
 /** The other aggregates, which remember the same of every model. */
 const LARGEST_AGGREGATES: {
@@ -105,10 +80,9 @@ function largestState({ lifecycle, journeys, segments, health, rules, signals }:
     healthChangesAt: INSTANT,
     rules: Object.fromEntries(rules.map(({ id }) => [id, { passedAt: INSTANT }])),
     signals: Object.fromEntries(
-      signals.map(({ id, severity, message = null }) => [
-        id,
-        { raisedAt: INSTANT, renewedAt: INSTANT, severity, message },
-      ]),
+      signals.map(({ id, severity, message = null }) => {
+        return [id, { raisedAt: INSTANT, renewedAt: INSTANT, severity, message }];
+      }),
     ),
     memory: { model: MODEL_KEY, awaitsEvaluation: false, streams: [], aggregates: [] },
     timerDueAt: INSTANT,
@@ -197,7 +171,6 @@ function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** Where each object of a snapshot stands in it. */
 function pathsOf(snapshot: Snapshot): Map<unknown, string> {
   const paths = new Map<unknown, string>();
   const walk = (value: unknown, path: string): void => {

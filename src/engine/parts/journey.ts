@@ -3,8 +3,7 @@ import type { Journey } from "../../model/snapshot/types.js";
 import type { ConditionCompiler } from "../conditions/conditions.js";
 import { type CompiledCondition, earliest } from "../conditions/leaf.js";
 import { journeyItem } from "../compile-context.js";
-import type { DerivedPart, EvaluationContext, NextChange } from "../evaluation-context.js";
-import { journeyEnd, journeyStart, previousStep } from "../state/boundary.js";
+import type { BoundaryOf, DerivedPart, NextChange, OpenCustomer } from "../open-customer.js";
 import type { JourneyRun, Json } from "../state/types.js";
 
 interface CompiledStep {
@@ -14,45 +13,38 @@ interface CompiledStep {
 }
 
 /** A journey: a run begins when its start condition holds, completes its steps, and ends complete or expired. */
-export function compileJourneyItem(journey: Journey, index: number, compiler: ConditionCompiler): DerivedPart {
-  const compiled = new CompiledJourney(journey, index, compiler);
-  return {
-    name: journeyItem(journey.id),
-    reads: compiler.reads,
-    run: (customer) => compiled.run(customer),
-    nextChange: (customer) => compiled.nextChange(customer),
-    explain: (customer) => compiled.explain(customer),
-  };
-}
-
-class CompiledJourney {
-  readonly #id: string;
+export class CompiledJourney implements DerivedPart {
+  readonly name: string;
+  readonly reads: DerivedPart["reads"];
+  readonly #journey: Journey;
   readonly #index: number;
-  readonly #repeats: boolean;
-  readonly #anyOrder: boolean;
   readonly #lasts: number;
   readonly #start: CompiledCondition;
   readonly #startChange: NextChange;
   readonly #steps: CompiledStep[];
 
   constructor(journey: Journey, index: number, compiler: ConditionCompiler) {
-    this.#id = journey.id;
+    this.name = journeyItem(journey.id);
+    this.reads = compiler.reads;
+    this.#journey = journey;
     this.#index = index;
-    this.#repeats = journey.repeat === true;
-    this.#anyOrder = journey.anyOrder === true;
     this.#lasts = journey.expiresAfter === undefined ? Infinity : parseDuration(journey.expiresAfter);
     const changes: NextChange[] = [];
     // What counted towards a run does not count towards the next.
-    this.#start = compiler.compile(journey.start, changes, this.#repeats ? journeyEnd(index) : undefined);
+    const end: BoundaryOf = (customer) => customer.journeyBoundaries[index]!.end;
+    this.#start = compiler.compile(journey.start, changes, journey.repeat ? end : undefined);
     this.#startChange = earliest(changes);
     this.#steps = journey.steps.map(({ id, when, since }) => {
-      const boundary = since === "previousStep" ? previousStep(index) : journeyStart(index);
+      const boundary: BoundaryOf =
+        since === undefined
+          ? (customer) => customer.journeyBoundaries[index]!.start
+          : (customer) => customer.journeyBoundaries[index]!.previousStep;
       const stepChanges: NextChange[] = [];
       return { id, when: compiler.compile(when, stepChanges, boundary), nextChange: earliest(stepChanges) };
     });
   }
 
-  run(customer: EvaluationContext): boolean {
+  run(customer: OpenCustomer): boolean {
     const expired = this.#expire(customer);
     const started = this.#maybeStart(customer);
     const progressed = this.#progress(customer);
@@ -62,7 +54,7 @@ class CompiledJourney {
     return changed;
   }
 
-  nextChange(customer: EvaluationContext): number {
+  nextChange(customer: OpenCustomer): number {
     const run = customer.journeys[this.#index];
     if (run?.status !== "active") return this.#mayStart(run) ? this.#startChange(customer) : Infinity;
     let next = run.startedAt + this.#lasts;
@@ -70,22 +62,21 @@ class CompiledJourney {
     return next;
   }
 
-  explain(customer: EvaluationContext): { [key: string]: Json } {
+  explain(customer: OpenCustomer): { [key: string]: Json } {
     const run = customer.journeys[this.#index];
-    const explained = (when: CompiledCondition): Json => when.explain(customer);
     return {
-      journey: this.#id,
+      journey: this.#journey.id,
       status: run?.status ?? "not_started",
-      start: this.#mayStart(run) ? explained(this.#start) : null,
+      start: this.#mayStart(run) ? this.#start.explain(customer) : null,
       steps: this.#steps.map(({ id, when }) => ({
         step: id,
         completed: run !== undefined && Object.hasOwn(run.steps, id),
-        condition: run?.status === "active" && !Object.hasOwn(run.steps, id) ? explained(when) : null,
+        condition: run?.status === "active" && !Object.hasOwn(run.steps, id) ? when.explain(customer) : null,
       })),
     };
   }
 
-  #expire(customer: EvaluationContext): boolean {
+  #expire(customer: OpenCustomer): boolean {
     const run = customer.journeys[this.#index];
     if (run?.status !== "active" || customer.clock < run.startedAt + this.#lasts) return false;
     const expiredAt = customer.clock;
@@ -94,7 +85,7 @@ class CompiledJourney {
     return true;
   }
 
-  #maybeStart(customer: EvaluationContext): boolean {
+  #maybeStart(customer: OpenCustomer): boolean {
     const before = customer.journeys[this.#index];
     if (!this.#mayStart(before) || !this.#start.test(customer)) return false;
     if (customer.journeyStartedIn[this.#index] === customer.evaluation || customer.restsUntilOperation) {
@@ -119,7 +110,7 @@ class CompiledJourney {
     return true;
   }
 
-  #progress(customer: EvaluationContext): boolean {
+  #progress(customer: OpenCustomer): boolean {
     let changed = false;
     for (const step of this.#steps) {
       const run = customer.journeys[this.#index];
@@ -128,14 +119,14 @@ class CompiledJourney {
       if (step.when.test(customer)) {
         this.#complete(customer, run, step.id);
         changed = true;
-      } else if (!this.#anyOrder) {
+      } else if (!this.#journey.anyOrder) {
         break;
       }
     }
     return changed;
   }
 
-  #complete(customer: EvaluationContext, run: JourneyRun, id: string): void {
+  #complete(customer: OpenCustomer, run: JourneyRun, id: string): void {
     const completedAt = customer.clock;
     const by = customer.operationOrder();
     const done = { ...run.steps, [id]: { completedAt, triggeredBy: customer.causeName(), by } };
@@ -154,21 +145,21 @@ class CompiledJourney {
   }
 
   #mayStart(run: JourneyRun | undefined): boolean {
-    return run === undefined || (this.#repeats && run.status !== "active");
+    return run === undefined || (this.#journey.repeat === true && run.status !== "active");
   }
 
   /** The steps whose conditions are consulted: the unfinished ones, or the first of them where they come in order. */
   #consulted(run: JourneyRun): CompiledStep[] {
     const unfinished = this.#steps.filter(({ id }) => !Object.hasOwn(run.steps, id));
-    return this.#anyOrder ? unfinished : unfinished.slice(0, 1);
+    return this.#journey.anyOrder ? unfinished : unfinished.slice(0, 1);
   }
 
-  #change(customer: EvaluationContext, run: JourneyRun): void {
+  #change(customer: OpenCustomer, run: JourneyRun): void {
     customer.setJourney(this.#index, run);
-    customer.push({ kind: "journey", journey: this.#id, run });
+    customer.push({ kind: "journey", journey: this.#journey.id, run });
   }
 
-  #emit(customer: EvaluationContext, type: string, metadata: Record<string, Json> = {}): void {
-    customer.emit(type, "journey", { journey: this.#id, ...metadata });
+  #emit(customer: OpenCustomer, type: string, metadata: Record<string, Json> = {}): void {
+    customer.emit(type, "journey", { journey: this.#journey.id, ...metadata });
   }
 }

@@ -2,7 +2,7 @@ import type { Lifecycle } from "../../model/snapshot/types.js";
 import type { ConditionCompiler } from "../conditions/conditions.js";
 import { type CompiledCondition, earliest } from "../conditions/leaf.js";
 import { LIFECYCLE_ITEM } from "../compile-context.js";
-import type { DerivedPart, EvaluationContext, NextChange } from "../evaluation-context.js";
+import type { DerivedPart, OpenCustomer, NextChange } from "../open-customer.js";
 
 interface CompiledState {
   transitions: { to: string; when: CompiledCondition }[];
@@ -23,21 +23,17 @@ export function compileLifecycleItem(lifecycle: Lifecycle, compiler: ConditionCo
     reads: compiler.reads,
     run: (customer) => runLifecycle(customer, lifecycle.initial, states),
     nextChange: (customer) => states.get(customer.state!)?.nextChange(customer) ?? Infinity,
-    explain: (customer) => ({
-      state: customer.state,
-      transitions: (states.get(customer.state ?? lifecycle.initial)?.transitions ?? []).map(({ to, when }) => ({
-        to,
-        condition: when.explain(customer),
-      })),
-    }),
+    explain(customer) {
+      const transitions = states.get(customer.state ?? lifecycle.initial)?.transitions ?? [];
+      return {
+        state: customer.state,
+        transitions: transitions.map(({ to, when }) => ({ to, condition: when.explain(customer) })),
+      };
+    },
   };
 }
 
-function runLifecycle(
-  customer: EvaluationContext,
-  initial: string,
-  states: ReadonlyMap<string, CompiledState>,
-): boolean {
+function runLifecycle(customer: OpenCustomer, initial: string, states: ReadonlyMap<string, CompiledState>): boolean {
   let changed = false;
   if (customer.state === null) {
     enter(customer, null, initial);
@@ -61,11 +57,11 @@ function runLifecycle(
 }
 
 /** Whether a state was held in this evaluation already; the one held at its beginning counts. */
-function wasHeld(customer: EvaluationContext, state: string): boolean {
+function wasHeld(customer: OpenCustomer, state: string): boolean {
   return customer.state === state || (customer.heldIn === customer.evaluation && customer.held.includes(state));
 }
 
-function enter(customer: EvaluationContext, from: string | null, to: string): void {
+function enter(customer: OpenCustomer, from: string | null, to: string): void {
   if (customer.heldIn !== customer.evaluation) {
     customer.held = [];
     customer.heldIn = customer.evaluation;

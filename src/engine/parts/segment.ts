@@ -1,32 +1,32 @@
 import type { Segment } from "../../model/snapshot/types.js";
+import { segmentItem } from "../compile-context.js";
 import type { ConditionCompiler } from "../conditions/conditions.js";
 import { earliest } from "../conditions/leaf.js";
-import { segmentItem } from "../compile-context.js";
-import type { DerivedPart, EvaluationContext, NextChange } from "../evaluation-context.js";
+import type { DerivedPart, NextChange, OpenCustomer } from "../open-customer.js";
 
 /** A segment with a condition: its membership is whether the condition holds. */
 export function compileSegmentItem(
-  segment: Required<Segment>,
+  { id, when }: Required<Segment>,
   index: number,
   compiler: ConditionCompiler,
 ): DerivedPart {
   const changes: NextChange[] = [];
-  const when = compiler.compile(segment.when, changes);
+  const condition = compiler.compile(when, changes);
   return {
-    name: segmentItem(segment.id),
+    name: segmentItem(id),
     reads: compiler.reads,
-    run: (customer) => changeMembership(customer, index, when.test(customer)),
+    run: (customer) => changeMembership(customer, index, condition.test(customer)),
     nextChange: earliest(changes),
     explain: (customer) => ({
-      segment: segment.id,
+      segment: id,
       member: customer.enteredSegmentAt[index] !== undefined,
-      condition: when.explain(customer),
+      condition: condition.explain(customer),
     }),
   };
 }
 
 /** Makes the customer a member of a segment or not, and tells whether that is a change. */
-export function changeMembership(customer: EvaluationContext, index: number, member: boolean): boolean {
+export function changeMembership(customer: OpenCustomer, index: number, member: boolean): boolean {
   const enteredAt = customer.enteredSegmentAt[index];
   if (member === (enteredAt !== undefined)) return false;
   const segment = customer.model.segments[index]!;

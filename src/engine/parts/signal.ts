@@ -1,55 +1,45 @@
 import { parseDuration } from "../../model/snapshot/duration.js";
 import type { Signal } from "../../model/snapshot/types.js";
+import { signalItem } from "../compile-context.js";
 import type { ConditionCompiler } from "../conditions/conditions.js";
 import { earliest } from "../conditions/leaf.js";
-import { signalItem } from "../compile-context.js";
-import type { DerivedPart, EvaluationContext, NextChange } from "../evaluation-context.js";
-import type { Json } from "../state/types.js";
+import type { DerivedPart, NextChange, OpenCustomer } from "../open-customer.js";
 
 /** A signal with a condition is raised while it holds; one without, where it lasts for a while, clears itself. */
 export function compileSignalItem(signal: Signal, index: number, compiler: ConditionCompiler): DerivedPart {
-  const name = signalItem(signal.id);
-  const { reads } = compiler;
-  const explained = (customer: EvaluationContext): { [key: string]: Json } => ({
-    signal: signal.id,
-    raised: customer.signals[index] !== undefined,
-    severity: signal.severity,
-  });
-  if (signal.when !== undefined) {
-    const changes: NextChange[] = [];
-    const when = compiler.compile(signal.when, changes);
-    return {
-      name,
-      reads,
-      run: (customer) => {
-        const raised = customer.signals[index] !== undefined;
-        if (when.test(customer) === raised) return false;
-        return raised ? clearSignal(customer, index) : raiseSignal(customer, index);
-      },
-      nextChange: earliest(changes),
-      explain: (customer) => ({ ...explained(customer), condition: when.explain(customer) }),
-    };
-  }
+  const changes: NextChange[] = [];
+  const when = signal.when && compiler.compile(signal.when, changes);
   const lasts = signal.for === undefined ? Infinity : parseDuration(signal.for);
-  const clearsAt = (customer: EvaluationContext): number => (customer.signals[index]?.renewedAt ?? Infinity) + lasts;
+  const clearsAt = (customer: OpenCustomer): number => (customer.signals[index]?.renewedAt ?? Infinity) + lasts;
   return {
-    name,
-    reads,
-    run: (customer) => clearsAt(customer) <= customer.clock && clearSignal(customer, index),
-    nextChange: clearsAt,
-    explain: (customer) => ({ ...explained(customer), condition: null }),
+    name: signalItem(signal.id),
+    reads: compiler.reads,
+    run(customer) {
+      if (when === undefined) return clearsAt(customer) <= customer.clock && clearSignal(customer, index);
+      const raised = customer.signals[index] !== undefined;
+      if (when.test(customer) === raised) return false;
+      return raised ? clearSignal(customer, index) : raiseSignal(customer, index);
+    },
+    nextChange: when === undefined ? clearsAt : earliest(changes),
+    explain: (customer) => ({
+      signal: signal.id,
+      raised: customer.signals[index] !== undefined,
+      severity: signal.severity,
+      condition: when === undefined ? null : when.explain(customer),
+    }),
   };
 }
 
 /** Raises a signal, or renews one that is raised already: either way it changed. */
-export function raiseSignal(customer: EvaluationContext, index: number): boolean {
+export function raiseSignal(customer: OpenCustomer, index: number): boolean {
+  const { clock } = customer;
   const raised = customer.signals[index];
   if (raised !== undefined) {
-    customer.setSignal(index, { ...raised, renewedAt: customer.clock });
+    customer.setSignal(index, { ...raised, renewedAt: clock });
     return true;
   }
   const { id: signal, severity, message = null } = customer.model.signals[index]!;
-  customer.setSignal(index, { raisedAt: customer.clock, renewedAt: customer.clock, severity, message });
+  customer.setSignal(index, { raisedAt: clock, renewedAt: clock, severity, message });
   customer.signalRaisedIn[index] = customer.evaluation;
   customer.push({ kind: "signalRaised", signal, severity, message });
   customer.emit("signal.raised", "signal", { signal, severity, message });
@@ -57,7 +47,7 @@ export function raiseSignal(customer: EvaluationContext, index: number): boolean
 }
 
 /** Clears a signal, and tells whether it was raised. */
-export function clearSignal(customer: EvaluationContext, index: number): boolean {
+export function clearSignal(customer: OpenCustomer, index: number): boolean {
   const raised = customer.signals[index];
   if (raised === undefined) return false;
   const signal = customer.model.signals[index]!.id;

@@ -1,4 +1,5 @@
-import { member } from "./open-customer.js";
+import { member } from "../open-customer.js";
+import { firstWhere } from "./history.js";
 import type { CustomerState, Effect, EmissionSource, Json } from "./types.js";
 
 /**
@@ -32,11 +33,8 @@ export function corrections(
   }
   const band = before.health?.band ?? null;
   if (after.health !== null && after.health.band !== band) {
-    emit("health.changed", "health", {
-      previous_band: band,
-      new_band: after.health.band,
-      overall: after.health.overall,
-    });
+    const { band: new_band, overall } = after.health;
+    emit("health.changed", "health", { previous_band: band, new_band, overall });
   }
   for (const signal of union(before.signals, after.signals)) {
     const was = member(before.signals, signal);
@@ -74,30 +72,13 @@ export function untoldExpirations(
     const next = spans[index + 1];
     const until = next?.journey === journey ? next.startedAt : Infinity;
     const instants = told.get(journey) ?? [];
-    const first = instants[firstAfter(instants, startedAt)];
+    const first = instants[firstWhere(instants.length, (place) => instants[place]! > startedAt)];
     if (first !== undefined && first <= until) return;
-    effects.push({
-      kind: "emission",
-      at: expiredAt,
-      cause: { kind: "job", jobId },
-      type: "journey.expired",
-      source: "journey",
-      metadata: { journey },
-    });
+    const cause = { kind: "job", jobId } as const;
+    const metadata = { journey };
+    effects.push({ kind: "emission", at: expiredAt, cause, type: "journey.expired", source: "journey", metadata });
   });
   return effects.sort((a, b) => a.at - b.at);
-}
-
-/** The position of the first of ascending instants after one. */
-function firstAfter(instants: readonly number[], instant: number): number {
-  let low = 0;
-  let high = instants.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (instants[middle]! <= instant) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function sorted<T>(record: Record<string, T>): [string, T][] {

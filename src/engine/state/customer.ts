@@ -1,5 +1,4 @@
-import type { Model } from "../evaluation-context.js";
-import { OpenCustomer } from "./open-customer.js";
+import { type Model, OpenCustomer } from "../open-customer.js";
 import type { CustomerState, HistoryEvent } from "./types.js";
 
 /** A customer of whom nothing is known yet. */

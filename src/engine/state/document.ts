@@ -1,5 +1,5 @@
 import type { Severity } from "../../model/snapshot/types.js";
-import type { CustomerState, HealthScore, JourneyRun, Json, RaisedSignal } from "./types.js";
+import type { CustomerState, HealthScore, JourneyRun, Json } from "./types.js";
 
 /** A customer's state as all readers see it. Times are ISO 8601 in UTC with milliseconds. */
 export interface StateDocument {
@@ -23,7 +23,6 @@ export interface StateDocument {
   nextDueAt: string | null;
 }
 
-/** A run of a journey as readers see it. */
 export interface JourneyProgress {
   journeyId: string;
   status: JourneyRun["status"];
@@ -35,25 +34,28 @@ export interface JourneyProgress {
   expiredAt: string | null;
 }
 
-/** The state document of a customer. */
 export function stateDocument(
   state: CustomerState,
-  context: { environment: string; configVersion: string | null },
+  { environment, configVersion }: { environment: string; configVersion: string | null },
 ): StateDocument {
+  const { health, signals } = state;
   return {
     customerId: state.customerId,
-    environment: context.environment,
+    environment,
     createdAt: isoTime(state.createdAt),
     lastEventAt: isoTimeOrNull(state.lastEventAt),
     evaluatedThrough: isoTimeOrNull(state.evaluatedThrough),
-    configVersion: context.configVersion,
+    configVersion,
     traits: Object.fromEntries(idsOf(state.traits).map((name) => [name, state.traits[name]!])),
     lifecycle: state.lifecycle?.state ?? null,
     lifecycleEnteredAt: isoTimeOrNull(state.lifecycle?.enteredAt ?? null),
     segments: idsOf(state.segments),
-    health: state.health && healthOf(state.health),
+    health: health && { overall: health.overall, components: health.components, band: health.band },
     journeys: idsOf(state.journeys).map((id) => journeyProgress(id, state.journeys[id]!)),
-    signals: idsOf(state.signals).map((id) => signalOf(id, state.signals[id]!)),
+    signals: idsOf(signals).map((signalId) => {
+      const { severity, message, raisedAt } = signals[signalId]!;
+      return { signalId, severity, message, raisedAt: isoTime(raisedAt) };
+    }),
     nextDueAt: isoTimeOrNull(state.nextDueAt),
   };
 }
@@ -73,14 +75,6 @@ export function journeyProgress(journeyId: string, run: JourneyRun): JourneyProg
     completedAt: isoTimeOrNull(run.completedAt),
     expiredAt: isoTimeOrNull(run.expiredAt),
   };
-}
-
-function signalOf(signalId: string, { severity, message, raisedAt }: RaisedSignal): StateDocument["signals"][number] {
-  return { signalId, severity, message, raisedAt: isoTime(raisedAt) };
-}
-
-function healthOf({ overall, components, band }: HealthScore): HealthScore {
-  return { overall, components, band };
 }
 
 function idsOf(parts: object): string[] {

@@ -1,4 +1,4 @@
-import type { EvaluationContext } from "../evaluation-context.js";
+import type { OpenCustomer } from "../open-customer.js";
 import type { HistoryPage, HistoryRequest, Order } from "./types.js";
 
 /** Whether a place in order is later than another: by occurrence, and by acceptance where both occurred at one instant. */
@@ -6,20 +6,21 @@ export function isLater(occurredAt: number, seq: number, than: Order): boolean {
   return occurredAt > than.occurredAt || (occurredAt === than.occurredAt && seq > than.seq);
 }
 
-/** The position of the first of some events in order that is later than a place; their number where none is. */
-export function firstLater(events: readonly Order[], than: Order): number {
-  const last = events.at(-1);
-  // Most are looked for at the end.
-  if (last === undefined || !isLater(last.occurredAt, last.seq, than)) return events.length;
+/** The first of so many places at which something holds that holds at all later ones; their number where it never does. */
+export function firstWhere(places: number, holds: (place: number) => boolean): number {
   let low = 0;
-  let high = events.length - 1;
+  let high = places;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const { occurredAt, seq } = events[middle]!;
-    if (isLater(occurredAt, seq, than)) high = middle;
+    if (holds(middle)) high = middle;
     else low = middle + 1;
   }
   return low;
+}
+
+/** The position of the first of some events in order that is later than a place; their number where none is. */
+export function firstLater(events: readonly Order[], than: Order): number {
+  return firstWhere(events.length, (place) => isLater(events[place]!.occurredAt, events[place]!.seq, than));
 }
 
 /**
@@ -38,7 +39,7 @@ export class HistoryNeeded extends Error {
 }
 
 /** @throws {HistoryNeeded} if the answer is not at hand */
-export function readHistory(customer: EvaluationContext, request: HistoryRequest): HistoryPage {
+export function readHistory(customer: OpenCustomer, request: HistoryRequest): HistoryPage {
   const page = customer.history(request);
   if (page === undefined) throw new HistoryNeeded([request]);
   return page;
@@ -52,7 +53,7 @@ export function readHistory(customer: EvaluationContext, request: HistoryRequest
  * @throws {HistoryNeeded} if a page is not at hand
  */
 export function eachOfHistory(
-  customer: EvaluationContext,
+  customer: OpenCustomer,
   request: HistoryRequest,
   take: (event: HistoryPage["events"][number]) => boolean,
 ): boolean {

@@ -3,14 +3,29 @@ import type { Severity } from "../../model/snapshot/types.js";
 /** A JSON value. Customers' data are held as they came, never converted. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** An event of a customer. Instants are whole milliseconds since 1970 UTC; `seq` is the order of acceptance. */
-export interface TrackOperation {
-  kind: "track";
+/**
+ * The place of an event in a customer's order: by occurrence, and by acceptance (`seq`) where two occurred at one instant. Instants are whole
+ * milliseconds since 1970 UTC.
+ */
+export interface Order {
+  occurredAt: number;
   seq: number;
-  eventId: string;
+}
+
+/** An event that was evaluated before and is still retained. */
+export interface HistoryEvent extends Order {
   event: string;
   properties: Record<string, Json>;
-  occurredAt: number;
+}
+
+/** An event whose turn has come: all that its evaluation reads of it. */
+export interface TrackedEvent extends HistoryEvent {
+  eventId: string;
+}
+
+/** An event of a customer. */
+export interface TrackOperation extends TrackedEvent {
+  kind: "track";
   acceptedAt: number;
 }
 
@@ -24,33 +39,18 @@ export interface IdentifyOperation {
 
 export type Operation = TrackOperation | IdentifyOperation;
 
-/** An event that was evaluated before and is still retained. */
-export interface HistoryEvent {
-  seq: number;
-  event: string;
-  properties: Record<string, Json>;
-  occurredAt: number;
-}
-
-/** An event whose turn has come: all that its evaluation reads of it. */
-export interface TrackedEvent extends HistoryEvent {
-  eventId: string;
-}
-
-/** The place of an event in a customer's order: by occurrence, and by acceptance where two occurred at one instant. */
-export interface Order {
-  occurredAt: number;
-  seq: number;
+/** Places in order, as plain JSON: two lists of one length. */
+interface PlacesMemory {
+  occurredAt: number[];
+  seq: number[];
 }
 
 /**
  * What is remembered of one stream of occurrences (an event, with or without a property condition): how many there were,
  * and the latest of them in order, as many as the model's conditions need.
  */
-export interface StreamMemory {
+export interface StreamMemory extends PlacesMemory {
   count: number;
-  occurredAt: number[];
-  seq: number[];
 }
 
 /** What the conditions of one model need to know of the past. Plain JSON; its size is bounded by the model. */
@@ -59,9 +59,8 @@ export interface ConditionMemory {
   model: string | null;
   /** Rebuilt for another version and not evaluated since: until then the due instant of the former version stands. */
   awaitsEvaluation: boolean;
-  /** By the position of the stream in the model. */
+  /** By position in the model. */
   streams: StreamMemory[];
-  /** By the position of the aggregate in the model. */
   aggregates: AggregateMemory[];
 }
 
@@ -108,7 +107,7 @@ export interface CustomerState {
   /** The latest occurrence of any event evaluated so far. */
   lastEventAt: number | null;
   /** The last track operation in order of acceptance, evaluated or still ahead. */
-  lastTrack: { occurredAt: number; acceptedAt: number; seq: number } | null;
+  lastTrack: (Order & { acceptedAt: number }) | null;
   traits: Record<string, Json>;
   /** The acceptance of the last identify that changed a trait. */
   traitsChangedAt: number | null;
@@ -200,11 +199,9 @@ export interface DecimalMemory {
   scale: number;
 }
 
-/** Occurrences with a number each, as plain JSON: three lists of one length, in order. */
-export interface OccurrencesMemory {
-  occurredAt: number[];
-  seq: number[];
-  value: number[];
+/** Occurrences with a value each. */
+export interface OccurrencesMemory<V = number> extends PlacesMemory {
+  value: V[];
 }
 
 /** The boundary that a memory stands at; null where nothing counts since it. */
@@ -246,17 +243,14 @@ export interface ExtremeMemory {
 export type DistinctValue = string | number | boolean;
 
 /** The different values whose latest occurrence is latest, in that order. */
-export interface DistinctMemory {
+export interface DistinctMemory extends OccurrencesMemory<DistinctValue> {
   kind: "distinct";
-  value: DistinctValue[];
-  occurredAt: number[];
-  seq: number[];
 }
 
 /** The latest occurrence that has a value; null without one. */
 export interface LatestMemory {
   kind: "latest";
-  latest: { occurredAt: number; seq: number; value: Json } | null;
+  latest: (Order & { value: Json }) | null;
 }
 
 /** The instant of the first occurrence of all; null without one. */
@@ -266,9 +260,7 @@ export interface FirstMemory {
 }
 
 /** The latest occurrences in order, and the latest of those that are not remembered. */
-export interface LogMemory {
-  occurredAt: number[];
-  seq: number[];
+export interface LogMemory extends PlacesMemory {
   floor: Order | null;
 }
 

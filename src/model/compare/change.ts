@@ -1,5 +1,5 @@
 import { canonicalJson } from "../snapshot/canonical.js";
-import { at, type Placed } from "../snapshot/problem.js";
+import { at, cut, type Placed } from "../snapshot/problem.js";
 
 /** A difference between two snapshots, in the author's terms. */
 export interface Change {
@@ -11,9 +11,8 @@ export interface Change {
   path: string;
   /** What is different, without the subject and its id: `threshold of count of "login" within 30d: 3 → 5`. */
   message: string;
-  /** What was there; null where nothing was. */
+  /** What was there, and what is there now; null where there is nothing. */
   before: unknown;
-  /** What is there now; null where nothing is. */
   after: unknown;
 }
 
@@ -43,9 +42,6 @@ export type Side<V> = Placed<V> | undefined;
 /** Tells how two values that belong to a part differ. At least one side is there. */
 export type Compare<V> = (part: ComparedPart, before: Side<V>, after: Side<V>) => Change[];
 
-/** More of a message is not read. In characters. */
-const MESSAGE_LENGTH_MAX = 500;
-
 /** A change, which stands where its newer side does. */
 export function change(
   kind: Change["kind"],
@@ -55,13 +51,9 @@ export function change(
   message: string,
 ): Change {
   const { path } = (after ?? before)!;
-  return { kind, subject, id, path, message: cut(message), before: before?.item ?? null, after: after?.item ?? null };
-}
-
-function cut(text: string): string {
-  if (text.length <= MESSAGE_LENGTH_MAX) return text;
-  // Cut between characters, not within one.
-  return `${[...text.slice(0, MESSAGE_LENGTH_MAX)].slice(0, -1).join("")}…`;
+  // More of a message is not read.
+  const told = cut(message, 500);
+  return { kind, subject, id, path, message: told, before: before?.item ?? null, after: after?.item ?? null };
 }
 
 /** Compares a value as a whole: `expiresAfter: 30d → none`. */
@@ -79,10 +71,11 @@ export function flag(label: string): Compare<true> {
   ];
 }
 
-/** Compares objects member by member, each by its own comparison; null for the member that the object is found by. */
-export function members<T extends object>(comparisons: {
-  readonly [K in keyof T]-?: Compare<NonNullable<T[K]>> | null;
-}): Compare<T> {
+/** How each member of an object is compared; null for the one that the object is found by. */
+export type Comparisons<T> = { readonly [K in keyof T]-?: Compare<NonNullable<T[K]>> | null };
+
+/** Compares objects member by member. */
+export function members<T extends object>(comparisons: Comparisons<T>): Compare<T> {
   return (part, before, after) =>
     (Object.keys(comparisons) as (keyof T & string)[]).flatMap((key) => {
       const [older, newer] = [member(before, key), member(after, key)];
@@ -96,13 +89,11 @@ export function member<T extends object, K extends keyof T & string>(side: Side<
   return value === undefined || value === null ? undefined : { item: value, path: at(side!.path, key) };
 }
 
-/** How a kind of parts is told of. */
 interface Parts<T> {
   /** What a part is called, by what it is found by in the other snapshot and what it belongs to. */
   part: (key: string, owner: ComparedPart) => ComparedPart;
   /** What is said of one that was added or removed. */
   text: (item: T) => string;
-  /** Compares two that differ. */
   compare: Compare<T>;
 }
 

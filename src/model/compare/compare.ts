@@ -1,35 +1,22 @@
 import { list, quote } from "../snapshot/problem.js";
-import type {
-  EventSchema,
-  Field,
-  Health,
-  HealthBand,
-  HealthComponent,
-  Journey,
-  JourneyStep,
-  Lifecycle,
-  LifecycleState,
-  Rule,
-  Score,
-  Segment,
-  Signal,
-  Snapshot,
-  Transition,
-  Trigger,
-} from "../snapshot/types.js";
+import type * as Node from "../snapshot/types.js";
 import { actionText, conditionText, fieldText, scoreText, stepsText, triggerText } from "../snapshot/words.js";
 import {
   type Change,
   change,
-  type ComparedPart,
+  type ChangeSubject,
   type Compare,
+  type ComparedPart,
+  type Comparisons,
   flag,
   lists,
   member,
   members,
   records,
+  same,
+  type Side,
+  whole,
 } from "./change.js";
-import { same, type Side, whole } from "./change.js";
 import { conditions, filters, measures } from "./conditions.js";
 
 export type { Change, ChangeSubject as Subject } from "./change.js";
@@ -37,14 +24,14 @@ export type { Change, ChangeSubject as Subject } from "./change.js";
 const setting = (id: string): ComparedPart => ({ subject: "setting", id });
 
 /** What the type is but for its choices: `string`, `oneOf`, `array(oneOf)`. */
-function typeOf(field: Field): string {
+function typeOf(field: Node.Field): string {
   if (field.type === "array") return `array(${typeOf(field.items)})`;
   return field.type === "string" && field.enum !== undefined ? "oneOf" : field.type;
 }
 
 /** Of a text, or of the texts in an array. */
-function choicesOf(field: Side<Field>): Side<string[]> {
-  const texts = field?.item.type === "array" ? member(field as Side<{ items: Field }>, "items") : field;
+function choicesOf(field: Side<Node.Field>): Side<string[]> {
+  const texts = field?.item.type === "array" ? member(field as Side<{ items: Node.Field }>, "items") : field;
   return member(texts as Side<{ enum?: string[] }>, "enum");
 }
 
@@ -53,15 +40,12 @@ const choices: Compare<string[]> = (part, before, after) => {
   const [was, is] = [new Set(before?.item), new Set(after?.item)];
   const added = [...is].filter((value) => !was.has(value));
   const removed = [...was].filter((value) => !is.has(value));
-  const said = [
-    ...(added.length > 0 ? [`with ${list(added)}`] : []),
-    ...(removed.length > 0 ? [`without ${list(removed)}`] : []),
-  ];
-  const message = said.length === 0 ? "in another order (the meaning is the same)" : said.join(", ");
+  const said = [added.length > 0 && `with ${list(added)}`, removed.length > 0 && `without ${list(removed)}`];
+  const message = said.filter(Boolean).join(", ") || "in another order (the meaning is the same)";
   return [change("changed", part, before, after, `oneOf: ${message}`)];
 };
 
-const field: Compare<Field> = (part, before, after) => {
+const field: Compare<Node.Field> = (part, before, after) => {
   const [was, is] = [member(before, "optional"), member(after, "optional")];
   return [
     ...(typeOf(before!.item) === typeOf(after!.item)
@@ -71,16 +55,16 @@ const field: Compare<Field> = (part, before, after) => {
   ];
 };
 
-const fieldWithOption = (of: Field): string => fieldText(of) + (of.optional === true ? ".optional()" : "");
+const fieldWithOption = (of: Node.Field): string => fieldText(of) + (of.optional === true ? ".optional()" : "");
 
-const events = records<EventSchema>({
+const events = records<Node.EventSchema>({
   part: (id) => ({ subject: "event", id }),
   text: ({ properties }) => {
     const names = Object.keys(properties);
     return names.length === 0 ? "without properties" : `with ${list(names)}`;
   },
   compare: members({
-    properties: records<Field>({
+    properties: records<Node.Field>({
       part: (name, { id }) => ({ subject: "property", id: `${id}.${name}` }),
       text: fieldWithOption,
       compare: field,
@@ -88,9 +72,25 @@ const events = records<EventSchema>({
   }),
 });
 
-const traits = records<Field>({ part: (id) => ({ subject: "trait", id }), text: fieldWithOption, compare: field });
+const traits = records<Node.Field>({ part: (id) => ({ subject: "trait", id }), text: fieldWithOption, compare: field });
 
-const transitions = lists<Transition>({
+/** Lists of parts with ids, whose order is a setting. */
+function parts<T extends { id: string }>(
+  subject: ChangeSubject,
+  text: (item: T) => string,
+  comparisons: Omit<Comparisons<T>, "id">,
+): Compare<readonly T[]> {
+  const what = `${subject}s`;
+  return lists<T>({
+    key: ({ id }) => id,
+    part: (id) => ({ subject, id }),
+    text,
+    compare: members({ id: null, ...comparisons } as Comparisons<T>),
+    order: { what, part: setting(what.split(" ").at(-1)!) },
+  });
+}
+
+const transitions = lists<Node.Transition>({
   key: ({ to }) => to,
   part: (to, { id }) => ({ subject: "transition", id: `${id} → ${to}` }),
   text: ({ when }) => conditionText(when),
@@ -105,79 +105,70 @@ const initial: Compare<string> = (_, before, after) => {
   return whole("initial state", String)(part, before, after);
 };
 
-const lifecycle = members<Lifecycle>({
+const lifecycle = members<Node.Lifecycle>({
   initial,
-  states: lists<LifecycleState>({
+  states: lists<Node.LifecycleState>({
     key: ({ name }) => name,
     part: (id) => ({ subject: "state", id }),
     text: ({ terminal, transitions: ways }) => {
       if (ways.length === 0) return terminal === true ? "terminal" : "without transitions";
       return `to ${ways.map(({ to }) => to).join(", ")}`;
     },
-    compare: members<LifecycleState>({ name: null, terminal: flag("terminal"), transitions }),
+    compare: members<Node.LifecycleState>({ name: null, terminal: flag("terminal"), transitions }),
     order: { what: "states", part: setting("states") },
   }),
 });
 
-const journeys = lists<Journey>({
+const steps = lists<Node.JourneyStep>({
   key: ({ id }) => id,
-  part: (id) => ({ subject: "journey", id }),
-  text: ({ steps }) => `steps ${steps.map(({ id }) => id).join(", ")}`,
-  compare: members<Journey>({
-    id: null,
-    start: conditions("start"),
-    steps: lists<JourneyStep>({
-      key: ({ id }) => id,
-      part: (step, { id }) => ({ subject: "step", id: `${id}.${step}` }),
-      text: ({ when }) => conditionText(when),
-      compare: members<JourneyStep>({ id: null, when: conditions("when"), since: whole("since", String) }),
-      order: { what: "steps" },
-    }),
-    anyOrder: flag("anyOrder"),
-    expiresAfter: whole("expiresAfter", String),
-    repeat: flag("repeat"),
-  }),
-  order: { what: "journeys", part: setting("journeys") },
+  part: (step, { id }) => ({ subject: "step", id: `${id}.${step}` }),
+  text: ({ when }) => conditionText(when),
+  compare: members<Node.JourneyStep>({ id: null, when: conditions("when"), since: whole("since", String) }),
+  order: { what: "steps" },
 });
 
-const segments = lists<Segment>({
-  key: ({ id }) => id,
-  part: (id) => ({ subject: "segment", id }),
-  text: ({ when }) => (when === undefined ? "filled by rules" : conditionText(when)),
-  compare: members<Segment>({ id: null, when: conditions("when") }),
-  order: { what: "segments", part: setting("segments") },
+const journeys = parts<Node.Journey>("journey", (journey) => `steps ${journey.steps.map(({ id }) => id).join(", ")}`, {
+  start: conditions("start"),
+  steps,
+  anyOrder: flag("anyOrder"),
+  expiresAfter: whole("expiresAfter", String),
+  repeat: flag("repeat"),
 });
+
+const segments = parts<Node.Segment>(
+  "segment",
+  ({ when }) => (when === undefined ? "filled by rules" : conditionText(when)),
+  { when: conditions("when") },
+);
 
 /** The scores of the values of a trait. */
 const values: Compare<Record<string, number>> = (part, before, after) => {
-  const names = new Set([before, after].reverse().flatMap((side) => Object.keys(side?.item ?? {})));
+  const names = new Set([after, before].flatMap((side) => Object.keys(side?.item ?? {})));
   return [...names].flatMap((name) => {
     const [older, newer] = [member(before, name), member(after, name)];
     return older?.item === newer?.item ? [] : whole(`score of ${JSON.stringify(name)}`, String)(part, older, newer);
   });
 };
 
-const SCORES: { [K in Score["kind"]]: Compare<Extract<Score, { kind: K }>> } = {
+const SCORES: { [K in Node.Score["kind"]]: Compare<Extract<Node.Score, { kind: K }>> } = {
   scale: members({ kind: null, of: measures, from: whole("scale from", String), to: whole("scale to", String) }),
   steps: members({ kind: null, of: measures, steps: whole("steps", stepsText), otherwise: whole("otherwise", String) }),
   map: members({ kind: null, trait: whole("trait", String), values }),
 };
 
-const score: Compare<Score> = (part, before, after) => {
+const score: Compare<Node.Score> = (part, before, after) => {
   const { kind } = after!.item;
-  const compare = before!.item.kind === kind ? (SCORES[kind] as Compare<Score>) : whole("score", scoreText);
+  const compare = before!.item.kind === kind ? (SCORES[kind] as Compare<Node.Score>) : whole("score", scoreText);
   return compare(part, before, after);
 };
 
-const health = members<Health>({
-  components: lists<HealthComponent>({
-    key: ({ id }) => id,
-    part: (id) => ({ subject: "health component", id }),
-    text: (component) => `weight ${component.weight}, ${scoreText(component.score)}`,
-    compare: members({ id: null, weight: whole("weight", String), score }),
-    order: { what: "health components", part: setting("components") },
-  }),
-  bands: lists<HealthBand>({
+const health = members<Node.Health>({
+  components: parts<Node.HealthComponent>(
+    "health component",
+    (component) => `weight ${component.weight}, ${scoreText(component.score)}`,
+    { weight: whole("weight", String), score },
+  ),
+  bands: lists<Node.HealthBand>({
     key: ({ id }) => id,
     part: (id) => setting(`bands.${id}`),
     text: ({ from }) => `from ${from}`,
@@ -186,7 +177,7 @@ const health = members<Health>({
   }),
 });
 
-const triggers: Compare<Trigger> = (part, before, after) => {
+const triggers: Compare<Node.Trigger> = (part, before, after) => {
   const [was, is] = [before!.item, after!.item];
   if (was.kind !== "event" || is.kind !== "event" || was.of.event !== is.of.event)
     return whole("on", triggerText)(part, before, after);
@@ -194,36 +185,25 @@ const triggers: Compare<Trigger> = (part, before, after) => {
   return filters(part, member(older, "of"), member(newer, "of"));
 };
 
-const rules = lists<Rule>({
-  key: ({ id }) => id,
-  part: (id) => ({ subject: "rule", id }),
-  text: ({ on, then }) => `on ${triggerText(on)}: ${actionText(then)}`,
-  compare: members<Rule>({
-    id: null,
-    on: triggers,
-    when: conditions("when"),
-    cooldown: whole("cooldown", String),
-    once: flag("once"),
-    then: whole("then", actionText),
-  }),
-  order: { what: "rules", part: setting("rules") },
+const rules = parts<Node.Rule>("rule", ({ on, then }) => `on ${triggerText(on)}: ${actionText(then)}`, {
+  on: triggers,
+  when: conditions("when"),
+  cooldown: whole("cooldown", String),
+  once: flag("once"),
+  then: whole("then", actionText),
 });
 
-const signals = lists<Signal>({
-  key: ({ id }) => id,
-  part: (id) => ({ subject: "signal", id }),
-  text: ({ severity, when }) => `${severity}, ${when === undefined ? "raised by rules" : conditionText(when)}`,
-  compare: members<Signal>({
-    id: null,
-    severity: whole("severity", String),
-    message: whole("message", quote),
-    when: conditions("when"),
-    for: whole("for", String),
-  }),
-  order: { what: "signals", part: setting("signals") },
+const signalText = ({ severity, when }: Node.Signal): string =>
+  `${severity}, ${when === undefined ? "raised by rules" : conditionText(when)}`;
+
+const signals = parts<Node.Signal>("signal", signalText, {
+  severity: whole("severity", String),
+  message: whole("message", quote),
+  when: conditions("when"),
+  for: whole("for", String),
 });
 
-const snapshots = members<Snapshot>({
+const snapshots = members<Node.Snapshot>({
   // There is one format; another would have been refused.
   formatVersion: null,
   strictSchema: whole("strictSchema", String),
@@ -241,7 +221,7 @@ const snapshots = members<Snapshot>({
  * What is different in `to`, in the author's terms and in the order of the snapshot: none exactly where the two have the same hash.
  * What has a name is followed by it, so a part that was renamed was removed and added. Both snapshots must be sound (`parseSnapshot`).
  */
-export function compareSnapshots(from: Snapshot, to: Snapshot): Change[] {
+export function compareSnapshots(from: Node.Snapshot, to: Node.Snapshot): Change[] {
   // Of what stands at the top, only strictSchema is told of by itself.
   return snapshots(setting("strictSchema"), { item: from, path: "" }, { item: to, path: "" });
 }

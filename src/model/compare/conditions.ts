@@ -1,14 +1,7 @@
 import { canonicalJson } from "../snapshot/canonical.js";
 import { type Change, change, type Compare, type ComparedPart, member, same, type Side, whole } from "./change.js";
 import { at, type Placed } from "../snapshot/problem.js";
-import type {
-  CompareOperator,
-  Condition,
-  EventSelector,
-  Measure,
-  OccurrenceScope,
-  PropertyCondition,
-} from "../snapshot/types.js";
+import type { Condition, EventSelector, Measure, OccurrenceScope, PropertyCondition } from "../snapshot/types.js";
 import {
   comparedText,
   conditionText,
@@ -105,11 +98,8 @@ function pair(
   const taken = new Set(pairs.values());
   const free = new Map<string, number[]>();
   older.forEach(({ item }, index) => {
-    if (taken.has(index)) return;
     const key = keyOf(item);
-    const known = free.get(key);
-    if (known) known.push(index);
-    else free.set(key, [index]);
+    if (!taken.has(index)) free.set(key, [...(free.get(key) ?? []), index]);
   });
   newer.forEach(({ item }, index) => {
     const match = pairs.has(index) ? undefined : free.get(keyOf(item))?.shift();
@@ -119,43 +109,31 @@ function pair(
 
 /** What a condition or a measure asks of what, without how much, how often and when: equal for two that are one, changed. */
 function identity(leaf: AnyCondition | Measure): string {
-  return canonicalJson([leaf.kind, ...about(leaf)]);
+  const members = "conditions" in leaf || "condition" in leaf ? [] : (ABOUT[leaf.kind] ?? []);
+  const about = members.map((name) => (leaf as unknown as Record<string, string | EventSelector | undefined>)[name]);
+  return canonicalJson([leaf.kind, ...about.map((one) => (typeof one === "object" ? one.event : (one ?? null)))]);
 }
 
-function about(leaf: AnyCondition | Measure): (string | null)[] {
-  switch (leaf.kind) {
-    case "count":
-      return [leaf.of.event];
-    case "aggregate":
-      return [leaf.function, leaf.of.event, leaf.property];
-    case "distinct":
-    case "latest":
-    case "latestExists":
-      return [leaf.of.event, leaf.property];
-    case "daysSince":
-      return [leaf.which, leaf.of.event];
-    case "sequence":
-      return [leaf.first.event, leaf.then.event];
-    case "compare":
-    case "exists":
-      return [leaf.property];
-    case "trait":
-    case "traitExists":
-    case "traitDateWithin":
-    case "traitDatePassed":
-      return [leaf.trait];
-    case "segment":
-      return [leaf.segment];
-    case "journey":
-      return [leaf.journey];
-    case "journeyStep":
-      return [leaf.journey, leaf.step];
-    case "health":
-      return [leaf.component ?? null];
-    default:
-      return [];
-  }
-}
+/** The members that say so; of what is not here, its kind says it all. */
+const ABOUT: { readonly [K in Leaf["kind"]]?: readonly (keyof Extract<Leaf, { kind: K }>)[] } = {
+  count: ["of"],
+  aggregate: ["function", "of", "property"],
+  distinct: ["of", "property"],
+  latest: ["of", "property"],
+  latestExists: ["of", "property"],
+  daysSince: ["which", "of"],
+  sequence: ["first", "then"],
+  compare: ["property"],
+  exists: ["property"],
+  trait: ["trait"],
+  traitExists: ["trait"],
+  traitDateWithin: ["trait"],
+  traitDatePassed: ["trait"],
+  segment: ["segment"],
+  journey: ["journey"],
+  journeyStep: ["journey", "step"],
+  health: ["component"],
+};
 
 /** Compares two leaves of one identity, member by member. How something compares, and with what, is told together. */
 function compareLeaves(part: ComparedPart, before: Placed<Leaf>, after: Placed<Leaf>): Change[] {
@@ -176,11 +154,10 @@ function memberText(name: string, before: Leaf, after: Leaf): string {
   if (name === "value" && isOrder(before) && isOrder(after)) {
     return `threshold of ${comparedText(after)}: ${String(before.value)} → ${String(after.value)}`;
   }
-  if (name === "within" && isScoped(before) && isScoped(after)) {
-    return `window of ${whatOf(after)}: ${before.within ?? "none"} → ${after.within ?? "none"}`;
-  }
-  if (name === "since" && isScoped(before) && isScoped(after)) {
-    return `start of ${whatOf(after)}: ${startText(before)} → ${startText(after)}`;
+  if (isScoped(before) && isScoped(after)) {
+    const what = unscopedText(after.kind === "latestExists" ? { ...after, kind: "latest" } : after);
+    if (name === "within") return `window of ${what}: ${before.within ?? "none"} → ${after.within ?? "none"}`;
+    if (name === "since") return `start of ${what}: ${startText(before)} → ${startText(after)}`;
   }
   return wholeText(before, after);
 }
@@ -197,39 +174,23 @@ function isSelector(side: Side<unknown>): side is Placed<EventSelector> {
   return typeof side?.item === "object" && "event" in side.item!;
 }
 
-const ORDERS: ReadonlySet<CompareOperator> = new Set(["lt", "lte", "gt", "gte"]);
-
 function isOrder(leaf: Leaf): leaf is Comparison {
-  return "operator" in leaf && ORDERS.has(leaf.operator);
+  return "operator" in leaf && ["lt", "lte", "gt", "gte"].includes(leaf.operator);
 }
-
-type Scoped = Exclude<Extract<Leaf, { of: EventSelector }>, { kind: "daysSince" }>;
 
 /** Whether it may have a window or a start; that of a sequence is another matter. */
-function isScoped(leaf: Leaf): leaf is Scoped {
+function isScoped(leaf: Leaf): leaf is Exclude<Extract<Leaf, { of: EventSelector }>, { kind: "daysSince" }> {
   return "of" in leaf && leaf.kind !== "daysSince";
-}
-
-function whatOf(leaf: Scoped): string {
-  return unscopedText(leaf.kind === "latestExists" ? { ...leaf, kind: "latest" } : leaf);
 }
 
 function startText({ since }: OccurrenceScope): string {
   return since === undefined ? "none" : sinceText(since);
 }
 
-const MEASURES: ReadonlySet<string> = new Set<Measure["kind"]>([
-  "count",
-  "aggregate",
-  "distinct",
-  "latest",
-  "daysSince",
-  "trait",
-]);
+const MEASURES: Leaf["kind"][] = ["count", "aggregate", "distinct", "latest", "daysSince", "trait"];
 
 /** A measure is a comparison without what it is compared with. */
 function leafText(leaf: Leaf): string {
-  return MEASURES.has(leaf.kind) && !("operator" in leaf)
-    ? measureText(leaf as Measure)
-    : conditionText(leaf as Condition);
+  const isMeasure = MEASURES.includes(leaf.kind) && !("operator" in leaf);
+  return isMeasure ? measureText(leaf as Measure) : conditionText(leaf as Condition);
 }

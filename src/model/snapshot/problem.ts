@@ -1,4 +1,6 @@
-import { nearest } from "./nearest.js";
+import { distance } from "fastest-levenshtein";
+
+import { LIMITS } from "./limits.js";
 
 /** Something that makes a snapshot unacceptable. Codes are stable; messages are for people. */
 export interface Problem {
@@ -90,9 +92,32 @@ export function quote(text: string): string {
   return JSON.stringify(text.length > 256 ? `${text.slice(0, 256)}…` : text);
 }
 
+/** The beginning of a text of more characters than so many. */
+export function cut(text: string, most: number): string {
+  // Between characters, not within one.
+  return text.length <= most ? text : `${[...text.slice(0, most)].slice(0, -1).join("")}…`;
+}
+
 /** Texts as a list in a sentence: `"a", "b", "c"`, shortened where there are many. */
 export function list(texts: Iterable<string>): string {
   const all = [...texts];
   const shown = all.slice(0, 12).map(quote).join(", ");
   return all.length > 12 ? `${shown}, …` : shown;
+}
+
+/**
+ * The candidate that was probably meant: the one that differs least from the name, in at most a third of its letters, and never in all
+ * of them. Undefined where nothing is near.
+ */
+export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+  // No name is longer, and the work grows with the square of the length.
+  if (name.length > LIMITS.nameLength) return undefined;
+  let best: string | undefined;
+  let least = Math.min(Math.max(1, Math.floor(name.length / 3)), name.length - 1) + 1;
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - name.length) >= least) continue;
+    const found = distance(name, candidate);
+    if (found < least) [best, least] = [candidate, found];
+  }
+  return best;
 }

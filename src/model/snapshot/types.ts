@@ -62,44 +62,33 @@ export type NumberAggregate = "sum" | "avg" | "min" | "max";
 
 export type JourneyStatus = "not_started" | "active" | "complete" | "expired";
 
+/** A number that conditions compare, and that a health component is scored by. */
+export type Measure =
+  | ({ kind: "count"; of: EventSelector } & OccurrenceScope)
+  /** A sum, average, least or greatest value of a number property. */
+  | ({ kind: "aggregate"; function: NumberAggregate; of: EventSelector; property: string } & OccurrenceScope)
+  /** How many different values a property of any scalar type holds. */
+  | ({ kind: "distinct"; of: EventSelector; property: string } & OccurrenceScope)
+  /** The value of a property at the latest occurrence that has one. */
+  | ({ kind: "latest"; of: EventSelector; property: string } & OccurrenceScope)
+  /** Whole days since the first occurrence of all (whatever the scope of a step), or since the last; absent without one. */
+  | { kind: "daysSince"; which: "first" | "last"; of: EventSelector }
+  | { kind: "trait"; trait: string };
+
+type Compared<Kind extends Measure["kind"], Operator, Value> = Extract<Measure, { kind: Kind }> & {
+  operator: Operator;
+  value: Value;
+};
+
 export type Condition =
   | { kind: "all" | "any"; conditions: Condition[] }
   | { kind: "not"; condition: Condition }
-  /** The number of occurrences. */
-  | ({ kind: "count"; of: EventSelector; operator: OrderOperator; value: number } & OccurrenceScope)
-  /** A sum, average, least or greatest value of a number property. */
-  | ({
-      kind: "aggregate";
-      function: NumberAggregate;
-      of: EventSelector;
-      property: string;
-      operator: OrderOperator;
-      value: number;
-    } & OccurrenceScope)
-  /** How many different values a property of any scalar type holds. */
-  | ({
-      kind: "distinct";
-      of: EventSelector;
-      property: string;
-      operator: OrderOperator;
-      value: number;
-    } & OccurrenceScope)
-  /** The value of a property at the latest occurrence that has one. */
-  | ({
-      kind: "latest";
-      of: EventSelector;
-      property: string;
-      operator: CompareOperator;
-      value: Scalar | Scalar[];
-    } & OccurrenceScope)
-  /** Whether any occurrence has the property. */
+  | Compared<"count" | "aggregate" | "distinct" | "daysSince", OrderOperator, number>
+  | Compared<"latest" | "trait", CompareOperator, Scalar | Scalar[]>
   | ({ kind: "latestExists"; of: EventSelector; property: string } & OccurrenceScope)
-  /** Whole days since the first occurrence of all (whatever the scope of a step), or since the last; absent without one. */
-  | { kind: "daysSince"; which: "first" | "last"; of: EventSelector; operator: OrderOperator; value: number }
   /** One occurrence and a later one (in order), less than `within` apart: when the second happens, the first is in (t - within, t].
    * Once it has happened it holds; with `since`, both must be since then. */
   | { kind: "sequence"; first: EventSelector; then: EventSelector; within: Duration; since?: Since }
-  | { kind: "trait"; trait: string; operator: CompareOperator; value: Scalar | Scalar[] }
   | { kind: "traitExists"; trait: string }
   /** Holds in [date - within, date), where date is the trait's value; a bare date is 00:00 UTC. */
   | { kind: "traitDateWithin"; trait: string; within: Duration }
@@ -109,9 +98,7 @@ export type Condition =
   | { kind: "inactiveFor"; duration: Duration }
   /** An event of any kind in the window (t - duration, t]. */
   | { kind: "activeWithin"; duration: Duration }
-  /** The lifecycle state is one of these. */
   | { kind: "lifecycle"; states: string[] }
-  /** At least this long in the present lifecycle state. */
   | { kind: "inState"; atLeast: Duration }
   | { kind: "segment"; segment: string }
   /** The status of the journey's present or last run is one of these. */
@@ -164,15 +151,7 @@ export interface Journey {
   repeat?: true;
 }
 
-/** A number that a health component is scored by; absent scores 0. */
-export type Measure =
-  | ({ kind: "count"; of: EventSelector } & OccurrenceScope)
-  | ({ kind: "aggregate"; function: NumberAggregate; of: EventSelector; property: string } & OccurrenceScope)
-  | ({ kind: "distinct"; of: EventSelector; property: string } & OccurrenceScope)
-  | ({ kind: "latest"; of: EventSelector; property: string } & OccurrenceScope)
-  | { kind: "daysSince"; which: "first" | "last"; of: EventSelector }
-  | { kind: "trait"; trait: string };
-
+/** A number that is absent scores 0. */
 export type Score =
   /** 0 at `from`, 100 at `to`, linear between and constant outside. `from` may be the greater one. */
   | { kind: "scale"; of: Measure; from: number; to: number }

@@ -1,21 +1,9 @@
 import { list, quote } from "./problem.js";
-import type {
-  Action,
-  CompareOperator,
-  Condition,
-  EventSelector,
-  Field,
-  Measure,
-  OccurrenceScope,
-  PropertyCondition,
-  Scalar,
-  Score,
-  Trigger,
-} from "./types.js";
+import type * as Node from "./types.js";
 
 /** The parts of a snapshot in words, as explanations and comparisons show them. */
 
-export const OPERATOR_WORDS: Readonly<Record<CompareOperator, string>> = {
+export const OPERATOR_WORDS: Readonly<Record<Node.CompareOperator, string>> = {
   eq: "is",
   ne: "is not",
   in: "is one of",
@@ -28,7 +16,7 @@ export const OPERATOR_WORDS: Readonly<Record<CompareOperator, string>> = {
 };
 
 /** `at least 3`, `is one of "pro", "enterprise"`. */
-export function comparisonText(operator: CompareOperator, value: Scalar | Scalar[]): string {
+export function comparisonText(operator: Node.CompareOperator, value: Node.Scalar | Node.Scalar[]): string {
   return `${OPERATOR_WORDS[operator]} ${[value]
     .flat()
     .map((one) => JSON.stringify(one))
@@ -36,138 +24,101 @@ export function comparisonText(operator: CompareOperator, value: Scalar | Scalar
 }
 
 /** `"project_created" where seats at least 5`. */
-export function selectorText({ event, where }: EventSelector): string {
+function selectorText({ event, where }: Node.EventSelector): string {
   return JSON.stringify(event) + (where === undefined ? "" : ` where ${conditionText(where)}`);
 }
 
 /** ` within 30d`, ` since the state was entered`; empty without a scope. */
-export function scopeText({ within, since }: OccurrenceScope): string {
+function scopeText({ within, since }: Node.OccurrenceScope): string {
   if (within !== undefined) return ` within ${within}`;
   return since === undefined ? "" : ` ${sinceText(since)}`;
 }
 
 /** `since the state was entered`, `since "onboarding" started`. */
-export function sinceText(since: NonNullable<OccurrenceScope["since"]>): string {
+export function sinceText(since: NonNullable<Node.OccurrenceScope["since"]>): string {
   return since === "state" ? "since the state was entered" : `since ${JSON.stringify(since.journey)} started`;
 }
 
+type AnyCondition = Node.Condition | Node.PropertyCondition;
+type Ungrouped = Exclude<AnyCondition, { kind: "all" | "any" }>;
+
+const compared = (condition: Comparison): string =>
+  `${comparedText(condition)} ${comparisonText(condition.operator, condition.value)}`;
+
+const WORDS: { readonly [K in Ungrouped["kind"]]: (condition: Extract<Ungrouped, { kind: K }>) => string } = {
+  not: ({ condition }) => `not (${conditionText(condition)})`,
+  compare: compared,
+  count: compared,
+  aggregate: compared,
+  distinct: compared,
+  latest: compared,
+  daysSince: compared,
+  trait: compared,
+  health: compared,
+  exists: ({ property }) => `${property} exists`,
+  latestExists: (condition) => `${measureText({ ...condition, kind: "latest" })} exists`,
+  sequence: ({ first, then, within, since }) =>
+    `${selectorText(first)} then ${selectorText(then)} within ${within}${since === undefined ? "" : `, ${sinceText(since)}`}`,
+  traitExists: ({ trait }) => `${trait} exists`,
+  traitDateWithin: ({ trait, within }) => `${trait} within ${within}`,
+  traitDatePassed: ({ trait, by }) => `${trait} passed${by === undefined ? "" : ` by ${by}`}`,
+  inactiveFor: ({ duration }) => `no event for ${duration}`,
+  activeWithin: ({ duration }) => `any event within ${duration}`,
+  lifecycle: ({ states }) => `lifecycle ${oneOf(states)}`,
+  inState: ({ atLeast }) => `in the lifecycle state for at least ${atLeast}`,
+  segment: ({ segment }) => `in segment ${JSON.stringify(segment)}`,
+  journey: ({ journey, statuses }) => `journey ${JSON.stringify(journey)} ${oneOf(statuses)}`,
+  journeyStep: ({ journey, step, is }) =>
+    `journey ${JSON.stringify(journey)} ${is === "current" ? "at step" : "has completed"} ${JSON.stringify(step)}`,
+  healthBand: ({ bands }) => `health band ${oneOf(bands)}`,
+};
+
 /** A condition in one line, with the words of its explanation: `count of "login" within 30d at least 3 and plan is "pro"`. */
-export function conditionText(condition: Condition | PropertyCondition): string {
-  switch (condition.kind) {
-    case "all":
-    case "any":
-      return condition.conditions
-        .map((part) => (part.kind === "all" || part.kind === "any" ? `(${conditionText(part)})` : conditionText(part)))
-        .join(condition.kind === "all" ? " and " : " or ");
-    case "not":
-      return `not (${conditionText(condition.condition)})`;
-    case "compare":
-    case "count":
-    case "aggregate":
-    case "distinct":
-    case "latest":
-    case "daysSince":
-    case "trait":
-    case "health":
-      return `${comparedText(condition)} ${comparisonText(condition.operator, condition.value)}`;
-    case "exists":
-      return `${condition.property} exists`;
-    case "latestExists":
-      return `${measureText({ ...condition, kind: "latest" })} exists`;
-    case "sequence": {
-      const { first, then, within, since } = condition;
-      const text = `${selectorText(first)} then ${selectorText(then)} within ${within}`;
-      return since === undefined ? text : `${text}, ${sinceText(since)}`;
-    }
-    case "traitExists":
-      return `${condition.trait} exists`;
-    case "traitDateWithin":
-      return `${condition.trait} within ${condition.within}`;
-    case "traitDatePassed":
-      return `${condition.trait} passed${condition.by === undefined ? "" : ` by ${condition.by}`}`;
-    case "inactiveFor":
-      return `no event for ${condition.duration}`;
-    case "activeWithin":
-      return `any event within ${condition.duration}`;
-    case "lifecycle":
-      return `lifecycle ${oneOf(condition.states)}`;
-    case "inState":
-      return `in the lifecycle state for at least ${condition.atLeast}`;
-    case "segment":
-      return `in segment ${JSON.stringify(condition.segment)}`;
-    case "journey":
-      return `journey ${JSON.stringify(condition.journey)} ${oneOf(condition.statuses)}`;
-    case "journeyStep": {
-      const { journey, step, is } = condition;
-      return `journey ${JSON.stringify(journey)} ${is === "current" ? "at step" : "has completed"} ${JSON.stringify(step)}`;
-    }
-    case "healthBand":
-      return `health band ${oneOf(condition.bands)}`;
-  }
+export function conditionText(condition: AnyCondition): string {
+  if (!("conditions" in condition)) return (WORDS[condition.kind] as (condition: Ungrouped) => string)(condition);
+  return condition.conditions
+    .map((part) => ("conditions" in part ? `(${conditionText(part)})` : conditionText(part)))
+    .join(condition.kind === "all" ? " and " : " or ");
 }
 
 /** A condition that compares a value with others. */
-export type Comparison = Extract<Condition | PropertyCondition, { operator: CompareOperator }>;
+export type Comparison = Extract<Node.Condition | Node.PropertyCondition, { operator: Node.CompareOperator }>;
 
 /** What a comparison compares: `count of "login" within 30d`, `plan`, `health of adoption`. */
 export function comparedText(comparison: Comparison): string {
-  switch (comparison.kind) {
-    case "compare":
-      return comparison.property;
-    case "health":
-      return comparison.component === undefined ? "health" : `health of ${comparison.component}`;
-    default:
-      return measureText(comparison);
-  }
+  if (comparison.kind === "compare") return comparison.property;
+  if (comparison.kind !== "health") return measureText(comparison);
+  return comparison.component === undefined ? "health" : `health of ${comparison.component}`;
 }
 
 /** `count of "login" within 30d`, `sum of amount of "invoice_paid"`, `days since the last "login"`, `seats`. */
-export function measureText(measure: Measure): string {
+export function measureText(measure: Node.Measure): string {
   if (measure.kind === "trait") return measure.trait;
   return unscopedText(measure) + (measure.kind === "daysSince" ? "" : scopeText(measure));
 }
 
 /** The same without the window or the start from which occurrences count. */
-export function unscopedText(measure: Exclude<Measure, { kind: "trait" }>): string {
+export function unscopedText(measure: Exclude<Node.Measure, { kind: "trait" }>): string {
   const of = selectorText(measure.of);
-  switch (measure.kind) {
-    case "count":
-      return `count of ${of}`;
-    case "aggregate":
-      return `${measure.function} of ${measure.property} of ${of}`;
-    case "distinct":
-      return `distinct values of ${measure.property} of ${of}`;
-    case "latest":
-      return `latest of ${measure.property} of ${of}`;
-    case "daysSince":
-      return `days since the ${measure.which} ${of}`;
-  }
+  if (measure.kind === "count") return `count of ${of}`;
+  if (measure.kind === "daysSince") return `days since the ${measure.which} ${of}`;
+  const words = { distinct: "distinct values", latest: "latest" };
+  return `${measure.kind === "aggregate" ? measure.function : words[measure.kind]} of ${measure.property} of ${of}`;
 }
 
 /** As the author writes it: `string()`, `oneOf("web", "api")`, `array(number())`. Whether it is optional is not said. */
-export function fieldText(field: Field): string {
-  switch (field.type) {
-    case "string":
-      return field.enum === undefined ? "string()" : `oneOf(${list(field.enum)})`;
-    case "array":
-      return `array(${fieldText(field.items)})`;
-    default:
-      return `${field.type}()`;
-  }
+export function fieldText(field: Node.Field): string {
+  if (field.type === "array") return `array(${fieldText(field.items)})`;
+  return field.type === "string" && field.enum !== undefined ? `oneOf(${list(field.enum)})` : `${field.type}()`;
 }
 
 /** `scale of count of "login" within 30d from 0 to 20`, `steps of seats: up to 5 50, otherwise 100`, `map of plan: "free" 30, "pro" 70`. */
-export function scoreText(score: Score): string {
-  switch (score.kind) {
-    case "scale":
-      return `scale of ${measureText(score.of)} from ${score.from} to ${score.to}`;
-    case "steps":
-      return `steps of ${measureText(score.of)}: ${stepsText(score.steps)}, otherwise ${score.otherwise}`;
-    case "map": {
-      const values = Object.entries(score.values).map(([value, points]) => `${quote(value)} ${points}`);
-      return `map of ${score.trait}: ${values.join(", ")}`;
-    }
-  }
+export function scoreText(score: Node.Score): string {
+  if (score.kind === "scale") return `scale of ${measureText(score.of)} from ${score.from} to ${score.to}`;
+  if (score.kind === "steps")
+    return `steps of ${measureText(score.of)}: ${stepsText(score.steps)}, otherwise ${score.otherwise}`;
+  const values = Object.entries(score.values).map(([value, points]) => `${quote(value)} ${points}`);
+  return `map of ${score.trait}: ${values.join(", ")}`;
 }
 
 /** `up to 2 100, up to 7 70`. */
@@ -175,36 +126,33 @@ export function stepsText(steps: readonly (readonly [limit: number, score: numbe
   return steps.map(([limit, points]) => `up to ${limit} ${points}`).join(", ");
 }
 
+const TURNS = {
+  segmentEntered: "entered",
+  segmentExited: "exited",
+  signalRaised: "raised",
+  signalCleared: "cleared",
+} as const;
+
 /** What a rule runs on: `"ticket_opened" where severity is "high"`, `traits changed`, `segment "a" entered`. */
-export function triggerText(on: Trigger): string {
-  switch (on.kind) {
-    case "event":
-      return selectorText(on.of);
-    case "traitsChanged":
-      return "traits changed";
-    case "segmentEntered":
-    case "segmentExited":
-      return `segment ${quote(on.segment)} ${on.kind === "segmentEntered" ? "entered" : "exited"}`;
-    case "signalRaised":
-    case "signalCleared":
-      return `signal ${quote(on.signal)} ${on.kind === "signalRaised" ? "raised" : "cleared"}`;
-  }
+export function triggerText(on: Node.Trigger): string {
+  if (on.kind === "event") return selectorText(on.of);
+  if (on.kind === "traitsChanged") return "traits changed";
+  const what = "segment" in on ? `segment ${quote(on.segment)}` : `signal ${quote(on.signal)}`;
+  return `${what} ${TURNS[on.kind]}`;
 }
 
+const DEEDS: Readonly<Record<Node.Action["kind"], string>> = {
+  addToSegment: "add to segment",
+  removeFromSegment: "remove from segment",
+  emit: "emit",
+  raiseSignal: "raise signal",
+  clearSignal: "clear signal",
+};
+
 /** What a rule does: `add to segment "a"`, `emit "plan.reviewed"`, `raise signal "escalation"`. */
-export function actionText(action: Action): string {
-  switch (action.kind) {
-    case "addToSegment":
-      return `add to segment ${quote(action.segment)}`;
-    case "removeFromSegment":
-      return `remove from segment ${quote(action.segment)}`;
-    case "emit":
-      return `emit ${quote(action.type)}`;
-    case "raiseSignal":
-      return `raise signal ${quote(action.signal)}`;
-    case "clearSignal":
-      return `clear signal ${quote(action.signal)}`;
-  }
+export function actionText(action: Node.Action): string {
+  const what = action.kind === "emit" ? action.type : "segment" in action ? action.segment : action.signal;
+  return `${DEEDS[action.kind]} ${quote(what)}`;
 }
 
 /** `is trial`, `is one of trial, activated`. */

@@ -1,21 +1,11 @@
 import { isIsoDate } from "../snapshot/duration.js";
 import { LIMITS } from "../snapshot/limits.js";
 import { at, list, type Problems, quote } from "../snapshot/problem.js";
-import type {
-  CompareOperator,
-  Condition,
-  EventSelector,
-  Field,
-  Measure,
-  OccurrenceScope,
-  PropertyCondition,
-  Scalar,
-  ScalarType,
-} from "../snapshot/types.js";
+import type * as Node from "../snapshot/types.js";
 import { checkDuration, type Place, refer, requireHealth, requireLifecycle, type Scope } from "./scope.js";
 import { choose, CONDITIONS, fits, PROPERTY_CONDITIONS, SELECTOR, SINCE_JOURNEY } from "./shapes.js";
 
-type Of<Kind extends Condition["kind"]> = Extract<Condition, { kind: Kind }>;
+type Of<Kind extends Node.Condition["kind"]> = Extract<Node.Condition, { kind: Kind }>;
 type Check<Node> = (node: Node, path: string, scope: Scope, place: Place) => void;
 
 const TOP: Place = { depth: 1, inJourney: false };
@@ -24,8 +14,8 @@ const TOP: Place = { depth: 1, inJourney: false };
 export function checkCondition(value: unknown, path: string, scope: Scope, place: Place = TOP): void {
   if (tooDeep(path, scope, place.depth)) return;
   if (!choose(CONDITIONS, "kind", value, path, scope.problems)) return;
-  const node = value as Condition;
-  (CHECKS[node.kind] as Check<Condition>)(node, path, scope, place);
+  const node = value as Node.Condition;
+  (CHECKS[node.kind] as Check<Node.Condition>)(node, path, scope, place);
 }
 
 const checkParts: Check<Of<"all" | "any">> = ({ conditions }, path, scope, place) =>
@@ -38,24 +28,27 @@ const checkNumber: Check<Of<"count" | "distinct">> = (node, path, scope, { depth
   checkRemembered(node, node.value, at(path, "value"), scope, inJourney);
 };
 
+const checkOccurrences: Check<Of<"aggregate" | "latestExists" | "daysSince">> = (node, path, scope, { depth }) =>
+  void checkReading(node, path, scope, depth);
+
 const checkActivity: Check<Of<"inactiveFor" | "activeWithin">> = ({ duration }, path, { problems }) =>
   checkDuration(duration, at(path, "duration"), problems);
 
 /** What is checked of each kind of condition besides its shape. */
-const CHECKS: { readonly [Kind in Condition["kind"]]: Check<Of<Kind>> } = {
+const CHECKS: { readonly [Kind in Node.Condition["kind"]]: Check<Of<Kind>> } = {
   all: checkParts,
   any: checkParts,
   not: ({ condition }, path, scope, place) =>
     checkCondition(condition, at(path, "condition"), scope, { ...place, depth: place.depth + 1 }),
   count: checkNumber,
   distinct: checkNumber,
-  aggregate: (node, path, scope, { depth }) => void checkReading(node, path, scope, depth),
+  aggregate: checkOccurrences,
   latest: (node, path, scope, { depth }) => {
     const field = checkReading(node, path, scope, depth);
     if (field) checkComparison(field, node, path, scope.problems);
   },
-  latestExists: (node, path, scope, { depth }) => void checkReading(node, path, scope, depth),
-  daysSince: (node, path, scope, { depth }) => void checkReading(node, path, scope, depth),
+  latestExists: checkOccurrences,
+  daysSince: checkOccurrences,
   sequence: ({ first, then, within, since }, path, scope, { depth }) => {
     checkDuration(within, at(path, "within"), scope.problems);
     checkSince(since, at(path, "since"), scope);
@@ -103,7 +96,7 @@ const CHECKS: { readonly [Kind in Condition["kind"]]: Check<Of<Kind>> } = {
 
 /** Checks a number that a score is made of, other than a trait. Its own shape is sound. */
 export function checkMeasuredOccurrences(
-  node: Exclude<Measure, { kind: "trait" }>,
+  node: Exclude<Node.Measure, { kind: "trait" }>,
   path: string,
   scope: Scope,
   most: { value: number; path: string },
@@ -114,13 +107,18 @@ export function checkMeasuredOccurrences(
 }
 
 /** The declared type of a trait, where it can be told; reported where there is no such trait. */
-function traitOf(trait: string, path: string, scope: Scope): Field | undefined {
+function traitOf(trait: string, path: string, scope: Scope): Node.Field | undefined {
   refer("trait", trait, path, scope);
   return scope.traits?.get(trait);
 }
 
 /** The declared type of a trait, where it is the one that is needed. */
-export function traitOfType(trait: string, type: Field["type"], path: string, scope: Scope): Field | undefined {
+export function traitOfType(
+  trait: string,
+  type: Node.Field["type"],
+  path: string,
+  scope: Scope,
+): Node.Field | undefined {
   const field = traitOf(trait, path, scope);
   if (!field || field.type === type) return field;
   scope.problems.add(path, "TYPE_MISMATCH", `the trait ${quote(trait)} is of the type ${field.type}, not ${type}`);
@@ -130,30 +128,30 @@ export function traitOfType(trait: string, type: Field["type"], path: string, sc
 /** What reads the occurrences of one event. */
 type Reading =
   | Of<"count" | "distinct" | "aggregate" | "latest" | "latestExists" | "daysSince">
-  | Exclude<Measure, { kind: "trait" }>;
+  | Exclude<Node.Measure, { kind: "trait" }>;
 
 /** Checks which occurrences are read, and that the property can be computed with. The declared type of the property, where it can be told. */
-function checkReading(node: Reading, path: string, scope: Scope, depth: number): Field | undefined {
+function checkReading(node: Reading, path: string, scope: Scope, depth: number): Node.Field | undefined {
   if (node.kind !== "daysSince") checkScope(node, path, scope);
   checkSelector(node.of, at(path, "of"), scope, depth);
   if (!("property" in node)) return undefined;
   // What is wrong with the selector itself was told.
-  const event: unknown = (node.of as Partial<EventSelector> | null | undefined)?.event;
+  const event: unknown = (node.of as Partial<Node.EventSelector> | null | undefined)?.event;
   if (typeof event !== "string") return undefined;
   const field = propertyOf(event, node.property, at(path, "property"), scope);
   if (node.kind === "aggregate") {
     requireType(field, node.property, ["number"], `"${node.function}" is computed of`, path, scope);
   } else if (node.kind === "distinct") {
-    const scalars: ScalarType[] = ["string", "number", "boolean", "date"];
+    const scalars: Node.ScalarType[] = ["string", "number", "boolean", "date"];
     requireType(field, node.property, scalars, "different values are counted of", path, scope);
   }
   return field;
 }
 
 function requireType(
-  field: Field | undefined,
+  field: Node.Field | undefined,
   property: string,
-  types: Field["type"][],
+  types: Node.Field["type"][],
   purpose: string,
   path: string,
   { problems }: Scope,
@@ -164,7 +162,7 @@ function requireType(
   problems.add(at(path, "property"), "TYPE_MISMATCH", message);
 }
 
-function checkScope({ within, since }: OccurrenceScope, path: string, scope: Scope): void {
+function checkScope({ within, since }: Node.OccurrenceScope, path: string, scope: Scope): void {
   checkDuration(within, at(path, "within"), scope.problems);
   checkSince(since, at(path, "since"), scope);
   if (within !== undefined && since !== undefined) {
@@ -175,18 +173,16 @@ function checkScope({ within, since }: OccurrenceScope, path: string, scope: Sco
 
 function checkSince(since: unknown, path: string, scope: Scope): void {
   if (since === undefined) return;
-  if (since === "state") {
-    requireLifecycle(path, scope);
-  } else if (typeof since !== "object") {
+  if (since === "state") requireLifecycle(path, scope);
+  else if (typeof since !== "object")
     scope.problems.add(path, "INVALID_SHAPE", `must be "state", or an object that names a journey`);
-  } else if (fits(SINCE_JOURNEY, since, path, scope.problems)) {
+  else if (fits(SINCE_JOURNEY, since, path, scope.problems))
     refer("journey", (since as { journey: string }).journey, at(path, "journey"), scope);
-  }
 }
 
 /** A number of occurrences among those that may cease to count needs as many of them remembered; different values are always remembered. */
 function checkRemembered(
-  node: OccurrenceScope & { kind: "count" | "distinct" },
+  node: Node.OccurrenceScope & { kind: "count" | "distinct" },
   value: number,
   path: string,
   { problems }: Scope,
@@ -205,7 +201,7 @@ function checkRemembered(
 /** Checks which occurrences are selected: the event, and the filter on its properties. */
 export function checkSelector(value: unknown, path: string, scope: Scope, depth: number): void {
   if (!fits(SELECTOR, value, path, scope.problems)) return;
-  const { event, where } = value as EventSelector;
+  const { event, where } = value as Node.EventSelector;
   refer("event", event, at(path, "event"), scope);
   if (where !== undefined) checkFilter(where, event, at(path, "where"), scope, depth + 1);
 }
@@ -213,28 +209,19 @@ export function checkSelector(value: unknown, path: string, scope: Scope, depth:
 function checkFilter(value: unknown, event: string, path: string, scope: Scope, depth: number): void {
   if (tooDeep(path, scope, depth)) return;
   if (!choose(PROPERTY_CONDITIONS, "kind", value, path, scope.problems)) return;
-  const node = value as PropertyCondition;
-  switch (node.kind) {
-    case "all":
-    case "any":
-      node.conditions.forEach((part, index) =>
-        checkFilter(part, event, at(path, "conditions", index), scope, depth + 1),
-      );
-      break;
-    case "not":
-      checkFilter(node.condition, event, at(path, "condition"), scope, depth + 1);
-      break;
-    case "compare":
-    case "exists": {
-      const field = propertyOf(event, node.property, at(path, "property"), scope);
-      if (field && node.kind === "compare") checkComparison(field, node, path, scope.problems);
-      break;
-    }
+  const node = value as Node.PropertyCondition;
+  if ("conditions" in node) {
+    node.conditions.forEach((part, index) => checkFilter(part, event, at(path, "conditions", index), scope, depth + 1));
+  } else if ("condition" in node) {
+    checkFilter(node.condition, event, at(path, "condition"), scope, depth + 1);
+  } else {
+    const field = propertyOf(event, node.property, at(path, "property"), scope);
+    if (field && node.kind === "compare") checkComparison(field, node, path, scope.problems);
   }
 }
 
 /** The declared type of a property, where it can be told; reported where the event has no such property. */
-function propertyOf(event: string, property: string, path: string, scope: Scope): Field | undefined {
+function propertyOf(event: string, property: string, path: string, scope: Scope): Node.Field | undefined {
   refer("property", property, path, scope, event);
   return scope.events.get(event)?.get(property);
 }
@@ -246,10 +233,10 @@ function tooDeep(path: string, { problems }: Scope, depth: number): boolean {
   return true;
 }
 
-const ORDERS: CompareOperator[] = ["lt", "lte", "gt", "gte"];
+const ORDERS: Node.CompareOperator[] = ["lt", "lte", "gt", "gte"];
 
 /** Which comparisons have a meaning for which type. */
-const OPERATORS: Record<Field["type"], readonly CompareOperator[]> = {
+const OPERATORS: Record<Node.Field["type"], readonly Node.CompareOperator[]> = {
   string: ["eq", "ne", "in", "notIn", "contains"],
   number: ["eq", "ne", "in", "notIn", ...ORDERS],
   boolean: ["eq", "ne"],
@@ -259,8 +246,8 @@ const OPERATORS: Record<Field["type"], readonly CompareOperator[]> = {
 
 /** Checks that a comparison fits the declared type of what it compares: operator, type of the value, enum. */
 function checkComparison(
-  field: Field,
-  { operator, value }: { operator: CompareOperator; value: Scalar | Scalar[] },
+  field: Node.Field,
+  { operator, value }: { operator: Node.CompareOperator; value: Node.Scalar | Node.Scalar[] },
   path: string,
   problems: Problems,
 ): void {
@@ -281,19 +268,19 @@ function checkComparison(
   }
 }
 
-interface ExpectedValue {
-  type: ScalarType;
-  enum?: string[];
-}
-
-function expectedValue(field: Field, operator: CompareOperator): ExpectedValue {
+function expectedValue(field: Node.Field, operator: Node.CompareOperator): { type: Node.ScalarType; enum?: string[] } {
   if (field.type === "array") return field.items;
   // A part of a text need not be one of the texts allowed.
   if (field.type === "string" && operator !== "contains") return field;
   return { type: field.type };
 }
 
-function checkValue(expected: ExpectedValue, value: Scalar, path: string, problems: Problems): void {
+function checkValue(
+  expected: ReturnType<typeof expectedValue>,
+  value: Node.Scalar,
+  path: string,
+  problems: Problems,
+): void {
   const type = expected.type === "date" ? "string" : expected.type;
   if (typeof value !== type) {
     problems.add(path, "TYPE_MISMATCH", `must be of the type ${expected.type}, as declared`);

@@ -33,7 +33,7 @@ export function neverHolds(condition: Condition): string | null {
       return kind === "health" && operator === "gt" && value === 100 ? `${what[kind]} is never more than 100` : null;
     }
     case "all":
-      return firstReason(condition.conditions) ?? neverTogether(condition);
+      return condition.conditions.map(neverHolds).find((reason) => reason !== null) ?? neverTogether(condition);
     case "any": {
       const reasons = condition.conditions.map(neverHolds);
       return reasons.every(Boolean) ? (reasons[0] ?? null) : null;
@@ -41,14 +41,6 @@ export function neverHolds(condition: Condition): string | null {
     default:
       return null;
   }
-}
-
-function firstReason(conditions: readonly Condition[]): string | null {
-  for (const condition of conditions) {
-    const reason = neverHolds(condition);
-    if (reason !== null) return reason;
-  }
-  return null;
 }
 
 /** Why a step is never met, whatever a customer does; null where it may. It is asked for while its journey is active and it is unfinished. */
@@ -62,22 +54,16 @@ export function neverMet({ when, id: step }: JourneyStep, { id: journey, anyOrde
   return neverHolds({ kind: "all", conditions: [...known, when] });
 }
 
-/** Why two parts of a condition never hold at once; null where they may. */
-export function neverTogether(condition: AnyCondition): string | null {
-  const parts = exclusiveParts(condition);
-  return parts && `${parts.map(conditionText).join("; ")}: these never hold at once`;
-}
-
 /**
- * Two parts of a condition that never hold together, where a look at the two is enough to tell: one is the other's opposite, or they ask for
- * different values of the same thing. What takes more than that is let pass.
+ * Why two parts of a condition never hold at once, where a look at the two is enough to tell: one is the other's opposite, or they ask for
+ * different values of the same thing. What takes more than that is let pass: null.
  */
-function exclusiveParts(condition: AnyCondition): [AnyCondition, AnyCondition] | null {
+export function neverTogether(condition: AnyCondition): string | null {
   const parts = partsOf(condition);
   if (parts.length > PARTS_MAX) return null;
   for (const [index, one] of parts.entries()) {
     const other = parts.slice(0, index).find((before) => exclude(before, one));
-    if (other) return [other, one];
+    if (other) return `${conditionText(other)}; ${conditionText(one)}: these never hold at once`;
   }
   return null;
 }
@@ -125,8 +111,8 @@ function demandOf(condition: AnyCondition): Demand | null {
 }
 
 function valuesOf(operator: CompareOperator, value: Scalar | Scalar[]): Omit<Demand, "subject"> | null {
-  const values = [value].flat();
   if (operator === "eq" || operator === "in") {
+    const values = [value].flat();
     // One instant can be written in several ways.
     if (values.some((one) => typeof one === "string" && isIsoDate(one))) return null;
     return typeof value === "number" ? { values, from: value, to: value, isOpen: false } : { values, ...ANY };

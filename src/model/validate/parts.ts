@@ -1,19 +1,10 @@
-/** The parts of a model other than its health: each is read first, so that conditions can be checked against all of them. */
+/** The parts of a model: each is read first, so that conditions can be checked against all of them. */
+import Type from "typebox";
+import { Compile } from "typebox/compile";
 import { LIMITS } from "../snapshot/limits.js";
 import { at, list, type Placed, type Problems, quote } from "../snapshot/problem.js";
-import type {
-  Action,
-  EventSchema,
-  Field,
-  Journey,
-  JourneyStep,
-  Lifecycle,
-  LifecycleState,
-  Rule,
-  Transition,
-  Trigger,
-} from "../snapshot/types.js";
-import { checkCondition, checkSelector } from "./conditions.js";
+import type * as Node from "../snapshot/types.js";
+import { checkChoice, checkCondition, checkMeasuredOccurrences, checkSelector, traitOfType } from "./conditions.js";
 import { neverMet } from "./impossible.js";
 import {
   checkDuration,
@@ -31,10 +22,11 @@ import {
   EVENT,
   FIELDS,
   fits,
-  JOURNEY,
+  HEALTH,
   LIFECYCLE,
+  MEASURES,
+  SCORES,
   STATE,
-  STEP,
   TRANSITION,
   TRIGGERS,
 } from "./shapes.js";
@@ -47,7 +39,7 @@ export function readEvents(events: Record<string, unknown>, problems: Problems):
     const path = at("events", name);
     checkName(name, path, problems);
     const sound = fits(EVENT, event, path, problems);
-    const fields = sound ? (event as EventSchema).properties : undefined;
+    const fields = sound ? (event as Node.EventSchema).properties : undefined;
     read.set(name, fields && readFields(fields, at(path, "properties"), LIMITS.properties, problems));
   }
   return read;
@@ -59,19 +51,19 @@ export function readFields(
   path: string,
   most: number,
   problems: Problems,
-): Map<string, Field | undefined> {
+): Map<string, Node.Field | undefined> {
   limit(Object.keys(fields).length, most, path, problems);
-  const read = new Map<string, Field | undefined>();
+  const read = new Map<string, Node.Field | undefined>();
   for (const [name, field] of Object.entries(fields)) {
     const place = at(path, name);
     checkName(name, place, problems);
-    const sound = choose(FIELDS, "type", field, place, problems) && checkItems(field as Field, place, problems);
-    read.set(name, sound ? (field as Field) : undefined);
+    const sound = choose(FIELDS, "type", field, place, problems) && checkItems(field as Node.Field, place, problems);
+    read.set(name, sound ? (field as Node.Field) : undefined);
   }
   return read;
 }
 
-function checkItems(field: Field, path: string, problems: Problems): boolean {
+function checkItems(field: Node.Field, path: string, problems: Problems): boolean {
   if (field.type !== "array" || field.items.enum === undefined || field.items.type === "string") return true;
   problems.add(at(path, "items", "enum"), "TYPE_MISMATCH", "only items of the type string have an enum");
   return false;
@@ -79,14 +71,14 @@ function checkItems(field: Field, path: string, problems: Problems): boolean {
 
 interface ReadLifecycle {
   initial: string;
-  states: Placed<LifecycleState>[];
+  states: Placed<Node.LifecycleState>[];
 }
 
 /** Undefined where the shape is broken. */
 export function readLifecycle(value: unknown, problems: Problems): ReadLifecycle | null | undefined {
   if (value === null) return null;
   if (!fits(LIFECYCLE, value, "lifecycle", problems)) return undefined;
-  const { initial, states } = value as Lifecycle;
+  const { initial, states } = value as Node.Lifecycle;
   limit(states.length, LIMITS.states, "lifecycle.states", problems);
   const read = states.map((item, index) => ({ item, path: at("lifecycle.states", index) }));
   const sound = read.filter(({ item, path }) => fits(STATE, item, path, problems));
@@ -111,34 +103,25 @@ export function checkLifecycle({ initial, states }: ReadLifecycle, scope: Scope)
       const message = `the terminal state ${quote(state.name)} must not have transitions`;
       problems.add(at(path, "transitions"), "TERMINAL_STATE_WITH_TRANSITIONS", message);
     }
-    state.transitions.forEach((transition, index) =>
-      checkTransition(transition, at(path, "transitions", index), scope),
-    );
+    state.transitions.forEach((transition, index) => {
+      const way = at(path, "transitions", index);
+      if (!fits(TRANSITION, transition, way, problems)) return;
+      refer("state", transition.to, at(way, "to"), scope);
+      checkCondition(transition.when, at(way, "when"), scope);
+    });
   }
 }
 
-function checkTransition(transition: Transition, path: string, scope: Scope): void {
-  if (!fits(TRANSITION, transition, path, scope.problems)) return;
-  refer("state", transition.to, at(path, "to"), scope);
-  checkCondition(transition.when, at(path, "when"), scope);
-}
-
-interface ReadJourneys extends ReadList<Journey> {
+interface ReadJourneys extends ReadList<Node.Journey> {
   /** By the journey's position among the sound ones. */
-  steps: ReadList<JourneyStep>[];
+  steps: ReadList<Node.JourneyStep>[];
 }
 
 /** Reads the journeys with their steps, and reports what is wrong with their shapes and ids. */
 export function readJourneys(values: unknown[], problems: Problems): ReadJourneys {
-  const options = { shape: JOURNEY, most: LIMITS.journeys, noun: "journey", duplicate: "DUPLICATE_JOURNEY" } as const;
-  const read = readList<Journey>(values, "journeys", options, problems);
+  const read = readList<Node.Journey>("journey", values, "journeys", problems);
   const steps = read.items.map(({ item, path }) =>
-    readList<JourneyStep>(
-      item.steps,
-      at(path, "steps"),
-      { shape: STEP, most: LIMITS.steps, noun: "step of this journey", duplicate: "DUPLICATE_STEP" },
-      problems,
-    ),
+    readList<Node.JourneyStep>("step", item.steps, at(path, "steps"), problems),
   );
   return { ...read, steps };
 }
@@ -165,7 +148,7 @@ export function checkJourneys({ items, steps }: ReadJourneys, scope: Scope): voi
   });
 }
 
-export function checkRules({ items }: ReadList<Rule>, scope: Scope): void {
+export function checkRules({ items }: ReadList<Node.Rule>, scope: Scope): void {
   for (const { item: rule, path } of items) {
     checkTrigger(rule.on, at(path, "on"), scope);
     if (rule.when !== undefined) checkCondition(rule.when, at(path, "when"), scope);
@@ -180,7 +163,7 @@ export function checkRules({ items }: ReadList<Rule>, scope: Scope): void {
 
 function checkTrigger(value: unknown, path: string, scope: Scope): void {
   if (!choose(TRIGGERS, "kind", value, path, scope.problems)) return;
-  const trigger = value as Trigger;
+  const trigger = value as Node.Trigger;
   if ("of" in trigger) checkSelector(trigger.of, at(path, "of"), scope, 0);
   else if ("segment" in trigger) refer("segment", trigger.segment, at(path, "segment"), scope);
   else if ("signal" in trigger) refer("signal", trigger.signal, at(path, "signal"), scope);
@@ -188,7 +171,7 @@ function checkTrigger(value: unknown, path: string, scope: Scope): void {
 
 function checkAction(value: unknown, path: string, scope: Scope): void {
   if (!choose(ACTIONS, "kind", value, path, scope.problems)) return;
-  const action = value as Action;
+  const action = value as Node.Action;
   const { problems } = scope;
   if (action.kind === "emit") {
     checkEmissionType(action.type, at(path, "type"), problems);
@@ -220,4 +203,101 @@ function checkEmissionType(type: string, path: string, problems: Problems): void
     const message = `event types that begin with ${list(RESERVED_FAMILIES)} are what the service emits of itself`;
     problems.add(path, "RESERVED_NAME", message);
   }
+}
+
+type ScoreOf<Kind extends Node.Score["kind"]> = Extract<Node.Score, { kind: Kind }>;
+
+/** A limit and the score up to it. */
+const SCORE_STEP = Compile(Type.Tuple([Type.Number(), Type.Number({ minimum: 0, maximum: 100 })]));
+
+/** Checks how a component of the health is scored: shape, numbers, what it is measured by. */
+function checkScore(value: unknown, path: string, scope: Scope): void {
+  if (!choose(SCORES, "kind", value, path, scope.problems)) return;
+  const score = value as Node.Score;
+  if (score.kind === "scale") checkScale(score, path, scope);
+  else if (score.kind === "steps") checkSteps(score, path, scope);
+  else checkMap(score, path, scope);
+}
+
+function checkScale(score: ScoreOf<"scale">, path: string, scope: Scope): void {
+  const { from, to } = score;
+  const place = at(path, "to");
+  if (from === to) {
+    scope.problems.add(place, "INVALID_VALUE", `must differ from "from", which is ${from}, too`);
+  } else if (!Number.isFinite(to - from)) {
+    scope.problems.add(place, "INVALID_VALUE", `is too far from "from" for a number between them to be scored`);
+  }
+  // Beyond the greater end the score is constant.
+  const most = to > from ? { value: to, path: place } : { value: from, path: at(path, "from") };
+  checkMeasure(score.of, at(path, "of"), scope, most);
+}
+
+function checkSteps(score: ScoreOf<"steps">, path: string, scope: Scope): void {
+  const steps = at(path, "steps");
+  const sound = score.steps.map((step, index) => fits(SCORE_STEP, step, at(steps, index), scope.problems));
+  const limitPath = (index: number) => at(steps, index, 0);
+  if (sound.every(Boolean)) {
+    score.steps.forEach(([limit], index) => {
+      const before = score.steps[index - 1];
+      if (before === undefined || limit > before[0]) return;
+      const message = `limits ascend: this one must be greater than ${before[0]}, the one before it`;
+      scope.problems.add(limitPath(index), "INVALID_VALUE", message);
+    });
+  }
+  const last = score.steps.length - 1;
+  const value = sound[last] ? score.steps[last]![0] : 0;
+  checkMeasure(score.of, at(path, "of"), scope, { value, path: limitPath(last) });
+}
+
+function checkMap(score: ScoreOf<"map">, path: string, scope: Scope): void {
+  const field = traitOfType(score.trait, "string", at(path, "trait"), scope);
+  if (field?.type !== "string" || !field.enum) return;
+  for (const value of Object.keys(score.values))
+    checkChoice(field.enum, value, at(path, "values", value), scope.problems);
+}
+
+function checkMeasure(value: unknown, path: string, scope: Scope, most: { value: number; path: string }): void {
+  if (!choose(MEASURES, "kind", value, path, scope.problems)) return;
+  const measure = value as Node.Measure;
+  if (measure.kind === "trait") traitOfType(measure.trait, "number", at(path, "trait"), scope);
+  else checkMeasuredOccurrences(measure, path, scope, most);
+}
+
+interface ReadHealth {
+  components: ReadList<Node.HealthComponent>;
+  bands: ReadList<Node.HealthBand>;
+}
+
+/** Undefined where the shape is broken. */
+export function readHealth(value: unknown, problems: Problems): ReadHealth | null | undefined {
+  if (value === null) return null;
+  if (!fits(HEALTH, value, "health", problems)) return undefined;
+  const { components, bands } = value as Node.Health;
+  return {
+    components: readList<Node.HealthComponent>("component", components, "health.components", problems),
+    bands: readList<Node.HealthBand>("band", bands, "health.bands", problems),
+  };
+}
+
+export function checkHealth({ components, bands }: ReadHealth, scope: Scope): void {
+  if (components.ids && components.items.every(({ item }) => item.weight === 0)) {
+    const message = "the weights of the components sum to zero, so there is no mean of them";
+    scope.problems.add("health.components", "WEIGHTS_SUM_TO_ZERO", message);
+  }
+  for (const { item, path } of components.items) checkScore(item.score, at(path, "score"), scope);
+  if (bands.ids) checkBands(bands.items, scope.problems);
+}
+
+/** Every score is in exactly one band. */
+function checkBands(bands: Placed<Node.HealthBand>[], problems: Problems): void {
+  bands.forEach(({ item: band, path }, index) => {
+    const above = bands[index - 1]?.item;
+    const place = at(path, "from");
+    if (above && band.from >= above.from) {
+      const message = `bands are listed from the highest to the lowest: this one must begin below ${quote(above.id)}, at less than ${above.from}`;
+      problems.add(place, "INVALID_VALUE", message);
+    } else if (index === bands.length - 1 && band.from !== 0) {
+      problems.add(place, "INVALID_VALUE", "the last band is from 0, so that every score has a band");
+    }
+  });
 }

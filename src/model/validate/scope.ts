@@ -1,21 +1,21 @@
 import { isDuration } from "../snapshot/duration.js";
 import { LIMITS } from "../snapshot/limits.js";
-import { at, type Placed, type ProblemCode, type Problems, quote } from "../snapshot/problem.js";
+import { at, type Placed, type Problems, quote } from "../snapshot/problem.js";
 import type { Field } from "../snapshot/types.js";
-import { fits, type Shape } from "./shapes.js";
+import { BAND, COMPONENT, fits, JOURNEY, RULE, SEGMENT, SIGNAL, STEP } from "./shapes.js";
 
 /** Keys that could reach the prototype of an object built from them. */
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 /** NUL and half characters are legal in JSON but cannot be stored as jsonb. */
 const NOT_STORABLE = /\0|\p{Surrogate}/u;
+const STORABLE = "must hold neither the character U+0000 nor half of a surrogate pair";
 
 /** Refuses what no part of a snapshot may hold, wherever it stands: too deep nesting, hostile keys, texts that cannot be stored, and
  * (for callers within the process) values that JSON cannot say. After this, recursion over the value is safe. */
 export function screen(value: unknown, path: string, problems: Problems, depth = 0): void {
   if (typeof value === "string") {
-    if (NOT_STORABLE.test(value))
-      problems.add(path, "INVALID_VALUE", "a text must hold neither the character U+0000 nor half of a surrogate pair");
+    if (NOT_STORABLE.test(value)) problems.add(path, "INVALID_VALUE", `a text ${STORABLE}`);
   } else if (value === null || typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) {
     return;
   } else if (typeof value !== "object") {
@@ -25,19 +25,11 @@ export function screen(value: unknown, path: string, problems: Problems, depth =
   } else if (Array.isArray(value)) {
     value.forEach((item, index) => screen(item, at(path, index), problems, depth + 1));
   } else {
-    screenMembers(value as Record<string, unknown>, path, problems, depth);
-  }
-}
-
-function screenMembers(value: Record<string, unknown>, path: string, problems: Problems, depth: number): void {
-  for (const key of Object.keys(value)) {
-    const place = at(path, key);
-    if (FORBIDDEN_KEYS.has(key)) {
-      problems.add(place, "FORBIDDEN_KEY", `the name "${key}" is not allowed`);
-    } else if (NOT_STORABLE.test(key)) {
-      problems.add(place, "INVALID_NAME", "a name must hold neither the character U+0000 nor half of a surrogate pair");
-    } else {
-      screen(value[key], place, problems, depth + 1);
+    for (const [key, member] of Object.entries(value)) {
+      const place = at(path, key);
+      if (FORBIDDEN_KEYS.has(key)) problems.add(place, "FORBIDDEN_KEY", `the name "${key}" is not allowed`);
+      else if (NOT_STORABLE.test(key)) problems.add(place, "INVALID_NAME", `a name ${STORABLE}`);
+      else screen(member, place, problems, depth + 1);
     }
   }
 }
@@ -73,14 +65,10 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
 /** Names of events, properties and traits: what products send. */
 export function checkName(name: string, path: string, problems: Problems): void {
-  const length = Array.from(name).length;
-  if (length < 1 || length > LIMITS.nameLength || CONTROL.test(name)) {
-    problems.add(
-      path,
-      "INVALID_NAME",
-      `a name has 1 to ${LIMITS.nameLength} characters, none of them a control character`,
-    );
-  }
+  const { length } = Array.from(name);
+  if (length >= 1 && length <= LIMITS.nameLength && !CONTROL.test(name)) return;
+  const message = `a name has 1 to ${LIMITS.nameLength} characters, none of them a control character`;
+  problems.add(path, "INVALID_NAME", message);
 }
 
 const IDENTIFIER = /^[a-z][a-z0-9_]*$/;
@@ -88,11 +76,8 @@ const IDENTIFIER = /^[a-z][a-z0-9_]*$/;
 /** Names of states, segments, journeys, steps and so on: ours to choose, part of emission types, and keys of state documents. */
 export function checkIdentifier(name: string, path: string, problems: Problems): void {
   if (name.length > LIMITS.nameLength || !IDENTIFIER.test(name)) {
-    problems.add(
-      path,
-      "INVALID_NAME",
-      `${quote(name)} is no name here: it needs 1 to ${LIMITS.nameLength} lower-case letters, digits and underscores, beginning with a letter`,
-    );
+    const message = `${quote(name)} is no name here: it needs 1 to ${LIMITS.nameLength} lower-case letters, digits and underscores, beginning with a letter`;
+    problems.add(path, "INVALID_NAME", message);
   } else if (FORBIDDEN_KEYS.has(name)) {
     problems.add(path, "RESERVED_NAME", `the name ${quote(name)} is not allowed`);
   }
@@ -100,13 +85,9 @@ export function checkIdentifier(name: string, path: string, problems: Problems):
 
 /** Checks the text of a length of time, where there is one. */
 export function checkDuration(text: string | undefined, path: string, problems: Problems): void {
-  if (text !== undefined && !isDuration(text)) {
-    problems.add(
-      path,
-      "INVALID_DURATION",
-      `${quote(text)} is no duration: write a whole number and m, h, d or w, such as "12h" or "30d", up to "3650d"`,
-    );
-  }
+  if (text === undefined || isDuration(text)) return;
+  const message = `${quote(text)} is no duration: write a whole number and m, h, d or w, such as "12h" or "30d", up to "3650d"`;
+  problems.add(path, "INVALID_DURATION", message);
 }
 
 type Referred =
@@ -163,22 +144,27 @@ export interface ReadList<T> {
   ids: Set<string> | undefined;
 }
 
-/** How a kind of parts is read and spoken of. */
-interface ListOptions {
-  shape: Shape;
-  most: number;
-  /** In the singular. */
-  noun: string;
-  duplicate: Extract<ProblemCode, `DUPLICATE_${string}`>;
-}
+/** The kinds of parts with ids, and how many of each there may be. */
+const LISTS = {
+  segment: { shape: SEGMENT, most: LIMITS.segments },
+  journey: { shape: JOURNEY, most: LIMITS.journeys },
+  step: { shape: STEP, most: LIMITS.steps },
+  component: { shape: COMPONENT, most: LIMITS.components },
+  band: { shape: BAND, most: LIMITS.bands },
+  rule: { shape: RULE, most: LIMITS.rules },
+  signal: { shape: SIGNAL, most: LIMITS.signals },
+} as const;
 
 /** Reads a list of parts with ids: their number, shapes, ids, and that no id is there twice. What is in them is checked later. */
 export function readList<T extends { id: string }>(
+  kind: keyof typeof LISTS,
   values: unknown[],
   path: string,
-  { shape, most, noun, duplicate }: ListOptions,
   problems: Problems,
 ): ReadList<T> {
+  const { shape, most } = LISTS[kind];
+  const noun = kind === "step" ? "step of this journey" : kind;
+  const duplicate = `DUPLICATE_${kind.toUpperCase() as Uppercase<typeof kind>}` as const;
   limit(values.length, most, path, problems);
   const ids = new Set<string>();
   const items = values

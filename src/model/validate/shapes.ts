@@ -43,28 +43,29 @@ export function fits(expected: Shape, value: unknown, path: string, problems: Pr
   // Of an object with many unknown members, only these are told before the validator has enough.
   const named = failures.some(({ keyword }) => keyword === "additionalProperties");
   for (const failure of failures) {
-    const place = failure.instancePath.split("/").slice(1).reduce(atPointer, path);
-    if ([...unions].some((union) => failure.instancePath.startsWith(`${union}/`))) continue;
-    if (failure.keyword === "required") {
-      for (const name of failure.params.requiredProperties)
-        problems.add(at(place, name), "INVALID_SHAPE", "is missing");
-    } else if (failure.keyword === "additionalProperties") {
-      for (const name of failure.params.additionalProperties)
-        problems.add(at(place, name), "INVALID_SHAPE", "is not known here");
-    } else if (failure.keyword === "anyOf") {
-      problems.add(
-        place,
-        "INVALID_SHAPE",
-        "must be a text, a number, true or false, or a list of different ones of these",
-      );
-    } else if (failure.keyword === "enum") {
-      problems.add(place, "INVALID_SHAPE", `must be one of ${list(failure.params.allowedValues.map(String))}`);
-    } else if (failure.keyword === "minItems" && failure.params.limit === 1) {
-      problems.add(place, "INVALID_SHAPE", "must not be empty");
-    } else if (failure.keyword === "boolean") {
-      if (!named) problems.add(place, "INVALID_SHAPE", "is not known here");
-    } else if (!unions.has(failure.instancePath)) {
-      problems.add(place, "INVALID_SHAPE", failure.message);
+    const { instancePath, message } = failure;
+    if ([...unions].some((union) => instancePath.startsWith(`${union}/`))) continue;
+    const place = instancePath.split("/").slice(1).reduce(atPointer, path);
+    const add = (text: string, where = place) => problems.add(where, "INVALID_SHAPE", text);
+    switch (failure.keyword) {
+      case "required":
+        for (const name of failure.params.requiredProperties) add("is missing", at(place, name));
+        break;
+      case "additionalProperties":
+        for (const name of failure.params.additionalProperties) add("is not known here", at(place, name));
+        break;
+      case "anyOf":
+        add("must be a text, a number, true or false, or a list of different ones of these");
+        break;
+      case "enum":
+        add(`must be one of ${list(failure.params.allowedValues.map(String))}`);
+        break;
+      case "boolean":
+        if (!named) add("is not known here");
+        break;
+      default:
+        if (failure.keyword === "minItems" && failure.params.limit === 1) add("must not be empty");
+        else if (!unions.has(instancePath)) add(message);
     }
   }
   return tolerant.has(expected) && failures.every(({ keyword }) => READABLE.has(keyword));
@@ -95,12 +96,12 @@ function atPointer(path: string, part: string): string {
 }
 
 const node = Type.Unknown();
-const optionalNode = Type.Optional(node);
+const maybeNode = Type.Optional(node);
 const nodes = Type.Array(node);
-const someNodes = Type.Array(node, { minItems: 1 });
+const some = Type.Array(node, { minItems: 1 });
 const record = Type.Record(Type.String(), node);
 const text = Type.String();
-const optionalText = Type.Optional(text);
+const maybeText = Type.Optional(text);
 const number = Type.Number();
 const yes = Type.Optional(Type.Literal(true));
 
@@ -133,23 +134,23 @@ export const EVENT = shape({ properties: record });
 export const LIFECYCLE = shape({ initial: text, states: nodes });
 export const STATE = shape({ name: text, terminal: yes, transitions: nodes });
 export const TRANSITION = shape({ to: text, when: node });
-export const SEGMENT = shape({ id: text, when: optionalNode });
-export const SELECTOR = shape({ event: text, where: optionalNode });
+export const SEGMENT = shape({ id: text, when: maybeNode });
+export const SELECTOR = shape({ event: text, where: maybeNode });
 export const SINCE_JOURNEY = shape({ journey: text });
 
 export const JOURNEY = shape({
   id: text,
   start: node,
-  steps: someNodes,
+  steps: some,
   anyOrder: yes,
-  expiresAfter: optionalText,
+  expiresAfter: maybeText,
   repeat: yes,
 });
 export const STEP = shape({ id: text, when: node, since: Type.Optional(Type.Literal("previousStep")) });
 
 const scoreValue = Type.Number({ minimum: 0, maximum: 100 });
 
-export const HEALTH = shape({ components: someNodes, bands: someNodes });
+export const HEALTH = shape({ components: some, bands: some });
 export const COMPONENT = tolerating(
   shape({ id: text, weight: Type.Number({ minimum: 0, maximum: LIMITS.weight }), score: node }),
 );
@@ -172,14 +173,7 @@ export const SCORES: Readonly<Record<string, Shape>> = byName({
 });
 Object.values(SCORES).forEach(tolerating);
 
-export const RULE = shape({
-  id: text,
-  on: node,
-  when: optionalNode,
-  cooldown: optionalText,
-  once: yes,
-  then: node,
-});
+export const RULE = shape({ id: text, on: node, when: maybeNode, cooldown: maybeText, once: yes, then: node });
 
 /** By the member `kind`. */
 export const TRIGGERS: Readonly<Record<string, Shape>> = byName({
@@ -205,8 +199,8 @@ export const SIGNAL = tolerating(
     id: text,
     severity: Type.Enum(["info", "warning", "critical"]),
     message: Type.Optional(Type.String({ minLength: 1, maxLength: LIMITS.messageLength })),
-    when: optionalNode,
-    for: optionalText,
+    when: maybeNode,
+    for: maybeText,
   }),
 );
 
@@ -219,13 +213,13 @@ export const FIELDS: Readonly<Record<string, Shape>> = byName({
   array: { type: text, items, optional: yes },
 });
 
-const combined = { kind: text, conditions: someNodes };
+const combined = { kind: text, conditions: some };
 const negated = { kind: text, condition: node };
 const comparison = { kind: text, operator: compareOperator, value: Type.Union([...scalarTypes, scalars]) };
 const counted = Type.Integer({ minimum: 0, maximum: LIMITS.count });
 const days = Type.Integer({ minimum: 0, maximum: LIMITS.days });
-const since = optionalNode;
-const occurrences = { kind: text, of: node, within: optionalText, since };
+const since = maybeNode;
+const occurrences = { kind: text, of: node, within: maybeText, since };
 const ofProperty = { ...occurrences, property: text };
 
 /** By the member `kind`. */
@@ -243,7 +237,7 @@ export const CONDITIONS: Readonly<Record<string, Shape>> = byName({
   trait: { ...comparison, trait: text },
   traitExists: { kind: text, trait: text },
   traitDateWithin: { kind: text, trait: text, within: text },
-  traitDatePassed: { kind: text, trait: text, by: optionalText },
+  traitDatePassed: { kind: text, trait: text, by: maybeText },
   inactiveFor: { kind: text, duration: text },
   activeWithin: { kind: text, duration: text },
   lifecycle: { kind: text, states: names(LIMITS.states) },
@@ -258,7 +252,7 @@ export const CONDITIONS: Readonly<Record<string, Shape>> = byName({
     }),
   },
   journeyStep: { kind: text, journey: text, step: text, is: Type.Enum(["current", "completed"]) },
-  health: { kind: text, component: optionalText, operator: orderOperator, value: scoreValue },
+  health: { kind: text, component: maybeText, operator: orderOperator, value: scoreValue },
   healthBand: { kind: text, bands: names(LIMITS.bands) },
 });
 

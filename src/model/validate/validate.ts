@@ -10,16 +10,10 @@ import {
   SNAPSHOT_FORMAT_VERSION,
 } from "../snapshot/types.js";
 import { checkCondition } from "./conditions.js";
-import { checkHealth, readHealth } from "./health.js";
-import { checkJourneys, checkLifecycle, checkRules } from "./parts.js";
-import { readEvents, readFields, readJourneys, readLifecycle } from "./parts.js";
+import { checkHealth, checkJourneys, checkLifecycle, checkRules } from "./parts.js";
+import { readEvents, readFields, readHealth, readJourneys, readLifecycle } from "./parts.js";
 import { checkDuration, type ReadList, readList, type Scope, screen } from "./scope.js";
-import { fits, RULE, SEGMENT, SIGNAL, SNAPSHOT } from "./shapes.js";
-
-interface Reference {
-  segment: string;
-  path: string;
-}
+import { fits, SNAPSHOT } from "./shapes.js";
 
 /**
  * Reports each cycle of segments that read each other. A cycle through the lifecycle or a journey is none: a state is left, and a step
@@ -48,7 +42,8 @@ function checkSegmentCycles(segments: Placed<Segment>[], problems: Problems): vo
   for (const id of references.keys()) if (!finished.has(id)) visit(id);
 }
 
-function referencesOf(condition: Condition | undefined, path: string): Reference[] {
+/** The segments that a condition reads, and where. */
+function referencesOf(condition: Condition | undefined, path: string): { segment: string; path: string }[] {
   switch (condition?.kind) {
     case "all":
     case "any":
@@ -86,8 +81,15 @@ export function parseSnapshot(json: unknown): ParseResult {
     problems.add("", "INVALID_SHAPE", "a snapshot is an object");
     return { ok: false, problems: problems.found };
   }
-  checkFormatVersion(json, problems);
-  if (problems.found.length === 0) screen(json, "", problems);
+  const version = Object.hasOwn(json, "formatVersion") ? (json as Record<string, unknown>)["formatVersion"] : undefined;
+  if (version === SNAPSHOT_FORMAT_VERSION) screen(json, "", problems);
+  // Of another format nothing else can be said.
+  else
+    problems.add(
+      "formatVersion",
+      "FORMAT_VERSION_UNKNOWN",
+      `this version reads the format ${SNAPSHOT_FORMAT_VERSION} only`,
+    );
   if (problems.found.length > 0) return { ok: false, problems: problems.found };
 
   const canonical = canonicalJson(json);
@@ -99,41 +101,14 @@ export function parseSnapshot(json: unknown): ParseResult {
   return problems.found.length > 0 ? { ok: false, problems: problems.found } : { ok: true, snapshot: copy as Snapshot };
 }
 
-/** Comes first: of another format nothing else can be said. */
-function checkFormatVersion(json: object, problems: Problems): void {
-  const version = Object.hasOwn(json, "formatVersion") ? (json as Record<string, unknown>)["formatVersion"] : undefined;
-  if (version !== SNAPSHOT_FORMAT_VERSION) {
-    problems.add(
-      "formatVersion",
-      "FORMAT_VERSION_UNKNOWN",
-      `this version reads the format ${SNAPSHOT_FORMAT_VERSION} only`,
-    );
-  }
-}
-
 /** Declarations first: conditions are checked against all of them. */
 function checkContent(snapshot: Snapshot, problems: Problems): void {
   const lifecycle = readLifecycle(snapshot.lifecycle, problems);
   const journeys = readJourneys(snapshot.journeys, problems);
-  const segments = readList<Segment>(
-    snapshot.segments,
-    "segments",
-    { shape: SEGMENT, most: LIMITS.segments, noun: "segment", duplicate: "DUPLICATE_SEGMENT" },
-    problems,
-  );
+  const segments = readList<Segment>("segment", snapshot.segments, "segments", problems);
   const health = readHealth(snapshot.health, problems);
-  const rules = readList<Rule>(
-    snapshot.rules,
-    "rules",
-    { shape: RULE, most: LIMITS.rules, noun: "rule", duplicate: "DUPLICATE_RULE" },
-    problems,
-  );
-  const signals = readList<Signal>(
-    snapshot.signals,
-    "signals",
-    { shape: SIGNAL, most: LIMITS.signals, noun: "signal", duplicate: "DUPLICATE_SIGNAL" },
-    problems,
-  );
+  const rules = readList<Rule>("rule", snapshot.rules, "rules", problems);
+  const signals = readList<Signal>("signal", snapshot.signals, "signals", problems);
   const scope: Scope = {
     events: readEvents(snapshot.events, problems),
     traits: readFields(snapshot.traits, "traits", LIMITS.traits, problems),

@@ -1,0 +1,512 @@
+import { MOVES_BY_TIME_MAX } from "../model/snapshot/limits.js";
+import type { Severity } from "../model/snapshot/types.js";
+import type { PropertyTest } from "./conditions/compare.js";
+import { type Boundary, boundariesOf, boundaryAt, type JourneyBoundaries, NOTHING_COUNTS } from "./state/boundary.js";
+import { orderOf } from "./state/boundary.js";
+import type {
+  AggregateMemory,
+  Cause,
+  ConditionMemory,
+  CustomerState,
+  Effect,
+  EffectBody,
+  EmissionSource,
+  HealthScore,
+  HistoryEvent,
+  HistorySource,
+  JourneyRun,
+  Json,
+  Order,
+  RaisedSignal,
+  StreamMemory,
+  TrackOperation,
+  TrackedEvent,
+} from "./state/types.js";
+
+/** From when on occurrences count. */
+export type BoundaryOf = (customer: OpenCustomer) => Boundary;
+
+/** What is remembered of events for some conditions. Those that ask the same share it. */
+interface Remembered {
+  readonly index: number;
+  /** How many of the latest occurrences, or of different values, the conditions need; 0 where they need none. Grows while compiling. */
+  capacity: number;
+  /** The items of the model that read it, by position. */
+  readonly items: number[];
+  /** The conditions and measures of the snapshot that read it. */
+  readonly sources: object[];
+}
+
+/** The stream of the occurrences of an event, with or without a property condition, that the model counts. */
+export interface Stream extends Remembered {
+  readonly event: string;
+  readonly where: PropertyTest | null;
+}
+
+/** Something other than a number of occurrences: a sum, the different values, the latest value. */
+export interface Aggregate extends Remembered {
+  readonly kind: AggregateMemory["kind"];
+  /** The events that it reads. */
+  readonly events: readonly string[];
+  /** Where it stood when each window and boundary had a memory of its own. */
+  readonly formerPositions: number[];
+  /** Its working form, from what was remembered or from nothing. What was remembered is not changed. */
+  open(memory: AggregateMemory | undefined): WorkingAggregate;
+}
+
+/** An aggregate of one customer during a call. Whatever was recorded in the call stays known until `save`. */
+export interface WorkingAggregate {
+  /**
+   * Takes an event of one of its names in, whatever its place in order, and tells whether it concerns the aggregate.
+   *
+   * @throws {HistoryNeeded} if it takes earlier events to place it
+   */
+  record(customer: OpenCustomer, event: HistoryEvent): boolean;
+  /** What is to be remembered; the very object that it was opened with where nothing changed. */
+  save(customer: OpenCustomer): AggregateMemory;
+  /** A copy to look at another instant with; none where that changes nothing. */
+  clone?(): WorkingAggregate;
+}
+
+/** What conditions read: the items whose values they read, what is remembered of events, and whether any event matters. */
+export interface Reads {
+  items: Set<string>;
+  streams: Set<Stream>;
+  aggregates: Set<Aggregate>;
+  activity: boolean;
+}
+
+/** The earliest instant after the clock at which a condition changes by time alone, or Infinity. */
+export type NextChange = (customer: OpenCustomer) => number;
+
+/** A part of a model with a value of its own, derived from operations, time and the values of other items. */
+export interface DerivedPart {
+  name: string;
+  reads: Reads;
+  /** Brings the value up to date at the customer's clock, adds the effects, and tells whether the value changed. */
+  run(customer: OpenCustomer): boolean;
+  /** The earliest instant after the clock at which a condition consulted in the present state changes by time alone. */
+  nextChange: NextChange;
+  /** The value and why it is so. */
+  explain(customer: OpenCustomer): { [key: string]: Json };
+}
+
+/** What the conditions of a model remember of events. */
+export interface EventReaders {
+  readonly streams: readonly Stream[];
+  readonly aggregates: readonly Aggregate[];
+  readersOf(event: string): { streams: Stream[]; aggregates: Aggregate[] } | undefined;
+}
+
+/** A snapshot compiled to closures. Reusable for any number of customers; holds nothing of any of them. */
+export interface Model {
+  hash: string;
+  /** What the memory of conditions is kept under. */
+  memoryKey: string;
+  /** Ids in the author's order. */
+  journeys: string[];
+  /** By journey: the ids of its steps. */
+  journeySteps: string[][];
+  segments: string[];
+  rules: string[];
+  signals: { id: string; severity: Severity; message?: string }[];
+  registry: EventReaders;
+  /** The events whose properties it reads. */
+  propertyEvents: string[];
+  /** In order of evaluation. */
+  items: DerivedPart[];
+  /** By item: the items that read its value. */
+  readers: number[][];
+  /** By segment, by signal: the items that read it; of a signal also the one that clears it. */
+  segmentReaders: number[][];
+  signalReaders: number[][];
+  /** The items that any event concerns, and rules by the event that triggers them. */
+  activityItems: number[];
+  ruleItemsOf: Map<string, number[]>;
+  /** The rules that a change of traits triggers. */
+  traitRuleItems: number[];
+  /** The position of the lifecycle among the items, or -1, and those of the journeys. */
+  lifecycleItem: number;
+  journeyItems: number[];
+  /** The position of health that no condition reads, or -1. */
+  refreshedItem: number;
+}
+
+/**
+ * How much one call of the engine may do: asked before each instant but the first, with the effects so far. Where it says no, the call ends
+ * with the instant before, and another call goes on from there. The end is the same whatever the budget.
+ */
+export type Budget = (effects: readonly Effect[]) => boolean;
+
+export const UNBOUNDED: Budget = () => true;
+
+/**
+ * A customer while being evaluated: a mutable copy of the state, opened once per call. What the caller handed in is
+ * copied before the first change, part by part.
+ *
+ * Instants are plain numbers here: -Infinity stands for a past that has not been, Infinity for a future that will not be.
+ */
+export class OpenCustomer {
+  readonly customerId: string;
+  minuteOfDay: number | undefined;
+  /** The customer's clock and, during an evaluation, its instant. */
+  clock: number;
+  firstEvaluatedAt: number;
+  lastEventAt: number;
+  lastTrack: CustomerState["lastTrack"];
+  traits: Record<string, Json>;
+  traitsChangedAt: number | null;
+  traitsDueAt: number[];
+  timerDueAt: number;
+  /** How often time alone has moved the customer on since its last operation. */
+  movesByTime: number;
+
+  state: string | null;
+  /** When the lifecycle state was entered, and what counts since then. */
+  enteredAt: number;
+  stateBoundary: Boundary;
+
+  /** By journey of the model: its present or last run. */
+  readonly journeys: (JourneyRun | undefined)[];
+  readonly journeyBoundaries: JourneyBoundaries[];
+  /** By segment of the model: when it was entered, or undefined outside it. */
+  readonly enteredSegmentAt: (number | undefined)[];
+  health: HealthScore | null;
+  healthChangesAt: number;
+  /** Whether the present evaluation scores health that no condition reads, and whether one that did not has met a change. */
+  scoresHealth = false;
+  healthIsStale = false;
+  /** By rule of the model: when it last passed. */
+  readonly passedAt: (number | undefined)[];
+  /** By signal of the model, where it is raised. */
+  readonly signals: (RaisedSignal | undefined)[];
+
+  readonly streams: StreamMemory[];
+  readonly aggregates: WorkingAggregate[];
+  awaitsEvaluation: boolean;
+  /** Whether explanations tell when conditions flip, which may take the history of a whole window. */
+  looksAhead = true;
+
+  /** Operations ahead of the clock, in the order in which they will be due. */
+  readonly waiting: TrackOperation[] = [];
+  readonly effects: Effect[] = [];
+
+  /** By item: to be evaluated; and when a condition it consults changes by time alone. */
+  readonly dirty: Uint8Array;
+  readonly dueAt: Float64Array;
+  /** Counts evaluations, so that what concerns one of them needs no clearing. */
+  evaluation = 0;
+  operation: TrackedEvent | null = null;
+  causeKind: "event" | "timer" | "identify" = "timer";
+  /** The lifecycle states held in the evaluation `heldIn`. */
+  held: string[] = [];
+  heldIn = 0;
+  /** The items that the present evaluation held back, because they had changed in it already. */
+  blockedItems: number[] = [];
+  /** Whether an instant was evaluated: one is, whatever the budget. */
+  private hasBegun = false;
+  /** By position: the last evaluation in which it happened. */
+  readonly journeyStartedIn: number[] = [];
+  readonly segmentEnteredIn: number[] = [];
+  readonly segmentExitedIn: number[] = [];
+  readonly ruleRanIn: number[] = [];
+  readonly signalRaisedIn: number[] = [];
+  readonly signalClearedIn: number[] = [];
+
+  private readonly ownsStream: Uint8Array;
+  private ownsTraits = false;
+  private journeysChanged = false;
+  private segmentsChanged = false;
+  private rulesChanged = false;
+  private signalsChanged = false;
+
+  /** @param history the customer's evaluated events, as far as they are at hand */
+  constructor(
+    readonly model: Model,
+    private readonly origin: CustomerState,
+    readonly history: HistorySource = () => undefined,
+    private readonly budget: Budget = UNBOUNDED,
+  ) {
+    const { lifecycle, memory } = origin;
+    this.customerId = origin.customerId;
+    this.clock = origin.evaluatedThrough ?? -Infinity;
+    this.firstEvaluatedAt = origin.firstEvaluatedAt ?? Infinity;
+    this.lastEventAt = origin.lastEventAt ?? -Infinity;
+    this.lastTrack = origin.lastTrack;
+    this.traits = origin.traits;
+    this.traitsChangedAt = origin.traitsChangedAt;
+    this.traitsDueAt = origin.traitsDueAt.slice();
+    this.timerDueAt = origin.timerDueAt ?? Infinity;
+    this.movesByTime = origin.movesByTime ?? 0;
+    this.state = lifecycle?.state ?? null;
+    this.enteredAt = lifecycle?.enteredAt ?? Infinity;
+    this.stateBoundary = lifecycle === null ? NOTHING_COUNTS : boundaryAt(lifecycle.enteredAt, lifecycle.cause);
+    this.journeys = model.journeys.map((id) => member(origin.journeys, id));
+    this.journeyBoundaries = this.journeys.map((run, index) => boundariesOf(run, model.journeySteps[index]!));
+    this.enteredSegmentAt = model.segments.map((id) => member(origin.segments, id)?.enteredAt);
+    this.health = origin.health;
+    this.healthChangesAt = origin.healthChangesAt ?? Infinity;
+    this.passedAt = model.rules.map((id) => member(origin.rules, id)?.passedAt);
+    this.signals = model.signals.map(({ id }) => member(origin.signals, id));
+    const { streams, aggregates } = model.registry;
+    this.streams =
+      memory.model === null ? streams.map(() => ({ count: 0, occurredAt: [], seq: [] })) : memory.streams.slice();
+    const remembered = aggregatesOf(model, memory);
+    this.aggregates = aggregates.map((aggregate, index) => aggregate.open(remembered?.[index]));
+    this.awaitsEvaluation = memory.awaitsEvaluation;
+    this.ownsStream = new Uint8Array(streams.length);
+    this.dirty = new Uint8Array(model.items.length).fill(1);
+    this.dueAt = new Float64Array(model.items.length).fill(Infinity);
+  }
+
+  get isNew(): boolean {
+    return this.clock === -Infinity;
+  }
+
+  /** Whether one more instant may be evaluated. */
+  mayGoOn(): boolean {
+    if (this.hasBegun) return this.budget(this.effects);
+    this.hasBegun = true;
+    return true;
+  }
+
+  /** Whether time alone may not move the customer on any more before its next operation. */
+  get restsUntilOperation(): boolean {
+    return this.causeKind === "timer" && this.movesByTime >= MOVES_BY_TIME_MAX;
+  }
+
+  /** Takes down that the present evaluation moved the customer on. */
+  noteMove(): void {
+    if (this.causeKind === "timer") this.movesByTime++;
+  }
+
+  /** Puts an event into the streams and aggregates that read it, and marks the items that read those. */
+  record(event: HistoryEvent): void {
+    const readers = this.model.registry.readersOf(event.event);
+    if (readers === undefined) return;
+    const { streams, aggregates } = readers;
+    for (let i = 0; i < streams.length; i++) {
+      const stream = streams[i]!;
+      if (stream.where !== null && !stream.where(event.properties)) continue;
+      addOccurrence(this.ownStream(stream), stream.capacity, event.occurredAt, event.seq);
+      this.mark(stream.items);
+    }
+    for (let i = 0; i < aggregates.length; i++) {
+      const aggregate = aggregates[i]!;
+      if (this.aggregates[aggregate.index]!.record(this, event)) this.mark(aggregate.items);
+    }
+  }
+
+  /** The memory of a stream, copied before its first change. */
+  private ownStream({ index }: Stream): StreamMemory {
+    if (!this.ownsStream[index]) {
+      const { count, occurredAt, seq } = this.streams[index]!;
+      this.streams[index] = { count, occurredAt: occurredAt.slice(), seq: seq.slice() };
+      this.ownsStream[index] = 1;
+    }
+    return this.streams[index]!;
+  }
+
+  /** The traits, copied before their first change. */
+  ownTraits(): Record<string, Json> {
+    if (!this.ownsTraits) this.traits = { ...this.traits };
+    this.ownsTraits = true;
+    return this.traits;
+  }
+
+  mark(items: readonly number[]): void {
+    for (let i = 0; i < items.length; i++) this.dirty[items[i]!] = 1;
+  }
+
+  enterState(state: string): void {
+    this.noteMove();
+    this.state = state;
+    this.enteredAt = this.clock;
+    this.stateBoundary = boundaryAt(this.clock, this.operationOrder());
+  }
+
+  setJourney(index: number, run: JourneyRun): void {
+    this.journeys[index] = run;
+    this.journeyBoundaries[index] = boundariesOf(run, this.model.journeySteps[index]!);
+    this.journeysChanged = true;
+  }
+
+  setSegment(index: number, enteredAt: number | undefined): void {
+    this.enteredSegmentAt[index] = enteredAt;
+    (enteredAt === undefined ? this.segmentExitedIn : this.segmentEnteredIn)[index] = this.evaluation;
+    this.mark(this.model.segmentReaders[index]!);
+    this.segmentsChanged = true;
+  }
+
+  setPassed(rule: number): void {
+    this.passedAt[rule] = this.clock;
+    this.rulesChanged = true;
+  }
+
+  setSignal(index: number, signal: RaisedSignal | undefined): void {
+    this.signals[index] = signal;
+    this.mark(this.model.signalReaders[index]!);
+    this.signalsChanged = true;
+  }
+
+  push(effect: EffectBody): void {
+    this.effects.push({ at: this.clock, cause: this.cause(), ...effect });
+  }
+
+  emit(type: string, source: EmissionSource, metadata: Record<string, Json>): void {
+    this.push({ kind: "emission", type, source, metadata });
+  }
+
+  /** The place in order of the operation that is being evaluated; null at a timer or an identify. */
+  operationOrder(): Order | null {
+    return this.operation === null ? null : { occurredAt: this.operation.occurredAt, seq: this.operation.seq };
+  }
+
+  /** What is being evaluated, in a word: the event's id, `timer` or `identify`. */
+  causeName(): string {
+    return this.operation?.eventId ?? this.causeKind;
+  }
+
+  /** The customer as plain data again. `nextDueAt` is Infinity where nothing is due. */
+  toState(nextDueAt: number): CustomerState {
+    const { origin, model } = this;
+    for (const { index, capacity } of model.registry.streams) {
+      if (this.ownsStream[index]) trimOccurrences(this.streams[index]!, capacity);
+    }
+    return {
+      customerId: origin.customerId,
+      createdAt: origin.createdAt,
+      firstEvaluatedAt: finite(this.firstEvaluatedAt),
+      evaluatedThrough: finite(this.clock),
+      lastEventAt: finite(this.lastEventAt),
+      lastTrack: this.lastTrack,
+      traits: this.traits,
+      traitsChangedAt: this.traitsChangedAt,
+      traitsDueAt: this.traitsDueAt,
+      lifecycle:
+        this.state === null
+          ? null
+          : { state: this.state, enteredAt: this.enteredAt, cause: orderOf(this.stateBoundary) },
+      journeys: this.journeysChanged ? merged(origin.journeys, model.journeys, this.journeys) : origin.journeys,
+      segments: this.segmentsChanged
+        ? merged(origin.segments, model.segments, this.enteredSegmentAt.map(entry))
+        : origin.segments,
+      health: this.health,
+      healthChangesAt: finite(this.healthChangesAt),
+      rules: this.rulesChanged ? merged(origin.rules, model.rules, this.passedAt.map(pass)) : origin.rules,
+      signals: this.signalsChanged ? merged(origin.signals, idsOf(model.signals), this.signals) : origin.signals,
+      memory: {
+        model: model.memoryKey,
+        awaitsEvaluation: this.awaitsEvaluation,
+        streams: this.streams,
+        aggregates: this.aggregates.map((aggregate) => aggregate.save(this)),
+      },
+      timerDueAt: finite(this.timerDueAt),
+      ...(this.movesByTime > 0 ? { movesByTime: this.movesByTime } : {}),
+      nextDueAt: finite(nextDueAt),
+    };
+  }
+
+  private cause(): Cause {
+    if (this.operation !== null) return { kind: "event", eventId: this.operation.eventId };
+    return this.causeKind === "identify" ? { kind: "identify" } : { kind: "timer" };
+  }
+}
+
+function entry(enteredAt: number | undefined): { enteredAt: number } | undefined {
+  return enteredAt === undefined ? undefined : { enteredAt };
+}
+
+function pass(passedAt: number | undefined): { passedAt: number } | undefined {
+  return passedAt === undefined ? undefined : { passedAt };
+}
+
+function finite(instant: number): number | null {
+  return Number.isFinite(instant) ? instant : null;
+}
+
+function idsOf(parts: readonly { id: string }[]): string[] {
+  return parts.map(({ id }) => id);
+}
+
+/** The members of a record that the model knows as they now are, and the others as they were, by id in order. */
+function merged<T>(
+  before: Record<string, T>,
+  ids: readonly string[],
+  values: readonly (T | undefined)[],
+): Record<string, T> {
+  const entries = new Map(Object.entries(before));
+  ids.forEach((id, index) => {
+    const value = values[index];
+    if (value === undefined) entries.delete(id);
+    else entries.set(id, value);
+  });
+  return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** A member that a record has itself. */
+export function member<T>(record: Record<string, T>, id: string): T | undefined {
+  return Object.hasOwn(record, id) ? record[id] : undefined;
+}
+
+/** Whether a customer's memory is the model's: kept under its key, or as it was laid out before conditions shared any. */
+export function hasMemoryOf({ hash, memoryKey }: Model, { memory }: CustomerState): boolean {
+  return memory.model === memoryKey || memory.model === hash;
+}
+
+/** @throws {Error} if a customer's memory is that of another model */
+export function requireMemoryOf(model: Model, state: CustomerState): void {
+  const { customerId, memory } = state;
+  if (memory.model === null || hasMemoryOf(model, state)) return;
+  throw new Error(
+    `the memory of customer ${JSON.stringify(customerId)} is for the model ${memory.model}, not for ` +
+      `${model.memoryKey}; rebuild it from the retained events first`,
+  );
+}
+
+/**
+ * What is remembered of the model's aggregates; null where nothing is. When each window and boundary had a memory of its own, all of
+ * those took in the same occurrences and differed in how many values they kept, so the longest holds what every other one does.
+ */
+function aggregatesOf(
+  { memoryKey, registry }: Model,
+  { model, aggregates }: ConditionMemory,
+): readonly AggregateMemory[] | null {
+  if (model === null) return null;
+  if (model === memoryKey) return aggregates;
+  return registry.aggregates.map(({ formerPositions }) =>
+    formerPositions.map((position) => aggregates[position]!).reduce((a, b) => (lengthOf(b) > lengthOf(a) ? b : a)),
+  );
+}
+
+function lengthOf(memory: AggregateMemory): number {
+  return memory.kind === "distinct" ? memory.value.length : 0;
+}
+
+/**
+ * Adds an occurrence in its place in order. Between two trims up to twice the capacity is held, so that dropping the
+ * oldest costs nothing worth mentioning per occurrence; readers count from the end.
+ */
+function addOccurrence(memory: StreamMemory, capacity: number, occurredAt: number, seq: number): void {
+  memory.count++;
+  if (capacity === 0) return;
+  const instants = memory.occurredAt;
+  const seqs = memory.seq;
+  let at = instants.length;
+  while (at > 0 && (instants[at - 1]! > occurredAt || (instants[at - 1] === occurredAt && seqs[at - 1]! > seq))) at--;
+  if (at === instants.length) {
+    instants.push(occurredAt);
+    seqs.push(seq);
+  } else if (at > 0 || instants.length < capacity) {
+    instants.splice(at, 0, occurredAt);
+    seqs.splice(at, 0, seq);
+  }
+  if (instants.length > 2 * capacity + 16) trimOccurrences(memory, capacity);
+}
+
+function trimOccurrences(memory: StreamMemory, capacity: number): void {
+  const surplus = memory.occurredAt.length - capacity;
+  if (surplus <= 0) return;
+  memory.occurredAt.splice(0, surplus);
+  memory.seq.splice(0, surplus);
+}
