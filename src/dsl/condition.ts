@@ -1,10 +1,6 @@
-import type {
-  Condition as ConditionNode,
-  PropertyCondition as PropertyConditionNode,
-} from "../model/snapshot/types.js";
-import { recoveryValue, RECOVERY_NODE } from "./strict-proxy.js";
-import { attempt } from "./model-error.js";
-import { withSourceLocation, NODE } from "./part.js";
+import type * as Node from "../model/snapshot/types.js";
+import { attempt, RECOVERY_NODE, recoveryValue } from "./mistakes.js";
+import { NODE, withSourceLocation } from "./part.js";
 
 /** A length of time: a whole number followed by m, h, d or w, up to "3650d". Lengths are fixed, so "30d" is 720 hours; there are no
  * calendar months. */
@@ -12,28 +8,28 @@ export type Duration = `${number}${"m" | "h" | "d" | "w"}`;
 
 /** A condition on a customer: true or false at every instant. */
 export interface Condition {
-  readonly [NODE]: ConditionNode;
+  readonly [NODE]: Node.Condition;
 }
 
 /** A condition on the properties of one event. It is met or not by each event alone. */
 export interface PropertyCondition {
-  readonly [NODE]: PropertyConditionNode;
+  readonly [NODE]: Node.PropertyCondition;
 }
 
 /** Makes a condition of its part of the snapshot. */
-export function condition(node: ConditionNode): Condition {
+export function condition(node: Node.Condition): Condition {
   return { [NODE]: withSourceLocation(node) };
 }
 
 /** Makes a condition on properties of its part of the snapshot. */
-export function propertyCondition(node: PropertyConditionNode): PropertyCondition {
+export function propertyCondition(node: Node.PropertyCondition): PropertyCondition {
   return { [NODE]: withSourceLocation(node) };
 }
 
 /** The part of the snapshot that a value carries; null, which no snapshot allows, for a value that carries none. So a mistake that
  * got past the type checker is reported by the validation, at its place, instead of being dropped. */
-export function nodeOf(value: { readonly [NODE]: ConditionNode }): ConditionNode;
-export function nodeOf(value: { readonly [NODE]: PropertyConditionNode }): PropertyConditionNode;
+export function nodeOf(value: { readonly [NODE]: Node.Condition }): Node.Condition;
+export function nodeOf(value: { readonly [NODE]: Node.PropertyCondition }): Node.PropertyCondition;
 export function nodeOf(value: { readonly [NODE]?: unknown } | null | undefined): unknown {
   return value?.[NODE] ?? null;
 }

@@ -1,11 +1,10 @@
 import type { EventSchema, EventSelector, Field } from "../model/snapshot/types.js";
 import { nodeOf, not, type PropertyCondition, propertyCondition } from "./condition.js";
 import type { AnyField, Fields } from "./field.js";
-import { strictProxy, recoveryValue, RECOVERY_NODE } from "./strict-proxy.js";
-import { attempt } from "./model-error.js";
 import { type Occurrences, occurrences } from "./occurrences.js";
 import { type Operand, operand } from "./operand.js";
-import { withSourceLocation, NODE } from "./part.js";
+import { attempt, RECOVERY_NODE, recoveryValue, strictProxy } from "./mistakes.js";
+import { NODE, withSourceLocation } from "./part.js";
 
 /** The properties of an event, to be asked in `where`. */
 export type Properties<F extends Fields> = { readonly [Name in keyof F]: Operand<F[Name], PropertyCondition> };

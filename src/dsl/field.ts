@@ -1,5 +1,5 @@
 import type { Field as FieldNode, ScalarType } from "../model/snapshot/types.js";
-import { ModelError, record } from "./model-error.js";
+import { ModelError, record } from "./mistakes.js";
 import { NODE } from "./part.js";
 
 /** The declared type of an event property or a trait. */

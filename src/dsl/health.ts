@@ -1,19 +1,12 @@
-import type {
-  HealthBand as BandNode,
-  HealthComponent as ComponentNode,
-  Health as HealthNode,
-  Measure as MeasureNode,
-  Score as ScoreNode,
-} from "../model/snapshot/types.js";
+import type * as Node from "../model/snapshot/types.js";
 import { type Condition, condition, type Lazy, membership, resolve } from "./condition.js";
-import { strictProxy } from "./strict-proxy.js";
-import { definitionOf } from "./model-error.js";
-import { withSourceLocation, withSourceLocationOf, MEASURE, type Part, part, SCORE } from "./part.js";
-import { type Comparisons, comparisons, type Measure } from "./quantity.js";
+import { definitionOf, strictProxy } from "./mistakes.js";
+import { MEASURE, type Part, part, SCORE, withSourceLocation, withSourceLocationOf } from "./part.js";
+import { comparisons, type Comparisons, type Measure } from "./quantity.js";
 
 /** A score from 0 to 100, for a health component. */
 export interface Score {
-  readonly [SCORE]: ScoreNode;
+  readonly [SCORE]: Node.Score;
 }
 
 /**
@@ -37,7 +30,7 @@ export function steps(measure: Measure, limits: readonly (readonly [number, numb
 }
 
 /** The measure that a value stands for; null, which the validation refuses, for a value that is no number. */
-function measureOf(measure: Measure): MeasureNode {
+function measureOf(measure: Measure): Node.Measure {
   return (measure as Partial<Measure> | null | undefined)?.[MEASURE] ?? (null as never);
 }
 
@@ -62,7 +55,7 @@ interface BandQuestions<Band extends string> {
 }
 
 /** A health score of any components and bands. */
-export type AnyHealth = Part<"health", HealthNode>;
+export type AnyHealth = Part<"health", Node.Health>;
 
 /** A component of the overall score. */
 interface ComponentDefinition {
@@ -83,10 +76,10 @@ export function health<Component extends string, Band extends string>(definition
   bands: { [Name in Band]: number };
 }): HealthModel<Component, Band> {
   const { components, bands } = definitionOf(definition, "health(…)", "components and bands");
-  const lower = (): HealthNode => ({
+  const lower = (): Node.Health => ({
     components: Object.entries<ComponentDefinition>(orNothing(components)).map(componentNode),
     bands: Object.entries<number>(orNothing(bands))
-      .map(([id, from]): BandNode => ({ id, from }))
+      .map(([id, from]): Node.HealthBand => ({ id, from }))
       .sort((a, b) => b.from - a.from),
   });
   const score = (component: object) =>
@@ -106,7 +99,7 @@ export function health<Component extends string, Band extends string>(definition
   );
 }
 
-function componentNode([id, { weight, score }]: [string, ComponentDefinition]): ComponentNode {
+function componentNode([id, { weight, score }]: [string, ComponentDefinition]): Node.HealthComponent {
   const node = (resolve(score) as Partial<Score> | null | undefined)?.[SCORE] ?? (null as never);
   return withSourceLocationOf({ id, weight, score: node }, node);
 }

@@ -1,8 +1,7 @@
 import type { Journey as JourneyNode, JourneyStatus, JourneyStep as StepNode } from "../model/snapshot/types.js";
 import { type Condition, condition, type Duration, type Lazy, membership, nodeOf, resolve } from "./condition.js";
+import { definitionOf, strictProxy } from "./mistakes.js";
 import { flag, LOWER, type Part, part } from "./part.js";
-import { strictProxy } from "./strict-proxy.js";
-import { definitionOf } from "./model-error.js";
 
 /** A journey: steps that a customer goes through after a start, until all are done or time is over. */
 export interface JourneyModel<Step extends string = string> extends AnyJourney {

@@ -1,8 +1,7 @@
 import type { Lifecycle as LifecycleNode, LifecycleState as StateNode } from "../model/snapshot/types.js";
 import { type Condition, condition, type Duration, type Lazy, membership, nodeOf, resolve } from "./condition.js";
-import { strictProxy } from "./strict-proxy.js";
-import { definitionOf } from "./model-error.js";
-import { withSourceLocationOf, type Part, part } from "./part.js";
+import { definitionOf, strictProxy } from "./mistakes.js";
+import { type Part, part, withSourceLocationOf } from "./part.js";
 
 /** Holds while no event of any kind has occurred for this long: from the last event + duration on. Without any event it counts from the
  * first evaluation. */
@@ -56,10 +55,7 @@ export function lifecycle<State extends string>(definition: {
     states: Object.entries<StateDefinition<string>>((states as typeof states | undefined) ?? {}).map(stateNode),
   });
   return strictProxy(
-    {
-      ...part("lifecycle", lower),
-      ...membership((names: State[]) => condition({ kind: "lifecycle", states: names })),
-    },
+    { ...part("lifecycle", lower), ...membership((names: State[]) => condition({ kind: "lifecycle", states: names })) },
     { owner: "the lifecycle" },
   );
 }

@@ -5,8 +5,8 @@ import type { AnyLifecycle } from "./lifecycle.js";
 import type { RuleModel } from "./rule.js";
 import type { SegmentModel } from "./segment.js";
 import type { SignalModel } from "./signal.js";
-import { withSourceLocation } from "./part.js";
 import type { AnyTraits } from "./traits.js";
+import { withSourceLocation } from "./part.js";
 
 /** The key that tells a model from any other value. */
 export const MODEL: unique symbol = Symbol("svc.model");

@@ -1,18 +1,20 @@
-import type {
-  Condition as ConditionNode,
-  EventSelector,
-  Field,
-  NumberAggregate,
-  OccurrenceScope,
-} from "../model/snapshot/types.js";
+import type * as Node from "../model/snapshot/types.js";
 import { type Condition, condition, type Duration, nodeOf, not } from "./condition.js";
 import type { AnyField, Fields, NumberField, ScalarField } from "./field.js";
-import { strictProxy } from "./strict-proxy.js";
 import { type Operand, operand } from "./operand.js";
-import { MEASURE, SELECTOR } from "./part.js";
-import { type Measure, openCondition, type Quantity, quantity } from "./quantity.js";
-import { type OpenCondition, type Scopes, scopes, sinceOf, type Start } from "./scope.js";
-import { type Selection, selectorOf } from "./trigger.js";
+import { strictProxy } from "./mistakes.js";
+import { MEASURE, type Selection, SELECTOR, selectorOf } from "./part.js";
+import {
+  type Measure,
+  type OpenCondition,
+  openCondition,
+  quantity,
+  type Quantity,
+  scopes,
+  type Scopes,
+  sinceOf,
+  type Start,
+} from "./quantity.js";
 
 /** The latest value of a property over a stretch of time that is settled. */
 export type ScopedLatest<F extends AnyField> = Operand<F, Condition> & Measured<F>;
@@ -24,14 +26,15 @@ export type Latest<F extends AnyField> = Operand<F, OpenCondition> & Scopes<Scop
 type Measured<F extends AnyField> = F extends NumberField ? Measure : unknown;
 
 /** The latest value of a declared property. */
-function latest(of: EventSelector, property: string, field: Field): object {
+function latest(of: Node.EventSelector, property: string, field: Node.Field): object {
   const owner = `the latest ${JSON.stringify(property)} of ${JSON.stringify(of.event)}`;
   const read = { kind: "latest", of, property } as const;
   const guard = { owner, standIns: { measure: read } };
-  const measure = (scope: OccurrenceScope) => (field.type === "number" ? { [MEASURE]: { ...read, ...scope } } : {});
-  const exists = (scope: OccurrenceScope) => condition({ kind: "latestExists", of, property, ...scope });
+  const measure = (scope: Node.OccurrenceScope) =>
+    field.type === "number" ? { [MEASURE]: { ...read, ...scope } } : {};
+  const exists = (scope: Node.OccurrenceScope) => condition({ kind: "latestExists", of, property, ...scope });
 
-  const scoped = (scope: OccurrenceScope) => {
+  const scoped = (scope: Node.OccurrenceScope) => {
     const questions = operand(field, {
       compare: (operator, value) => condition({ ...read, ...scope, operator, value }),
       exists: () => exists(scope),
@@ -73,9 +76,9 @@ export interface Occurrences<F extends Fields = Fields> extends Selection {
 }
 
 /** The questions about the selected occurrences of an event with these properties. */
-export function occurrences(of: EventSelector, properties: Record<string, Field | null>): Occurrences {
+export function occurrences(of: Node.EventSelector, properties: Record<string, Node.Field | null>): Occurrences {
   const owner = `the count of ${JSON.stringify(of.event)}`;
-  const aggregate = (name: NumberAggregate) => (property: string) =>
+  const aggregate = (name: Node.NumberAggregate) => (property: string) =>
     quantity({ kind: "aggregate", function: name, of, property });
   return {
     [SELECTOR]: of,
@@ -110,14 +113,14 @@ export type OpenSequence = Condition & {
  */
 export function sequence(first: Selection, then: Selection): Sequence {
   const guard = { owner: "a sequence" };
-  const node = (within: Duration): ConditionNode => ({
+  const node = (within: Duration): Node.Condition => ({
     kind: "sequence",
     first: selectorOf(first),
     then: selectorOf(then),
     within,
   });
   const within = (duration: Duration) => {
-    const since = (start: Start) => condition({ ...node(duration), since: sinceOf(start) } as ConditionNode);
+    const since = (start: Start) => condition({ ...node(duration), since: sinceOf(start) } as Node.Condition);
     return strictProxy({ ...condition(node(duration)), since }, guard);
   };
   return strictProxy({ within }, guard);

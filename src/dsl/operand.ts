@@ -1,6 +1,6 @@
 import type { CompareOperator, Field, Scalar } from "../model/snapshot/types.js";
-import { type Comparisons, comparisons } from "./quantity.js";
 import type { AnyField, ArrayField, BooleanField, DateField, NumberField, StringField } from "./field.js";
+import { comparisons, type Comparisons } from "./quantity.js";
 
 /** What every field can be asked. A comparison with an absent value is false. */
 interface Presence<Result> {
@@ -86,21 +86,16 @@ export interface Questions<Result> {
 export function operand<Result>(field: Field, ask: Questions<Result>): object {
   const presence = { exists: () => ask.exists(), missing: () => ask.missing() };
   const compare = (operator: CompareOperator) => (value: Scalar) => ask.compare(operator, value);
-  const compareList =
-    (operator: CompareOperator) =>
-    (...values: Scalar[]) =>
-      ask.compare(operator, values);
-  const lists = { in: compareList("in"), notIn: compareList("notIn") };
+  const lists = {
+    in: (...values: Scalar[]) => ask.compare("in", values),
+    notIn: (...values: Scalar[]) => ask.compare("notIn", values),
+  };
   const equality = { is: compare("eq"), isNot: compare("ne") };
   switch (field.type) {
     case "string":
       return { ...presence, ...equality, ...lists, ...(field.enum ? {} : { contains: compare("contains") }) };
     case "number":
-      return {
-        ...presence,
-        ...lists,
-        ...comparisons((operator, value) => ask.compare(operator, value)),
-      };
+      return { ...presence, ...lists, ...comparisons((operator, value) => ask.compare(operator, value)) };
     case "boolean":
       return { ...presence, ...equality };
     case "date":

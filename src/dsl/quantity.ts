@@ -1,14 +1,36 @@
-import type {
-  Condition as ConditionNode,
-  Measure as MeasureNode,
-  OccurrenceScope,
-  OrderOperator,
-} from "../model/snapshot/types.js";
-import { type Condition, condition } from "./condition.js";
-import { strictProxy } from "./strict-proxy.js";
-import { MEASURE } from "./part.js";
-import { type OpenCondition, type Scopes, scopes } from "./scope.js";
-import { type Selection, selectorOf } from "./trigger.js";
+import type * as Node from "../model/snapshot/types.js";
+import { type Condition, condition, type Duration } from "./condition.js";
+import type { AnyJourney } from "./journey.js";
+import { strictProxy } from "./mistakes.js";
+import { MEASURE, type Selection, selectorOf } from "./part.js";
+
+/** Since when occurrences count: the entry of the present lifecycle state, or the start of a journey's present or last run. */
+export type Start = "state" | AnyJourney;
+
+/**
+ * Which occurrences are read. Without any of these it is all there ever were; at most one of them may be said. In a step of a journey,
+ * what says no `since` counts from the journey's start (or the previous step).
+ */
+export interface Scopes<Result> {
+  /** Only those of the latest stretch of time: those that occurred after `now - duration`, up to now. */
+  within(duration: Duration): Result;
+  /** Only those since the present lifecycle state was entered, `since("state")`, or since a journey's present or last run started,
+   * `since(onboarding)`; none where it never started. The event that caused the start is not among them. */
+  since(start: Start): Result;
+}
+
+/** A condition that is complete as it stands, for all time, and can still be narrowed to a stretch of time. */
+export type OpenCondition = Condition & Scopes<Condition>;
+
+/** The methods that narrow to a scope, each of which calls `narrow`. */
+export function scopes<Result>(narrow: (scope: Node.OccurrenceScope) => Result): Scopes<Result> {
+  return { within: (duration) => narrow({ within: duration }), since: (start) => narrow({ since: sinceOf(start) }) };
+}
+
+/** The snapshot's word for a start. */
+export function sinceOf(start: Start): Node.Since {
+  return typeof start === "object" ? { journey: start.id } : start;
+}
 
 /** What any number can be asked. A comparison with an absent number is false. */
 export interface Comparisons<Result> {
@@ -27,7 +49,9 @@ export interface Comparisons<Result> {
 }
 
 /** The methods of a number, each of which calls `compare`. */
-export function comparisons<Result>(compare: (operator: OrderOperator, value: number) => Result): Comparisons<Result> {
+export function comparisons<Result>(
+  compare: (operator: Node.OrderOperator, value: number) => Result,
+): Comparisons<Result> {
   return {
     atLeast: (value) => compare("gte", value),
     atMost: (value) => compare("lte", value),
@@ -41,7 +65,7 @@ export function comparisons<Result>(compare: (operator: OrderOperator, value: nu
 /** A number that a health component can be scored by, with `scale` or `steps`: a count, sum, average, least or greatest value, a distinct
  * count, the latest value of a number property, days since, a numeric trait. */
 export interface Measure {
-  readonly [MEASURE]: MeasureNode;
+  readonly [MEASURE]: Node.Measure;
 }
 
 /** A number over a stretch of time that is settled: what is left to say is the comparison. */
@@ -51,13 +75,13 @@ export type ScopedQuantity = Comparisons<Condition> & Measure;
  * fine, and it can score a health component. */
 export type Quantity = Comparisons<OpenCondition> & Scopes<ScopedQuantity> & Measure;
 
-type QuantityNode = Extract<MeasureNode, { kind: "count" | "aggregate" | "distinct" }>;
+type QuantityNode = Extract<Node.Measure, { kind: "count" | "aggregate" | "distinct" }>;
 
 /** The number that a measure of occurrences stands for. */
 export function quantity(node: QuantityNode): Quantity {
   const owner = `the ${nameOf(node)} of ${JSON.stringify(node.of.event)}`;
   const guard = { owner, standIns: { measure: node } };
-  const scoped = (scope: OccurrenceScope) =>
+  const scoped = (scope: Node.OccurrenceScope) =>
     strictProxy(
       {
         ...comparisons((operator, value) => condition({ ...node, ...scope, operator, value })),
@@ -72,18 +96,12 @@ export function quantity(node: QuantityNode): Quantity {
 }
 
 function nameOf(node: QuantityNode): string {
-  switch (node.kind) {
-    case "count":
-      return "count";
-    case "distinct":
-      return `distinct ${JSON.stringify(node.property)}`;
-    case "aggregate":
-      return `${node.function} of ${JSON.stringify(node.property)}`;
-  }
+  if (node.kind === "count") return "count";
+  return `${node.kind === "distinct" ? "distinct" : `${node.function} of`} ${JSON.stringify(node.property)}`;
 }
 
 /** A condition that can still be narrowed to a scope. */
-export function openCondition(owner: string, nodeFor: (scope: OccurrenceScope) => ConditionNode): OpenCondition {
+export function openCondition(owner: string, nodeFor: (scope: Node.OccurrenceScope) => Node.Condition): OpenCondition {
   const narrowed = scopes((scope) => condition(nodeFor(scope)));
   return strictProxy({ ...condition(nodeFor({})), ...narrowed }, { owner: `a condition on ${owner}` });
 }

@@ -1,10 +1,9 @@
 import type { Action as ActionNode, Rule as RuleNode } from "../model/snapshot/types.js";
 import { type Condition, type Duration, type Lazy, nodeOf, resolve } from "./condition.js";
-import { definitionOf } from "./model-error.js";
-import { ACTION, flag, withSourceLocation, type Part, part } from "./part.js";
 import type { ManualSegment } from "./segment.js";
 import type { ManualSignal } from "./signal.js";
-import { type Occasion, triggerOf } from "./trigger.js";
+import { definitionOf } from "./mistakes.js";
+import { ACTION, flag, type Occasion, type Part, part, triggerOf, withSourceLocation } from "./part.js";
 
 /** What a rule does when it passes. */
 export interface Action {

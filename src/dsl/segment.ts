@@ -1,8 +1,7 @@
 import type { Segment as SegmentNode } from "../model/snapshot/types.js";
 import { type Condition, condition, type Lazy, nodeOf, resolve } from "./condition.js";
-import { strictProxy } from "./strict-proxy.js";
-import { type Part, part } from "./part.js";
-import { type Trigger, trigger } from "./trigger.js";
+import { strictProxy } from "./mistakes.js";
+import { type Part, part, trigger, type Trigger } from "./part.js";
 
 /** A group that customers enter and leave. */
 export interface SegmentModel extends Part<"segment", SegmentNode> {

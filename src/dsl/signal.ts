@@ -1,9 +1,7 @@
 import type { Severity, Signal as SignalNode } from "../model/snapshot/types.js";
 import { type Condition, type Duration, type Lazy, nodeOf, resolve } from "./condition.js";
-import { strictProxy } from "./strict-proxy.js";
-import { definitionOf } from "./model-error.js";
-import { type Part, part } from "./part.js";
-import { type Trigger, trigger } from "./trigger.js";
+import { definitionOf, strictProxy } from "./mistakes.js";
+import { type Part, part, trigger, type Trigger } from "./part.js";
 
 /** Something that somebody should look at, raised and cleared for each customer. */
 export interface SignalModel extends Part<"signal", SignalNode> {

@@ -2,11 +2,11 @@ import type { Field, Measure as MeasureNode } from "../model/snapshot/types.js";
 import { type Condition, condition, type Duration, not } from "./condition.js";
 import { nodesOf } from "./event.js";
 import type { AnyField, DateField, Fields, NumberField, StringField } from "./field.js";
-import { strictProxy, type RecoveryValues } from "./strict-proxy.js";
-import type { Measure } from "./quantity.js";
 import { type Operand, operand } from "./operand.js";
 import type { Score } from "./health.js";
-import { withSourceLocation, MEASURE, NODE, SCORE } from "./part.js";
+import { type RecoveryValues, strictProxy } from "./mistakes.js";
+import { MEASURE, NODE, SCORE, withSourceLocation } from "./part.js";
+import type { Measure } from "./quantity.js";
 
 /** What a trait can be asked: what a property of its type can, and what only makes sense of how things are now. */
 export type TraitOperand<F extends AnyField> = Operand<F, Condition> & Present<F>;

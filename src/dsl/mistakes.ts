@@ -1,6 +1,65 @@
 import type { Condition as ConditionNode, EventSelector, Measure as MeasureNode } from "../model/snapshot/types.js";
-import { ModelError, record } from "./model-error.js";
 import { MEASURE, NODE, SCORE, SELECTOR, TRIGGER } from "./part.js";
+
+/**
+ * A mistake in a model that no snapshot could express, so that validating the snapshot cannot find it. Its stack leads to the author's
+ * place. Builders record it and go on with a value that stands in, so that one run finds every mistake; they throw it only where there
+ * is nothing to go on with.
+ */
+export class ModelError extends Error {
+  override readonly name = "ModelError";
+
+  /**
+   * @param code stable, in capitals, as every diagnostic has one.
+   * @param fix what to do about it, where that is not what the message says already.
+   * @param misnamed a name that does not exist and those that do, for the compiler to find the one that was meant.
+   */
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly fix?: string,
+    readonly misnamed?: { name: string; candidates: readonly string[] },
+  ) {
+    super(message);
+  }
+}
+
+const recorded: ModelError[] = [];
+
+/** Keeps a mistake for the compiler. */
+export function record(error: ModelError): void {
+  recorded.push(error);
+}
+
+/** The mistakes recorded since the last call, in the order in which they were made. */
+export function takeRecorded(): ModelError[] {
+  return recorded.splice(0);
+}
+
+/** What a function of the author's returns; a stand-in where it throws, which is recorded at the place where it threw. */
+export function attempt<T>(call: () => T, standIn: T): T {
+  try {
+    return call();
+  } catch (error) {
+    if (error instanceof ModelError) {
+      record(error);
+      return standIn;
+    }
+    const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    const failed = new ModelError("MODEL_FAILED", `a function of the model failed: ${message}`);
+    if (error instanceof Error && error.stack !== undefined) failed.stack = error.stack;
+    record(failed);
+    return standIn;
+  }
+}
+
+/** What a builder was given to build from.
+ *
+ * @throws {ModelError} if it was given nothing. */
+export function definitionOf<T extends object>(definition: T, builder: string, needs: string): T {
+  if (typeof (definition as unknown) === "object" && (definition as unknown) !== null) return definition;
+  throw new ModelError("INVALID_DEFINITION", `${builder} needs an object with ${needs}`);
+}
 
 /** The node of a condition that could not be made. It is sound wherever a condition may stand, so that validation has nothing to add to
  * what was recorded already; filters on properties leave it out. */
@@ -43,11 +102,6 @@ interface Guard {
 /** Names that Node.js or a test asks any object for. */
 const PROBED = new Set(["then", "toJSON", ...Object.getOwnPropertyNames(Object.prototype)]);
 
-/** Whether a member is there to be asked or called, rather than to tell what the object is. */
-function isQuestion(member: unknown): boolean {
-  return typeof member === "function" || typeof member === "object";
-}
-
 /**
  * The same object, but asking it for a member that it does not have is recorded as the author's mistake, at its place, and answered with
  * an inert value. The type checker refuses such names in the editor; this is for those who run the compiler without it.
@@ -59,7 +113,10 @@ export function strictProxy<T extends object>(target: T, guard: Guard): T {
       const { code = "UNKNOWN_MEMBER", owner, member = "method" } = guard;
       const missing = `no ${member} ${JSON.stringify(key)}`;
       const message = owner === undefined ? `there is ${missing}` : `${owner} has ${missing}`;
-      const candidates = Object.keys(target).filter((name) => isQuestion(Reflect.get(target, name)));
+      // Those that are there to be asked or called, rather than to tell what the object is.
+      const candidates = Object.keys(target).filter((name) =>
+        ["function", "object"].includes(typeof Reflect.get(target, name)),
+      );
       record(new ModelError(code, message, undefined, { name: key, candidates }));
       return recoveryValue(guard.standIns);
     },
