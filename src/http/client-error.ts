@@ -11,9 +11,6 @@ const REFUSALS: Readonly<Record<string, readonly [status: number, code: string]>
   ERR_HTTP_REQUEST_TIMEOUT: [408, "REQUEST_TIMEOUT"],
 };
 
-/** How long a refused client may go on sending before its connection is closed: closed at once, it could not read the answer. */
-const LINGER_MS = 2_000;
-
 const refusals = new WeakMap<IncomingMessage, ApiError>();
 
 /** What a request was answered before its application could: its client sent the rest of it too slowly, or as no HTTP. */
@@ -33,7 +30,8 @@ export function answerClientErrors(server: Server, docsUrl: DocsUrl, log?: Logge
     const body = JSON.stringify(renderError(error, requestId, docsUrl));
     socket.end(head(error.status, requestId, Buffer.byteLength(body)) + body);
     socket.on("data", () => undefined); // thrown away
-    const force = setTimeout(() => socket.destroy(), LINGER_MS);
+    // Closed at once, a client that goes on sending could not read the answer.
+    const force = setTimeout(() => socket.destroy(), 2_000);
     socket.once("close", () => clearTimeout(force));
   };
   const refuseUnseen = (socket: Duplex, error: ApiError, requestId = chooseRequestId(undefined)): void => {

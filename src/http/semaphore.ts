@@ -56,13 +56,16 @@ export class Semaphore {
   /** Throws QueueFullError where nobody else could even wait now. */
   requireRoom(): void {
     const { waitingMax, reason } = this.#options;
-    const waiting = sum([...this.#waiting.values()].map(({ size }) => size));
+    let waiting = 0;
+    for (const { size } of this.#waiting.values()) waiting += size;
     if (waiting >= waitingMax) throw new QueueFullError(reason);
   }
 
   #isFreeFor(who: string): boolean {
     const { places, placesEach = places } = this.#options;
-    return sum(this.#taken.values()) < places && (this.#taken.get(who) ?? 0) < placesEach;
+    let taken = 0;
+    for (const count of this.#taken.values()) taken += count;
+    return taken < places && (this.#taken.get(who) ?? 0) < placesEach;
   }
 
   #enter(who: string): void {
@@ -112,10 +115,4 @@ export class Semaphore {
       return;
     }
   }
-}
-
-function sum(numbers: Iterable<number>): number {
-  let total = 0;
-  for (const number of numbers) total += number;
-  return total;
 }

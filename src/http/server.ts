@@ -160,9 +160,6 @@ export function bodyIsHeldBack(request: IncomingMessage): boolean {
   return waiting.has(request);
 }
 
-/** What was sent just before the server stopped listening may still be on its way. */
-const SILENT_MS_MAX = 250;
-
 /**
  * Closes a server: idle connections at once, those on which nothing ever came a moment later; those with a request at hand get their
  * answer, within so many milliseconds.
@@ -170,10 +167,11 @@ const SILENT_MS_MAX = 250;
 export async function drain(server: Server, withinMs: number): Promise<void> {
   const closed = Promise.all([new Promise((resolve) => server.close(resolve)), closeAcceptors(server)]);
   server.closeIdleConnections();
+  // What was sent just before the server stopped listening may still be on its way.
   const silent = setTimeout(() => {
     // Node.js counts connections on which nothing has come yet among those with a request at hand.
     for (const socket of sockets.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy();
-  }, SILENT_MS_MAX);
+  }, 250);
   const force = setTimeout(() => server.closeAllConnections(), withinMs);
   await closed;
   clearTimeout(silent);

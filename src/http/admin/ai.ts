@@ -12,9 +12,6 @@ import { adminRoute } from "./route.js";
 import { exact, jsonObject } from "./schemas.js";
 import { environmentQuery, KIB } from "./parameters.js";
 
-/** When a provider that says nothing of it may be asked again. */
-const RETRY_AFTER = 30;
-
 /** A part is cut into texts that are short enough for a line of a stream, which its readers hold as a whole. */
 const PIECE = 4096;
 
@@ -76,7 +73,8 @@ function asApiError(error: unknown, model: string | undefined): unknown {
   const { kind, message: reason, retryAfter, cause = error } = error;
   if (kind === "late") return new ApiError(504, "AI_TIMEOUT", { reason, cause });
   if (kind === "rateLimited") {
-    const headers = { "Retry-After": String(retryAfter ?? RETRY_AFTER) };
+    // A provider may say nothing of it.
+    const headers = { "Retry-After": String(retryAfter ?? 30) };
     return new ApiError(429, "AI_RATE_LIMITED", { reason, headers, cause });
   }
   if (kind === "unavailable" || model === undefined) return new ApiError(502, "AI_UNAVAILABLE", { reason, cause });
@@ -87,12 +85,6 @@ function asApiError(error: unknown, model: string | undefined): unknown {
     fix: "Name a model or deployment that it has, or none for the one that the operator chose.",
   });
 }
-
-/** Some 60,000 tokens: what most models take, and more than a person reads. */
-const FACT_BYTES_MAX = 256 * KIB;
-
-/** Twice as deep as the deepest condition of a model, which is told level by level. */
-const FACT_DEPTH_MAX = 90;
 
 const question = exact({
   task: Type.Enum([...TASKS], { description: "What to do with the facts: the command of `svc ai` that found them." }),
@@ -114,7 +106,8 @@ export const askLanguageModelRoute = adminRoute({
   route: "POST /projects/:project/ai/answers",
   summary: "Ask the language model about facts; its answer as server-sent events",
   query: environmentQuery,
-  body: { schema: question, bytesMax: FACT_BYTES_MAX, depthMax: FACT_DEPTH_MAX },
+  // Some 60,000 tokens, which most models take and nobody reads; twice as deep as the deepest condition of a model, told level by level.
+  body: { schema: question, bytesMax: 256 * KIB, depthMax: 90 },
   type: "text/event-stream",
   scarce: true,
   answers: {

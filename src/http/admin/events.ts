@@ -6,8 +6,6 @@ import { adminRoute } from "./route.js";
 import { exact, instant, jsonObject, listOf, named, textOf } from "./schemas.js";
 import { environmentQuery, listQuery, nameFilter, sinceFilter } from "./parameters.js";
 
-const PAGE = 200;
-
 export const event = named("Event", {
   id: textOf("The id that ingestion answered; ids sort in order of acceptance.", "evt_0000000000000400"),
   customerId: Type.String(),
@@ -61,7 +59,7 @@ export const eventRoutes = [
       return openEventStream(ctx, {
         organizationId: credentials.organizationId,
         next: async (position) => {
-          const page = await call(deps.sql, "stream_events", credentials, at, filters, position, PAGE);
+          const page = await call(deps.sql, "stream_events", credentials, at, filters, position, 200);
           return { ...page, positionId: idAt(page.position) };
         },
         position: readPosition(ctx.get("Last-Event-ID")),

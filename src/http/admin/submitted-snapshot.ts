@@ -34,9 +34,6 @@ interface StorableSnapshot {
 /** A snapshot that was sent, read: what is stored of it, or what is wrong with it. */
 type ReadSnapshot = (StorableSnapshot & { budget: StateBudget }) | { problems: readonly Problem[] };
 
-/** How many of the dearest conditions an error names. */
-const NAMED_MAX = 5;
-
 export const newVersion = exact({
   snapshot: Type.Unknown(),
   provenance: Type.Optional(buildProvenance),
@@ -103,7 +100,8 @@ function readSnapshot(value: unknown): ReadSnapshot {
   if (!parsed.ok) return { problems: parsed.problems };
   const snapshot = canonicalJson(parsed.snapshot);
   const { bytes, parts } = stateBudget(parsed.snapshot);
-  return { snapshot, hash: digest(snapshot).toString("hex"), budget: { bytes, parts: parts.slice(0, NAMED_MAX) } };
+  // An error names the dearest conditions.
+  return { snapshot, hash: digest(snapshot).toString("hex"), budget: { bytes, parts: parts.slice(0, 5) } };
 }
 
 function invalidSnapshot(problems: readonly Problem[]): ApiError {

@@ -13,9 +13,6 @@ const IDLE_MS_MAX = 10_000;
 /** More than the largest body that is accepted becomes when it is parsed. */
 const HEAP_MIB_MAX = 2_048;
 
-/** How Node.js says that a thread went beyond it. */
-const OUT_OF_MEMORY = /^ERR_WORKER_OUT_OF_MEMORY$/;
-
 /** What a job asks of whoever runs it. */
 type Answers = Readonly<Record<string, (input: never) => Promise<unknown>>>;
 
@@ -110,7 +107,7 @@ export class ComputeThread {
 }
 
 function refusalOf(error: Error & { code?: string }): Error {
-  if (!OUT_OF_MEMORY.test(error.code ?? "")) return error;
+  if (!/^ERR_WORKER_OUT_OF_MEMORY$/.test(error.code ?? "")) return error;
   return new ApiError(413, "PAYLOAD_TOO_LARGE", {
     reason: "Reading it takes more memory than one request may have.",
     cause: error,

@@ -54,16 +54,11 @@ const DIRECTORY = fileURLToPath(new URL("../../../docs/", import.meta.url));
 /** Its pages are for operators. They are whatever is in it, and so are the other files, which can be fetched as they are. */
 const OPERATIONS = "operations/";
 
-/** What is served of the project's `docs`. */
-export interface Contents {
-  /** The files of pages, by address below /docs. */
-  pages: ReadonlyMap<string, string>;
-  /** Rules for alerts, a dashboard. */
-  files: readonly string[];
-}
-
-/** Looks once; what the files say is read where it is asked for. */
-export function findContents(): Contents {
+/**
+ * What is served of the project's `docs`: the files of pages by address below /docs, and others such as rules for alerts. Looks once; what the
+ * files say is read where it is asked for.
+ */
+export function findContents() {
   const files = readdirSync(DIRECTORY + OPERATIONS)
     .sort()
     .map((file) => OPERATIONS + file);
@@ -74,6 +69,8 @@ export function findContents(): Contents {
     files: files.filter((file) => !operators.includes(file)),
   };
 }
+
+type Contents = ReturnType<typeof findContents>;
 
 /** The text of a file of `docs`. */
 export function readDocument(file: string): Promise<string> {

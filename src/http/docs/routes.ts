@@ -108,9 +108,6 @@ ${body}
 `;
 }
 
-/** A heading that is an error's code keeps it as its id, letter by letter: `error.docs` ends with it. */
-const CODE = /^[A-Z]+(?:_[A-Z]+)*$/;
-
 /** Where a page's link to a file leads, where that is a page as well; null where it leads to a file that nobody is served: an example, a test. */
 type AddressOf = (file: string) => string | null | undefined;
 
@@ -150,9 +147,9 @@ class PageRenderer extends Renderer {
   }
 }
 
-/** As GitHub makes them, so that a link in the file works in both places. */
+/** As GitHub makes them, so that a link in the file works in both places; but an error's code stays as it is: `error.docs` ends with it. */
 function headingId(text: string): string {
-  if (CODE.test(text)) return text;
+  if (/^[A-Z]+(?:_[A-Z]+)*$/.test(text)) return text;
   return text
     .toLowerCase()
     .replace(/[^\p{L}\p{N} _-]/gu, "")

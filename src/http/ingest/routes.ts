@@ -43,9 +43,6 @@ export interface IngestOutcomes {
   refused(code: string): void;
 }
 
-/** For how long nobody should try; then somebody does. */
-const FULL_MS = 10_000;
-
 /**
  * Whether the database's disk is full, which is known of what it could not write: a probe that writes little would find room where a batch
  * finds none.
@@ -55,7 +52,8 @@ export class DiskFull {
 
   /** Told of each failure of a write. */
   failed(error: unknown): void {
-    if (isDiskFull(error)) this.#until = performance.now() + FULL_MS;
+    // For so long nobody should try; then somebody does.
+    if (isDiskFull(error)) this.#until = performance.now() + 10_000;
   }
 
   /** Told of each write. */

@@ -27,9 +27,6 @@ export function showUserCode(code: string): string {
 
 export const DEVICE_AUTHORIZATION_PATH = "/oauth/device_authorization";
 
-/** A code is taken once in billions of times: more often in a row, and something else is wrong. */
-const TRIES_MAX = 5;
-
 /** POST /oauth/device_authorization: a device asks to be signed in (RFC 8628, section 3.1). Both codes are in this answer and nowhere else. */
 export const deviceAuthorization = oauthRoute({
   path: DEVICE_AUTHORIZATION_PATH,
@@ -55,10 +52,11 @@ export const deviceAuthorization = oauthRoute({
 
 async function begin({ deps, ctx, clientId }: OAuthCall<never>, deviceCodeHash: Buffer) {
   const device = { deviceCodeHash, clientId, address: clientAddress(ctx), network: clientNetwork(ctx) };
-  for (let tries = 0; tries < TRIES_MAX; tries++) {
+  // A code is taken once in billions of times: more often in a row, and something else is wrong.
+  for (let tries = 0; tries < 5; tries++) {
     const userCode = newUserCode();
     const begun = await call(deps.sql, "begin_device_authorization", { ...device, userCode });
     if (begun.status !== "taken") return { userCode, begun };
   }
-  throw new Error(`${TRIES_MAX} random user codes in a row are taken`);
+  throw new Error("5 random user codes in a row are taken");
 }

@@ -9,13 +9,10 @@ export const TOKEN_FIELD = "form_token";
 
 const VISIT = /^svc_visit_[0-9a-f]{48}$/;
 
-/** Bound into the key, so that SVC_SECRET can serve other purposes without one key ever serving two. */
-const KEY_PURPOSE = "svc form tokens";
-const KEY_BYTES = 32;
-
 /** The key that signs the tokens of forms, derived from the service's SVC_SECRET. Derive it once. */
 export function formKey(serviceSecret: string): Buffer {
-  return Buffer.from(hkdfSync("sha256", serviceSecret, "", KEY_PURPOSE, KEY_BYTES));
+  // The purpose is bound into the key, so that SVC_SECRET can serve others without one key ever serving two.
+  return Buffer.from(hkdfSync("sha256", serviceSecret, "", "svc form tokens", 32));
 }
 
 /** The hidden field of a form on a page that is shown to this browser. May set the cookie that it is bound to. */

@@ -24,8 +24,6 @@ export function signInTo(next: string): string {
   return `/login?next=${encodeURIComponent(next)}`;
 }
 
-/** Longer than any address that mail reaches (RFC 5321). */
-const EMAIL_LENGTH_MAX = 254;
 const FIELDS = ["email", "password", "next"] as const;
 
 /** GET and POST /login, POST /logout. */
@@ -101,9 +99,9 @@ async function leave({ deps, ctx, session, form }: Visit<"next">): Promise<void>
   seeOther(ctx, next === null ? "/login" : signInTo(next));
 }
 
-/** Whether a user could have it; more is not told before a password was verified. */
+/** Whether a user could have it (RFC 5321); more is not told before a password was verified. */
 function isAddress(email: string): boolean {
-  return email.length <= EMAIL_LENGTH_MAX && /^[^\s\p{Cc}]+@[^\s\p{Cc}]+$/u.test(email);
+  return email.length <= 254 && /^[^\s\p{Cc}]+@[^\s\p{Cc}]+$/u.test(email);
 }
 
 function tooMany(seconds: number): PageError {

@@ -3,10 +3,6 @@ import type { Context } from "koa";
 
 const BEARER = /^Bearer +([\x21-\x7e]{1,512})$/i;
 
-/** 192 random bits. */
-const RANDOM_BYTES = 24;
-const HINT_RANDOM_CHARACTERS = 4;
-
 /** The token of `Authorization: Bearer <token>`; null where the header is missing or malformed. */
 export function bearerToken(ctx: Context): string | null {
   return BEARER.exec(ctx.get("Authorization"))?.[1] ?? null;
@@ -44,8 +40,9 @@ export const newVisit = () => newCredential("svc_visit_");
 export const newLinkSecret = () => newCredential("svc_link_");
 
 function newCredential(prefix: string): NewCredential {
-  const text = prefix + randomBytes(RANDOM_BYTES).toString("hex");
-  return { text, hash: hashCredential(text), hint: text.slice(0, prefix.length + HINT_RANDOM_CHARACTERS) };
+  // 192 random bits.
+  const text = prefix + randomBytes(24).toString("hex");
+  return { text, hash: hashCredential(text), hint: text.slice(0, prefix.length + 4) };
 }
 
 /**

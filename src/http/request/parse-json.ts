@@ -159,29 +159,20 @@ export function malformed(reason: string): ApiError {
 export function refusalOf({ limit, path }: ExceededLimit, limits: JsonLimits): ApiError {
   const most = (count: number) => count.toLocaleString("en-US");
   const tooLarge = (reason: string) => new ApiError(413, "PAYLOAD_TOO_LARGE", { reason });
-  const invalid = (what: string, holds: string) =>
+  const invalid = (reason: string) =>
     new ApiError(400, "VALIDATION_ERROR", {
       message: path === "" ? "The body is too large." : `\`${path}\` is too large.`,
       field: path || undefined,
-      reason: `${what} ${holds}.`,
+      reason,
       fix: "Send less, or keep large content elsewhere and send a reference to it.",
     });
-  switch (limit) {
-    case "depthMax":
-      return malformed(`It nests deeper than ${most(limits.depthMax)} levels.`);
-    case "containersMax":
-      return tooLarge(`It holds more than ${most(limits.containersMax)} objects and arrays.`);
-    case "valuesMax":
-      return tooLarge(`It holds more than ${most(limits.valuesMax)} values.`);
-    case "membersMax":
-      return invalid("The body holds more than", `${most(limits.membersMax)} members`);
-    case "itemsMax":
-      return invalid("It holds more than", `${most(limits.itemsMax)} values`);
-    case "partValuesMax":
-      return invalid("It holds more than", `${most(limits.part.valuesMax)} values`);
-    case "partCharactersMax":
-      return invalid("It has more than", `${most(limits.part.charactersMax)} characters`);
-  }
+  const { depthMax, containersMax, valuesMax, membersMax, itemsMax, part } = limits;
+  if (limit === "depthMax") return malformed(`It nests deeper than ${most(depthMax)} levels.`);
+  if (limit === "containersMax") return tooLarge(`It holds more than ${most(containersMax)} objects and arrays.`);
+  if (limit === "valuesMax") return tooLarge(`It holds more than ${most(valuesMax)} values.`);
+  if (limit === "membersMax") return invalid(`The body holds more than ${most(membersMax)} members.`);
+  if (limit === "partCharactersMax") return invalid(`It has more than ${most(part.charactersMax)} characters.`);
+  return invalid(`It holds more than ${most(limit === "itemsMax" ? itemsMax : part.valuesMax)} values.`);
 }
 
 /** The text of bytes that arrived in pieces. Throws MALFORMED_JSON where they are no UTF-8. */
