@@ -3,11 +3,11 @@ import { call } from "../../db/api/call.js";
 import { ApiError } from "../errors.js";
 import { openEventStream } from "../event-stream.js";
 import { adminRoute } from "./route.js";
-import { exact, instant, jsonObject, listOf, named, textOf } from "./schemas.js";
+import { exact, instant, jsonObject, listOf, named, describedText } from "./schemas.js";
 import { environmentQuery, listQuery, nameFilter, sinceFilter } from "./parameters.js";
 
 export const event = named("Event", {
-  id: textOf("The id that ingestion answered; ids sort in order of acceptance.", "evt_0000000000000400"),
+  id: describedText("The id that ingestion answered; ids sort in order of acceptance.", "evt_0000000000000400"),
   customerId: Type.String(),
   event: Type.String(),
   properties: jsonObject("As sent, numbers beyond double precision included."),
@@ -48,7 +48,7 @@ export const eventRoutes = [
     query: exact({ ...environmentQuery.properties, customer: nameFilter, type: nameFilter }),
     headers: {
       "Last-Event-ID": Type.Optional(
-        textOf("The id that came with the last event: goes on after it.", "evt_0000000000000400"),
+        describedText("The id that came with the last event: goes on after it.", "evt_0000000000000400"),
       ),
     },
     type: "text/event-stream",

@@ -1,10 +1,10 @@
 import Type from "typebox";
 import { newApiKey } from "../request/credentials.js";
 import { adminRoute } from "./route.js";
-import { exact, instant, listOf, named, orNull, textOf } from "./schemas.js";
+import { exact, instant, listOf, named, orNull, describedText } from "./schemas.js";
 import { displayName, emptyObject, environmentQuery, graceOf, KIB, listQuery } from "./parameters.js";
 
-const id = textOf("Of the key.", "key_5d0c2b6e4f1a4c7f9b3e");
+const id = describedText("Of the key.", "key_5d0c2b6e4f1a4c7f9b3e");
 
 export const key = named("ApiKey", {
   id,
@@ -19,7 +19,7 @@ export const key = named("ApiKey", {
   revokedAt: orNull(instant, "From when it is refused; may lie ahead."),
 });
 
-const secret = textOf("The key itself. It is shown here and nowhere else, ever.", "svc_test_…");
+const secret = describedText("The key itself. It is shown here and nowhere else, ever.", "svc_test_…");
 
 export const changedKey = named("ChangedApiKey", { key });
 

@@ -8,11 +8,11 @@ import {
   mapOf,
   named,
   orNull,
-  textOf,
+  describedText,
   versionName,
 } from "./schemas.js";
 
-export const customerId = textOf("The customer's id in the caller's system.", "globex");
+export const customerId = describedText("The customer's id in the caller's system.", "globex");
 const lifecycle = orNull(Type.String(), "The present lifecycle state; null where the model has no lifecycle.");
 
 export const healthScore = named("HealthScore", "A health score, its components and the band that it lies in.", {
@@ -30,7 +30,7 @@ export const journeyRun = named("JourneyProgress", {
     {
       additionalProperties: exact({
         completedAt: instant,
-        triggeredBy: textOf("The id of the event that completed it; `identify` or `timer` where none did."),
+        triggeredBy: describedText("The id of the event that completed it; `identify` or `timer` where none did."),
       }),
       description: "The completed steps by id.",
     },
@@ -94,7 +94,7 @@ export const cause = exact({
   id: orNull(Type.String(), "Of the event or the job."),
 });
 
-export const source = textOf("What emitted it: lifecycle, segment, …", "lifecycle");
+export const source = describedText("What emitted it: lifecycle, segment, …", "lifecycle");
 
 export const emission = named("Emission", {
   id: Type.String({ examples: ["emi_0000000000000400"] }),

@@ -8,7 +8,7 @@ import {
   mapOf,
   named,
   orNull,
-  textOf,
+  describedText,
   versionName,
 } from "./schemas.js";
 import { cause, customerId, source } from "./schemas-customer.js";
@@ -37,7 +37,7 @@ const webhookProperties = {
 
 export const webhook = named("Webhook", webhookProperties);
 
-const secret = textOf("Signs the deliveries. It is shown here and nowhere else, ever.", "whsec_…");
+const secret = describedText("Signs the deliveries. It is shown here and nowhere else, ever.", "whsec_…");
 
 export const createdWebhook = named("CreatedWebhook", { ...webhookProperties, secret });
 
@@ -58,7 +58,7 @@ export const deliveryAttempt = named("DeliveryAttempt", {
   response: orNull(Type.String(), "The first KiB of the answer."),
 });
 
-const emissionId = textOf("Of the emission, and of the delivered message.", "emi_0000000000000400");
+const emissionId = describedText("Of the emission, and of the delivered message.", "emi_0000000000000400");
 const eventType = Type.String({ examples: ["customer.activated"] });
 const sequence = Type.Integer({ description: "Order among the emissions of the environment." });
 const deliveryStatus = Type.Enum(["pending", "delivered", "failed"]);
@@ -112,7 +112,7 @@ export const resent = named("ResentDeliveries", {
 });
 
 export const webhookTest = named("WebhookTest", {
-  id: textOf("Of the message.", "test_5f0c2a9e7b1d4c3a5f0c"),
+  id: describedText("Of the message.", "test_5f0c2a9e7b1d4c3a5f0c"),
   delivered: Type.Boolean({ description: "Whether the receiver answered 2xx." }),
   statusCode: orNull(Type.Integer(), "Null where there was no answer."),
   latencyMs: count,

@@ -25,7 +25,7 @@ export const versionName = Type.String({
 export const count = Type.Integer({ minimum: 0 });
 
 /** A text of which more is to be said than that it is one. */
-export const textOf = (description: string, ...examples: string[]) =>
+export const describedText = (description: string, ...examples: string[]) =>
   Type.String({ description, ...(examples.length === 0 ? {} : { examples }) });
 
 /** An object that has such values by names that no schema knows. TypeBox tells nothing of them in its type. */

@@ -14,7 +14,7 @@ import { bearerToken, hashCredential } from "../request/credentials.js";
 import { ApiError, refusal, toApiError } from "../errors.js";
 import { atOnce, largeBodies, READ_AT_ONCE } from "../request/large-bodies.js";
 import { parseJson } from "../request/parse-json.js";
-import { record } from "../middleware/request-log.js";
+import { noteInLog } from "../middleware/request-log.js";
 import type { Route } from "../route.js";
 import { refuse } from "./send-batch.js";
 import type { SingleOutcome } from "./ingestor.js";
@@ -96,7 +96,7 @@ async function acceptSingle(ctx: Context, { backend, requireKey, log, outcomes }
   if (!("eventId" in outcome)) throw failure(outcome);
   outcomes?.accepted(1, outcome.duplicate ? 1 : 0);
   if (warning) logWarnings(log, ctx, { 0: warning });
-  record(ctx, { operations: 1 });
+  noteInLog(ctx, { operations: 1 });
   ctx.status = 202;
   ctx.body = { eventId: outcome.eventId, accepted: true, queued: true, duplicate: outcome.duplicate };
 }
@@ -108,7 +108,7 @@ async function acceptBatch(ctx: Context, { backend, requireKey, log, outcomes }:
   showAllowance(ctx, allowance, answer);
   outcomes?.accepted(answer.accepted, answer.repeated);
   logWarnings(log, ctx, answer.warnings);
-  record(ctx, { operations: answer.accepted });
+  noteInLog(ctx, { operations: answer.accepted });
   ctx.status = 202;
   ctx.body = { accepted: answer.accepted, rejected: 0, eventIds: answer.eventIds };
 }

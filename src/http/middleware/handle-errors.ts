@@ -2,7 +2,7 @@ import type Router from "@koa/router";
 import type { Context, Middleware, Next } from "koa";
 import { ApiError, type DocsUrl, type ErrorEnvelope, renderError, toApiError } from "../errors.js";
 import { ClientGoneError } from "../request/body.js";
-import { record } from "./request-log.js";
+import { noteInLog } from "./request-log.js";
 
 /** What no route took: 404 for a path that none has, 405 for a method that the path's routes do not have. */
 export function refuseUnmatched(router: Router) {
@@ -21,7 +21,7 @@ export function handleErrors(docsUrl?: DocsUrl): Middleware {
     const requestId = ctx.state["requestId"] as string;
     ctx.state["envelopeOf"] = (error: unknown) => {
       const answer = toApiError(error);
-      record(ctx, { failure: answer });
+      noteInLog(ctx, { failure: answer });
       return renderError(answer, requestId, docsUrl);
     };
     try {
@@ -30,8 +30,8 @@ export function handleErrors(docsUrl?: DocsUrl): Middleware {
       const answer = toApiError(error);
       const left = error instanceof ClientGoneError;
       // Our own fault is one, also where nobody waits for the answer.
-      if (!left) record(ctx, { failure: answer });
-      if (left || ctx.req.socket.destroyed) record(ctx, { clientGone: true });
+      if (!left) noteInLog(ctx, { failure: answer });
+      if (left || ctx.req.socket.destroyed) noteInLog(ctx, { clientGone: true });
       else {
         ctx.status = answer.status;
         ctx.set(answer.headers);

@@ -46,7 +46,7 @@ export function logRequests(log: Logger): Middleware {
 }
 
 /** Has the request's line say it. What the client is told is not decided here. */
-export function record(ctx: Context, what: Logged): void {
+export function noteInLog(ctx: Context, what: Logged): void {
   Object.assign(loggedOf(ctx), what);
 }
 

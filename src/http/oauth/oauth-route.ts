@@ -1,6 +1,6 @@
 import type { Context } from "koa";
 import { ApiError, toApiError } from "../errors.js";
-import { record } from "../middleware/request-log.js";
+import { noteInLog } from "../middleware/request-log.js";
 import { ClientGoneError } from "../request/body.js";
 import { readForm } from "../request/form.js";
 import type { PageDeps } from "../pages/session.js";
@@ -59,7 +59,7 @@ export function oauthRoute<const Parameter extends string = never>(
         if (error instanceof ClientGoneError) throw error;
         const failure =
           error instanceof OAuthError ? new ApiError(error.status, error.error, { cause: error }) : toApiError(error);
-        record(ctx, { failure });
+        noteInLog(ctx, { failure });
         renderOAuthError(ctx, error);
       }
     },

@@ -1,13 +1,13 @@
 import Type, { type TObject, type TSchema } from "typebox";
-import { exact, named, textOf } from "../admin/schemas.js";
+import { exact, named, describedText } from "../admin/schemas.js";
 import { type Endpoint, endpointOf } from "./endpoint.js";
 import type { Schemas } from "./parameters.js";
 import { ANY, type RefusalResponses } from "./refusals.js";
 
-const clientId = textOf("The program that asks; the command line is `svc-cli`.", "svc-cli");
+const clientId = describedText("The program that asks; the command line is `svc-cli`.", "svc-cli");
 
 const oauthError = named("OAuthError", "A refusal in OAuth's own words (RFC 6749, section 5.2).", {
-  error: textOf("One of the words that the RFCs register.", "authorization_pending"),
+  error: describedText("One of the words that the RFCs register.", "authorization_pending"),
   error_description: Type.String(),
 });
 

@@ -1,6 +1,6 @@
 import type { Context } from "koa";
 import { toApiError } from "../errors.js";
-import { record } from "../middleware/request-log.js";
+import { noteInLog } from "../middleware/request-log.js";
 import { ClientGoneError } from "../request/body.js";
 import { type Form, readForm } from "../request/form.js";
 import type { Route } from "../route.js";
@@ -92,7 +92,7 @@ async function withErrorPages(ctx: Context, answer: () => Promise<void>): Promis
   } catch (error) {
     // There is nobody to show a page to.
     if (error instanceof ClientGoneError) throw error;
-    if (!(error instanceof PageError)) record(ctx, { failure: toApiError(error) });
+    if (!(error instanceof PageError)) noteInLog(ctx, { failure: toApiError(error) });
     renderErrorPage(ctx, error);
   }
 }
