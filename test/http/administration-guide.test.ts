@@ -1,23 +1,16 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { readOperations } from "../../src/db/api/operations.js";
+import { runBash } from "../support/bash.js";
 import { temporaryDirectory } from "../support/server.js";
-import { environmentId, startService, type Actor, type Service } from "../support/service.js";
+import { environmentId, startService } from "../support/service.js";
 
 const guide = readFileSync(new URL("../../docs/administration.md", import.meta.url), "utf8");
 
-let service: Service;
-let owner: Actor;
-let directory: string;
-beforeAll(async () => {
-  service = await startService();
-  owner = await service.owner("acme");
-  directory = await temporaryDirectory();
-});
+const service = await startService();
+const owner = await service.owner("acme");
+const directory = await temporaryDirectory();
 afterAll(async () => {
   await service.stop();
   await rm(directory, { recursive: true, force: true });
@@ -31,22 +24,10 @@ const blocks = [
 ].map(([, command, answer]) => ({ command: command!, answer }));
 
 /** Runs a block as it stands there, after the function that the first one declares. */
-async function run(script: string): Promise<string> {
-  const env = {
-    ...process.env,
-    SVC_API_URL: service.url,
-    SVC_ACCESS_TOKEN: owner.token,
-    SVC_ORGANIZATION: owner.organizationId,
-  };
+function run(script: string): Promise<string> {
+  const secrets = { SVC_ACCESS_TOKEN: owner.token, SVC_ORGANIZATION: owner.organizationId };
   const declaration = blocks[0]!.command.replace(/^export .*\n/gm, "");
-  const bash = spawn("bash", ["-euo", "pipefail", "-c", `${declaration}\n${script}`], {
-    cwd: directory,
-    env,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const [output, [code]] = await Promise.all([text(bash.stdout), once(bash, "close")]);
-  expect(code, script).toBe(0);
-  return output;
+  return runBash(`${declaration}\n${script}`, { ...process.env, SVC_API_URL: service.url, ...secrets }, directory);
 }
 
 /** An answer without what differs from run to run. */
@@ -73,11 +54,7 @@ describe("docs/administration.md", () => {
 
   it("says who may do what, as iam.operations() does", () => {
     const shown = [...guide.matchAll(/^\| `(\w+ \/[^`]*)` +\| (.*?) +\| (.*?) +\|$/gm)].map(
-      ([, request, role, does]) => ({
-        request,
-        role,
-        does,
-      }),
+      ([, request, role, does]) => ({ request, role, does }),
     );
     const operations = new Map(readOperations().map((row) => [row.operation, row]));
     const routes = service.routes.flatMap(({ declaration }) => declaration ?? []);

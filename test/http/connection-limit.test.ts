@@ -1,22 +1,22 @@
 import { once } from "node:events";
-import type { Server } from "node:http";
-import { connect, type AddressInfo, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { CLIENT_LIMITS, createHttpServer } from "../../src/http/server.js";
 import { createDatabase } from "../support/database.js";
+import { listen } from "../support/listen.js";
 import { startServiceProcess } from "../support/service-process.js";
 
 const REQUEST = "GET /livez HTTP/1.1\r\nHost: svc\r\n\r\n";
 
-async function listen(connectionsEach: number): Promise<number> {
+async function serve(connectionsEach: number): Promise<number> {
   const limits = { ...CLIENT_LIMITS, connectionsEach };
-  const server: Server = createHttpServer((_, response) => Promise.resolve(void response.end()), undefined, limits);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const server = createHttpServer((_, response) => Promise.resolve(void response.end()), undefined, limits);
+  const url = await listen(server);
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  return (server.address() as AddressInfo).port;
+  return Number(new URL(url).port);
 }
 
 function open(port: number, localAddress = "127.0.0.1"): Socket {
@@ -36,7 +36,7 @@ async function ask(socket: Socket): Promise<string | null> {
 }
 
 it("connections of a network beyond its limit are reset, and those that it has are served on", async () => {
-  const port = await listen(2);
+  const port = await serve(2);
   const [first, second] = [open(port), open(port)];
   expect(await ask(first)).toBe("HTTP/1.1 200 OK");
   expect(await ask(second)).toBe("HTTP/1.1 200 OK");
@@ -45,7 +45,7 @@ it("connections of a network beyond its limit are reset, and those that it has a
 });
 
 it("a network that has all its connections leaves others theirs, and has one again once it closed one", async () => {
-  const port = await listen(1);
+  const port = await serve(1);
   const first = open(port);
   expect(await ask(first)).toBe("HTTP/1.1 200 OK");
   expect(await ask(open(port, "127.0.0.2"))).toBe("HTTP/1.1 200 OK");

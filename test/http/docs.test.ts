@@ -1,24 +1,20 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { docsUrlOf, readConfig } from "../../src/server/config.js";
+import { runBash } from "../support/bash.js";
 import { documentedErrors } from "../support/documented-errors.js";
-import { startService, type Service } from "../support/service.js";
-import { startIngest, type IngestFixture } from "./ingest/fixture.js";
+import { listen } from "../support/listen.js";
+import { startIngest } from "./ingest/fixture.js";
+
+const fixture = await startIngest();
+const { service } = fixture;
+afterAll(() => service.stop());
 
 const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map((match) => match[1]!);
 
 describe("the pages", () => {
-  let service: Service;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service.stop());
-
   const get = async (path: string, method = "GET") => {
     const response = await fetch(service.url + path, { method });
     return { status: response.status, headers: response.headers, html: await response.text() };
@@ -26,33 +22,12 @@ describe("the pages", () => {
   const OPERATIONS = new URL("../../docs/operations/", import.meta.url);
   const operations = readdirSync(OPERATIONS).map((file) => ({ file, pathname: `/docs/operations/${file}` }));
   const FILES = operations.filter(({ file }) => !file.endsWith(".md"));
+  const GUIDES =
+    "quickstart tutorial local-development ci model recipes dsl ingestion client backfill webhooks formats " +
+    "administration cli ai walk recompute how-it-works sql sign-in configuration deploy scale security api";
   const PATHS = [
     "/docs",
-    "/docs/quickstart",
-    "/docs/tutorial",
-    "/docs/local-development",
-    "/docs/ci",
-    "/docs/model",
-    "/docs/recipes",
-    "/docs/dsl",
-    "/docs/ingestion",
-    "/docs/client",
-    "/docs/backfill",
-    "/docs/webhooks",
-    "/docs/formats",
-    "/docs/administration",
-    "/docs/cli",
-    "/docs/ai",
-    "/docs/walk",
-    "/docs/recompute",
-    "/docs/how-it-works",
-    "/docs/sql",
-    "/docs/sign-in",
-    "/docs/configuration",
-    "/docs/deploy",
-    "/docs/scale",
-    "/docs/security",
-    "/docs/api",
+    ...GUIDES.split(" ").map((name) => `/docs/${name}`),
     ...operations.filter(({ file }) => file.endsWith(".md")).map(({ pathname }) => pathname.replace(/\.md$/, "")),
   ];
 
@@ -165,22 +140,9 @@ describe("errors link to", () => {
 });
 
 describe("docs/ingestion.md", () => {
-  let fixture: IngestFixture;
-  beforeAll(async () => {
-    fixture = await startIngest();
-  });
-  afterAll(() => fixture.service.stop());
-
   const guide = readFileSync(new URL("../../docs/ingestion.md", import.meta.url), "utf8");
 
-  /** Runs a block as it stands there. */
-  async function run(script: string): Promise<string> {
-    const env = { ...process.env, SVC_API_URL: fixture.service.url, SVC_API_KEY: fixture.keys.test };
-    const bash = spawn("bash", ["-euo", "pipefail", "-c", script], { env, stdio: ["ignore", "pipe", "inherit"] });
-    const [output, [code]] = await Promise.all([text(bash.stdout), once(bash, "close")]);
-    expect(code).toBe(0);
-    return output;
-  }
+  const env = { ...process.env, SVC_API_URL: service.url, SVC_API_KEY: fixture.keys.test };
 
   it("has commands that answer what stands below them, in the order of the page", async () => {
     const blocks = [
@@ -188,7 +150,7 @@ describe("docs/ingestion.md", () => {
     ];
     expect(blocks.length).toBe(guide.match(/curl -s/g)?.length);
     const answers: string[] = [];
-    for (const [, command] of blocks) answers.push(await run(command!));
+    for (const [, command] of blocks) answers.push(await runBash(command!, env));
     expect(comparable(answers)).toEqual(comparable(blocks.map(([, , answer]) => answer!)));
   });
 
@@ -210,16 +172,12 @@ describe("docs/ingestion.md", () => {
           else response.writeHead(answer.status, answer.headers).end(answer.body);
         });
       });
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
       const pauses: number[] = [];
       const pause = (resolve: () => void, ms: number) => {
         pauses.push(ms);
         resolve();
       };
-      const env = {
-        SVC_API_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-        SVC_API_KEY: "svc_test_x",
-      };
+      const env = { SVC_API_URL: await listen(server), SVC_API_KEY: "svc_test_x" };
       const [, code] = /^```js\n(.*?)^```$/ms.exec(guide)!;
       // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the page's own text
       const sender = new Function("setTimeout", "process", `${code}; return send;`)(pause, { env }) as (

@@ -1,34 +1,19 @@
-import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { connect, type AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { answerClientErrors } from "../../src/http/client-error.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
+import { documentedErrors, type DocumentedError } from "../support/documented-errors.js";
+import { refuses, startProvider, type Behaviour } from "../support/language-model.js";
+import { listen } from "../support/listen.js";
 import { DOCS_URL, environmentId } from "../support/service.js";
-import { refuses, startProvider, type Behaviour, type Provider } from "../support/language-model.js";
 import { startIngest, type IngestFixture } from "./ingest/fixture.js";
-
-/** An error as docs/errors.md shows it. */
-interface Documented {
-  code: string;
-  status: number;
-  body: { error: Record<string, unknown> };
-}
 
 interface Answered {
   status: number;
   body: unknown;
 }
-
-const documented: Documented[] = readFileSync(new URL("../../docs/errors.md", import.meta.url), "utf8")
-  .split(/^## /m)
-  .filter((section) => /^[A-Z_]+\n/.test(section))
-  .map((section) => ({
-    code: section.slice(0, section.indexOf("\n")),
-    status: Number(/^- \*\*Status:\*\* (\d{3})$/m.exec(section)?.[1]),
-    body: JSON.parse(/^```json\n(.*?)^```$/ms.exec(section)?.[1] ?? "null") as Documented["body"],
-  }));
 
 const MODEL: Partial<Snapshot> = {
   strictSchema: true,
@@ -44,20 +29,18 @@ const MODEL: Partial<Snapshot> = {
   traits: { plan: { type: "string", enum: ["free", "pro"] }, seats: { type: "number" } },
 };
 
-let fixture: IngestFixture;
-let provider: Provider;
-beforeAll(async () => {
-  provider = await startProvider();
-  // One that is late is late after a second here.
-  const ai = { baseUrl: provider.baseUrl, apiKey: "key", model: "small", partMsMax: 1_000 };
-  fixture = await startIngest({}, { ai });
-  await fixture.deploy(MODEL);
-});
+const provider = await startProvider();
+// One that is late is late after a second here.
+const ai = { baseUrl: provider.baseUrl, apiKey: "key", model: "small", partMsMax: 1_000 };
+const fixture = await startIngest({}, { ai });
+const { sql } = fixture.service.db;
+await fixture.deploy(MODEL);
 afterAll(async () => {
   await fixture.service.stop();
   await provider.close();
 });
 
+const WEBHOOK = { url: "https://example.com/hook", eventTypes: ["*"] };
 const order = (properties: object = {}, more: object = {}) => ({
   customerId: "globex",
   event: "order_placed",
@@ -81,23 +64,15 @@ function askProviderThat(behaviour: Behaviour): Promise<Answered> {
   return askModel(fixture);
 }
 
-/** A webhook of this id. */
-async function newWebhook(id: string): Promise<void> {
-  const { body } = await change("app/webhooks", { url: "https://example.com/hook", eventTypes: ["*"] });
-  await fixture.service.db.sql`
-    update svc.webhooks set webhook_id = ${id} where webhook_id = ${(body as { id: string }).id}`;
-}
-
-/** A recompute of this id. */
-async function newRecompute(id: string): Promise<void> {
-  const { body } = await change("app/recomputes", { all: true });
-  await fixture.service.db.sql`
-    update svc.recomputes set recompute_id = ${id} where recompute_id = ${(body as { id: string }).id}`;
+/** A webhook or a recompute of this id. */
+async function create(what: "webhook" | "recompute", id: string): Promise<void> {
+  const body = what === "webhook" ? WEBHOOK : { all: true };
+  const { id: made } = (await change(`app/${what}s`, body)).body as { id: string };
+  await sql`update ${sql(`svc.${what}s`)} set ${sql(`${what}_id`)} = ${id} where ${sql(`${what}_id`)} = ${made}`;
 }
 
 /** Makes the request while the database is changed, and changes it back. */
 async function meanwhile(change: string, request: () => Promise<Answered>, back: string): Promise<Answered> {
-  const { sql } = fixture.service.db;
   await sql.unsafe(change);
   try {
     return await request();
@@ -110,8 +85,7 @@ async function meanwhile(change: string, request: () => Promise<Answered>, back:
 async function sendHalf(): Promise<Answered> {
   const server = createServer({ requestTimeout: 50, headersTimeout: 50, connectionsCheckingInterval: 10 });
   answerClientErrors(server, DOCS_URL);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const socket = connect(Number(new URL(await listen(server)).port), "127.0.0.1");
   socket.write("POST /v1/events HTTP/1.1\r\nHost: localhost\r\n");
   const [head = "", body = ""] = (await text(socket)).split("\r\n\r\n");
   server.close();
@@ -173,7 +147,7 @@ const requests: Record<string, () => Promise<Answered>> = {
   PROJECT_NOT_FOUND: () => read("shop/overview"),
   CUSTOMER_NOT_FOUND: () => read("app/customers/globex-2"),
   JOURNEY_NOT_FOUND: async () => {
-    await fixture.service.db.sql`
+    await sql`
       insert into svc.customers (environment_id, customer_id, created_at)
       select environment_id, 'initech', now() from svc.environments where name = 'test'`;
     return read("app/customers/initech/journeys/onboarding");
@@ -181,7 +155,7 @@ const requests: Record<string, () => Promise<Answered>> = {
   SEGMENT_NOT_FOUND: () => read("app/segments/power_users"),
   WEBHOOK_NOT_FOUND: () => read("app/webhooks/whk_1/deliveries"),
   DELIVERY_NOT_FOUND: async () => {
-    await newWebhook("whk_4f1a4c7f9b3e5d0c2b6e");
+    await create("webhook", "whk_4f1a4c7f9b3e5d0c2b6e");
     return read("app/webhooks/whk_4f1a4c7f9b3e5d0c2b6e/deliveries/emi_0000000000000400");
   },
   EMISSION_NOT_FOUND: () => read("app/emissions/emi_0000000000000400"),
@@ -196,29 +170,28 @@ const requests: Record<string, () => Promise<Answered>> = {
     fixture.service.request("POST", "/projects", { by: fixture.owner, body: { name: "App", slug: "app" } }),
   KEY_REVOKED: async () => {
     const { body } = await change("app/keys", { name: "old" });
-    await fixture.service.db.sql`
+    await sql`
       update svc.api_keys set api_key_id = 'key_5d0c2b6e4f1a4c7f9b3e', revoked_at = '2026-03-02T10:00:00Z'
       where api_key_id = ${(body as { key: { id: string } }).key.id}`;
     return change("app/keys/key_5d0c2b6e4f1a4c7f9b3e/rotate", {});
   },
   WEBHOOK_DISABLED: async () => {
-    await newWebhook("whk_5f0c2a9e7b1d4c3a5f0c");
-    await fixture.service.db.sql`
+    await create("webhook", "whk_5f0c2a9e7b1d4c3a5f0c");
+    await sql`
       update svc.webhooks set disabled_at = now(), disabled_reason = 'The endpoint answered 410 Gone.'
       where webhook_id = 'whk_5f0c2a9e7b1d4c3a5f0c'`;
     return change("app/webhooks/whk_5f0c2a9e7b1d4c3a5f0c/resend", { since: "1d" });
   },
   RECOMPUTE_NOT_A_DRY_RUN: async () => {
-    await newRecompute("rec_5f0c2a9e7b1d4c3a5f0c");
+    await create("recompute", "rec_5f0c2a9e7b1d4c3a5f0c");
     return change("app/recomputes", { from: "rec_5f0c2a9e7b1d4c3a5f0c" });
   },
   RECOMPUTE_NOT_DEAD: async () => {
-    await newRecompute("rec_4f1a4c7f9b3e5d0c2b6e");
+    await create("recompute", "rec_4f1a4c7f9b3e5d0c2b6e");
     return change("app/recomputes/rec_4f1a4c7f9b3e5d0c2b6e/retry", {});
   },
   VERSION_CONFLICT: () => change("app/config-versions", { snapshot: EMPTY_SNAPSHOT, expected: "v2" }),
   CONFIG_WARNINGS: async () => {
-    const { sql } = fixture.service.db;
     await fixture.deploy({ ...MODEL, segments: [{ id: "power_users" }] });
     await sql`
       insert into svc.segment_memberships (environment_id, segment_id, customer_id, entered_at)
@@ -251,7 +224,7 @@ const requests: Record<string, () => Promise<Answered>> = {
   QUOTA_EXCEEDED: () =>
     meanwhile(
       "update iam.plans set webhooks = 2",
-      () => change("app/webhooks", { url: "https://example.com/hook", eventTypes: ["*"] }),
+      () => change("app/webhooks", WEBHOOK),
       "update iam.plans set webhooks = default",
     ),
 
@@ -303,13 +276,13 @@ function comparable({ error }: { error: Record<string, unknown> }): unknown {
 }
 
 it("each documented error is asked for here, and no other", () => {
-  expect(Object.keys(requests)).toEqual(documented.map(({ code }) => code));
+  expect(Object.keys(requests)).toEqual(documentedErrors.map(({ code }) => code));
 });
 
 describe("the service answers as documented with", () => {
-  it.each(documented)("$status $code", async ({ code, status, body }) => {
+  it.each(documentedErrors)("$status $code", async ({ code, status, body }) => {
     const answered = await requests[code]!();
-    expect({ status: answered.status, ...(comparable(answered.body as Documented["body"]) as object) }).toEqual({
+    expect({ status: answered.status, ...(comparable(answered.body as DocumentedError["body"]) as object) }).toEqual({
       status,
       ...(comparable(body) as object),
     });

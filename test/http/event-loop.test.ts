@@ -1,15 +1,14 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import type { Context } from "koa";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { call } from "../../src/db/api/call.js";
+import { afterAll, expect, it } from "vitest";
 import type { AdminDeps } from "../../src/http/admin/route.js";
 import { adminRoutes } from "../../src/http/admin/routes.js";
 import { openApiRoutes } from "../../src/http/openapi/routes.js";
-import { newAccessToken } from "../../src/http/request/credentials.js";
 import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
-import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
+import { createDatabase } from "../support/database.js";
+import { startServiceProcess } from "../support/service-process.js";
+import { createTenant } from "../support/tenant.js";
 
 /** What a request may hold up others for, in seconds: far less than without its bounds, and more than a busy machine holds up anything. */
 const BLOCK_MAX = 0.75;
@@ -19,33 +18,19 @@ const LEGAL_BLOCK_MAX = 0.1;
 const TRIES = 10;
 
 const METRICS_TOKEN = "a-token-of-the-tests-for-metrics-0123456789";
-const token = newAccessToken();
-let db: TestDatabase;
-let service: ServiceProcess;
-let organizationId: string;
-let key: string;
 
-beforeAll(async () => {
-  db = await createDatabase();
-  service = await startServiceProcess(db.url, { SVC_METRICS_TOKEN: METRICS_TOKEN }, { role: "http" });
-  const document = await call(db.sql, "bootstrap", "acme", "owner@acme.example", token.hash);
-  organizationId = (JSON.parse(document) as { organizationId: string }).organizationId;
-  const project = await post("/projects", JSON.stringify({ name: "App", slug: "app" }));
-  key = ((await project.json()) as { keys: { test: string } }).keys.test;
-});
+const db = await createDatabase();
+const { sql } = db;
+const service = await startServiceProcess(db.url, { SVC_METRICS_TOKEN: METRICS_TOKEN }, { role: "http" });
+const tenant = await createTenant(sql, service.url);
 afterAll(async () => {
   await service.stop();
   await db.drop();
 });
 
 function post(path: string, body: string | Uint8Array<ArrayBuffer>): Promise<Response> {
-  const headers = {
-    Authorization: `Bearer ${path.startsWith("/v1/") ? key : token.text}`,
-    "X-Svc-Organization": organizationId,
-    "Content-Type": "application/json",
-    ...(typeof body === "string" ? {} : { "Content-Encoding": "gzip" }),
-  };
-  return fetch(service.url + path, { method: "POST", headers, body });
+  const headers: Record<string, string> = typeof body === "string" ? {} : { "Content-Encoding": "gzip" };
+  return path === BATCH ? tenant.send(path, body, { headers }) : tenant.admin("POST", path, { body, headers });
 }
 
 /** The longest time, since it was last asked for, in which the process served nobody else, as it measured it itself. */
@@ -55,12 +40,15 @@ async function longestBlock(): Promise<number> {
   return Number(seconds);
 }
 
-/** Does what is right, again where others were held up: what the work takes it takes each time, and what a busy machine adds it does not. */
-async function expectUnblocked(work: () => Promise<void>): Promise<void> {
+/**
+ * Does what is right, again where others were held up: what the work takes it takes each time, and what a busy machine adds it does not.
+ * `again` is what takes as much of this process, where the first time leaves something in the database.
+ */
+async function expectUnblocked(work: () => Promise<void>, again = work): Promise<void> {
   const blocks = [];
   do {
     await longestBlock();
-    await work();
+    await (blocks.length === 0 ? work : again)();
     blocks.push(await longestBlock());
   } while (Math.min(...blocks) >= LEGAL_BLOCK_MAX && blocks.length < TRIES);
   expect(Math.min(...blocks)).toBeLessThan(LEGAL_BLOCK_MAX);
@@ -117,10 +105,16 @@ it.each<[string, () => string | Uint8Array<ArrayBuffer>, number]>([
   ["60 MiB, compressed", () => packed(many(1_000, TEXT)), 1_000],
 ])("a large batch is taken without holding up others: %s", { timeout: 180_000 }, async (_, body, count) => {
   const sent = body();
-  await expectUnblocked(async () => {
-    const reply = await post(BATCH, sent);
-    expect(await reply.json()).toMatchObject({ accepted: count });
-  });
+  await sql`update svc.key_usage set tokens = 100000, refilled_at = now()`;
+  await expectUnblocked(
+    async () => expect(await (await post(BATCH, sent)).json()).toMatchObject({ accepted: count }),
+    // Refused by the database, which has all of it then, and takes seconds to store it.
+    async () => {
+      await sql`update svc.key_usage set tokens = -1e9`;
+      expect((await post(BATCH, sent)).status).toBe(429);
+    },
+  );
+  await sql`update svc.key_usage set tokens = 100000, refilled_at = now()`;
 });
 
 async function sendLetters(): Promise<void> {
@@ -132,12 +126,12 @@ async function sendLetters(): Promise<void> {
 /** As a rule with a condition of very many parts leaves them. */
 async function writeExecutions(): Promise<void> {
   const conditions = [{ text: "→".repeat(21_000) }];
-  await db.sql`
+  await sql`
     insert into svc.rule_executions (environment_id, customer_id, rule_id, result, triggered_by, conditions, action, executed_at, cause_type)
     select environment_id, 'ruled', 'long', 'fail', 'traits', ${JSON.stringify(conditions)}::text::json, '{}', now(), 'timer'
     from svc.environments, generate_series(1, 200)
     where name = 'test'`;
-  await db.sql`
+  await sql`
     insert into svc.customers (environment_id, customer_id, created_at)
     select environment_id, 'ruled', now() from svc.environments where name = 'test'`;
 }
@@ -149,8 +143,7 @@ it.each([
 ])("large answers hold up nobody: %s", { timeout: 180_000 }, async (_, prepare, path) => {
   await prepare();
   await expectUnblocked(async () => {
-    const headers = { Authorization: `Bearer ${token.text}`, "X-Svc-Organization": organizationId };
-    const reply = await fetch(`${service.url}/projects/app/${path}&env=test`, { headers });
+    const reply = await tenant.admin("GET", `/projects/app/${path}&env=test`);
     const size = (await reply.arrayBuffer()).byteLength;
     expect([reply.status, size > 200 * 63_000]).toEqual([200, true]);
   });

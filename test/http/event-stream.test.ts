@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { request, type ClientRequest, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import Koa from "koa";
 import { afterEach, expect, it } from "vitest";
 import { openEventStream, type EventPage, type EventStreamOptions } from "../../src/http/event-stream.js";
 import { handleErrors } from "../../src/http/middleware/handle-errors.js";
 import { createHttpServer, drain } from "../../src/http/server.js";
+import { listen } from "../support/listen.js";
 
 const NOTHING: EventPage = { events: [], position: "0", positionId: "p0", more: false };
 
@@ -19,8 +19,13 @@ afterEach(async () => {
   }
 });
 
+interface Served {
+  server: Server;
+  url: string;
+}
+
 /** A server that answers every request with a stream. */
-async function serve(next: EventStreamOptions["next"], more: Partial<EventStreamOptions> = {}): Promise<Server> {
+async function serve(next: EventStreamOptions["next"], more: Partial<EventStreamOptions> = {}): Promise<Served> {
   const app = new Koa();
   app.silent = true;
   app.use(handleErrors());
@@ -30,12 +35,12 @@ async function serve(next: EventStreamOptions["next"], more: Partial<EventStream
   });
   const server = createHttpServer(app.callback(), undefined);
   servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return server;
+  const url = await listen(server);
+  return { server, url };
 }
 
-async function ask(server: Server): Promise<IncomingMessage> {
-  const asked = request({ port: (server.address() as AddressInfo).port, host: "127.0.0.1" });
+async function ask({ url }: Served): Promise<IncomingMessage> {
+  const asked = request(url);
   requests.push(asked);
   asked.on("error", () => undefined); // of those that are destroyed
   asked.end();
@@ -56,12 +61,12 @@ it("says where it begins, and again while nothing happens", async () => {
 });
 
 it("ends when the server stops, which need not wait for the client", async () => {
-  const server = await serve(() => Promise.resolve(NOTHING));
-  const response = await ask(server);
+  const served = await serve(() => Promise.resolve(NOTHING));
+  const response = await ask(served);
   const text = textOf(response);
   const ended = once(response, "end");
   // Longer than a test may take: it ends because the stream does.
-  await drain(server, 100_000);
+  await drain(served.server, 100_000);
   await ended;
   expect(text()).toBe("retry: 1000\n\nid: p0\ndata:\n\n");
 });
@@ -99,14 +104,14 @@ it("asks for no more than a client that does not read has taken", async () => {
 
 it("stops to ask when the client leaves", async () => {
   let asked = 0;
-  const server = await serve(() => {
+  const served = await serve(() => {
     asked += 1;
     return Promise.resolve(NOTHING);
   });
   const closed = new Promise((resolve) =>
-    server.once("connection", (socket: NodeJS.EventEmitter) => socket.once("close", resolve)),
+    served.server.once("connection", (socket: NodeJS.EventEmitter) => socket.once("close", resolve)),
   );
-  const response = await ask(server);
+  const response = await ask(served);
   await expect.poll(() => asked).toBeGreaterThan(2);
   response.destroy();
   await closed;

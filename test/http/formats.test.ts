@@ -1,7 +1,7 @@
 import { Ajv2020 } from "@redocly/ajv/dist/2020.js";
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { typesOf } from "../../src/cli/commands/types/source.js";
 import { compileProject } from "../../src/dsl-compiler/index.js";
 import { TestClock } from "../../src/local/clock.js";
@@ -12,7 +12,7 @@ import { parseSnapshot } from "../../src/model/validate/validate.js";
 import { sign } from "../../src/webhooks/send.js";
 import { project } from "../dsl-compiler/project.js";
 import { DOCS_URL, environmentId, numberFromOne, type Reply } from "../support/service.js";
-import { startIngest, type IngestFixture } from "./ingest/fixture.js";
+import { startIngest } from "./ingest/fixture.js";
 
 const PAGE = fileURLToPath(new URL("../../docs/formats.md", import.meta.url));
 // For whoever changes a format: FORMATS=write npx vitest run test/http/formats.test.ts && npx prettier --write docs/formats.md
@@ -40,15 +40,11 @@ interface Schema {
 }
 
 let page = await readFile(PAGE, "utf8");
-let fixture: IngestFixture;
-let schemas: Record<string, Schema>;
-beforeAll(async () => {
-  fixture = await startIngest();
-  const { sql } = fixture.service.db;
-  await numberFromOne(sql, await environmentId(sql, "app", "test"));
-  const { body } = await fixture.service.request("GET", "/openapi.json");
-  schemas = (body as { components: { schemas: Record<string, Schema> } }).components.schemas;
-});
+const fixture = await startIngest();
+const { sql } = fixture.service.db;
+await numberFromOne(sql, await environmentId(sql, "app", "test"));
+const { body } = await fixture.service.request("GET", "/openapi.json");
+const schemas = (body as { components: { schemas: Record<string, Schema> } }).components.schemas;
 afterAll(() => fixture.service.stop());
 
 /** Compares a part of the page with what it should be, or writes that there. */
@@ -373,7 +369,7 @@ async function keptOf({ status, body }: Reply, member: "occurredAt" | "propertie
   if (status !== 202)
     return `${status}: ${(body as { error: { reason?: string; message: string } }).error.reason ?? (body as { error: { message: string } }).error.message}`;
   const { eventId } = body as { eventId: string };
-  const [row] = await fixture.service.db.sql<[{ occurredAt: string; properties: string }]>`
+  const [row] = await sql<[{ occurredAt: string; properties: string }]>`
     select svc.iso(occurred_at) as "occurredAt", properties ->> 'n' as properties
     from svc_inspect.events where event_id = ${eventId}`;
   return `\`${row[member]}\``;

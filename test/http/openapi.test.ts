@@ -3,7 +3,7 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readOperations, type PermissionRow } from "../../src/db/api/operations.js";
 import { batchRequestProblem } from "../../src/ingestion/request.js";
-import { startService, type Service } from "../support/service.js";
+import { startService } from "../support/service.js";
 
 interface Response {
   $ref?: string;
@@ -16,12 +16,8 @@ interface Document {
   components: { schemas: Record<string, object>; responses: Record<string, Response> };
 }
 
-let service: Service;
-let document: Document;
-beforeAll(async () => {
-  service = await startService();
-  document = (await service.request("GET", "/openapi.json")).body as Document;
-});
+const service = await startService();
+const document = (await service.request("GET", "/openapi.json")).body as Document;
 afterAll(() => service.stop());
 
 /** What the linter of `npx @redocly/cli lint` says with its recommended rules. */

@@ -2,10 +2,11 @@ import { Socket } from "node:net";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { createLogger } from "../../src/server/log.js";
-import { startService, type Actor, type Service } from "../support/service.js";
+import { waitingForLock } from "../support/locks.js";
+import { startService } from "../support/service.js";
 
 type Line = Record<string, unknown>;
 
@@ -20,16 +21,15 @@ const log = createLogger("debug", {
   },
 });
 
-let service: Service;
-let ada: Actor;
-let key: string;
-beforeAll(async () => {
-  // Nobody answers there.
-  service = await startService({ log }, { ai: { baseUrl: "http://127.0.0.1:1/v1", apiKey: null, model: "none" } });
-  ada = await service.owner("acme");
-  const { body } = await service.request("POST", "/projects", { by: ada, body: { name: "App", slug: "app" } });
-  key = (body as { keys: { test: string } }).keys.test;
-});
+// Nobody answers there.
+/** A connection on which a test writes what it likes. */
+const dial = () => new Socket().connect(Number(new URL(service.url).port), "127.0.0.1");
+
+const service = await startService({ log }, { ai: { baseUrl: "http://127.0.0.1:1/v1", apiKey: null, model: "none" } });
+const { sql } = service.db;
+const ada = await service.owner("acme");
+const { body } = await service.request("POST", "/projects", { by: ada, body: { name: "App", slug: "app" } });
+const key = (body as { keys: { test: string } }).keys.test;
 afterAll(() => service.stop());
 beforeEach(() => {
   for (const name of lines.flatMap(Object.keys)) seen.add(name);
@@ -42,20 +42,17 @@ const common = {
   requestId: "req",
   durationMs: expect.any(Number) as number,
 };
+/** The line of a request, where nothing went wrong but what was asked. */
+const line = (method: string, route: string, status: number, more: object = {}): unknown => ({
+  ...common,
+  ...{ level: "info", method, route, status, msg: `the request was ${status < 400 ? "answered" : "refused"}` },
+  ...more,
+});
 const authorized = () => ({ Authorization: `Bearer ${key}` });
 
 it("a request that was answered is one line with its route's pattern, status and duration", async () => {
   await service.request("GET", "/projects/app", { by: ada });
-  expect(lines).toEqual([
-    {
-      ...common,
-      level: "info",
-      method: "GET",
-      route: "/projects/:project",
-      status: 200,
-      msg: "the request was answered",
-    },
-  ]);
+  expect(lines).toEqual([line("GET", "/projects/:project", 200)]);
 });
 
 it("a customer's id, an unknown path and a query are not told", async () => {
@@ -93,22 +90,13 @@ describe("ingestion", () => {
     });
     expect(JSON.stringify(lines)).not.toContain("secret-person");
     expect(lines).toEqual([
-      {
-        ...common,
-        level: "info",
-        method: "POST",
-        route: "/v1/events",
-        status: 400,
-        code: "MALFORMED_JSON",
-        msg: "the request was refused",
-      },
+      line("POST", "/v1/events", 400, { code: "MALFORMED_JSON" }),
       expect.objectContaining({ status: 401, code: "INVALID_API_KEY" }),
     ]);
   });
 });
 
 it("a fault of ours is one line, an error with its cause", async () => {
-  const { sql } = service.db;
   await sql`alter function svc_api.whoami(bytea, text) rename to whoami_gone`;
   await service.request("GET", "/whoami", { by: ada });
   await sql`alter function svc_api.whoami_gone(bytea, text) rename to whoami`;
@@ -127,7 +115,6 @@ it("a fault of ours is one line, an error with its cause", async () => {
 });
 
 it("a request that cannot be served is one warning with the reason", async () => {
-  const { sql } = service.db;
   await sql`
     create or replace function svc_api.invitation_of_link(link_hash bytea) returns json language plpgsql as
     $$ begin raise exception using errcode = '57014'; end $$`;
@@ -169,7 +156,7 @@ it("a probe that succeeds is told at debug", async () => {
 
 /** Sends an event of which the body's first byte comes only; resolves when the service waits for the rest. */
 async function sendBeginning(): Promise<Socket> {
-  const socket = new Socket().connect(Number(new URL(service.url).port), "127.0.0.1");
+  const socket = dial();
   const head = [
     "POST /v1/events HTTP/1.1",
     "Host: x",
@@ -184,7 +171,6 @@ async function sendBeginning(): Promise<Socket> {
 }
 
 it("what was done for a client that went away meanwhile is told all the same", async () => {
-  const { sql } = service.db;
   const leaving = new AbortController();
   await sql.begin(async (tx) => {
     await tx`lock svc.ingest_batches in exclusive mode`;
@@ -194,8 +180,7 @@ it("what was done for a client that went away meanwhile is told all the same", a
       body: JSON.stringify({ type: "track", customerId: "c2", event: "login", timestamp: "2026-03-02T10:00:00Z" }),
       signal: leaving.signal,
     }).catch((error: unknown) => (error as Error).name);
-    const waiting = () => sql`select 1 from pg_locks where not granted and relation = 'svc.ingest_batches'::regclass`;
-    await vi.waitFor(async () => expect(await waiting()).toHaveLength(1));
+    await expect.poll(() => waitingForLock(sql)).toBe(1);
     leaving.abort();
     expect(await answer).toBe("AbortError");
   });
@@ -214,34 +199,18 @@ it("a request that ends before its body is one line, with what its client was to
 });
 
 it.each([
-  ["refused", "POST /v1/events", { route: "/v1/events" }],
-  ["served", "GET /livez", { route: "/livez" }],
+  ["refused", "POST", "/v1/events"],
+  ["served", "GET", "/livez"],
 ])(
   "a request that was %s while its body still came is told as its client was: it was no HTTP in the end",
-  async (_, line, more) => {
-    const socket = new Socket().connect(Number(new URL(service.url).port), "127.0.0.1");
+  async (_, method, route) => {
+    const socket = dial();
     const answer = text(socket);
-    const head = [
-      `${line} HTTP/1.1`,
-      "Host: x",
-      "Connection: close",
-      "Transfer-Encoding: chunked",
-      "X-Request-ID: req",
-    ];
-    socket.write(`${head.join("\r\n")}\r\n\r\n1\r\nx\r\nno length\r\n`);
+    const headers = "Host: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\nX-Request-ID: req";
+    socket.write(`${method} ${route} HTTP/1.1\r\n${headers}\r\n\r\n1\r\nx\r\nno length\r\n`);
     expect(await answer).toMatch(/^HTTP\/1\.1 400 /);
     await vi.waitFor(() => expect(lines).toHaveLength(1));
-    expect(lines).toEqual([
-      {
-        ...common,
-        ...more,
-        level: "info",
-        method: line.split(" ")[0],
-        status: 400,
-        code: "VALIDATION_ERROR",
-        msg: "the request was refused",
-      },
-    ]);
+    expect(lines).toEqual([line(method, route, 400, { code: "VALIDATION_ERROR" })]);
   },
 );
 
@@ -260,16 +229,13 @@ it("a stream's line follows its end", async () => {
 
 it("a client that goes away before its stream of events began has a line, too", async () => {
   const other = connect(service.db.url, { max: 1, applicationName: "svc test lock" });
-  const blocked = () => service.db.sql`
-    select from pg_stat_activity
-    where datname = current_database() and application_name = 'svc test http' and wait_event_type = 'Lock'`;
-  const socket = new Socket().connect(Number(new URL(service.url).port), "127.0.0.1");
+  const socket = dial();
   await other.begin(async (tx) => {
     await tx`lock table iam.memberships in access exclusive mode`;
     const headers = [`Authorization: Bearer ${ada.token}`, `X-Svc-Organization: ${ada.organizationId}`];
     const request = ["GET /projects/app/events/stream?env=test HTTP/1.1", "Host: svc", ...headers, "", ""];
     socket.write(request.join("\r\n"));
-    await vi.waitFor(async () => expect(await blocked()).toHaveLength(1), { timeout: 10_000 });
+    await expect.poll(() => waitingForLock(sql), { timeout: 10_000 }).toBe(1);
     socket.destroy();
     await once(socket, "close");
   });
@@ -279,7 +245,7 @@ it("a client that goes away before its stream of events began has a line, too", 
 });
 
 it("what is no HTTP is told with its status, code and request id", async () => {
-  const socket = new Socket().connect(Number(new URL(service.url).port), "127.0.0.1");
+  const socket = dial();
   socket.end("secret-person\r\n\r\n");
   let answer = "";
   for await (const chunk of socket) answer += String(chunk);
@@ -301,10 +267,10 @@ it("the guide's line is one of a batch", async () => {
   const events = [{ customerId: "c", event: "e" }];
   await service.request("POST", "/v1/events/batch", { headers: authorized(), body: { events } });
   const kinds = (line: Line) => Object.entries(line).map(([name, value]) => [name, typeof value]);
-  const [line] = lines as [Line];
+  const [told] = lines as [Line];
   const expected = JSON.parse(shown!) as Line;
-  expect(kinds(line).sort()).toEqual(kinds(expected).sort());
-  for (const name of ["level", "method", "route", "status", "msg"]) expect(line[name]).toBe(expected[name]);
+  expect(kinds(told).sort()).toEqual(kinds(expected).sort());
+  for (const name of ["level", "method", "route", "status", "msg"]) expect(told[name]).toBe(expected[name]);
 });
 
 it("every field of these lines is in the guide", async () => {

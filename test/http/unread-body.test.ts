@@ -1,9 +1,8 @@
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import Koa from "koa";
 import { expect, it, onTestFinished } from "vitest";
 import { createHttpServer, drain } from "../../src/http/server.js";
 import { discardUnread } from "../../src/http/middleware/unread-body.js";
+import { listen } from "../support/listen.js";
 import { openConnection } from "./ingest/raw-connection.js";
 
 const LENGTH = 20_000_000;
@@ -18,8 +17,7 @@ it("who still sends when the server stops is answered, though the connection was
   });
   const server = createHttpServer(app.callback(), undefined);
   onTestFinished(() => server.closeAllConnections());
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const connection = openConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const connection = openConnection(await listen(server));
   connection.write(`POST / HTTP/1.1\r\nHost: svc\r\nContent-Length: ${LENGTH}\r\n\r\n`);
   connection.write(" ".repeat(LENGTH));
   expect(await connection.closed).toMatchObject([{ status: 200, body: { refused: true } }]);

@@ -47,6 +47,16 @@ export class Browser {
     return this.post(`/${form.action}`, { ...form.hidden, ...fields });
   }
 
+  /** Opens a page, fills in its one form and sends it. */
+  async fill(path: string, fields: Readonly<Record<string, string>> = {}): Promise<Visited> {
+    return this.submit(await this.get(path), fields);
+  }
+
+  /** The token that its forms carry. */
+  async formToken(path = "/login"): Promise<string> {
+    return formOf((await this.get(path)).html).hidden["form_token"]!;
+  }
+
   async send(method: string, path: string, { headers, body }: Visit = {}): Promise<Visited> {
     const response = await fetch(this.url + path, {
       method,

@@ -21,7 +21,7 @@ export function useDatabase(): TestDatabase {
   return database;
 }
 
-/** Clones the migrated template; call it in `beforeAll`, and `drop` in `afterAll`. */
+/** Clones the migrated template; `drop` it in `afterAll`. */
 export function createDatabase(): Promise<TestDatabase> {
   return create(inject("database").template);
 }

@@ -1,30 +1,29 @@
 import { gzipSync } from "node:zlib";
 import type { Sql } from "postgres";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { hashCredential } from "../../../src/http/request/credentials.js";
 import { Ingestor, type IngestorOptions, LargeBatches } from "../../../src/http/ingest/ingestor.js";
 import { OverdueError, QueueFullError } from "../../../src/http/errors.js";
+import { waitingForLock } from "../../support/locks.js";
 import { envelope, type Reply } from "../../support/service.js";
-import { startIngest, type IngestFixture } from "./fixture.js";
+import { startIngest } from "./fixture.js";
 import { openConnection, type RawConnection } from "./raw-connection.js";
 
 /** What one key may hold: half of all. */
 const BUDGET = 100_000;
 const APPLICATION = "svc test lane";
 
-let fixture: IngestFixture;
-let largeBatches: LargeBatches;
-let keyHash: Buffer;
 const pools: Sql[] = [];
 const undo: (() => unknown)[] = [];
-beforeAll(async () => {
-  fixture = await startIngest({ bodyBytesMax: 2 * BUDGET }, { ingestor: { answerMsMax: 1_000, batchConcurrency: 1 } });
-  keyHash = hashCredential(fixture.keys.test);
-  largeBatches = new LargeBatches({
-    url: fixture.service.db.url,
-    options: { max: 2, applicationName: APPLICATION, role: "svc_http", pipelineMax: 0 },
-  });
+const fixture = await startIngest(
+  { bodyBytesMax: 2 * BUDGET },
+  { ingestor: { answerMsMax: 1_000, batchConcurrency: 1 } },
+);
+const keyHash = hashCredential(fixture.keys.test);
+const largeBatches = new LargeBatches({
+  url: fixture.service.db.url,
+  options: { max: 2, applicationName: APPLICATION, role: "svc_http", pipelineMax: 0 },
 });
 afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();
@@ -67,19 +66,14 @@ async function blockIngestion(): Promise<() => Promise<void>> {
   return end;
 }
 
-async function callsInDatabase(): Promise<number> {
-  const [row] = await fixture.service.db.sql<[{ calls: number }]>`
-    select count(*)::integer as calls from pg_stat_activity
-    where datname = current_database() and application_name = ${APPLICATION} and wait_event_type = 'Lock'`;
-  return row.calls;
-}
+const callsInDatabase = () => waitingForLock(fixture.service.db.sql, APPLICATION);
 
 /** In the order of their transactions: each environment has numbers of its own. */
-const names = async (prefix: string): Promise<string[]> =>
-  (
-    await fixture.service.db.sql<{ event: string }[]>`
-      select event from svc.events where starts_with(event, ${prefix}) order by xmin::text::bigint, event_seq`
-  ).map(({ event }) => event);
+async function names(prefix: string): Promise<string[]> {
+  const rows = await fixture.service.db.sql<{ event: string }[]>`
+    select event from svc.events where starts_with(event, ${prefix}) order by xmin::text::bigint, event_seq`;
+  return rows.map(({ event }) => event);
+}
 
 const holder = (organizationId = "own") => ({ keyHash, organizationId });
 const event = (name: string) => ({ customerId: "c", event: name });
@@ -140,28 +134,17 @@ describe("one organization, however many keys it comes with,", () => {
     return Promise.all(Array.from({ length: count }, create));
   };
 
-  it("leaves calls with batches to others, and room to wait", async () => {
+  it.each(["batches", "single events"])("leaves calls with %s to others, and room to wait", async (form) => {
     const senders = await keys(6);
     const unblock = await blockIngestion();
-    const target = ingestor({ batchConcurrency: 4, batchesWaitingMax: 6 });
-    const sent: Promise<unknown>[] = senders.map((one, n) => target.batch(one, batchBody(`share ${n}`)));
+    const target = ingestor({ concurrency: 4, waitingMax: 6, batchConcurrency: 4, batchesWaitingMax: 6 });
+    const send = (by: (typeof senders)[number], name: string): Promise<unknown> =>
+      form === "batches" ? target.batch(by, batchBody(name)) : target.single(by, singleBody(name));
+    const sent = senders.map((one, n) => send(one, `${form} ${n}`));
     await expect.poll(callsInDatabase).toBe(3);
     // Three wait, and these are half of what may.
-    await expect(target.batch(holder(), batchBody("share more"))).rejects.toBeInstanceOf(QueueFullError);
-    sent.push(target.batch(holder("other"), batchBody("share other")));
-    await expect.poll(callsInDatabase).toBe(4);
-    await unblock();
-    await Promise.all(sent);
-  });
-
-  it("leaves calls with single events to others, and room to wait", async () => {
-    const senders = await keys(6);
-    const unblock = await blockIngestion();
-    const target = ingestor({ concurrency: 4, waitingMax: 6 });
-    const sent: Promise<unknown>[] = senders.map((one, n) => target.single(one, singleBody(`single ${n}`)));
-    await expect.poll(callsInDatabase).toBe(3);
-    await expect(target.single(holder(), singleBody("single more"))).rejects.toBeInstanceOf(QueueFullError);
-    sent.push(target.single(holder("other"), singleBody("single other")));
+    await expect(send(senders[0]!, `${form} more`)).rejects.toBeInstanceOf(QueueFullError);
+    sent.push(send(holder("other"), `${form} other`));
     await expect.poll(callsInDatabase).toBe(4);
     await unblock();
     await Promise.all(sent);
@@ -196,7 +179,7 @@ describe("where the database takes too long", () => {
     // All places taken, and one or two in the line.
     const results = await Promise.allSettled([send(`late ${form} 1`), send(`late ${form} 2`), send(`late ${form} 3`)]);
     expect(results.map(outcomeOf)).toEqual([OverdueError, OverdueError, OverdueError]);
-    expect(await callsInDatabase()).toBe(places);
+    await expect.poll(callsInDatabase).toBe(places);
     await expect(send(`late ${form} 4`)).rejects.toBeInstanceOf(OverdueError);
     expect(await callsInDatabase()).toBe(places);
     await unblock();
@@ -212,7 +195,7 @@ describe("where the database takes too long", () => {
     const target = ingestor({ concurrency: 2, answerMsMax: 300 });
     for (const calls of [1, 2]) {
       await expect(target.single(holder(), singleBody(`overdue ${calls}`))).rejects.toBeInstanceOf(OverdueError);
-      expect(await callsInDatabase()).toBe(calls);
+      await expect.poll(callsInDatabase).toBe(calls);
     }
     await expect(target.single(holder(), singleBody("overdue 3"))).rejects.toBeInstanceOf(OverdueError);
     expect(await callsInDatabase()).toBe(2);

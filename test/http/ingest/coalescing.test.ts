@@ -1,23 +1,18 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "postgres";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { hashCredential } from "../../../src/http/request/credentials.js";
 import { Ingestor, LargeBatches, type SingleOutcome } from "../../../src/http/ingest/ingestor.js";
 import { QueueFullError } from "../../../src/http/errors.js";
-import { startIngest, type IngestFixture } from "./fixture.js";
+import { startIngest } from "./fixture.js";
 
-let fixture: IngestFixture;
-let largeBatches: LargeBatches;
-let keyHash: Buffer;
 const pools: Sql[] = [];
-beforeAll(async () => {
-  fixture = await startIngest();
-  keyHash = hashCredential(fixture.keys.test);
-  largeBatches = new LargeBatches({
-    url: fixture.service.db.url,
-    options: { max: 2, applicationName: "svc test http", role: "svc_http", pipelineMax: 0 },
-  });
+const fixture = await startIngest();
+const keyHash = hashCredential(fixture.keys.test);
+const largeBatches = new LargeBatches({
+  url: fixture.service.db.url,
+  options: { max: 2, applicationName: "svc test http", role: "svc_http", pipelineMax: 0 },
 });
 afterEach(async () => {
   await Promise.all(pools.splice(0).map((sql) => sql.end()));
@@ -111,7 +106,7 @@ describe("single events that arrive together", () => {
     const target = ingestor();
     const keys = [keyHash, hashCredential(fixture.keys.live), hashCredential("svc_test_unknown")];
     const results = await Promise.allSettled(
-      Array.from({ length: 60 }, (_, n) => target.single(holder(keys[n % 3]!), event({ event: `mixed ${n % 3}` }))),
+      Array.from({ length: 60 }, (_, n) => target.single(holder(keys[n % 3]), event({ event: `mixed ${n % 3}` }))),
     );
     expect(settled(results)).toEqual(Array.from({ length: 60 }, (_, n) => (n % 3 === 2 ? "SV001" : "new")));
     const rows = await fixture.service.db.sql`

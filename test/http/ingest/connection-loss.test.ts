@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import type { Reply } from "../../support/service.js";
-import { startIngest, type IngestFixture } from "./fixture.js";
+import { startIngest } from "./fixture.js";
 
-let fixture: IngestFixture;
-beforeAll(async () => {
-  fixture = await startIngest();
-});
+const fixture = await startIngest();
 afterAll(() => fixture.service.stop());
 
 /** Ends every connection of the service, whatever it is doing, and answers how many those were. */

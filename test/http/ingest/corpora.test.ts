@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Reply } from "../../support/service.js";
 import { eventIds, expectHelpfulRefusal } from "./answers.js";
 import { isStorable, readExactly } from "./exact-json.js";
-import { startIngest, type IngestFixture } from "./fixture.js";
+import { eventText, startIngest, type IngestFixture } from "./fixture.js";
 
 // Collections of other people's hard cases: JSONTestSuite (github.com/nst/JSONTestSuite) in JSONTestSuite/, and the Big List of
 // Naughty Strings (github.com/minimaxir/big-list-of-naughty-strings) in blns/. They are not part of this project.
@@ -131,33 +131,22 @@ describe.skipIf(missing)(
       type Found = (stored: StoredEvent) => unknown;
       /** Where a string may stand in an operation, whether it may be this string, and how it is found again. */
       const PLACES: { place: string; operation: (text: string) => string; mayBe: typeof isName; found: Found }[] = [
-        {
-          place: "customerId",
-          operation: (text) => `{"customerId":${text},"event":"e"}`,
+        ...(["customerId", "event", "idempotencyKey"] as const).map((place) => ({
+          place,
+          // Of a member that is there twice the last counts.
+          operation: (text: string) => `{"customerId":"c","event":"e","${place}":${text}}`,
           mayBe: isName,
-          found: ({ customerId }) => customerId,
-        },
-        {
-          place: "event",
-          operation: (text) => `{"customerId":"c","event":${text}}`,
-          mayBe: isName,
-          found: ({ event }) => event,
-        },
-        {
-          place: "idempotencyKey",
-          operation: (text) => `{"customerId":"c","event":"e","idempotencyKey":${text}}`,
-          mayBe: isName,
-          found: ({ idempotencyKey }) => idempotencyKey,
-        },
+          found: (stored: StoredEvent) => stored[place],
+        })),
         {
           place: "the name of a property",
-          operation: (text) => `{"customerId":"c","event":"e","properties":{${text}:1}}`,
+          operation: (text) => eventText(`{${text}:1}`),
           mayBe: () => true,
           found: ({ properties }) => Object.keys(JSON.parse(properties) as object)[0],
         },
         {
           place: "the value of a property",
-          operation: (text) => `{"customerId":"c","event":"e","properties":{"x":${text}}}`,
+          operation: (text) => eventText(`{"x":${text}}`),
           mayBe: () => true,
           found: ({ properties }) => (JSON.parse(properties) as { x: unknown }).x,
         },

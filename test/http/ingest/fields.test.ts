@@ -1,333 +1,293 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectRefusal, startIngest, taken, type IngestFixture } from "./fixture.js";
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+import { PUNCTUAL_MILLISECONDS } from "../../../src/engine/timers.js";
+import { parseTimestamp } from "../../../src/ingestion/timestamp.js";
+import { DOCUMENT_BYTES, documentOf } from "../../spec/support/fixture.js";
+import {
+  badTimestamp,
+  empty,
+  invalid,
+  notOfIdentify,
+  notOfTrack,
+  tooLarge,
+  wrongType,
+} from "../../spec/support/refusals.js";
+import { eventIds, type Refusal } from "./answers.js";
+import { batchOf, EVENT, eventText, startIngest, taken } from "./fixture.js";
 
 // What test/spec does not ask of the fields of operations.
 
-let fixture: IngestFixture;
-beforeAll(async () => {
-  fixture = await startIngest();
-});
+const fixture = await startIngest();
+const { sql } = fixture.service.db;
 afterAll(() => fixture.service.stop());
 
-const TRACK_FIELDS = "Remove it. Known fields: type, customerId, event, properties, timestamp, idempotencyKey.";
+const valid = { customerId: "c", event: "e" };
 /** 256 code points, 512 UTF-16 units, 1,024 bytes. */
 const FULL = "😀".repeat(256);
+const numbered = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`colour${n}`, n]));
+const LONG = "n".repeat(100_000);
 
-const valid = { customerId: "c", event: "e" };
-
-/** A wrong track operation, the field at fault as it is called in a single event, and what else the envelope says. */
-type Case = [name: string, operation: unknown, field: string, message: string, more: Record<string, unknown>];
-
-const empty = (field: string): [string, string, Record<string, unknown>] => [
-  field,
-  `\`@${field}\` must not be empty.`,
-  { value: "", fix: "Send a non-empty string." },
-];
-const tooLong = (field: string): [string, string, Record<string, unknown>] => [
-  field,
-  `\`@${field}\` is too long.`,
-  { reason: "It has 257 characters; at most 256 are allowed.", fix: "Send a shorter value." },
-];
-const unknown = (field: string): [string, string, Record<string, unknown>] => [
-  field,
-  `\`@${field}\` is not a field of a track operation.`,
-  { fix: TRACK_FIELDS },
-];
-
-const WRONG_TRACKS: Case[] = [
-  ["with an empty customerId", { ...valid, customerId: "" }, ...empty("customerId")],
-  ["with a customerId of 257 code points", { ...valid, customerId: `${FULL}x` }, ...tooLong("customerId")],
-  ["with an empty event", { ...valid, event: "" }, ...empty("event")],
-  ["with traits", { ...valid, traits: {} }, ...unknown("traits")],
-  ["with an unknown member", { ...valid, colour: "red" }, ...unknown("colour")],
-  [
-    "with twenty unknown members",
-    { ...Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`colour${n}`, n])), ...valid },
-    ...unknown("colour0"),
-  ],
-  ["with a member called constructor", { ...valid, constructor: 1 }, ...unknown("constructor")],
-  ["with a member whose name is a path", { ...valid, "a/b~c": 1 }, ...unknown("a/b~c")],
-];
-
-const at = (path: string, field: string): string => (path === "" ? field : `${path}.${field}`);
-
-describe("POST /v1/events", () => {
-  it.each([
-    ["the required fields", { customerId: "c", event: "e" }],
-    [
-      "every field",
-      {
-        type: "track",
-        customerId: "c",
-        event: "e",
-        properties: { a: 1 },
-        timestamp: "2026-03-02T10:00:00Z",
-        idempotencyKey: "every field",
-      },
-    ],
-    ["256 code points in each text", { customerId: FULL, event: FULL, idempotencyKey: FULL }],
-    ["white space as an id", { customerId: " ", event: "\t", idempotencyKey: "\n" }],
-  ])("takes %s", async (_, body) => {
-    const reply = await fixture.single(body);
-    expect({ status: reply.status, body: reply.body }).toEqual({ status: 202, body: taken() });
-    expect(reply.headers.get("Content-Type")).toBe("application/json; charset=utf-8");
-  });
-
-  it.each(WRONG_TRACKS)("refuses an event %s", async (_, body, field, message, more) => {
-    await expectRefusal(fixture, () => fixture.single(body), 400, "VALIDATION_ERROR", message.replace("@", ""), {
-      field,
-      ...more,
-    });
-  });
-
-  it.each([
-    ["a list", []],
-    ["null", null],
-    ["a text", '"text"'],
-    ["a number", "5"],
-  ])("refuses %s as the body", async (_, body) => {
-    await expectRefusal(
-      fixture,
-      () => fixture.single(body),
-      400,
-      "VALIDATION_ERROR",
-      "The body must be a JSON object.",
-      { value: typeof body === "string" ? JSON.parse(body) : body, fix: "Send an object." },
-    );
-  });
-
-  it("says where to send a batch", async () => {
-    await expectRefusal(
-      fixture,
-      () => fixture.single({ events: [{ customerId: "c", event: "e" }] }),
-      400,
-      "VALIDATION_ERROR",
-      "`events` is not a field of a track operation.",
-      { field: "events", fix: "Send batches to POST /v1/events/batch." },
-    );
-  });
-
-  it("refuses __proto__ as a member like any other that is unknown", async () => {
-    const body = '{"customerId":"c","event":"e","__proto__":{"x":1}}';
-    await expectRefusal(
-      fixture,
-      () => fixture.single(body),
-      400,
-      "VALIDATION_ERROR",
-      "`__proto__` is not a field of a track operation.",
-      { field: "__proto__", fix: TRACK_FIELDS },
-    );
-  });
-
-  it("cuts a very long name of an unknown member", async () => {
-    const shown = `${"n".repeat(100)}…`;
-    await expectRefusal(
-      fixture,
-      () => fixture.single({ ...valid, ["n".repeat(100_000)]: 1 }),
-      400,
-      "VALIDATION_ERROR",
-      `\`${shown}\` is not a field of a track operation.`,
-      { field: shown, fix: TRACK_FIELDS },
-    );
-  });
-
-  it("leaves a large wrong value out of the answer", async () => {
-    await expectRefusal(
-      fixture,
-      () => fixture.single({ ...valid, customerId: Array(1000).fill("x") }),
-      400,
-      "VALIDATION_ERROR",
-      "`customerId` must be a string.",
-      { field: "customerId", fix: "Send a string." },
-    );
-  });
+it.each([
+  ["256 code points in each text", { customerId: FULL, event: FULL, idempotencyKey: FULL }],
+  ["white space as an id", { customerId: " ", event: "\t", idempotencyKey: "\n" }],
+])("an event is taken with %s", async (_, body) => {
+  const reply = await fixture.single(body);
+  expect({ status: reply.status, body: reply.body }).toEqual({ status: 202, body: taken() });
 });
 
-describe("POST /v1/events/batch", () => {
-  it.each([
-    ["a track without a type", [valid], 1],
-    ["a track with its type", [{ ...valid, type: "track" }], 1],
-    ["an identify", [{ type: "identify", customerId: "c", traits: { plan: "pro", gone: null } }], 0],
-    ["an identify of no traits", [{ type: "identify", customerId: FULL, traits: {} }], 0],
-    ["both, in any order", [{ type: "identify", customerId: "c", traits: { a: 1 } }, valid, valid], 2],
-  ])("takes %s", async (_, events, tracks) => {
-    const reply = await fixture.batch(events);
-    expect({ status: reply.status, body: reply.body }).toEqual({
-      status: 202,
-      body: {
-        accepted: events.length,
-        rejected: 0,
-        eventIds: Array(tracks).fill(expect.stringMatching(/^evt_[0-9a-f]{16}$/)),
-      },
-    });
-  });
+it("an identify is taken with 256 code points of customerId, and no traits", async () => {
+  expect((await fixture.batch([{ type: "identify", customerId: FULL, traits: {} }])).status).toBe(202);
+});
 
-  it.each(WRONG_TRACKS)(
-    "refuses a batch whose second operation is an event %s",
-    async (_, event, field, message, more) => {
-      await expectRefusal(
-        fixture,
-        () => fixture.batch([valid, event, valid]),
-        400,
-        "VALIDATION_ERROR",
-        message.replace("@", "events[1]."),
-        { field: at("events[1]", field), ...more },
-      );
-    },
+it.each<[name: string, operation: unknown, refusal: (field: string) => Refusal, field: string]>([
+  ["with an empty customerId", { ...valid, customerId: "" }, empty, "customerId"],
+  ["with an empty event", { ...valid, event: "" }, empty, "event"],
+  ["with traits", { ...valid, traits: {} }, notOfTrack, "traits"],
+  ["with twenty unknown members", { ...numbered, ...valid }, notOfTrack, "colour0"],
+  ["with a member called constructor", { ...valid, constructor: 1 }, notOfTrack, "constructor"],
+  ["with a member called __proto__", EVENT.replace("}", ',"__proto__":{"x":1}}'), notOfTrack, "__proto__"],
+  ["with a member whose name is a path", { ...valid, "a/b~c": 1 }, notOfTrack, "a/b~c"],
+  ["with a very long name, which is cut,", { ...valid, [LONG]: 1 }, notOfTrack, `${LONG.slice(0, 100)}…`],
+])("an event %s is refused", async (_, operation, refusal, field) => {
+  await fixture.refusesOperation(operation, 400, (prefix) => refusal(prefix + field));
+});
+
+it("a batch sent as a single event is told where to go", async () => {
+  const fix = "Send batches to POST /v1/events/batch.";
+  await fixture.refuses(() => fixture.single({ events: [valid] }), 400, { ...notOfTrack("events"), fix });
+});
+
+it("an identify with an unknown member is refused", async () => {
+  const identify = { type: "identify", customerId: "c", traits: {}, colour: "red" };
+  await fixture.refuses(() => fixture.batch([identify]), 400, notOfIdentify("events[0].colour"));
+});
+
+it.each([[[]], [null], ["text"], [5]])("%j is refused as an event", async (value) => {
+  const body = invalid({ message: "The body must be a JSON object.", value, fix: "Send an object." });
+  await fixture.refusesOperation(JSON.stringify(value), 400, (prefix) =>
+    prefix === "" ? body : wrongType("events[1]", "an object", value),
   );
+});
 
-  it("refuses an identify with an unknown member", async () => {
-    await expectRefusal(
-      fixture,
-      () => fixture.batch([{ type: "identify", customerId: "c", traits: {}, colour: "red" }]),
-      400,
-      "VALIDATION_ERROR",
-      "`events[0].colour` is not a field of an identify operation.",
-      { field: "events[0].colour", fix: "Remove it. Known fields: type, customerId, traits." },
-    );
-  });
+it.each(['{"events":null}', '{"events":{"0":{}}}', "null"])("%s is refused as a batch", async (body) => {
+  const named = { message: "`events` must be an array.", field: "events" };
+  const what = body === "null" ? { message: "The body must be a JSON object." } : named;
+  const refusal = invalid({ ...what, fix: 'Send {"events": [ … ]}.' });
+  await fixture.refuses(() => fixture.post("/v1/events/batch", body), 400, refusal);
+});
 
-  it.each([
-    ["null", null],
-    ["a text", "e"],
-    ["a list", [valid]],
-  ])("refuses %s as an operation", async (_, operation) => {
-    await expectRefusal(
-      fixture,
-      () => fixture.batch([operation]),
-      400,
-      "VALIDATION_ERROR",
-      "`events[0]` must be an object.",
-      { field: "events[0]", value: operation, fix: "Send an object." },
-    );
-  });
-
-  it.each([
-    ["an object", "{}", "`events` must be an array.", { field: "events" }],
-    ["null as events", '{"events":null}', "`events` must be an array.", { field: "events" }],
-    ["an object as events", '{"events":{"0":{}}}', "`events` must be an array.", { field: "events" }],
-    ["a list", "[]", "The body must be a JSON object.", {}],
-    ["null", "null", "The body must be a JSON object.", {}],
-  ])("refuses %s in place of a batch", async (_, body, message, more) => {
-    await expectRefusal(fixture, () => fixture.post("/v1/events/batch", body), 400, "VALIDATION_ERROR", message, {
-      ...more,
-      fix: 'Send {"events": [ … ]}.',
-    });
-  });
-
-  it.each(["atomic", "__proto__"])("refuses %s beside events", async (field) => {
-    await expectRefusal(
-      fixture,
-      () => fixture.post("/v1/events/batch", `{"events":[{"customerId":"c","event":"e"}],"${field}":true}`),
-      400,
-      "VALIDATION_ERROR",
-      `\`${field}\` is not a field of a batch.`,
-      { field, fix: "Remove it." },
-    );
-  });
-
-  it("takes 1,000 operations, and answers their ids in their order", async () => {
-    const events = Array.from({ length: 1000 }, (_, n) =>
-      n % 10 === 0 ? { type: "identify", customerId: "order", traits: { n } } : { customerId: "order", event: `n${n}` },
-    );
-    const reply = await fixture.batch(events);
-    expect(reply.status).toBe(202);
-    const { accepted, rejected, eventIds } = reply.body as { accepted: number; rejected: number; eventIds: string[] };
-    expect({ accepted, rejected, ids: eventIds.length }).toEqual({ accepted: 1000, rejected: 0, ids: 900 });
-    expect(eventIds).toEqual([...new Set(eventIds)].sort());
-    const rows = await fixture.service.db.sql<{ event: string }[]>`
-      select v.event from unnest(${eventIds}::text[]) with ordinality as i (id, n)
-      join svc_inspect.events as v on v.event_id = i.id order by i.n`;
-    expect(rows.map(({ event }) => event)).toEqual(
-      events.flatMap((operation) => ("event" in operation ? [operation.event] : [])),
-    );
-  });
+it("__proto__ beside events is refused as any other member", async () => {
+  const refusal = invalid({ message: "`__proto__` is not a field of a batch.", field: "__proto__", fix: "Remove it." });
+  const body = batchOf(EVENT).replace("]", '],"__proto__":true');
+  await fixture.refuses(() => fixture.post("/v1/events/batch", body), 400, refusal);
 });
 
 describe("sizes", () => {
-  /** `{"a":"…"}` of so many bytes as compact JSON, in characters of three bytes. */
-  const document = (bytes: number): Record<string, string> => {
-    const wide = Math.floor((bytes - 8) / 3);
-    return { a: "€".repeat(wide) + "x".repeat(bytes - 8 - 3 * wide) };
-  };
-  const LIMIT = 65_536;
+  const list = (length: number, literal: string) => eventText(`{"a":[${Array(length).fill(literal).join(",")}]}`);
 
-  it("takes properties and traits of exactly 64 KiB, counted as compact JSON in UTF-8", async () => {
-    const exact = document(LIMIT);
-    expect(Buffer.byteLength(JSON.stringify(exact))).toBe(LIMIT);
-    expect((await fixture.single({ ...valid, properties: exact })).status).toBe(202);
-    // White space and escapes of the sender do not count.
-    const spaced = JSON.stringify({ ...valid, properties: exact }, null, 2).replaceAll("€", "\\u20ac");
-    expect((await fixture.single(spaced)).status).toBe(202);
-    expect((await fixture.batch([{ type: "identify", customerId: "c", traits: exact }])).status).toBe(202);
+  it("do not count white space and escapes of the sender", async () => {
+    const spaced = JSON.stringify({ ...valid, properties: documentOf(DOCUMENT_BYTES) }, null, 2);
+    expect((await fixture.single(spaced.replaceAll("€", "\\u20ac"))).status).toBe(202);
   });
 
-  it("counts numbers as they are written out", async () => {
-    // 1e20 is 21 digits, 1e308 is 309.
-    for (const [literal, count] of [
-      ["1e20", 4000],
-      ["1e308", 250],
-      ["-1.5E-300", 250],
-      ["0e-300", 250],
-      [`0.${"1".repeat(300)}`, 250],
-      [`1.${"0".repeat(100)}e-200`, 250],
-    ] as const) {
-      const list = (length: number) =>
-        `{"customerId":"c","event":"e","properties":{"a":[${Array(length).fill(literal).join(",")}]}}`;
-      const reply = await fixture.single(list(count));
-      expect(reply.status).toBe(400);
-      expect(reply.body).toMatchObject({ error: { field: "properties", message: "`properties` is too large." } });
-      const inBatch = await fixture.post(
-        "/v1/events/batch",
-        `{"events":[{"customerId":"c","event":"e"},${list(count)}]}`,
-      );
-      expect(inBatch.body).toMatchObject({ error: { field: "events[1].properties" } });
-      expect((await fixture.single(list(count / 2))).status).toBe(202);
-    }
+  // 1e20 is 21 digits, 1e308 is 309.
+  it.each([
+    ["1e20", 4000],
+    ["1e308", 250],
+    ["-1.5E-300", 250],
+    ["0e-300", 250],
+    [`0.${"1".repeat(300)}`, 250],
+    [`1.${"0".repeat(100)}e-200`, 250],
+  ])("count a number as it is written out: %s", async (literal, count) => {
+    const message = "`properties` is too large.";
+    expect((await fixture.single(list(count, literal))).body).toMatchObject({
+      error: { field: "properties", message },
+    });
+    const inBatch = await fixture.post("/v1/events/batch", batchOf(EVENT, list(count, literal)));
+    expect(inBatch.body).toMatchObject({ error: { field: "events[1].properties" } });
+    expect((await fixture.single(list(count / 2, literal))).status).toBe(202);
   });
 
-  it("counts every digit of a number", async () => {
-    // Each is 302 characters; `{"a":[` and `]}` are eight.
-    const exact = (items: number, rest: string) =>
-      `{"customerId":"c","event":"e","properties":{"a":[${Array(items)
-        .fill(`0.${"1".repeat(300)}`)
-        .join(",")}],"b":"${rest}"}}`;
-    const used = 217 * 303 - 1 + 8 + 7;
-    expect((await fixture.single(exact(216, "x".repeat(LIMIT - used + 303)))).status).toBe(202);
-    const reply = await fixture.single(exact(216, "x".repeat(LIMIT - used + 304)));
-    expect(reply.body).toMatchObject({
-      error: { reason: expect.stringContaining(`It has ${LIMIT + 1} bytes`) as unknown },
+  it("count every digit of a number", async () => {
+    // Each is 302 characters and a comma; `{"a":[` and `],"b":""}` are fifteen.
+    const numbers = Array(216).fill(`0.${"1".repeat(300)}`);
+    const exact = (rest: number) => eventText(`{"a":[${numbers.join(",")}],"b":"${"x".repeat(rest)}"}`);
+    const rest = DOCUMENT_BYTES - 216 * 303 + 1 - 15;
+    expect((await fixture.single(exact(rest))).status).toBe(202);
+    await fixture.refuses(() => fixture.single(exact(rest + 1)), 400, tooLarge("properties"));
+  });
+
+  it.each([
+    ["/v1/events", 512 * 1024],
+    ["/v1/events/batch", 96 * 1024 * 1024],
+  ])("of bodies to %s end at %i bytes, which no legal one needs", async (path, bytes) => {
+    await fixture.refuses(() => fixture.post(path, EVENT.padEnd(bytes + 1)), 413, {
+      code: "PAYLOAD_TOO_LARGE",
+      message: "The body is too large.",
+      reason: `At most ${bytes} bytes are read.`,
+      fix: "Send less, in several requests if need be.",
     });
   });
 
-  it("refuses a body that no legal single event needs", async () => {
-    await expectRefusal(
-      fixture,
-      () => fixture.single(JSON.stringify(valid) + " ".repeat(524_288)),
-      413,
-      "PAYLOAD_TOO_LARGE",
-      "The body is too large.",
-      { reason: "At most 524288 bytes are read.", fix: "Send less, in several requests if need be." },
-    );
-  });
-
-  it("takes a batch of 1,000 × 64 KiB", async () => {
+  it("let a batch of 1,000 × 64 KiB pass", async () => {
     const before = await fixture.stored();
-    const properties = document(LIMIT);
-    const reply = await fixture.batch(Array(1000).fill({ ...valid, properties }));
-    expect(reply.status).toBe(202);
+    const reply = await fixture.batch(Array(1000).fill({ ...valid, properties: documentOf(DOCUMENT_BYTES) }));
     expect(reply.body).toMatchObject({ accepted: 1000 });
     expect((await fixture.stored()).events - before.events).toBe(1000);
   });
+});
 
-  it("refuses a batch that no 1,000 legal operations need", async () => {
-    await expectRefusal(
-      fixture,
-      () => fixture.post("/v1/events/batch", " ".repeat(97 * 1024 * 1024)),
-      413,
-      "PAYLOAD_TOO_LARGE",
-      "The body is too large.",
-      { reason: `At most ${96 * 1024 * 1024} bytes are read.`, fix: "Send less, in several requests if need be." },
+const at = (timestamp: string) => ({ customerId: "c", event: "e", timestamp });
+
+/** So that no number is negative where SQL takes it apart. */
+const MS_FROM_YEAR_1_TO_1970 = 62_135_596_800_000;
+
+describe("a timestamp is taken as the instant that it names:", () => {
+  it.each([
+    ["2026-03-02T10:00:00.5Z", "2026-03-02 10:00:00.500000"],
+    ["2026-03-02T10:00:00.123456Z", "2026-03-02 10:00:00.123456"],
+    ["2026-03-02T10:00:00.123456789Z", "2026-03-02 10:00:00.123457"],
+    ["2026-03-02T10:00:00.0000005Z", "2026-03-02 10:00:00.000000"],
+    ["2026-03-02T10:00:00.0000015Z", "2026-03-02 10:00:00.000002"],
+    ["2026-03-02T10:00:00.999999999Z", "2026-03-02 10:00:01.000000"],
+    ["2026-03-02T10:00Z", "2026-03-02 10:00:00.000000"],
+    ["2026-03-02t10:00:00z", "2026-03-02 10:00:00.000000"],
+    ["2026-03-02T10:00:00+01:00", "2026-03-02 09:00:00.000000"],
+    ["2026-03-02T10:00:00-0330", "2026-03-02 13:30:00.000000"],
+    ["2026-03-02T10:00:00+05", "2026-03-02 05:00:00.000000"],
+    ["2026-03-02T10:00:00-00:00", "2026-03-02 10:00:00.000000"],
+    ["2026-03-02T10:00:00+14:00", "2026-03-01 20:00:00.000000"],
+    ["2026-03-02T10:00:00-15:59", "2026-03-03 01:59:00.000000"],
+    ["2024-02-29T23:59:59Z", "2024-02-29 23:59:59.000000"],
+    ["2000-02-29T00:00:00Z", "2000-02-29 00:00:00.000000"],
+    ["1970-01-01T00:00:00Z", "1970-01-01 00:00:00.000000"],
+    ["1600-07-04T00:00:00Z", "1600-07-04 00:00:00.000000"],
+    ["0001-01-01T00:00:00Z", "0001-01-01 00:00:00.000000"],
+    ["0001-01-01T01:00:00+01:00", "0001-01-01 00:00:00.000000"],
+    ["9999-12-31T23:59:59.999Z", "9999-12-31 23:59:59.999000"],
+    ["9999-12-31T23:59:59.999999Z", "9999-12-31 23:59:59.999999"],
+    ["9999-12-31T22:59:59-01:00", "9999-12-31 23:59:59.000000"],
+  ])("%s", async (timestamp, occurred) => {
+    const reply = await fixture.single(at(timestamp));
+    const rows = await sql`
+      select to_char(occurred_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as occurred
+      from svc_inspect.events where event_id = ${eventIds(reply)[0]!}`;
+    expect(rows).toEqual([{ occurred }]);
+  });
+});
+
+it("any timestamp is kept as the instant that src/ingestion reads, which the local engine goes by", async () => {
+  const two = (min: number, max: number) => fc.integer({ min, max }).map((n) => String(n).padStart(2, "0"));
+  const fraction = fc.oneof(
+    fc.constant(""),
+    fc.string({ unit: fc.constantFrom("0", "4", "5", "9"), minLength: 1, maxLength: 9 }).map((digits) => `.${digits}`),
+    // Halves of a microsecond, which are rounded to even.
+    fc.integer({ min: 0, max: 999_999 }).map((n) => `.${String(n).padStart(6, "0")}5`),
+  );
+  const seconds = fc.tuple(two(0, 59), fraction).map(([second, rest]) => `:${second}${rest}`);
+  const timestamp = fc
+    .record({
+      date: fc.tuple(fc.integer({ min: 2, max: 9998 }), two(1, 12), two(1, 28)),
+      time: fc.tuple(two(0, 23), two(0, 59)),
+      seconds: fc.option(seconds, { nil: "" }),
+      offset: fc.oneof(
+        fc.constantFrom("Z", "z"),
+        fc
+          .tuple(fc.constantFrom("+", "-"), two(0, 15), fc.constantFrom(":", ""), two(0, 59))
+          .map((parts) => parts.join("")),
+        fc.tuple(fc.constantFrom("+", "-"), two(0, 15)).map((parts) => parts.join("")),
+      ),
+      letter: fc.constantFrom("T", "t"),
+    })
+    .map(
+      ({ date: [year, month, day], time, seconds: rest, offset, letter }) =>
+        `${String(year).padStart(4, "0")}-${month}-${day}${letter}${time.join(":")}${rest}${offset}`,
+    );
+  await fc.assert(
+    fc.asyncProperty(fc.uniqueArray(timestamp, { minLength: 50, maxLength: 50 }), async (timestamps) => {
+      const reply = await fixture.batch(timestamps.map((each) => ({ ...at(each), event: each })));
+      expect(reply.status).toBe(202);
+      const rows = await sql<{ event: string; milliseconds: number; microseconds: number }[]>`
+        select event, floor(us / 1000)::float8 as milliseconds, mod(us, 1000)::integer as microseconds
+        from (
+          select event, (extract(epoch from occurred_at) * 1000 + ${MS_FROM_YEAR_1_TO_1970}) * 1000 as us
+          from svc.events where svc.event_id(event_seq) = any (${eventIds(reply)})
+        ) as v`;
+      expect(rows).toHaveLength(50);
+      const kept = rows.map(({ event, milliseconds, microseconds }) => ({
+        event,
+        milliseconds: milliseconds - MS_FROM_YEAR_1_TO_1970,
+        microseconds,
+      }));
+      const read = rows.map(({ event }) => ({ event, ...parseTimestamp(event) }));
+      expect(kept).toEqual(read);
+    }),
+    { numRuns: 20, endOnFailure: true }, // a smaller batch would say no more
+  );
+});
+
+const NO_ZONE = "The timestamp has no timezone.";
+const NO_FORM = "The timestamp is not an ISO 8601 date-time with timezone.";
+const NO_DATE = "The date does not exist.";
+const NO_TIME = "The time of day does not exist: hours end at 23, minutes and seconds at 59.";
+const NO_OFFSET = "The timezone offset does not exist.";
+const NO_YEAR = "The instant is outside the years 1 to 9999 (UTC).";
+
+describe("a timestamp is refused that is", () => {
+  it.each([
+    ["without a zone and seconds", "2026-03-02T10:00", NO_ZONE],
+    ["without a zone, with a space", "2026-03-02 10:00:00", NO_ZONE],
+    ["with a space", "2026-03-02 10:00:00Z", NO_FORM],
+    ["with white space around it", " 2026-03-02T10:00:00Z ", NO_FORM],
+    ["with a line break at its end", "2026-03-02T10:00:00Z\n", NO_FORM],
+    ["a date with a zone", "2026-03-02Z", NO_FORM],
+    ["a word of PostgreSQL", "now", NO_FORM],
+    ["infinite", "infinity", NO_FORM],
+    ["of RFC 2822", "Mon, 02 Mar 2026 10:00:00 +0000", NO_FORM],
+    ["with the name of a zone", "2026-03-02T10:00:00 Europe/Zurich", NO_FORM],
+    ["in the basic form", "20260302T100000Z", NO_FORM],
+    ["of a week", "2026-W10-1T10:00:00Z", NO_FORM],
+    ["of five digits of year", "+12026-03-02T10:00:00Z", NO_FORM],
+    ["of a negative year", "-0001-03-02T10:00:00Z", NO_FORM],
+    ["with a comma", "2026-03-02T10:00:00,5Z", NO_FORM],
+    ["with a dot and no fraction", "2026-03-02T10:00:00.Z", NO_FORM],
+    ["with ten digits of fraction", "2026-03-02T10:00:00.0000000001Z", NO_FORM],
+    ["in digits of another script", "２０２６-03-02T10:00:00Z", NO_FORM],
+    ["in month 13", "2026-13-02T10:00:00Z", NO_DATE],
+    ["in month 0", "2026-00-02T10:00:00Z", NO_DATE],
+    ["on day 0", "2026-03-00T10:00:00Z", NO_DATE],
+    ["on the 31st of April", "2026-04-31T10:00:00Z", NO_DATE],
+    ["on the 29th of February of a common year", "2026-02-29T10:00:00Z", NO_DATE],
+    ["on the 29th of February 1900", "1900-02-29T10:00:00Z", NO_DATE],
+    ["at hour 24", "2026-03-02T24:00:00Z", NO_TIME],
+    ["at minute 60", "2026-03-02T10:60:00Z", NO_TIME],
+    ["a leap second", "2016-12-31T23:59:60Z", NO_TIME],
+    ["16 hours from UTC", "2026-03-02T10:00:00+16:00", NO_OFFSET],
+    ["60 minutes from UTC", "2026-03-02T10:00:00+01:60", NO_OFFSET],
+    ["in year 0", "0000-03-02T10:00:00Z", NO_YEAR],
+    ["in year 0 by its offset", "0001-01-01T00:59:59+01:00", NO_YEAR],
+    ["in year 10000 by its offset", "9999-12-31T23:00:00-01:00", NO_YEAR],
+    ["in year 10000 by its fraction", "9999-12-31T23:59:59.9999999Z", NO_YEAR],
+  ])("%s", async (_, timestamp, reason) => {
+    await fixture.refusesOperation(at(timestamp), 400, (prefix) =>
+      badTimestamp(`${prefix}timestamp`, timestamp, reason),
     );
   });
+});
+
+it("five minutes make a call late, in the database as in the engine", async () => {
+  const [row] = await sql`select extract(epoch from svc.punctual())::integer * 1000 as punctual`;
+  expect(row).toEqual({ punctual: PUNCTUAL_MILLISECONDS });
+  const lateAfter = async (...seconds: number[]) => {
+    const events = seconds.map((past) => at(new Date(Date.now() - past * 1000).toISOString()));
+    const [id] = eventIds(await fixture.batch(events));
+    const [call] = await sql`
+      select b.late
+      from svc.ingest_batches as b
+      join svc.events as e on e.environment_id = b.environment_id and e.event_seq >> 10 = b.batch_seq
+      where svc.event_id(e.event_seq) = ${id!}`;
+    return call!["late"] as boolean;
+  };
+  expect(await lateAfter(0, 240)).toBe(false);
+  expect(await lateAfter(0, 360)).toBe(true);
 });

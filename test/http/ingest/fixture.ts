@@ -1,14 +1,8 @@
 import { expect } from "vitest";
-import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
-import {
-  envelope,
-  startService,
-  type Actor,
-  type Reply,
-  type Service,
-  type ServiceOptions,
-} from "../../support/service.js";
 import type { AppDeps } from "../../../src/http/app.js";
+import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
+import { startService, type Actor, type Reply, type Service, type ServiceOptions } from "../../support/service.js";
+import { expectRefused, type Refusal } from "./answers.js";
 
 /** A service with the project "app", and what tests of ingestion ask of it. */
 export interface IngestFixture {
@@ -21,6 +15,10 @@ export interface IngestFixture {
   batch(events: unknown, headers?: Record<string, string>): Promise<Reply>;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Reply>;
   deploy(changes: Partial<Snapshot>, environment?: "test" | "live"): Promise<void>;
+  /** Expects exactly this refusal, and nothing stored. */
+  refuses(request: () => Promise<Reply>, status: number, refusal: Refusal): Promise<Reply>;
+  /** Expects that of an operation, a value or JSON text, as a single event and inside a batch; `refusal` is told what stands before a field's name. */
+  refusesOperation(operation: unknown, status: number, refusal: (prefix: string) => Refusal): Promise<void>;
   /** How many rows ingestion has written, table by table; what a key has used is a row that changes. */
   stored(): Promise<Stored>;
 }
@@ -41,15 +39,43 @@ export async function startIngest(
   const service = await startService(overrides, options);
   const owner = await service.owner("acme");
   const project = await service.request("POST", "/projects", { by: owner, body: { name: "App", slug: "app" } });
+  expect(project.status).toBe(201);
   const { keys } = project.body as { keys: { test: string; live: string } };
+  const { sql } = service.db;
   const post = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Reply> =>
     service.request("POST", path, { body, headers: { Authorization: `Bearer ${keys.test}`, ...headers } });
+  const single = (body: unknown, headers?: Record<string, string>) => post("/v1/events", body, headers);
+  const stored = async (): Promise<Stored> => {
+    const [row] = await sql<[Stored]>`
+      select
+        (select count(*) from svc.events)::integer as events,
+        (select count(*) from svc.trait_updates)::integer as "traitUpdates",
+        (select count(*) from svc.idempotency_keys)::integer as "idempotencyKeys",
+        (select count(*) from svc.inbox)::integer as inbox,
+        (select count(*) from svc.ingest_batches)::integer as batches,
+        (select count(*) from svc.schema_violations)::integer as violations`;
+    return { ...row };
+  };
+  const refuses = async (request: () => Promise<Reply>, status: number, refusal: Refusal): Promise<Reply> => {
+    const before = await stored();
+    const reply = await request();
+    expectRefused(reply, status, refusal);
+    expect(await stored()).toEqual(before);
+    return reply;
+  };
   return {
     service,
     owner,
     keys,
     post,
-    single: (body, headers) => post("/v1/events", body, headers),
+    single,
+    refuses,
+    stored,
+    refusesOperation: async (operation, status, refusal) => {
+      const text = typeof operation === "string" ? operation : JSON.stringify(operation);
+      await refuses(() => single(text), status, refusal(""));
+      await refuses(() => post("/v1/events/batch", batchOf(EVENT, text, EVENT)), status, refusal("events[1]."));
+    },
     batch: (events, headers) => post("/v1/events/batch", { events }, headers),
     deploy: async (changes, environment = "test") => {
       const reply = await service.request("POST", `/projects/app/config-versions?env=${environment}`, {
@@ -57,17 +83,6 @@ export async function startIngest(
         body: { snapshot: { ...EMPTY_SNAPSHOT, ...changes }, force: true },
       });
       expect(reply.status).toBe(201);
-    },
-    stored: async () => {
-      const [row] = await service.db.sql<[Stored]>`
-        select
-          (select count(*) from svc.events)::integer as events,
-          (select count(*) from svc.trait_updates)::integer as "traitUpdates",
-          (select count(*) from svc.idempotency_keys)::integer as "idempotencyKeys",
-          (select count(*) from svc.inbox)::integer as inbox,
-          (select count(*) from svc.ingest_batches)::integer as batches,
-          (select count(*) from svc.schema_violations)::integer as violations`;
-      return { ...row };
     },
   };
 }
@@ -79,21 +94,11 @@ export function taken(duplicate = false, eventId: string = EVENT_ID): unknown {
   return { eventId, accepted: true, queued: true, duplicate };
 }
 
-/** Expects a refusal with exactly this envelope, and the tables as they were before. */
-export async function expectRefusal(
-  fixture: IngestFixture,
-  request: () => Promise<Reply>,
-  status: number,
-  code: string,
-  message: string,
-  more: Record<string, unknown> = {},
-): Promise<Reply> {
-  const before = await fixture.stored();
-  const reply = await request();
-  expect({ status: reply.status, body: reply.body }).toEqual({ status, body: envelope(code, message, more) });
-  expect(await fixture.stored()).toEqual(before);
-  return reply;
-}
+/** The smallest event. */
+export const EVENT = '{"customerId":"c","event":"e"}';
+
+/** The body of a batch, of operations as JSON texts. */
+export const batchOf = (...operations: string[]): string => `{"events":[${operations.join(",")}]}`;
 
 /** A JSON text with one member replaced by a raw literal, for what JSON.stringify cannot write. */
 export function eventText(properties: string): string {

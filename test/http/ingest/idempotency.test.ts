@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
+import { conflict } from "../../spec/support/refusals.js";
 import type { Reply } from "../../support/service.js";
 import { eventIds, expectHelpfulRefusal } from "./answers.js";
-import { EVENT_ID, expectRefusal, startIngest, taken, type IngestFixture } from "./fixture.js";
+import { batchOf, EVENT, EVENT_ID, startIngest, taken } from "./fixture.js";
 
-let fixture: IngestFixture;
-beforeAll(async () => {
-  fixture = await startIngest();
-});
+const fixture = await startIngest();
+const { sql } = fixture.service.db;
 afterAll(() => fixture.service.stop());
 
 let keys = 0;
 const nextKey = () => `key ${++keys}`;
-const MESSAGE = "The idempotency key was used before with another customer, event, properties or explicit timestamp.";
-const FIX = "Use a new key for another payload; repeat a request unchanged.";
 
 /** An event as JSON text, because spellings matter. Of a member that is there twice the last counts, so `more` may replace any. */
 const text = (key: string, more: string): string =>
@@ -20,8 +17,7 @@ const text = (key: string, more: string): string =>
 const IDENTIFY = '{"type":"identify","customerId":"c","traits":{}}';
 
 const single = (event: string): Promise<Reply> => fixture.single(event);
-const batch = (...operations: string[]): Promise<Reply> =>
-  fixture.post("/v1/events/batch", `{"events":[${operations.join(",")}]}`);
+const batch = (...operations: string[]): Promise<Reply> => fixture.post("/v1/events/batch", batchOf(...operations));
 
 /** Pairs of spellings of one payload. */
 const SAME: [name: string, first: string, second: string][] = [
@@ -156,7 +152,7 @@ describe.each(WAYS)("a key $way", ({ send: [sendFirst, sendSecond] }) => {
       const again = await Promise.all(requests.map((request) => request()));
       for (const [index, reply] of replies.entries()) {
         if (reply.status === 202) expect(expectEvent(again[index]!, true)).toBe(expectEvent(reply, false));
-        else for (const conflict of [reply, again[index]!]) expectConflict(conflict, key);
+        else for (const refused of [reply, again[index]!]) expectConflict(refused, key);
       }
     });
     expect(stored).toEqual({ events: 1, keys: 1 });
@@ -190,31 +186,13 @@ describe("a key that is twice in a batch", () => {
   });
 });
 
-describe("a conflict says which key it is", () => {
-  const more = { fix: FIX };
+it("a conflict in a batch refuses it whole, and its other keys stay free", async () => {
+  const [free, used] = [nextKey(), nextKey()];
   const other = '"properties":{"another":"payload"}';
-
-  it("in a single event", async () => {
-    const key = nextKey();
-    expectEvent(await single(text(key, "")));
-    await expectRefusal(fixture, () => single(text(key, other)), 409, "IDEMPOTENCY_CONFLICT", MESSAGE, {
-      ...more,
-      field: "idempotencyKey",
-      value: key,
-    });
-  });
-
-  it("in a batch, which is refused whole, and whose other keys stay free", async () => {
-    const [free, used] = [nextKey(), nextKey()];
-    expectEvent(await single(text(used, "")));
-    const request = () => batch(text(free, ""), '{"customerId":"c","event":"e"}', text(used, other), text(used, ""));
-    await expectRefusal(fixture, request, 409, "IDEMPOTENCY_CONFLICT", MESSAGE, {
-      ...more,
-      field: "events[2].idempotencyKey",
-      value: used,
-    });
-    expectEvent(await single(text(free, other)), false);
-  });
+  expectEvent(await single(text(used, "")));
+  const request = () => batch(text(free, ""), EVENT, text(used, other), text(used, ""));
+  await fixture.refuses(request, 409, conflict("events[2].idempotencyKey", used));
+  expectEvent(await single(text(free, other)), false);
 });
 
 it("a batch answers the original event in the position of a repeated key, beside new ones", async () => {
@@ -228,13 +206,6 @@ it("a batch answers the original event in the position of a repeated key, beside
   expect(eventIds(reply)[0]).not.toBe(original);
 });
 
-it("the other environment has keys of its own", async () => {
-  const key = nextKey();
-  const live = { Authorization: `Bearer ${fixture.keys.live}` };
-  const replies = [await fixture.single(text(key, "")), await fixture.single(text(key, '"event":"f"'), live)];
-  expect(replies.map((reply) => reply.body)).toEqual([taken(), taken()]);
-});
-
 it("keys differ by case, white space and accents", async () => {
   for (const key of ["Case", "case", "case ", "cas\u00e9", "case\u0301"]) {
     expectEvent(await single(text(key, `"properties":${JSON.stringify({ key })}`)), false);
@@ -244,7 +215,6 @@ it("keys differ by case, white space and accents", async () => {
 it("a key is known after the raw event is gone", async () => {
   const key = nextKey();
   const original = expectEvent(await single(text(key, "")));
-  const { sql } = fixture.service.db;
   await sql`delete from svc.events where svc.event_id(event_seq) = ${original}`;
   expect(expectEvent(await single(text(key, "")), true)).toBe(original);
 });

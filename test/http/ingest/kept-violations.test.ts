@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { startIngest, type IngestFixture } from "./fixture.js";
+import { afterAll, beforeEach, expect, it } from "vitest";
+import { startIngest } from "./fixture.js";
 
 // Violations of a schema that is not strict are accepted, and kept in numbers.
 
-let fixture: IngestFixture;
-beforeAll(async () => {
-  fixture = await startIngest();
-});
+const fixture = await startIngest();
 afterAll(() => fixture.service.stop());
 
 let version = 0;

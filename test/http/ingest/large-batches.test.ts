@@ -1,14 +1,16 @@
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
+import { authenticateKey } from "../../../src/db/api/ingestion.js";
 import { LARGE_CALLS_OF_ORGANIZATION } from "../../../src/http/ingest/ingestor.js";
-import { READ_AT_ONCE } from "../../../src/http/request/large-bodies.js";
+import { hashCredential } from "../../../src/http/request/credentials.js";
+import { atOnce, LargeBodies, READ_AT_ONCE } from "../../../src/http/request/large-bodies.js";
+import { QueueFullError } from "../../../src/http/unavailable.js";
+import { waitingForLock } from "../../support/locks.js";
 import { LARGE_APPLICATION, type Reply } from "../../support/service.js";
-import { startIngest, type IngestFixture } from "./fixture.js";
+import { startIngest } from "./fixture.js";
 
-let fixture: IngestFixture;
-beforeAll(async () => {
-  fixture = await startIngest();
-});
+const fixture = await startIngest();
+const { sql } = fixture.service.db;
 afterAll(() => fixture.service.stop());
 
 const event = (name: string, more: object = {}) => ({ customerId: "c", event: name, ...more });
@@ -18,24 +20,17 @@ const send = (body: string) => fixture.post("/v1/events/batch", body);
 const exact = ({ status, body }: Reply) => ({ status, body });
 
 async function stored(name: string): Promise<number> {
-  const rows = await fixture.service.db.sql`select from svc.events where event = ${name}`;
+  const rows = await sql`select from svc.events where event = ${name}`;
   return rows.length;
 }
 
-/** How many calls wait for a lock, by who makes them. */
-async function waitingCalls(application: string): Promise<number> {
-  const rows = await fixture.service.db.sql`
-    select from pg_stat_activity
-    where datname = current_database() and application_name = ${application} and wait_event_type = 'Lock'`;
-  return rows.length;
-}
-
+const waitingCalls = (application: string) => waitingForLock(sql, application);
 const expectWaiting = (application: string, calls: number) =>
   expect.poll(() => waitingCalls(application), { timeout: 20_000 }).toBe(calls);
 
 /** Does the work while ingestion waits in the database. */
 async function whileBlocked(work: () => Promise<void>): Promise<void> {
-  await fixture.service.db.sql.begin(async (tx) => {
+  await sql.begin(async (tx) => {
     await tx`lock table svc.ingest_batches in share mode`;
     await work();
   });
@@ -50,7 +45,7 @@ it("a large batch is taken as it is, its letters and numbers too", async () => {
   ];
   expect(sent.map(({ status }) => status)).toEqual([202, 202]);
   expect((sent[0]!.body as { eventIds: string[] }).eventIds).toHaveLength(1);
-  const rows = await fixture.service.db.sql`select properties from svc.events where event = 'letters'`;
+  const rows = await sql`select properties from svc.events where event = 'letters'`;
   expect(rows).toEqual([{ properties }, { properties }]);
 });
 
@@ -67,7 +62,7 @@ it("a large batch whose connection is lost is sent again, and stored once", asyn
   await whileBlocked(async () => {
     reply = send(large(event("lost")));
     await expectWaiting(LARGE_APPLICATION, 1);
-    await fixture.service.db.sql`
+    await sql`
       select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and application_name = ${LARGE_APPLICATION}`;
   });
@@ -86,4 +81,37 @@ it("large batches wait for one another, and other batches for none of them", asy
   });
   expect((await Promise.all(replies)).map(({ status }) => status)).toEqual(replies.map(() => 202));
   expect(await stored("large")).toBe(LARGE_CALLS_OF_ORGANIZATION + 2);
+});
+
+it("an organization has so many large bodies at once, by whatever keys they come, and the others have theirs", async () => {
+  const bodies = new LargeBodies();
+  const batch = JSON.stringify({ events: [{ customerId: "globex", event: "login" }] });
+  const read = (organizationId: string) => bodies.run(organizationId, "checkBatch", batch, (pieces) => pieces);
+  const keys = await Promise.all(
+    [fixture.keys.test, fixture.keys.live].map((key) => authenticateKey(fixture.service.db.sql, hashCredential(key))),
+  );
+  const own = Array.from({ length: 10 }, (_, n) => read(keys[n % 2]!.organizationId));
+  const other = read("org_other");
+  const outcomes = await Promise.allSettled(own);
+  expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(9);
+  expect(outcomes[9]).toMatchObject({ reason: expect.any(QueueFullError) as unknown });
+  expect(Buffer.concat(await other).toString()).toBe(batch);
+});
+
+const readAtOnce = (text: string) => atOnce(text, () => undefined);
+
+it.each([
+  [
+    "a thousand events of ten values",
+    `[${Array<string>(1_000)
+      .fill(`{${'"a":1.5,'.repeat(9)}"b":"1e5"}`)
+      .join(",")}]`,
+    true,
+  ],
+  ["5,000 numbers with exponents", `[${"1.5e1,".repeat(4_999)}1.5e1]`, true],
+  ["more of them", `[${"1.5e1,".repeat(5_000)}1.5e1]`, false],
+  ["more that are longer than a double shows", `[${`0.${"1".repeat(30)},`.repeat(5_000)}0.${"1".repeat(30)}]`, false],
+  ["more values of any kind than an ordinary batch", `[${"1,".repeat(50_000)}1]`, false],
+])("whether others can wait for a body to be read: %s", (_, text, read) => {
+  expect(readAtOnce(text)).toBe(read);
 });

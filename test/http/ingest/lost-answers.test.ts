@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { EVENT_ID, startIngest, taken, type IngestFixture } from "./fixture.js";
-import { startProxy, type Fate, type UnreliableProxy } from "./unreliable-proxy.js";
+import { afterAll, describe, expect, it } from "vitest";
+import { EVENT_ID, startIngest, taken } from "./fixture.js";
+import { startProxy, type Fate } from "./unreliable-proxy.js";
 
-let fixture: IngestFixture;
-let proxy: UnreliableProxy;
-beforeAll(async () => {
-  fixture = await startIngest();
-  proxy = await startProxy(fixture.service.url);
-});
+const fixture = await startIngest();
+const proxy = await startProxy(fixture.service.url);
 afterAll(async () => {
   await proxy.stop();
   await fixture.service.stop();

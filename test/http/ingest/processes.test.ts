@@ -1,93 +1,26 @@
-import { execFile, spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import path from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { createDatabase, type TestDatabase } from "../../support/database.js";
-import { keepLog } from "../../support/run-log.js";
+import { afterAll, expect, it } from "vitest";
+import { createDatabase } from "../../support/database.js";
+import { startServiceProcess } from "../../support/service-process.js";
+import { createTenant } from "../../support/tenant.js";
 
 // Two processes of the service on one database: what they agree on, they agree on there.
 
-const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const PROGRAM = path.join(ROOT, "bin/svc-server.js");
-
-let db: TestDatabase;
-let key: string;
-const urls: string[] = [];
-const children: ChildProcess[] = [];
-
-beforeAll(async () => {
-  db = await createDatabase();
-  const [first, second] = await Promise.all([start(), start()]);
-  urls.push(first, second);
-  key = await createKey();
-});
+const db = await createDatabase();
+const processes = await Promise.all([0, 1].map(() => startServiceProcess(db.url, {}, { role: "http" })));
+const tenant = await createTenant(db.sql, processes[0]!.url);
 afterAll(async () => {
-  await Promise.all(children.map(stop));
+  await Promise.all(processes.map((each) => each.stop()));
   await db.drop();
 });
-
-const env = () => ({
-  PATH: process.env["PATH"],
-  DATABASE_URL: db.url,
-  SVC_SECRET: "a secret of the tests, long enough",
-  SVC_PORT: "0",
-  LOG_LEVEL: "trace",
-});
-
-/** Starts a process and answers where it listens. */
-async function start(): Promise<string> {
-  const child = spawn(process.execPath, [PROGRAM, "start", "--role", "http"], {
-    cwd: ROOT,
-    env: env(),
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  keepLog(child.stderr, `http-${child.pid}`);
-  children.push(child);
-  for await (const line of createInterface({ input: child.stdout })) {
-    const url = /listening on (\S+)/.exec(line)?.[1];
-    if (url !== undefined) return url;
-  }
-  throw new Error("the service ended before it listened");
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, "exit");
-  child.kill("SIGKILL");
-  await exited;
-}
-
-async function createKey(): Promise<string> {
-  const options = ["bootstrap", "--organization", "acme", "--email", "owner@example.com", "--json"];
-  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, ...options], { cwd: ROOT, env: env() });
-  const { organizationId, accessToken } = JSON.parse(stdout) as { organizationId: string; accessToken: string };
-  const response = await fetch(`${urls[0]}/projects`, {
-    method: "POST",
-    headers: {
-      Authorization: `Bearer ${accessToken}`,
-      "X-Svc-Organization": organizationId,
-      "Content-Type": "application/json",
-    },
-    body: JSON.stringify({ name: "App", slug: "app" }),
-  });
-  return ((await response.json()) as { keys: { test: string } }).keys.test;
-}
 
 interface Answer {
   status: number;
   body: { eventId?: string; duplicate?: boolean; eventIds?: string[]; error?: { code: string } };
 }
 
-async function send(to: number, route: string, body: object): Promise<Answer> {
-  const response = await fetch(urls[to % urls.length]! + route, {
-    method: "POST",
-    headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
-    body: JSON.stringify(body),
-  });
+async function send(to: number, path: string, body: object): Promise<Answer> {
+  const response = await tenant.send(path, body, { to: processes[to % 2]!.url });
   return { status: response.status, body: (await response.json()) as Answer["body"] };
 }
 

@@ -1,13 +1,11 @@
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { envelope } from "../../support/service.js";
-import { expectRefusal, startIngest, type IngestFixture } from "./fixture.js";
+import { afterAll, describe, expect, it } from "vitest";
+import { INVALID_API_KEY, malformed, notMediaType, notMethod } from "../../spec/support/refusals.js";
+import { startIngest } from "./fixture.js";
 import { openConnection } from "./raw-connection.js";
 
-let fixture: IngestFixture;
-beforeAll(async () => {
-  fixture = await startIngest();
-});
+const fixture = await startIngest();
+const { sql } = fixture.service.db;
 afterAll(() => fixture.service.stop());
 
 const event = { customerId: "c", event: "e" };
@@ -17,98 +15,53 @@ const UNKNOWN_KEY = `svc_test_${"0".repeat(48)}`;
 
 describe.each(PATHS)("POST %s", (path) => {
   it.each([
-    ["no Authorization", { Authorization: "" }],
-    ["another scheme", { Authorization: "Basic c3ZjOg==" }],
-    ["no key", { Authorization: "Bearer " }],
-    ["two keys", { Authorization: "Bearer svc_test_a svc_test_b" }],
-    ["a key without its prefix", { Authorization: `Bearer ${"0".repeat(48)}` }],
-    ["an access token", { Authorization: `Bearer svc_token_${"0".repeat(48)}` }],
-    ["a key of another environment's name", { Authorization: `Bearer svc_prod_${"0".repeat(48)}` }],
-    ["an unknown key", { Authorization: `Bearer ${UNKNOWN_KEY}` }],
-    ["a very long key", { Authorization: `Bearer svc_test_${"0".repeat(4000)}` }],
-  ])("answers INVALID_API_KEY to %s, whatever the body", async (_, headers) => {
+    ["a key without its prefix", `Bearer ${"0".repeat(48)}`],
+    ["an access token", `Bearer svc_token_${"0".repeat(48)}`],
+    ["an unknown key", `Bearer ${UNKNOWN_KEY}`],
+    ["a very long key", `Bearer svc_test_${"0".repeat(4000)}`],
+  ])("answers INVALID_API_KEY to %s, whatever the body", async (_, authorization) => {
     for (const body of [bodyFor(path), "{", { wrong: true }]) {
-      const reply = await expectRefusal(
-        fixture,
-        () => fixture.post(path, body, headers),
-        401,
-        "INVALID_API_KEY",
-        "The API key is missing, malformed, unknown or revoked.",
-      );
-      expect(reply.headers.get("WWW-Authenticate")).toBe("Bearer");
+      const request = () => fixture.post(path, body, { Authorization: authorization });
+      const reply = await fixture.refuses(request, 401, INVALID_API_KEY);
       expect(reply.headers.get("RateLimit-Limit")).toBeNull();
     }
   });
 
   it("takes a key until the end of its grace period", async () => {
-    const { sql } = fixture.service.db;
     const hint = fixture.keys.live.slice(0, 13);
     await sql`update svc.api_keys set revoked_at = now() + interval '1 hour' where hint = ${hint}`;
     const headers = { Authorization: `Bearer ${fixture.keys.live}` };
     expect((await fixture.post(path, bodyFor(path), headers)).status).toBe(202);
   });
 
-  it("answers PLAN_REQUIRED where the plan has no cloud execution, and takes events again once it has", async () => {
-    const { sql } = fixture.service.db;
-    await sql`update iam.plans set cloud_execution = false`;
-    try {
-      const reply = await expectRefusal(
-        fixture,
-        () => fixture.post(path, bodyFor(path)),
-        402,
-        "PLAN_REQUIRED",
-        "The organization's plan does not include this service.",
-      );
-      expect(reply.headers.get("RateLimit-Limit")).toBe("100000");
-    } finally {
-      await sql`update iam.plans set cloud_execution = true`;
-    }
-    expect((await fixture.post(path, bodyFor(path))).status).toBe(202);
-  });
-
   it.each(["GET", "PUT", "DELETE", "PATCH"])("is the only method: %s answers METHOD_NOT_ALLOWED", async (method) => {
     const headers = { Authorization: `Bearer ${fixture.keys.test}` };
-    const reply = await fixture.service.request(method, path, { headers });
-    expect(reply.status).toBe(405);
+    const reply = await fixture.refuses(
+      () => fixture.service.request(method, path, { headers }),
+      405,
+      notMethod("POST"),
+    );
     expect(reply.headers.get("Allow")).toBe("POST");
-    expect(reply.body).toEqual(
-      envelope("METHOD_NOT_ALLOWED", "This address does not answer to this method.", { fix: "Use POST." }),
-    );
   });
 
-  it.each([
-    ["no Content-Type", ""],
-    ["text", "text/plain"],
-    ["a form", "application/x-www-form-urlencoded"],
-    ["JSON lines", "application/x-ndjson"],
-    ["another character set", "application/json; charset=iso-8859-1"],
-  ])("answers UNSUPPORTED_MEDIA_TYPE to %s", async (_, type) => {
-    await expectRefusal(
-      fixture,
-      () => fixture.post(path, JSON.stringify(bodyFor(path)), { "Content-Type": type }),
-      415,
-      "UNSUPPORTED_MEDIA_TYPE",
-      "The body must be JSON with the header Content-Type: application/json.",
-    );
-  });
-
-  it.each(["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"])(
-    "takes the Content-Type %s",
+  it.each(["application/x-ndjson", "application/json; charset=iso-8859-1"])(
+    "answers UNSUPPORTED_MEDIA_TYPE to %s",
     async (type) => {
-      const reply = await fixture.post(path, JSON.stringify(bodyFor(path)), { "Content-Type": type });
-      expect(reply.status).toBe(202);
+      const request = () => fixture.post(path, bodyFor(path), { "Content-Type": type });
+      await fixture.refuses(request, 415, notMediaType);
     },
   );
 
+  it.each(["application/json; charset=utf-8", "Application/JSON;charset=UTF-8"])("takes %s", async (type) => {
+    expect((await fixture.post(path, bodyFor(path), { "Content-Type": type })).status).toBe(202);
+  });
+
   it("answers UNSUPPORTED_MEDIA_TYPE to an encoding that it does not know", async () => {
-    const reply = await expectRefusal(
-      fixture,
-      () => fixture.post(path, JSON.stringify(bodyFor(path)), { "Content-Encoding": "br" }),
-      415,
-      "UNSUPPORTED_MEDIA_TYPE",
-      "The body's Content-Encoding is not supported.",
-      { fix: "Send the body as it is, or compressed with gzip." },
-    );
+    const reply = await fixture.refuses(() => fixture.post(path, bodyFor(path), { "Content-Encoding": "br" }), 415, {
+      code: "UNSUPPORTED_MEDIA_TYPE",
+      message: "The body's Content-Encoding is not supported.",
+      fix: "Send the body as it is, or compressed with gzip.",
+    });
     expect(reply.headers.get("Accept-Encoding")).toBe("gzip");
   });
 
@@ -118,9 +71,7 @@ describe.each(PATHS)("POST %s", (path) => {
   });
 
   it.each([
-    ["an empty body", "", "The body is empty."],
     ["white space", " \n\t ", "The body is empty."],
-    ["half of a document", '{"customerId":"c"', 'Expected "," or "}", but the body ends at line 1, column 18.'],
     ["a second document", "{}{}", 'Expected the end of the document, but found "{" at line 1, column 3.'],
     ["single quotes", "{'a':1}", 'Expected a property name or "}", but found "\'" at line 1, column 2.'],
     ["a comment", '{\n"a":1, /**/}', 'Expected a property name, but found "/" at line 2, column 8.'],
@@ -143,9 +94,7 @@ describe.each(PATHS)("POST %s", (path) => {
       'Expected a property name or "}", but found U+0000 at line 1, column 2.',
     ],
   ])("answers MALFORMED_JSON to %s", async (_, body, reason) => {
-    await expectRefusal(fixture, () => fixture.post(path, body), 400, "MALFORMED_JSON", "The body is not valid JSON.", {
-      reason,
-    });
+    await fixture.refuses(() => fixture.post(path, body), 400, malformed(reason));
   });
 
   it.each([
@@ -153,34 +102,26 @@ describe.each(PATHS)("POST %s", (path) => {
     ["half of it", gzipSync("x".repeat(10_000)).subarray(0, 20)],
     ["nothing", Buffer.alloc(0)],
   ])("answers MALFORMED_JSON to Content-Encoding gzip with %s", async (_, body) => {
-    await expectRefusal(
-      fixture,
-      () => fixture.post(path, body, { "Content-Encoding": "gzip" }),
-      400,
-      "MALFORMED_JSON",
-      "The body is not valid JSON.",
-      { reason: "The body is not valid gzip." },
-    );
+    const request = () => fixture.post(path, body, { "Content-Encoding": "gzip" });
+    await fixture.refuses(request, 400, malformed("The body is not valid gzip."));
   });
 
   it("stops a gzip bomb at the limit of the body", async () => {
     const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024, " "));
-    const bytesMax = path === "/v1/events" ? 524_288 : 100_663_296;
-    await expectRefusal(
-      fixture,
-      () => fixture.post(path, bomb, { "Content-Encoding": "gzip" }),
-      413,
-      "PAYLOAD_TOO_LARGE",
-      "The body is too large.",
-      {
-        reason: `At most ${bytesMax} bytes are read after decompression.`,
-        fix: "Send less, in several requests if need be.",
-      },
-    );
+    await fixture.refuses(() => fixture.post(path, bomb, { "Content-Encoding": "gzip" }), 413, {
+      code: "PAYLOAD_TOO_LARGE",
+      message: "The body is too large.",
+      reason: `At most ${path === "/v1/events" ? 524_288 : 100_663_296} bytes are read after decompression.`,
+      fix: "Send less, in several requests if need be.",
+    });
   });
 
   it("says its limit and what is left of it in every answer to a key that is good", async () => {
+    await sql`update iam.plans set cloud_execution = false`;
+    const unplanned = await fixture.post(path, bodyFor(path));
+    await sql`update iam.plans set cloud_execution = true`;
     const answers = [
+      [402, unplanned],
       [202, await fixture.post(path, bodyFor(path))],
       [400, await fixture.post(path, "{")],
       [400, await fixture.post(path, {})],

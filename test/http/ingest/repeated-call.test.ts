@@ -1,21 +1,17 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "postgres";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { ingestBatch, ingestSingles, type SinglesAnswer } from "../../../src/db/api/ingestion.js";
 import { connect } from "../../../src/db/connect.js";
 import { hashCredential } from "../../../src/http/request/credentials.js";
-import { startIngest, type IngestFixture } from "./fixture.js";
+import { waitingForLock } from "../../support/locks.js";
+import { startIngest } from "./fixture.js";
 
 // What the service relies on when a connection is lost: a call with the batch_id of an earlier one is that call.
 
-let fixture: IngestFixture;
-let keyHash: Buffer;
-let sql: Sql;
-beforeAll(async () => {
-  fixture = await startIngest();
-  keyHash = hashCredential(fixture.keys.test);
-  sql = connect(fixture.service.db.url, { max: 4, applicationName: "svc test", role: "svc_http" });
-});
+const fixture = await startIngest();
+const keyHash = hashCredential(fixture.keys.test);
+const sql = connect(fixture.service.db.url, { max: 4, applicationName: "svc test", role: "svc_http" });
 afterAll(async () => {
   await sql.end();
   await fixture.service.stop();
@@ -54,11 +50,8 @@ describe("a batch that is repeated", () => {
 
   it("whose first try came to nothing is accepted now", async () => {
     const before = await fixture.stored();
-    const answer = await ingestBatch(
-      sql,
-      { keyHash, batchId: randomUUID(), repeated: true },
-      batchBody([event(0), event(1)]),
-    );
+    const call = { keyHash, batchId: randomUUID(), repeated: true };
+    const answer = await ingestBatch(sql, call, batchBody([event(0), event(1)]));
     expect(answer).toMatchObject({ accepted: 2 });
     expect((await fixture.stored()).events - before.events).toBe(2);
   });
@@ -79,7 +72,23 @@ describe("a batch that is repeated", () => {
 });
 
 describe("single events that are repeated", () => {
-  const texts = (events: object[]) => events.map((each) => JSON.stringify(each));
+  const call = (events: object[], call = { batchId: randomUUID(), repeated: false }) =>
+    ingestSingles(
+      sql,
+      { keyHash, ...call },
+      events.map((each) => JSON.stringify(each)),
+    );
+
+  /** Sends them in a call, and that call again, which answers the same and stores nothing; answers the first outcomes. */
+  async function repeat(events: object[]): Promise<SinglesAnswer["outcomes"]> {
+    const batchId = randomUUID();
+    const first = await call(events, { batchId, repeated: false });
+    const stored = await fixture.stored();
+    expect(outcomes(await call(events, { batchId, repeated: true }))).toEqual(outcomes(first));
+    expect(await fixture.stored()).toEqual(stored);
+    return first.outcomes;
+  }
+  const ID = expect.any(String) as string;
 
   it.each([
     ["without keys", () => [event(0), event(1), event(0)]],
@@ -87,48 +96,20 @@ describe("single events that are repeated", () => {
     ["a key twice", () => [event(0, { idempotencyKey: key }), event(0, { idempotencyKey: key }), event(1)]],
     ["a conflict among them", () => [event(0, { idempotencyKey: key }), event(1, { idempotencyKey: key }), event(2)]],
   ])("answer their first outcomes and are stored once: %s", async (_, makeEvents) => {
-    const bodies = texts(makeEvents());
-    const call = { keyHash, batchId: randomUUID() };
-    const first = await ingestSingles(sql, { ...call, repeated: false }, bodies);
-    const stored = await fixture.stored();
-    const again = await ingestSingles(sql, { ...call, repeated: true }, bodies);
-    expect(outcomes(again)).toEqual(outcomes(first));
-    expect(await fixture.stored()).toEqual(stored);
+    await repeat(makeEvents());
   });
 
   it("a repetition and a conflict of keys of other calls answer the same too", async () => {
-    await ingestSingles(
-      sql,
-      { keyHash, batchId: randomUUID(), repeated: false },
-      texts([event(0, { idempotencyKey: key })]),
-    );
-    const bodies = texts([event(0, { idempotencyKey: key }), event(1, { idempotencyKey: key }), event(2)]);
-    const call = { keyHash, batchId: randomUUID() };
-    const first = await ingestSingles(sql, { ...call, repeated: false }, bodies);
-    expect(first.outcomes).toMatchObject([
-      [expect.any(String), true],
-      { code: "IDEMPOTENCY_CONFLICT" },
-      [expect.any(String), false],
-    ]);
-    const again = await ingestSingles(sql, { ...call, repeated: true }, bodies);
-    expect(outcomes(again)).toEqual(outcomes(first));
+    await call([event(0, { idempotencyKey: key })]);
+    const events = [event(0, { idempotencyKey: key }), event(1, { idempotencyKey: key }), event(2)];
+    expect(await repeat(events)).toMatchObject([[ID, true], { code: "IDEMPOTENCY_CONFLICT" }, [ID, false]]);
   });
 
   it("those that violated the schema are refused for it again", async () => {
     await fixture.deploy({ strictSchema: true, events: { e1: { properties: {} } } });
-    const bodies = texts([event(1), event(2), event(1, { properties: { x: 1 } }), event(1, { idempotencyKey: key })]);
-    const call = { keyHash, batchId: randomUUID() };
-    const first = await ingestSingles(sql, { ...call, repeated: false }, bodies);
-    expect(first.outcomes).toMatchObject([
-      [expect.any(String), false],
-      { code: "UNKNOWN_EVENT" },
-      { code: "UNKNOWN_PROPERTY" },
-      [expect.any(String), false],
-    ]);
-    const stored = await fixture.stored();
-    const again = await ingestSingles(sql, { ...call, repeated: true }, bodies);
-    expect(outcomes(again)).toEqual(outcomes(first));
-    expect(await fixture.stored()).toEqual(stored);
+    const events = [event(1), event(2), event(1, { properties: { x: 1 } }), event(1, { idempotencyKey: key })];
+    const refused = [{ code: "UNKNOWN_EVENT" }, { code: "UNKNOWN_PROPERTY" }];
+    expect(await repeat(events)).toMatchObject([[ID, false], ...refused, [ID, false]]);
     await fixture.deploy({ strictSchema: false });
   });
 
@@ -136,17 +117,13 @@ describe("single events that are repeated", () => {
     const { sql: admin } = fixture.service.db;
     await admin`update svc.key_usage set tokens = 2, refilled_at = now() + interval '1 hour'`;
     try {
-      const bodies = texts([event(0), event(1), event(2), event(3)]);
-      const call = { keyHash, batchId: randomUUID() };
-      const first = await ingestSingles(sql, { ...call, repeated: false }, bodies);
-      expect(first.outcomes).toMatchObject([
-        [expect.any(String), false],
-        [expect.any(String), false],
-        { code: "RATE_LIMIT_EXCEEDED" },
-        { code: "RATE_LIMIT_EXCEEDED" },
+      const limited = { code: "RATE_LIMIT_EXCEEDED" };
+      expect(await repeat([event(0), event(1), event(2), event(3)])).toMatchObject([
+        [ID, false],
+        [ID, false],
+        limited,
+        limited,
       ]);
-      const again = await ingestSingles(sql, { ...call, repeated: true }, bodies);
-      expect(outcomes(again)).toEqual(outcomes(first));
     } finally {
       await admin`update svc.key_usage set tokens = 100000, refilled_at = now()`;
     }
@@ -176,13 +153,7 @@ describe("a call that is repeated while its first try is still at work", () => {
       });
     await worked;
     const second = attempt(sql, true);
-    await expect
-      .poll(async () => {
-        const rows = await fixture.service.db
-          .sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-        return rows.length;
-      })
-      .toBe(1);
+    await expect.poll(() => waitingForLock(fixture.service.db.sql)).toBe(1);
     release();
     await held;
     return [first as T, await second];
@@ -216,26 +187,4 @@ describe("a call that is repeated while its first try is still at work", () => {
     expect(second.eventIds).not.toEqual(first.eventIds);
     expect((await fixture.stored()).events - before.events).toBe(2);
   });
-});
-
-it("batches that share keys in different orders do not deadlock, and agree on who won", async () => {
-  const shared = Array.from({ length: 60 }, (_, n) => `${key} ${n}`);
-  const operation = (each: string) => event(0, { idempotencyKey: each });
-  const orders = Array.from({ length: 12 }, (_, n) => [...shared.slice(n * 5), ...shared.slice(0, n * 5)]).map(
-    (order, n) => (n % 2 === 0 ? order : order.toReversed()),
-  );
-  const before = await fixture.stored();
-  const answers = await Promise.all(
-    orders.map((order) =>
-      ingestBatch(sql, { keyHash, batchId: randomUUID(), repeated: false }, batchBody(order.map(operation))),
-    ),
-  );
-  const winners = new Map<string, Set<string>>();
-  answers.forEach(({ eventIds }, n) =>
-    orders[n]?.forEach((each, position) => {
-      winners.set(each, (winners.get(each) ?? new Set()).add(eventIds[position] ?? ""));
-    }),
-  );
-  expect([...winners.values()].map((ids) => ids.size)).toEqual(shared.map(() => 1));
-  expect((await fixture.stored()).events - before.events).toBe(shared.length);
 });

@@ -1,17 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { startIngest, taken, type IngestFixture } from "./fixture.js";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { startIngest, taken } from "./fixture.js";
 import { openConnection, type RawAnswer, type RawConnection } from "./raw-connection.js";
 
-let fixture: IngestFixture;
 /** Where a whole request may take long, and its body may not. */
-let slow: IngestFixture;
 const connections: RawConnection[] = [];
-beforeAll(async () => {
-  const limits = { headersMsMax: 1_000, requestMsMax: 1_500, checkMs: 50 };
-  fixture = await startIngest({}, { limits });
-  slow = await startIngest({}, { limits: { bodyLookMs: 200 } });
-});
+const limits = { headersMsMax: 1_000, requestMsMax: 1_500, checkMs: 50 };
+const fixture = await startIngest({}, { limits });
+const slow = await startIngest({}, { limits: { bodyLookMs: 200 } });
 afterEach(async () => {
   for (const { socket } of connections.splice(0)) socket.destroy();
   expect((await fixture.single({ customerId: "c", event: "after" })).status).toBe(202);
@@ -62,9 +58,7 @@ function expectError(answer: RawAnswer | undefined, status: number, code: string
   expect(answer).toMatchObject({
     status,
     headers: { "x-request-id": requestId, "content-type": "application/json; charset=utf-8" },
-    body: {
-      error: { code, requestId, message: expect.any(String) as string, fix: expect.any(String) as string },
-    },
+    body: { error: { code, requestId, message: expect.any(String) as string, fix: expect.any(String) as string } },
   });
   expect(answer?.headers["x-request-id"]).toBe((answer?.body as { error: { requestId: string } }).error.requestId);
 }
@@ -88,22 +82,14 @@ describe("a client that is too slow is answered REQUEST_TIMEOUT", () => {
     expectError(answer, 408, "REQUEST_TIMEOUT", NEW_ID);
   });
 
-  it("where its headers trickle in", async () => {
-    const connection = open("POST /v1/events HTTP/1.1\r\nHost: svc\r\nX-Slow: ");
-    const [[answer]] = await Promise.all([connection.closed, trickle(connection, "a")]);
-    expectError(answer, 408, "REQUEST_TIMEOUT", NEW_ID);
-  });
-
-  it("where its body trickles in, with its request ID", async () => {
-    const connection = open(head({ "Content-Length": "100000" }));
-    const [[answer]] = await Promise.all([connection.closed, trickle(connection, " ")]);
-    expectError(answer, 408, "REQUEST_TIMEOUT", "req");
-  });
-
-  it("where chunks of its body trickle in, with its request ID", async () => {
-    const connection = open(head({ "Transfer-Encoding": "chunked" }));
-    const [[answer]] = await Promise.all([connection.closed, trickle(connection, "1\r\n \r\n")]);
-    expectError(answer, 408, "REQUEST_TIMEOUT", "req");
+  it.each<[string, () => string, trickling: string, requestId: string]>([
+    ["its headers trickle in", () => "POST /v1/events HTTP/1.1\r\nHost: svc\r\nX-Slow: ", "a", NEW_ID],
+    ["its body trickles in", () => head({ "Content-Length": "100000" }), " ", "req"],
+    ["chunks of its body trickle in", () => head({ "Transfer-Encoding": "chunked" }), "1\r\n \r\n", "req"],
+  ])("where %s, with its request ID where it had one", async (_, start, trickling, requestId) => {
+    const connection = open(start());
+    const [[answer]] = await Promise.all([connection.closed, trickle(connection, trickling)]);
+    expectError(answer, 408, "REQUEST_TIMEOUT", requestId);
   });
 
   it.each(["identity", "gzip"])("where less of its body comes than has to, as %s", async (encoding) => {

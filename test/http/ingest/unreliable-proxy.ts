@@ -1,4 +1,5 @@
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
+import { listen } from "../../support/listen.js";
 
 /**
  * What becomes of a request, said in its header X-Fate: "pass" it on; "loseAnswer" once the service has answered; "loseClient" once the whole request went through,
@@ -23,9 +24,8 @@ export async function startProxy(target: string): Promise<UnreliableProxy> {
     }
     carry(client, service);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listen(server),
     stop: () => {
       for (const socket of open) socket.destroy();
       return new Promise((resolve) => server.close(() => resolve()));

@@ -1,4 +1,5 @@
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
+import { listen } from "../../support/listen.js";
 
 /** Stands between the service and its database, as a network does. */
 export interface Proxy {
@@ -22,9 +23,8 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
     sockets.add(database.on("error", () => undefined));
     client.pipe(database).pipe(client);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = new URL(databaseUrl);
-  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  url.host = new URL(await listen(server)).host;
   return {
     url: url.href,
     vanish: () => {

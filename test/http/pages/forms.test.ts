@@ -1,24 +1,21 @@
 import { request as httpRequest } from "node:http";
 import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { Browser, formOf, textOf } from "../../support/browser.js";
-import { startService, type Service } from "../../support/service.js";
+import { newLinkSecret } from "../../../src/http/request/credentials.js";
+import { startService } from "../../support/service.js";
 import { createUser, PASSWORD, signedIn, whoIs } from "./people.js";
 
 const PUBLIC_URL = "https://svc.example.com/base";
 const ORIGIN = "https://svc.example.com";
 
-let service: Service;
-let behindTls: Service;
-beforeAll(async () => {
-  service = await startService();
-  behindTls = await startService({}, { publicUrl: PUBLIC_URL });
-  for (const { db } of [service, behindTls]) {
-    await createUser(db.sql, "ada@example.com");
-    await createUser(db.sql, "grace@example.com");
-  }
-});
+const service = await startService();
+const behindTls = await startService({}, { publicUrl: PUBLIC_URL });
+for (const { db } of [service, behindTls]) {
+  await createUser(db.sql, "ada@example.com");
+  await createUser(db.sql, "grace@example.com");
+}
 afterAll(() => Promise.all([service.stop(), behindTls.stop()]));
 
 const RIGHT = { email: "ada@example.com", password: PASSWORD };
@@ -158,53 +155,44 @@ describe("a form is refused", () => {
     expect(await whoIs(browser)).toBeNull();
   }
 
-  it("without a token", async () => {
-    const { browser } = await onPage();
-    await refused(browser, {});
-    await refused(browser, { form_token: "" });
-  });
-
-  it("with a token that we did not make", async () => {
+  const onlyToken = (form_token: string) => ({ form_token });
+  it.each<[string, (token: string, browser: Browser) => Promise<Record<string, string>[]> | Record<string, string>[]]>([
+    ["without a token", () => [{}, onlyToken("")]],
+    [
+      "with a token that we did not make",
+      (token) => ["A".repeat(token.length), `${token}A`, token.slice(0, -1), "é".repeat(token.length)].map(onlyToken),
+    ],
+    ["with the token of another browser", async () => [onlyToken((await onPage()).token)]],
+    ["with a token of another service's secret", async () => [onlyToken((await onPage(behindTls, ORIGIN)).token)]],
+    [
+      "by a browser that keeps no cookies",
+      (token, browser) => {
+        browser.cookies.clear();
+        return [onlyToken(token)];
+      },
+    ],
+    [
+      "with the token of a cookie that somebody planted in another form than ours",
+      (token, browser) => {
+        browser.cookies.set("svc_visit", "x");
+        return [onlyToken(token)];
+      },
+    ],
+  ])("%s", async (_, attempts) => {
     const { browser, token } = await onPage();
-    await refused(browser, { form_token: "A".repeat(token.length) });
-    await refused(browser, { form_token: `${token}A` });
-    await refused(browser, { form_token: token.slice(0, -1) });
-    await refused(browser, { form_token: "é".repeat(token.length) });
-  });
-
-  it("with the token of another browser", async () => {
-    const [mine, other] = [await onPage(), await onPage()];
-    await refused(mine.browser, { form_token: other.token });
-  });
-
-  it("by a browser that keeps no cookies", async () => {
-    const { browser, token } = await onPage();
-    browser.cookies.clear();
-    await refused(browser, { form_token: token });
-  });
-
-  it("with the token of a cookie that somebody planted in another form than ours", async () => {
-    const { browser, token } = await onPage();
-    browser.cookies.set("svc_visit", "x");
-    await refused(browser, { form_token: token });
+    for (const fields of await attempts(token, browser)) await refused(browser, fields);
   });
 
   it("with the token of another session, or of the time before signing in", async () => {
     const before = await onPage();
     const ada = await signedIn(service, "ada@example.com");
     const grace = await signedIn(service, "grace@example.com");
-    const { form_token } = formOf((await grace.get("/login")).html).hidden;
-    for (const token of [form_token!, before.token]) {
+    const form_token = await grace.formToken();
+    for (const token of [form_token, before.token]) {
       const answer = await ada.post("/logout", { form_token: token });
       expect(answer.status).toBe(403);
       expect(await whoIs(ada)).toBe("ada@example.com");
     }
-  });
-
-  it("with a token of another service's secret", async () => {
-    const elsewhere = await onPage(behindTls, ORIGIN);
-    const { browser } = await onPage();
-    await refused(browser, { form_token: elsewhere.token });
   });
 });
 
@@ -395,4 +383,23 @@ describe("what is shown is never HTML of others", () => {
     const { html } = await browser.post("/login", form, { "X-Request-ID": "<b>'\"&" });
     expect(html).toContain("<code>&lt;b&gt;&apos;&quot;&amp;</code>");
   });
+});
+
+it.each([
+  ["/invitation", "svc_invitation"],
+  ["/password", "svc_password_link"],
+])("the secret of a link to %s is put into a cookie, and out of the address", async (page, cookie) => {
+  const browser = new Browser(service.url);
+  const secret = newLinkSecret().text;
+  const sent = await browser.send("GET", `${page}?token=${secret}`);
+  expect(sent).toMatchObject({ status: 303, location: page, html: "" });
+  expect(sent.headers.get("Referrer-Policy")).toBe("no-referrer");
+  expect(sent.headers.get("Cache-Control")).toBe("no-store");
+  expect(browser.setCookies).toMatchObject([
+    expect.stringMatching(new RegExp(`^${cookie}=${secret}; path=/; expires=.*; samesite=lax; httponly$`, "i")),
+  ]);
+  // It is the cookie's link that is looked for.
+  expect((await browser.get(page)).status).toBe(404);
+  browser.cookies.set(cookie, "anything");
+  expect((await browser.get(page)).status).toBe(404);
 });

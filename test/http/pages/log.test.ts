@@ -1,8 +1,8 @@
 import { Writable } from "node:stream";
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { Browser, formOf, textOf } from "../../support/browser.js";
-import { startService, type Service } from "../../support/service.js";
+import { startService } from "../../support/service.js";
 import { createOrganization, createUser, invite, passwordLink, PASSWORD, signedIn } from "./people.js";
 
 let logged = "";
@@ -13,12 +13,10 @@ const stream = new Writable({
   },
 });
 
-let service: Service;
-beforeAll(async () => {
-  // Without the redaction that the service's own log has: what is never handed to a log needs none.
-  service = await startService({ log: pino({ level: "trace", base: null }, stream) });
-  await createUser(service.db.sql, "ada@example.com");
-});
+// Without the redaction that the service's own log has: what is never handed to a log needs none.
+const service = await startService({ log: pino({ level: "trace", base: null }, stream) });
+const { sql } = service.db;
+await createUser(sql, "ada@example.com");
 afterAll(() => service.stop());
 
 const lines = () =>
@@ -35,7 +33,7 @@ async function whatIsLogged(work: () => Promise<unknown>): Promise<Record<string
 }
 
 it("a sign-in is logged by the user's id, one that failed without saying whose", async () => {
-  const [{ id }] = await service.db.sql<[{ id: string }]>`
+  const [{ id }] = await sql<[{ id: string }]>`
     select user_id as id from iam.users where email = 'ada@example.com'`;
   const common = { level: 30, time: expect.any(Number) as number, requestId: "req", network: "127.0.0.1" };
   expect(await whatIsLogged(() => signedIn(service, "ada@example.com"))).toEqual([
@@ -64,7 +62,6 @@ it.each([
 });
 
 it("no secret is ever in the log: no password, no link, no session, no token of a form", async () => {
-  const { sql } = service.db;
   const organizationId = await createOrganization(sql, "acme");
   const invitation = await invite(sql, { organizationId, email: "new@example.com" });
   const link = await passwordLink(sql, await createUser(sql, "grace@example.com"));
@@ -113,7 +110,6 @@ it("no secret is ever in the log: no password, no link, no session, no token of 
 });
 
 it("a fault of ours is a page that says nothing of it", async () => {
-  const { sql } = service.db;
   await sql`alter function svc_api.invitation_of_link(bytea) rename to invitation_of_link_gone`;
   const { status, html } = await new Browser(service.url).get("/invitation?token=x");
   await sql`alter function svc_api.invitation_of_link_gone(bytea) rename to invitation_of_link`;
@@ -125,7 +121,6 @@ it("a fault of ours is a page that says nothing of it", async () => {
 });
 
 it("a database that is away is a page that says to wait", async () => {
-  const { sql } = service.db;
   await sql`
     create or replace function svc_api.invitation_of_link(link_hash bytea) returns json language plpgsql as
     $$ begin raise exception using errcode = '57014'; end $$`;

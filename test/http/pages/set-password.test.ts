@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { call } from "../../../src/db/api/call.js";
 import { hashCredential, newSession } from "../../../src/http/request/credentials.js";
-import { Browser, formOf, textOf } from "../../support/browser.js";
-import { startService, type Service } from "../../support/service.js";
+import { Browser, textOf } from "../../support/browser.js";
+import { startService } from "../../support/service.js";
 import { createOrganization, createUser, passwordLink, PASSWORD, signedIn, whoIs } from "./people.js";
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
+const service = await startService();
+const { sql } = service.db;
 afterAll(() => service.stop());
 
 let people = 0;
@@ -18,18 +16,25 @@ const NEW = { password: OTHER, repeated: OTHER };
 
 async function newUser(password: string | null = PASSWORD) {
   const email = `person${++people}@example.com`;
-  return { email, userId: await createUser(service.db.sql, email, password) };
+  return { email, userId: await createUser(sql, email, password) };
 }
+const linkOf = (userId: string, seconds?: number) => passwordLink(sql, userId, seconds);
+const open = async (path: string) => {
+  const { status, html } = await new Browser(service.url).get(path);
+  return { status, text: textOf(html) };
+};
+/** Opens a link in a browser of its own and sets the password there. */
+const use = (token: string) => new Browser(service.url).fill(pathOf(token), NEW);
 
 async function signIn(email: string, password: string) {
   const browser = new Browser(service.url);
-  return (await browser.submit(await browser.get("/login"), { email, password })).status;
+  return (await browser.fill("/login", { email, password })).status;
 }
 
 describe("a link sets a password", () => {
   it("after which the new one signs in and the old one does not", async () => {
     const { email, userId } = await newUser();
-    const token = await passwordLink(service.db.sql, userId);
+    const token = await linkOf(userId);
     const browser = new Browser(service.url);
     const page = await browser.get(pathOf(token));
     expect(textOf(page.html)).toBe(
@@ -49,25 +54,23 @@ describe("a link sets a password", () => {
 
   it("also of a user that had none", async () => {
     const { email, userId } = await newUser(null);
-    const browser = new Browser(service.url);
-    await browser.submit(await browser.get(pathOf(await passwordLink(service.db.sql, userId))), NEW);
+    await use(await linkOf(userId));
     expect(await signIn(email, OTHER)).toBe(303);
   });
 
   it("and is kept as argon2id with the parameters of OWASP", async () => {
     const { userId } = await newUser(null);
-    const browser = new Browser(service.url);
-    await browser.submit(await browser.get(pathOf(await passwordLink(service.db.sql, userId))), NEW);
-    const [row] = await service.db.sql<[{ hash: string }]>`
+    await use(await linkOf(userId));
+    const [row] = await sql<[{ hash: string }]>`
       select password_hash as hash from iam.identities where user_id = ${userId}`;
     expect(row.hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
   });
 
   it("and says what is wrong with one that is too weak", async () => {
     const { email, userId } = await newUser();
-    const token = await passwordLink(service.db.sql, userId);
+    const token = await linkOf(userId);
     const browser = new Browser(service.url);
-    const answer = await browser.submit(await browser.get(pathOf(token)), { password: email, repeated: email });
+    const answer = await browser.fill(pathOf(token), { password: email, repeated: email });
     expect(answer.status).toBe(422);
     expect(textOf(answer.html)).toContain("Choose a password that is not your e-mail address.");
     // It was not used up.
@@ -81,14 +84,13 @@ describe("setting a password ends", () => {
     const browsers = [await signedIn(service, ada.email), await signedIn(service, ada.email)];
     const other = await signedIn(service, grace.email);
     const browser = browsers[0]!;
-    await browser.submit(await browser.get(pathOf(await passwordLink(service.db.sql, ada.userId))), NEW);
+    await browser.fill(pathOf(await linkOf(ada.userId)), NEW);
     for (const signedOut of browsers) expect(await whoIs(signedOut)).toBeNull();
     expect(await whoIs(other)).toBe(grace.email);
   });
 
   it("the tokens of the user's command lines and devices that wait for theirs, and no headless token", async () => {
     const { userId } = await newUser();
-    const { sql } = service.db;
     const organizationId = await createOrganization(sql, `acme-${people}`);
     const add = (hash: string, kind: string, organization: string | null) => sql`
       insert into iam.access_tokens (token_hash, token_id, kind, user_id, organization_id, label, expires_at)
@@ -102,8 +104,7 @@ describe("setting a password ends", () => {
       values (
         ${Buffer.from(userId)}, ${userId}, 'svc-cli', '192.0.2.1', now(), now() + interval '10 minutes', 5, 'approved', ${userId}, now()
       )`;
-    const browser = new Browser(service.url);
-    await browser.submit(await browser.get(pathOf(await passwordLink(sql, userId))), NEW);
+    await use(await linkOf(userId));
     expect(
       await sql`select kind, revoked_at is not null as revoked from iam.access_tokens where user_id = ${userId} order by kind`,
     ).toEqual([
@@ -117,15 +118,13 @@ describe("setting a password ends", () => {
 
   it("every other link of the user", async () => {
     const { userId } = await newUser();
-    const [one, other] = [await passwordLink(service.db.sql, userId), await passwordLink(service.db.sql, userId)];
-    const browser = new Browser(service.url);
-    await browser.submit(await browser.get(pathOf(one)), NEW);
-    expect((await browser.get(pathOf(other))).status).toBe(410);
+    const [one, other] = [await linkOf(userId), await linkOf(userId)];
+    await use(one);
+    expect((await open(pathOf(other))).status).toBe(410);
   });
 
   it("a sign-in with the old one that was under way", async () => {
     const { email, userId } = await newUser();
-    const { sql } = service.db;
     const { passwordHash } = await call(sql, "begin_sign_in", email, "192.0.2.1");
     const finish = () =>
       call(sql, "finish_sign_in", {
@@ -136,7 +135,7 @@ describe("setting a password ends", () => {
         sessionHash: newSession().hash,
         previousHash: null,
       });
-    const token = await passwordLink(sql, userId);
+    const token = await linkOf(userId);
     // Whichever of the two comes first, no session of the old password is left.
     const [wasSet] = await Promise.all([call(sql, "set_password", hashCredential(token), "$argon2id$new"), finish()]);
     expect(wasSet).toBe(true);
@@ -147,8 +146,7 @@ describe("setting a password ends", () => {
 
   it("nothing where the links of a user are used at once, but for one of them", async () => {
     const { userId } = await newUser();
-    const { sql } = service.db;
-    const links = await Promise.all(Array.from({ length: 6 }, () => passwordLink(sql, userId)));
+    const links = await Promise.all(Array.from({ length: 6 }, () => linkOf(userId)));
     const answers = await Promise.all(
       links.map((link, i) => call(sql, "set_password", hashCredential(link), `$argon2id$${i}`)),
     );
@@ -159,50 +157,41 @@ describe("setting a password ends", () => {
 });
 
 describe("a link that is over says so", () => {
-  const open = async (token: string) => {
-    const { status, html } = await new Browser(service.url).get(pathOf(token));
-    return { status, text: textOf(html) };
-  };
   const fix = "Ask an owner of your organization, or the operator of this service, for a new link. Request ID: req";
 
   it.each(["", "x", `svc_link_${"0".repeat(48)}`, "a".repeat(5_000)])("unknown: %j", async (token) => {
-    expect(await open(token)).toEqual({ status: 404, text: `No such link This link sets nobody's password. ${fix}` });
-  });
-
-  it("expired", async () => {
-    const token = await passwordLink(service.db.sql, (await newUser()).userId, 0);
-    expect(await open(token)).toEqual({
-      status: 410,
-      text: `The link has expired This link can no longer be used to set a password. ${fix}`,
+    expect(await open(pathOf(token))).toEqual({
+      status: 404,
+      text: `No such link This link sets nobody's password. ${fix}`,
     });
   });
 
-  it("used", async () => {
-    const token = await passwordLink(service.db.sql, (await newUser()).userId);
-    const browser = new Browser(service.url);
-    await browser.submit(await browser.get(pathOf(token)), NEW);
-    expect(await open(token)).toEqual({
-      status: 410,
-      text: `The link was used already This link can no longer be used to set a password. ${fix}`,
-    });
+  it.each([
+    ["has expired", 0],
+    ["was used already", 3_600],
+  ])("that it %s", async (what, seconds) => {
+    const token = await linkOf((await newUser()).userId, seconds);
+    if (seconds > 0) await use(token);
+    const text = `The link ${what} This link can no longer be used to set a password. ${fix}`;
+    expect(await open(pathOf(token))).toEqual({ status: 410, text });
   });
 
   it("also to a form that was open before, and then the password stays", async () => {
     const { email, userId } = await newUser();
-    const token = await passwordLink(service.db.sql, userId);
+    const token = await linkOf(userId);
     const browser = new Browser(service.url);
     const page = await browser.get(pathOf(token));
-    await service.db.sql`update iam.password_links set used_at = now() where user_id = ${userId}`;
+    await sql`update iam.password_links set used_at = now() where user_id = ${userId}`;
     expect((await browser.submit(page, NEW)).status).toBe(410);
     expect(await signIn(email, PASSWORD)).toBe(303);
   });
 
   it("where it is of another kind", async () => {
     const { userId } = await newUser();
-    const token = await passwordLink(service.db.sql, userId);
+    const token = await linkOf(userId);
     const browser = new Browser(service.url);
     expect((await browser.get(`/invitation?token=${token}`)).status).toBe(404);
-    const { form_token } = formOf((await browser.get("/login")).html).hidden;
-    expect((await browser.post("/invitation", { form_token: form_token!, token, ...NEW })).status).toBe(404);
+    const form_token = await browser.formToken();
+    expect((await browser.post("/invitation", { form_token, token, ...NEW })).status).toBe(404);
   });
 });

@@ -1,27 +1,9 @@
 import { expect } from "vitest";
+import { expectJson } from "../../http/ingest/answers.js";
 import { EVENT_ID } from "../../http/ingest/fixture.js";
-import { DOCS_URL, type Reply } from "../../support/service.js";
+import type { Reply } from "../../support/service.js";
 
-/** An error envelope without `requestId` and `docs`, which follow from the request and the code. */
-export interface Refusal {
-  code: string;
-  message: string;
-  field?: string;
-  value?: unknown;
-  reason?: string;
-  fix?: string;
-  diagnostics?: { code: string; message: string; path: string }[];
-  checks?: { name: string; message: string }[];
-}
-
-/** Expects an answer to be exactly this refusal: its status, the whole body, and the headers of every answer. */
-export function expectRefused(reply: Reply, status: number, refusal: Refusal): void {
-  expect({ status: reply.status, body: reply.body }).toEqual({
-    status,
-    body: { error: { ...refusal, requestId: "req", docs: `${DOCS_URL}/api#${refusal.code}` } },
-  });
-  expectJson(reply);
-}
+export { expectRefused, type Refusal } from "../../http/ingest/answers.js";
 
 /** Expects an answer to be 202 with exactly this body. */
 export function expectAccepted(reply: Reply, body: unknown): void {
@@ -37,11 +19,6 @@ export function expectTaken(reply: Reply): void {
 /** Expects the answer to a batch in which all operations are new, some of them events. */
 export function expectBatchTaken(reply: Reply, operations: number, events = operations): void {
   expectAccepted(reply, { accepted: operations, rejected: 0, eventIds: Array(events).fill(EVENT_ID) });
-}
-
-function expectJson({ headers }: Reply): void {
-  expect(headers.get("Content-Type")).toBe("application/json; charset=utf-8");
-  expect(headers.get("X-Request-ID")).toBe("req");
 }
 
 /** The headers that tell of limits; null where one is not there. */

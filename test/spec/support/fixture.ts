@@ -6,7 +6,6 @@ import { evaluateEnvironment } from "../../../src/tasks/evaluate/evaluate-enviro
 import { Models } from "../../../src/evaluation/models.js";
 import { startIngest, type IngestFixture } from "../../http/ingest/fixture.js";
 import { environmentId, type Reply, type RequestOptions, type ServiceOptions } from "../../support/service.js";
-import { expectRefused, type Refusal } from "./answers.js";
 import { runLog } from "../../support/run-log.js";
 
 /** An event as svc_inspect.events shows it, without its id. */
@@ -24,8 +23,6 @@ export interface StoredEvent {
 export interface SpecFixture extends IngestFixture {
   /** A request to the administrative API by the owner of the organization. */
   admin(method: string, path: string, options?: RequestOptions): Promise<Reply>;
-  /** Expects exactly this refusal, and nothing stored. */
-  refuses(request: () => Promise<Reply>, status: number, refusal: Refusal): Promise<Reply>;
   /** The stored event that an answer gave the id of. */
   storedEvent(reply: Reply): Promise<StoredEvent>;
   /** Does what a worker does: evaluates all that waits or is due. */
@@ -54,13 +51,6 @@ export async function startSpec(overrides: Partial<AppDeps> = {}, options: Servi
   return {
     ...fixture,
     admin,
-    refuses: async (request, status, refusal) => {
-      const before = await fixture.stored();
-      const reply = await request();
-      expectRefused(reply, status, refusal);
-      expect(await fixture.stored()).toEqual(before);
-      return reply;
-    },
     storedEvent: async (reply) => {
       const rows = await sql<StoredEvent[]>`
         select environment, customer_id as "customerId", event, properties, svc.iso(occurred_at) as "occurredAt",

@@ -1,4 +1,4 @@
-import type { Refusal } from "./answers.js";
+import type { Refusal } from "../../http/ingest/answers.js";
 
 /** The envelopes of refusals, without `requestId` and `docs`, where several files expect them. */
 
@@ -36,7 +36,8 @@ export const NO_ORGANIZATION: Refusal = {
   fix: "Send the organization's ID in it.",
 };
 
-const invalid = (refusal: Omit<Refusal, "code">): Refusal => ({ code: "VALIDATION_ERROR", ...refusal });
+/** A request that is wrong in itself. */
+export const invalid = (refusal: Omit<Refusal, "code">): Refusal => ({ code: "VALIDATION_ERROR", ...refusal });
 
 export const required = (field: string): Refusal =>
   invalid({ message: `\`${field}\` is required.`, field, fix: "Add the field." });

@@ -1,0 +1,15 @@
+/**
+ * Cases of SQL in a text, which arrays would spread over many lines: a line that names the case; below it, indented, its statements; after
+ * dashes what is expected of them.
+ */
+export function casesOf(text: string): [name: string, statements: string, expected: string[]][] {
+  return text
+    .trim()
+    .split(/\n(?! )/)
+    .map((one) => {
+      const [name = "", ...lines] = one.split("\n").map((line) => line.trim());
+      const isExpected = (line: string) => line.startsWith("- ");
+      const expected = lines.filter(isExpected).map((line) => line.slice(2));
+      return [name, lines.filter((line) => !isExpected(line)).join("\n"), expected];
+    });
+}
