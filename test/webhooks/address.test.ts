@@ -7,62 +7,40 @@ import { createAgent } from "../../src/webhooks/agent.js";
 import { describeError } from "../../src/webhooks/send.js";
 import { startReceiver, status, type Receiver } from "./support/receiver.js";
 
+/** Addresses by why they are refused. */
+const REFUSED: Record<string, string> = {
+  loopback: "127.0.0.1 127.255.255.254 ::1",
+  unspecified: "0.0.0.0 0.1.2.3 ::",
+  private: "10.1.2.3 172.16.0.1 172.31.255.255 192.168.0.1",
+  carrierGradeNat: "100.64.0.1 100.100.100.200",
+  linkLocal: "169.254.169.254 fe80::1 fe80::1%eth0",
+  metadata: "168.63.129.16",
+  reserved: "192.0.0.192 198.18.0.1 203.0.113.7 240.0.0.1 ::7f00:1 2001:db8::1 100:0:0:1:: 3fff::1 4000::1",
+  multicast: "224.0.0.1 ff02::1",
+  broadcast: "255.255.255.255",
+  ipv4Mapped: "::ffff:127.0.0.1 ::ffff:8.8.8.8 ::127.0.0.1",
+  rfc6052: "64:ff9b::7f00:1 64:ff9b:1::a9fe:a9fe",
+  rfc6145: "::ffff:0:127.0.0.1",
+  "6to4": "2002:7f00:1::",
+  teredo: "2001:0:7f00:1::",
+  uniqueLocal: "fc00::1 fd00:ec2::254",
+  deprecatedSiteLocal: "fec0::1",
+  isatap: "2606:4700::5efe:7f00:1 2606:4700::200:5efe:10.0.0.1",
+  segmentRouting: "5f00::1",
+  zoned: "2606:4700::1111%eth0",
+  // Some would read them as public addresses, others as something else.
+  "not an address": "fe80::1%eth-0 name 8.8 0x08080808 010.8.8.8",
+};
+
 test.each([
-  ["127.0.0.1", "loopback"],
-  ["127.255.255.254", "loopback"],
-  ["0.0.0.0", "unspecified"],
-  ["0.1.2.3", "unspecified"],
-  ["10.1.2.3", "private"],
-  ["172.16.0.1", "private"],
-  ["172.31.255.255", "private"],
-  ["192.168.0.1", "private"],
-  ["100.64.0.1", "carrierGradeNat"],
-  ["100.100.100.200", "carrierGradeNat"],
-  ["169.254.169.254", "linkLocal"],
-  ["168.63.129.16", "metadata"],
-  ["192.0.0.192", "reserved"],
-  ["198.18.0.1", "reserved"],
-  ["203.0.113.7", "reserved"],
-  ["224.0.0.1", "multicast"],
-  ["240.0.0.1", "reserved"],
-  ["255.255.255.255", "broadcast"],
-  ["::", "unspecified"],
-  ["::1", "loopback"],
-  ["::ffff:127.0.0.1", "ipv4Mapped"],
-  ["::ffff:8.8.8.8", "ipv4Mapped"],
-  ["::7f00:1", "reserved"],
-  ["64:ff9b::7f00:1", "rfc6052"],
-  ["2002:7f00:1::", "6to4"],
-  ["2001:0:7f00:1::", "teredo"],
-  ["2001:db8::1", "reserved"],
-  ["fc00::1", "uniqueLocal"],
-  ["fd00:ec2::254", "uniqueLocal"],
-  ["fe80::1", "linkLocal"],
-  ["fe80::1%eth0", "linkLocal"],
-  ["fec0::1", "deprecatedSiteLocal"],
-  ["ff02::1", "multicast"],
-  ["64:ff9b:1::a9fe:a9fe", "rfc6052"],
-  ["::ffff:0:127.0.0.1", "rfc6145"],
-  ["::127.0.0.1", "ipv4Mapped"],
-  ["2606:4700::5efe:7f00:1", "isatap"],
-  ["2606:4700::200:5efe:10.0.0.1", "isatap"],
-  ["2606:4700::1111%eth0", "zoned"],
-  ["fe80::1%eth-0", "not an address"],
-  ["100:0:0:1::", "reserved"],
-  ["3fff::1", "reserved"],
-  ["5f00::1", "segmentRouting"],
-  ["4000::1", "reserved"],
+  ...Object.entries(REFUSED).flatMap(([reason, all]) => all.split(" ").map((address) => [address, reason])),
   ["no address", "not an address"],
   ["", "not an address"],
-  // Some would read them as public addresses, others as something else.
-  ["8.8", "not an address"],
-  ["0x08080808", "not an address"],
-  ["010.8.8.8", "not an address"],
 ])("%s is refused as %s", (address, reason) => {
   expect(refusal(address)).toBe(reason);
 });
 
-test.each(["8.8.8.8", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "2a00:1450:4001::200e"])(
+test.each("8.8.8.8 172.32.0.1 100.128.0.1 2606:4700::1111 2a00:1450:4001::200e".split(" "))(
   "%s is allowed",
   (address) => {
     expect(refusal(address)).toBeNull();
@@ -89,70 +67,34 @@ test.each([
   expect(checkUrl(url, { allowPrivate: false })).toBeNull();
 });
 
+const NO_URLS =
+  "example.com/hooks /hooks ftp://example.com/ file:///etc/passwd javascript:alert(1) " +
+  "https://user@example.com/ https://user:password@example.com/ https://example.com/#part https:example.com " +
+  "https:///example.com/ https:\\\\example.com\\ https:// https://exa%00mple.com/ https://[fe80::1%25eth0]/ " +
+  "https://256.0.0.1/";
+
 test.each([
   "",
-  "example.com/hooks",
-  "/hooks",
-  "ftp://example.com/",
-  "file:///etc/passwd",
-  "javascript:alert(1)",
-  "https://user@example.com/",
-  "https://user:password@example.com/",
-  "https://example.com/#part",
-  "https:example.com",
-  "https:///example.com/",
-  "https:\\\\example.com\\",
+  ...NO_URLS.split(" "),
   "https://exa\nmple.com/",
   "https://example.com/a b",
   " https://example.com/",
-  "https://",
-  "https://exa%00mple.com/",
-  "https://[fe80::1%25eth0]/",
-  "https://256.0.0.1/",
   `https://example.com/${"a".repeat(2048)}`,
 ])("%s cannot be a webhook's URL, even where private addresses are allowed", (url) => {
   expect(checkUrl(url, { allowPrivate: true })).toMatch(/^[A-Z].*\.$/);
 });
 
 /** Each leads to an address that is not public, whatever it looks like. */
-const DISGUISES = [
-  "http://127.0.0.1/",
-  "http://2130706433/",
-  "http://0x7f000001/",
-  "http://0x7f.0.0.1/",
-  "http://0177.0.0.1/",
-  "http://017700000001/",
-  "http://127.1/",
-  "http://127.0.0.1./",
-  "http://%31%32%37.0.0.1/",
-  "http://①②⑦.0.0.1/",
-  "http://１２７.０.０.１/",
-  "http://127。0。0。1/",
-  "http://0/",
-  "http://0.0.0.0/",
-  "http://10.0.0.1/",
-  "http://172.16.0.1/",
-  "http://192.168.0.1/",
-  "http://[::]/",
-  "http://[::1]/",
-  "http://[0:0:0:0:0:0:0:1]/",
-  "http://[::ffff:127.0.0.1]/",
-  "http://[::ffff:a9fe:a9fe]/",
-  "http://[::ffff:0:7f00:1]/",
-  "http://[::7f00:1]/",
-  "http://[64:ff9b::7f00:1]/",
-  "http://[64:ff9b:1::7f00:1]/",
-  "http://[2002:7f00:1::]/",
-  "http://[2001:0:7f00:1::]/",
-  "http://[2606:4700::5efe:7f00:1]/",
-  "http://[fc00::1]/",
-  "http://[fe80::1]/",
-  "http://[fec0::1]/",
-  "http://localhost/",
-  "http://LOCALHOST./",
-  "http://%6Cocalhost/",
-  "http://api.localhost/",
-];
+const DISGUISES = `
+  127.0.0.1 2130706433 0x7f000001 0x7f.0.0.1 0177.0.0.1 017700000001 127.1 127.0.0.1. %31%32%37.0.0.1 ①②⑦.0.0.1
+  １２７.０.０.１ 127。0。0。1 0 0.0.0.0 10.0.0.1 172.16.0.1 192.168.0.1 [::] [::1] [0:0:0:0:0:0:0:1] [::ffff:127.0.0.1]
+  [::ffff:a9fe:a9fe] [::ffff:0:7f00:1] [::7f00:1] [64:ff9b::7f00:1] [64:ff9b:1::7f00:1] [2002:7f00:1::]
+  [2001:0:7f00:1::] [2606:4700::5efe:7f00:1] [fc00::1] [fe80::1] [fec0::1] localhost LOCALHOST. %6Cocalhost
+  api.localhost
+`
+  .trim()
+  .split(/\s+/)
+  .map((host) => `http://${host}/`);
 
 /** The addresses at which clouds tell a machine its credentials, and other things that are nobody else's. */
 const METADATA: [cloud: string, url: string][] = [
@@ -207,15 +149,6 @@ async function withReceiver(work: (receiver: Receiver, port: string) => Promise<
     await receiver.close();
   }
 }
-
-test.each(REFUSED_URLS)("%s is not dialled, even if it was stored", (url) =>
-  withReceiver(async (receiver, port) => {
-    const target = new URL(url);
-    target.port = port;
-    expect(await post(target.href, false)).toContain("SVC_WEBHOOK_ALLOW_PRIVATE=1");
-    expect(receiver.requests).toHaveLength(0);
-  }),
-);
 
 test("a name that resolves to private addresses only is not dialled", () =>
   withReceiver(async (receiver, port) => {
@@ -314,14 +247,6 @@ test("a public address of this machine is not dialled: its firewall does not sta
   expect(await postBy(agent, "http://8.8.8.8/")).toContain("8.8.8.8 is not a public address (this machine)");
   expect(await postBy(agent, "http://hooks.example.com/")).toContain("(this machine)");
   await agent.destroy();
-});
-
-test("a redirect to a private address is an answer like any other", async () => {
-  const inside = await startReceiver();
-  const outside = await startReceiver(status(307, { location: inside.url }));
-  expect(await post(outside.url, true)).toBe(307);
-  expect(inside.requests).toEqual([]);
-  await Promise.all([inside.close(), outside.close()]);
 });
 
 test("proxies that the environment names are not used: they would resolve names by themselves", () =>

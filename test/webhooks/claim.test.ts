@@ -1,15 +1,20 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, expect, test } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { claimDeliveries, type ClaimedDelivery } from "../../src/db/api/webhooks.js";
-import { createDatabase, rolledBack, type TestDatabase } from "../support/database.js";
-import { claim, clearWebhooks, createEnvironment, createWebhook, emit, expireLeases } from "./support/fixtures.js";
+import { createDatabase, rolledBack } from "../support/database.js";
+import {
+  claim,
+  clearWebhooks,
+  createEnvironment,
+  createWebhook,
+  emit,
+  expireLeases,
+  newEndpoint,
+} from "./support/fixtures.js";
 
-let db: TestDatabase;
-
-beforeAll(async () => {
-  db = await createDatabase();
-});
-afterEach(() => clearWebhooks(db.sql));
+const db = await createDatabase();
+const { sql } = db;
+afterEach(() => clearWebhooks(sql));
 afterAll(() => db.drop());
 
 const URL = "https://example.com/hooks";
@@ -21,9 +26,7 @@ function countByWebhook(claimed: ClaimedDelivery[]): Record<string, number> {
 }
 
 test("a claim answers all that sending needs, and numbers in the metadata keep every digit", async () => {
-  const { sql } = db;
-  const environment = await createEnvironment(sql);
-  const { webhookId } = await createWebhook(sql, environment, URL);
+  const { environment, webhookId } = await newEndpoint(sql);
   const metadata = '{"previous_lifecycle": null, "total": 12345678901234567890.10, "name": "Zoë \\"🎉\\""}';
   const [seq, timed] = await emit(sql, environment, [
     { metadata, causeId: "evt_0000000000000001", configVersion: 3 },
@@ -62,10 +65,8 @@ test("a claim answers all that sending needs, and numbers in the metadata keep e
 });
 
 test("one worker at a time delivers to a webhook: others get nothing until its lease has run out", async () => {
-  const { sql } = db;
-  const environment = await createEnvironment(sql);
-  const { webhookId } = await createWebhook(sql, environment, URL);
-  await emit(sql, environment, [{}, {}]);
+  const { environment, webhookId } = await newEndpoint(sql);
+  await emit(sql, environment, 2);
   expect(await claim(sql, "first", 1)).toHaveLength(1);
   expect(await claim(sql, "second", 10)).toEqual([]);
   expect(await claim(sql, "first", 10)).toHaveLength(2);
@@ -75,10 +76,8 @@ test("one worker at a time delivers to a webhook: others get nothing until its l
 });
 
 test("a lease lasts while something is held, and ends when the worker says so", async () => {
-  const { sql } = db;
-  const environment = await createEnvironment(sql);
-  await createWebhook(sql, environment, URL);
-  await emit(sql, environment, [{}]);
+  const { environment } = await newEndpoint(sql);
+  await emit(sql, environment, 1);
   const held = await claim(sql, "first", 10);
   await expireLeases(sql);
   expect(await claim(sql, "first", 10, { held })).toEqual([]);
@@ -88,43 +87,28 @@ test("a lease lasts while something is held, and ends when the worker says so", 
 });
 
 test("what a worker holds is not handed out again, and of each webhook no more than it may hold, oldest first", async () => {
-  const { sql } = db;
-  const environment = await createEnvironment(sql);
-  const { webhookId } = await createWebhook(sql, environment, URL);
-  const seqs = await emit(
-    sql,
-    environment,
-    Array.from({ length: 30 }, () => ({})),
-  );
+  const { environment, webhookId } = await newEndpoint(sql);
+  const seqs = await emit(sql, environment, 30);
   const claimed = await claim(sql, "worker", 100, { each: 8 });
   expect(claimed.map(({ emissionSeq }) => emissionSeq)).toEqual(seqs.slice(0, 8));
   expect(await claim(sql, "worker", 100, { held: claimed, each: 8 })).toEqual([]);
   const more = await claim(sql, "worker", 100, { held: claimed.slice(2), each: 8 });
   expect(more.map(({ emissionSeq }) => emissionSeq)).toEqual(seqs.slice(0, 2));
   // Room of its own, for a webhook that the worker knows.
-  const limited = {
-    held: claimed,
-    rooms: [{ webhookId, room: 3 }],
-    firstLimit: 8,
-    total: 100,
-    failingTotal: 0,
-  };
+  const limited = { held: claimed, rooms: [{ webhookId, room: 3 }], firstLimit: 8, total: 100, failingTotal: 0 };
   const after = await claimDeliveries(sql, "worker", limited);
   expect(after.map(({ emissionSeq }) => emissionSeq)).toEqual(seqs.slice(8, 11));
 });
 
 test("one emission at two webhooks is two deliveries: holding one hands out the other", async () => {
-  const { sql } = db;
-  const environment = await createEnvironment(sql);
+  const { environment } = await newEndpoint(sql);
   await createWebhook(sql, environment, URL);
-  await createWebhook(sql, environment, URL);
-  await emit(sql, environment, [{}]);
+  await emit(sql, environment, 1);
   const [first, second] = await claim(sql, "worker", 10);
   expect(await claim(sql, "worker", 10, { held: [first!] })).toMatchObject([{ webhookId: second!.webhookId }]);
 });
 
 test("of a webhook that is failing one is handed out, and of all that are failing no more than asked for", async () => {
-  const { sql } = db;
   const environment = await createEnvironment(sql);
   for (let n = 0; n < 5; n++) await createWebhook(sql, environment, URL, ["failing"]);
   await emit(sql, environment, [{ type: "failing" }, { type: "failing" }]);
@@ -138,10 +122,9 @@ test("of a webhook that is failing one is handed out, and of all that are failin
 });
 
 test("however many workers claim at once, each webhook is handed out to one of them", async () => {
-  const { sql } = db;
   const environment = await createEnvironment(sql);
   for (let n = 0; n < 20; n++) await createWebhook(sql, environment, URL);
-  await emit(sql, environment, [{}, {}]);
+  await emit(sql, environment, 2);
   const claims = await Promise.all(Array.from({ length: 8 }, (_, worker) => claim(sql, `worker ${worker}`, 10)));
   const owners = claims.flatMap((claim, worker) =>
     [...new Set(claim.map(({ webhookId }) => webhookId))].map((webhookId) => ({ webhookId, worker })),
@@ -151,10 +134,8 @@ test("however many workers claim at once, each webhook is handed out to one of t
 });
 
 test("the secret before a rotation is handed out until it expires", async () => {
-  const { sql } = db;
-  const environment = await createEnvironment(sql);
-  const { webhookId } = await createWebhook(sql, environment, URL);
-  await emit(sql, environment, [{}]);
+  const { environment, webhookId } = await newEndpoint(sql);
+  await emit(sql, environment, 1);
   const previous = async () => (await claim(sql, "worker", 1))[0]!.previousSealedSecret;
   expect(await previous()).toBeNull();
   const expiresIn = async (interval: string) => {
@@ -170,7 +151,6 @@ test("the secret before a rotation is handed out until it expires", async () => 
 });
 
 test("room is shared fairly: those with the least in flight come first, however much waits elsewhere", async () => {
-  const { sql } = db;
   const environment = await createEnvironment(sql);
   const loud = await createWebhook(sql, environment, URL, ["loud"]);
   await emit(
@@ -189,14 +169,13 @@ test("room is shared fairly: those with the least in flight come first, however 
 });
 
 test("nothing is claimed that is not due yet, or whose webhook is disabled", async () => {
-  const { sql } = db;
   const environment = await createEnvironment(sql);
   const later = await createWebhook(sql, environment, URL);
   const disabled = await createWebhook(sql, environment, URL);
-  await emit(sql, environment, [{}]);
+  await emit(sql, environment, 1);
   await sql`update svc.deliveries set next_attempt_at = now() + interval '1 minute' where webhook_id = ${later.webhookId}`;
   const deleted = await createWebhook(sql, environment, URL);
-  await emit(sql, environment, [{}]);
+  await emit(sql, environment, 1);
   await sql`update svc.deliveries set next_attempt_at = now() + interval '1 minute' where webhook_id = ${later.webhookId}`;
   await sql`update svc.webhooks set deleted_at = now() where webhook_id = ${deleted.webhookId}`;
   await sql`
@@ -211,7 +190,6 @@ test("nothing is claimed that is not due yet, or whose webhook is disabled", asy
 
 /** 40 webhooks, a few of them with something due; one with 20,000 due, which the answer holds as much of as it may, one with 20,000 later. */
 async function fillQueue(): Promise<{ webhooks: string[]; emissions: string[] }> {
-  const { sql } = db;
   const environment = await createEnvironment(sql);
   await sql`
     insert into svc.webhooks (environment_id, webhook_id, url, event_types, sealed_secret)
@@ -247,7 +225,6 @@ test.each([
   ["without statistics", ""],
   ["with statistics", "analyze svc.deliveries"],
 ])("a claim reads by index, no more rows than it has endpoints and hands out, %s", async (_, prepare) => {
-  const { sql } = db;
   const held = await fillQueue();
   await sql.unsafe(prepare);
   const [before, claimed, after] = await rolledBack(sql, async (tx) => {

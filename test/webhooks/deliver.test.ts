@@ -1,15 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { setTimeout as delay } from "node:timers/promises";
-import type { Sql, TransactionSql } from "postgres";
+import type { TransactionSql } from "postgres";
 import { Webhook } from "standardwebhooks";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { createLogger } from "../../src/server/log.js";
 import { startDeliverer, type Deliverer, type DelivererOptions } from "../../src/tasks/deliver/deliver.js";
 import { sealingKey, sealSecret } from "../../src/webhooks/secret.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { createDatabase } from "../support/database.js";
 import {
   attemptsOf,
   clearWebhooks,
@@ -25,14 +24,10 @@ import {
 import { startReceiver, status, statuses, type Answer, type Receiver } from "./support/receiver.js";
 import { runLog } from "../support/run-log.js";
 
-let db: TestDatabase;
-let sql: Sql;
 const closing: (() => Promise<unknown>)[] = [];
 
-beforeAll(async () => {
-  db = await createDatabase();
-  sql = db.sql;
-});
+const db = await createDatabase();
+const { sql } = db;
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
   await clearWebhooks(sql);
@@ -57,6 +52,24 @@ async function endpoint(answer?: Answer, settings?: WebhookSettings) {
   const target = await receiver(answer);
   const environment = await createEnvironment(sql);
   return { target, environment, ...(await createWebhook(sql, environment, target.url, ["*"], settings)) };
+}
+
+/** Emits one, and makes the attempts that are due. */
+async function deliverOne(environment: number, options?: Partial<DelivererOptions>): Promise<Deliverer> {
+  const pump = deliverer(options);
+  await emit(sql, environment, 1);
+  await pump.idle();
+  return pump;
+}
+
+/** An endpoint whose first answer waits until it is told to give it. */
+async function patientEndpoint() {
+  let answer = (): void => undefined;
+  const made = await endpoint((response, _request, index) => {
+    answer = () => void response.writeHead(200).end();
+    if (index > 0) answer();
+  });
+  return { ...made, answer: () => answer() };
 }
 
 const ids = (target: Receiver) => target.requests.map(({ headers }) => headers["svc-event-id"]);
@@ -85,7 +98,7 @@ test("a receiver's library verifies what arrives, and the three ids are the emis
 test("three failures and a success are four attempts with one id, each signed anew, all in the log", async () => {
   const { target, environment, secret, webhookId } = await endpoint(statuses(500, 503, 400, 200));
   const pump = deliverer();
-  await emit(sql, environment, [{}]);
+  await emit(sql, environment, 1);
   for (let attempt = 1; attempt <= 4; attempt += 1) {
     await makeDue(sql);
     await pump.idle();
@@ -108,7 +121,7 @@ test.each([-60, 60])("a worker whose clock is %i minutes off signs with the data
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + minutes * 60_000 });
   try {
     const pump = deliverer();
-    await emit(sql, environment, [{}]);
+    await emit(sql, environment, 1);
     await pump.idle();
   } finally {
     vi.useRealTimers();
@@ -126,18 +139,14 @@ test("the role svc_worker is all that delivering needs", async () => {
   const { environment, webhookId } = await endpoint();
   const worker = connect(db.url, { max: 2, applicationName: "svc test worker", role: "svc_worker" });
   closing.push(() => worker.end());
-  const pump = deliverer({ sql: worker });
-  await emit(sql, environment, [{}]);
-  await pump.idle();
+  await deliverOne(environment, { sql: worker });
   expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: "delivered" }]);
 });
 
 test("410 disables the webhook: nothing more arrives", async () => {
   const { target, environment, webhookId } = await endpoint(status(410));
-  const pump = deliverer();
-  await emit(sql, environment, [{}]);
-  await pump.idle();
-  await emit(sql, environment, [{}]);
+  const pump = await deliverOne(environment);
+  await emit(sql, environment, 1);
   await pump.idle();
   expect(target.requests).toHaveLength(1);
   expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: "failed", attempts: 1 }]);
@@ -146,9 +155,7 @@ test("410 disables the webhook: nothing more arrives", async () => {
 test("a redirect is a failed attempt, and is not followed", async () => {
   const elsewhere = await receiver();
   const { environment, webhookId } = await endpoint(status(307, { location: elsewhere.url }));
-  const pump = deliverer();
-  await emit(sql, environment, [{}]);
-  await pump.idle();
+  await deliverOne(environment);
   expect(elsewhere.requests).toEqual([]);
   expect(await deliveriesOf(sql, webhookId)).toMatchObject([{ status: "pending", attempts: 1 }]);
   expect(await attemptsOf(sql, webhookId)).toMatchObject([{ status_code: 307 }]);
@@ -156,9 +163,7 @@ test("a redirect is a failed attempt, and is not followed", async () => {
 
 test("Retry-After puts the next attempt off", async () => {
   const { environment, webhookId } = await endpoint(status(429, { "retry-after": "1800" }));
-  const pump = deliverer();
-  await emit(sql, environment, [{}]);
-  await pump.idle();
+  await deliverOne(environment);
   expect((await deliveriesOf(sql, webhookId))[0]!.due_in).toBeGreaterThan(1500);
 });
 
@@ -167,8 +172,8 @@ test("an endpoint that does not answer in time, or is not there, is tried again;
   const gone = await endpoint();
   await gone.target.close();
   const pump = deliverer({ timeoutMs: 100 });
-  await emit(sql, silent.environment, [{}]);
-  await emit(sql, gone.environment, [{}]);
+  await emit(sql, silent.environment, 1);
+  await emit(sql, gone.environment, 1);
   await pump.idle();
   expect(await attemptsOf(sql, silent.webhookId)).toEqual([
     { attempt: 1, status_code: null, error: "no answer within 0.1 seconds", response: null },
@@ -189,7 +194,7 @@ test("an answer's first KiB is kept, whatever is in it and however long it goes 
   });
   const stalled = await endpoint((response) => void response.writeHead(200).write("so far"));
   const pump = deliverer({ timeoutMs: 500 });
-  for (const { environment } of [text, binary, endless, stalled]) await emit(sql, environment, [{}]);
+  for (const { environment } of [text, binary, endless, stalled]) await emit(sql, environment, 1);
   await pump.idle();
   const answers = [text, binary, endless, stalled].map(async ({ webhookId }) => (await attemptsOf(sql, webhookId))[0]!);
   expect(await Promise.all(answers)).toMatchObject([
@@ -203,11 +208,7 @@ test("an answer's first KiB is kept, whatever is in it and however long it goes 
 test("connections are used again", async () => {
   const { target, environment } = await endpoint(status(204), { maxConcurrency: 1 });
   const pump = deliverer();
-  await emit(
-    sql,
-    environment,
-    Array.from({ length: 20 }, () => ({})),
-  );
+  await emit(sql, environment, 20);
   await pump.idle();
   expect(target.requests).toHaveLength(20);
   // A second one where the first was not quite free yet.
@@ -218,18 +219,9 @@ test("endpoints that hang delay no other, even when they could take every place,
   const hanging = await Promise.all(Array.from({ length: 20 }, () => endpoint(() => undefined)));
   const good = await endpoint();
   const pump = deliverer({ underWayMax: 40, timeoutMs: 60_000 });
-  for (const { environment } of hanging)
-    await emit(
-      sql,
-      environment,
-      Array.from({ length: 20 }, () => ({})),
-    );
+  for (const { environment } of hanging) await emit(sql, environment, 20);
   await Promise.all(hanging.map(({ target }) => target.received(1)));
-  await emit(
-    sql,
-    good.environment,
-    Array.from({ length: 50 }, () => ({})),
-  );
+  await emit(sql, good.environment, 50);
   await good.target.received(50);
   for (const { target } of hanging) expect(target.requests.length).toBeLessThanOrEqual(10);
   await pump.stop();
@@ -238,7 +230,7 @@ test("endpoints that hang delay no other, even when they could take every place,
 test("a private address is refused unless allowed, and the log says what to set", async () => {
   const { target, environment, webhookId } = await endpoint();
   const careful = deliverer({ allowPrivate: false });
-  await emit(sql, environment, [{}]);
+  await emit(sql, environment, 1);
   await careful.idle();
   await careful.stop();
   expect(target.requests).toEqual([]);
@@ -250,9 +242,7 @@ test("a secret sealed with another SVC_SECRET is a failed attempt that says so",
   const { target, environment, webhookId } = await endpoint();
   const lines: string[] = [];
   const logger = createLogger("info", { write: (line) => void lines.push(line) });
-  const pump = deliverer({ secret: "another secret", logger });
-  await emit(sql, environment, [{}]);
-  await pump.idle();
+  await deliverOne(environment, { secret: "another secret", logger });
   expect(target.requests).toEqual([]);
   expect((await attemptsOf(sql, webhookId))[0]!.error).toContain("SVC_SECRET");
   expect(lines.filter((line) => line.includes("made with another SVC_SECRET"))).toHaveLength(1);
@@ -265,7 +255,7 @@ test("during a rotation a previous secret that does not open any more keeps noth
     set previous_sealed_secret = ${sealSecret(secret, sealingKey("another secret"))},
         previous_secret_expires_at = now() + interval '1 hour'
     where webhook_id = ${webhookId}`;
-  await emit(sql, environment, [{}]);
+  await emit(sql, environment, 1);
   await deliverer().idle();
   const { body, headers } = target.requests[0]!;
   new Webhook(secret).verify(body, headers as Record<string, string>);
@@ -274,11 +264,7 @@ test("during a rotation a previous secret that does not open any more keeps noth
 test("two workers share the work, and each emission arrives once", async () => {
   const { target, environment } = await endpoint();
   const pumps = [deliverer({ underWayMax: 8 }), deliverer({ underWayMax: 8 })];
-  await emit(
-    sql,
-    environment,
-    Array.from({ length: 200 }, () => ({})),
-  );
+  await emit(sql, environment, 200);
   await target.received(200);
   for (const pump of pumps) await pump.idle();
   expect(new Set(ids(target)).size).toBe(200);
@@ -295,28 +281,25 @@ async function withRecordsHeld(webhookId: string, work: (tx: TransactionSql) => 
 
 /** The server process that waits to record; awaited, because the receiver has its request before the worker has its answer. */
 async function backendThatRecords(tx: TransactionSql): Promise<number> {
-  for (;;) {
-    // Activity is a snapshot of the transaction's first look unless cleared.
-    await tx`select pg_stat_clear_snapshot()`;
-    const [row] = await tx<{ pid: number }[]>`
-      select pid from pg_stat_activity
-      where datname = current_database() and query like '%record_attempts%' and wait_event_type = 'Lock'
-    `;
-    if (row !== undefined) return row.pid;
-    await delay(10);
-  }
+  return vi.waitUntil(
+    async () => {
+      // Activity is a snapshot of the transaction's first look unless cleared.
+      await tx`select pg_stat_clear_snapshot()`;
+      const [row] = await tx<{ pid: number }[]>`
+        select pid from pg_stat_activity
+        where datname = current_database() and query like '%record_attempts%' and wait_event_type = 'Lock'`;
+      return row?.pid;
+    },
+    { timeout: 20_000 },
+  );
 }
 
 test("a worker killed between the answer and its record: the same id arrives again once the claim has expired", async () => {
-  let answer: () => void = () => undefined;
-  const { target, environment, webhookId } = await endpoint((response, _request, index) => {
-    if (index === 0) answer = () => void response.writeHead(200).end();
-    else response.writeHead(200).end();
-  });
+  const { target, environment, webhookId, answer } = await patientEndpoint();
   const program = fileURLToPath(new URL("support/deliverer-process.ts", import.meta.url));
   const worker = spawn(process.execPath, ["--import", "tsx", program, db.url], { stdio: "inherit" });
   closing.push(async () => worker.kill("SIGKILL"));
-  await emit(sql, environment, [{}]);
+  await emit(sql, environment, 1);
   await target.received(1);
   await withRecordsHeld(webhookId, async (tx) => {
     answer();
@@ -340,12 +323,9 @@ test("a worker killed between the answer and its record: the same id arrives aga
 });
 
 test("a connection lost while recording loses no result: it is recorded later, and not sent again", async () => {
-  let answer: () => void = () => undefined;
-  const { target, environment, webhookId } = await endpoint((response) => {
-    answer = () => void response.writeHead(200).end();
-  });
+  const { target, environment, webhookId, answer } = await patientEndpoint();
   const pump = deliverer();
-  await emit(sql, environment, [{}]);
+  await emit(sql, environment, 1);
   await target.received(1);
   await withRecordsHeld(webhookId, async (tx) => {
     answer();
@@ -359,15 +339,12 @@ test("a connection lost while recording loses no result: it is recorded later, a
 });
 
 test("stop waits for what is under way and its record, and claims nothing more", async () => {
-  let answer: () => void = () => undefined;
-  const { target, environment, webhookId } = await endpoint((response) => {
-    answer = () => void response.writeHead(200).end();
-  });
+  const { target, environment, webhookId, answer } = await patientEndpoint();
   const pump = deliverer({ stopMs: 30_000 });
-  await emit(sql, environment, [{}]);
+  await emit(sql, environment, 1);
   await target.received(1);
   const stopped = pump.stop();
-  await emit(sql, environment, [{}]);
+  await emit(sql, environment, 1);
   answer();
   await stopped;
   await pump.idle();
@@ -379,7 +356,7 @@ test("stop does not wait for ever: what hangs is dropped unrecorded, to be deliv
     if (index > 0) response.writeHead(200).end();
   });
   const pump = deliverer({ stopMs: 50, timeoutMs: 60_000 });
-  await emit(sql, environment, [{}]);
+  await emit(sql, environment, 1);
   await target.received(1);
   await pump.stop();
   expect(await attemptsOf(sql, webhookId)).toEqual([]);
@@ -398,7 +375,7 @@ test("a database that is away for a while stops nothing for good", async () => {
     where datname = current_database() and pid <> pg_backend_pid()
   `;
   // Each connection of the pool tells only when it is used that it is gone.
-  await vi.waitFor(() => emit(sql, environment, [{}]), { timeout: 20_000 });
+  await vi.waitFor(() => emit(sql, environment, 1), { timeout: 20_000 });
   await target.received(1);
   await pump.idle();
 });

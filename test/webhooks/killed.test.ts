@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { emissionId } from "../../src/engine/ids.js";
 import { startDeliverer } from "../../src/tasks/deliver/deliver.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { createDatabase } from "../support/database.js";
 import {
   attemptsOf,
   createEnvironment,
@@ -22,14 +22,12 @@ const EMISSIONS = 300;
 const KILLS = 5;
 const PROGRAM = fileURLToPath(new URL("support/deliverer-process.ts", import.meta.url));
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createDatabase();
-});
+const db = await createDatabase();
+const { sql } = db;
 afterAll(() => db.drop());
 
 async function backendsOfWorkers(): Promise<number> {
-  const rows = await db.sql`
+  const rows = await sql`
     select from pg_stat_activity where datname = current_database() and application_name = 'svc test worker'
   `;
   return rows.length;
@@ -50,25 +48,20 @@ it("workers that are killed again and again lose no emission, and the log has no
   // Every seventh request fails, so that there are repetitions on record, too.
   const answer: Answer = (response, request, index) => status(index % 7 === 6 ? 500 : 204)(response, request, index);
   const receiver = await startReceiver(answer);
-  const environment = await createEnvironment(db.sql);
-  const { webhookId } = await createWebhook(db.sql, environment, receiver.url);
+  const environment = await createEnvironment(sql);
+  const { webhookId } = await createWebhook(sql, environment, receiver.url);
   const emissions = Array.from({ length: EMISSIONS }, (_, n) => ({ customerId: `customer_${n}` }));
-  const seqs = await emit(db.sql, environment, emissions);
+  const seqs = await emit(sql, environment, emissions);
 
   for (let kill = 1; kill <= KILLS; kill += 1) {
     await deliverUntil(receiver.received((EMISSIONS / (KILLS + 1)) * kill));
     // As later, when the worker is taken for dead.
-    await expireLeases(db.sql);
+    await expireLeases(sql);
   }
-  const pump = startDeliverer({
-    sql: db.sql,
-    secret: SERVICE_SECRET,
-    allowPrivate: true,
-    logger: runLog(),
-  });
-  const pending = async () => (await deliveriesOf(db.sql, webhookId)).some((row) => row.status === "pending");
+  const pump = startDeliverer({ sql, secret: SERVICE_SECRET, allowPrivate: true, logger: runLog() });
+  const pending = async () => (await deliveriesOf(sql, webhookId)).some((row) => row.status === "pending");
   while (await pending()) {
-    await db.sql`update svc.deliveries set next_attempt_at = now() where status = 'pending'`;
+    await sql`update svc.deliveries set next_attempt_at = now() where status = 'pending'`;
     await pump.idle();
   }
   await pump.stop();
@@ -82,12 +75,12 @@ it("workers that are killed again and again lose no emission, and the log has no
   const idOf = (seq: string) => emissionId(Number(seq));
   expect([...requests.keys()].sort()).toEqual(seqs.map(idOf));
 
-  const deliveries = await deliveriesOf(db.sql, webhookId);
+  const deliveries = await deliveriesOf(sql, webhookId);
   expect(deliveries.map((row) => row.status)).toEqual(seqs.map(() => "delivered"));
   for (const { emission_seq, attempts } of deliveries) {
     expect(requests.get(idOf(emission_seq)), idOf(emission_seq)).toBeGreaterThanOrEqual(attempts);
   }
-  const log = await attemptsOf(db.sql, webhookId);
+  const log = await attemptsOf(sql, webhookId);
   expect(log).toHaveLength(deliveries.reduce((sum, { attempts }) => sum + attempts, 0));
   expect(log.filter((row) => row.status_code === 204)).toHaveLength(EMISSIONS);
   const repeated = receiver.requests.length - log.length;

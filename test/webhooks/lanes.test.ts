@@ -52,9 +52,15 @@ function claimed(count: number, more: Partial<ClaimedDelivery> = {}): ClaimedDel
   }));
 }
 
+/** Lanes that were handed these by a first claim, which nothing was left of. */
+function lanesWith(deliveries: ClaimedDelivery[]) {
+  const made = lanes();
+  made.lanes.add(deliveries, [], false);
+  return made;
+}
+
 test("a webhook of which nothing is known gets two requests; each that it accepts lets one more be under way, up to its limit", async () => {
-  const { lanes: some, open } = lanes();
-  some.add(claimed(100), [], false);
+  const { open } = lanesWith(claimed(100));
   const underWay = [open.length];
   for (let n = 0; n < 12; n++) {
     await open[0]!.answer(true);
@@ -64,8 +70,7 @@ test("a webhook of which nothing is known gets two requests; each that it accept
 });
 
 test("each request that fails halves what may be under way, down to one at a time", async () => {
-  const { lanes: some, open } = lanes();
-  some.add(claimed(100), [], false);
+  const { open } = lanesWith(claimed(100));
   for (let n = 0; n < 12; n++) await open[0]!.answer(true);
   expect(open).toHaveLength(8);
   const underWay: number[] = [];
@@ -79,8 +84,7 @@ test("each request that fails halves what may be under way, down to one at a tim
 });
 
 test("a webhook that was failing when it was claimed begins with one", () => {
-  const { lanes: some, open } = lanes();
-  some.add(claimed(2, { failing: true }), [], false);
+  const { open } = lanesWith(claimed(2, { failing: true }));
   expect(open).toHaveLength(1);
 });
 
@@ -100,14 +104,12 @@ test("webhooks that fail take no more than half of all requests, and each of the
 });
 
 test("lanes take turns", () => {
-  const { lanes: some, open } = lanes();
-  some.add([...claimed(3), ...claimed(3, { webhookId: "whk_2" })], [], false);
+  const { open } = lanesWith([...claimed(3), ...claimed(3, { webhookId: "whk_2" })]);
   expect(open.map(({ delivery }) => delivery.webhookId)).toEqual(["whk_1", "whk_2", "whk_1", "whk_2"]);
 });
 
 test("a limit per second spaces requests evenly", async () => {
-  const { lanes: some, open } = lanes();
-  some.add(claimed(20, { maxPerSecond: 10, maxConcurrency: 100 }), [], false);
+  const { open } = lanesWith(claimed(20, { maxPerSecond: 10, maxConcurrency: 100 }));
   const begun: number[] = [];
   for (let elapsed = 0; elapsed < 1_000; elapsed += 50) {
     begun.push(open.length);
@@ -119,8 +121,7 @@ test("a limit per second spaces requests evenly", async () => {
 });
 
 test("what has waited too long is given back, and not sent; what is under way is not", async () => {
-  const { lanes: some, open } = lanes();
-  some.add(claimed(5), [], false);
+  const { lanes: some, open } = lanesWith(claimed(5));
   expect([...some.waiting()]).toHaveLength(3);
   await vi.advanceTimersByTimeAsync(1_900);
   some.rooms();
@@ -151,8 +152,7 @@ test("a webhook may be held as much of as it accepts in a tenth of a second; one
 });
 
 test("a lane that was filled asks for more whenever it runs low, until a claim has not filled it", async () => {
-  const { lanes: some, open, low } = lanes();
-  some.add(claimed(4), [], false);
+  const { lanes: some, open, low } = lanesWith(claimed(4));
   await open[0]!.answer(true);
   await open[0]!.answer(true);
   const asked = low();
@@ -168,8 +168,7 @@ test("a lane that was filled asks for more whenever it runs low, until a claim h
 });
 
 test("what an idle webhook keeps up with is remembered for a while, and then forgotten", async () => {
-  const { lanes: some, open } = lanes();
-  some.add(claimed(20), [], false);
+  const { lanes: some, open } = lanesWith(claimed(20));
   while (open.length > 0) await open[0]!.answer(true);
   await vi.advanceTimersByTimeAsync(9_000);
   expect(some.rooms()).toHaveLength(1);
@@ -181,8 +180,7 @@ test("what an idle webhook keeps up with is remembered for a while, and then for
 });
 
 test("closed, lanes begin nothing more", async () => {
-  const { lanes: some, open } = lanes();
-  some.add(claimed(5), [], false);
+  const { lanes: some, open } = lanesWith(claimed(5));
   some.close();
   while (open.length > 0) await open[0]!.answer(true);
   expect([...some.waiting()]).toEqual([]);

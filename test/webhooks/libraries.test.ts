@@ -1,9 +1,8 @@
-import type { Sql } from "postgres";
 import * as standardwebhooks from "standardwebhooks";
 import * as svix from "svix";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startDeliverer } from "../../src/tasks/deliver/deliver.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { createDatabase } from "../support/database.js";
 import {
   clearWebhooks,
   createEnvironment,
@@ -16,16 +15,12 @@ import {
 import { startReceiver, type ReceivedRequest, type Receiver } from "./support/receiver.js";
 import { runLog } from "../support/run-log.js";
 
-let db: TestDatabase;
-let sql: Sql;
 let receiver: Receiver;
 let environment: number;
 let webhook: TestWebhook;
 
-beforeAll(async () => {
-  db = await createDatabase();
-  sql = db.sql;
-});
+const db = await createDatabase();
+const { sql } = db;
 beforeEach(async () => {
   receiver = await startReceiver();
   environment = await createEnvironment(sql);

@@ -1,23 +1,22 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { recordAttempts, type AttemptResult, type ClaimedDelivery } from "../../src/db/api/webhooks.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { type AttemptResult, type ClaimedDelivery, recordAttempts } from "../../src/db/api/webhooks.js";
+import { AttemptRecorder } from "../../src/tasks/deliver/recorder.js";
+import { capturedLog } from "../support/captured-log.js";
+import { createDatabase } from "../support/database.js";
 import {
   attemptsOf,
   claim,
   clearWebhooks,
-  createEnvironment,
   createWebhook,
   deliveriesOf,
   emit,
   makeDue,
+  newEndpoint,
 } from "./support/fixtures.js";
 
-let db: TestDatabase;
-
-beforeAll(async () => {
-  db = await createDatabase();
-});
-afterEach(() => clearWebhooks(db.sql));
+const db = await createDatabase();
+const { sql } = db;
+afterEach(() => clearWebhooks(sql));
 afterAll(() => db.drop());
 
 function answered(
@@ -42,39 +41,36 @@ function answered(
 }
 
 async function oneClaimed(): Promise<ClaimedDelivery> {
-  const { sql } = db;
-  const environment = await createEnvironment(sql);
-  await createWebhook(sql, environment, "https://example.com/hooks");
-  await emit(sql, environment, [{}]);
+  const { environment } = await newEndpoint(sql);
+  await emit(sql, environment, 1);
   return claimAgain();
 }
 
 async function claimAgain(): Promise<ClaimedDelivery> {
-  await makeDue(db.sql);
-  const [claimed, ...more] = await claim(db.sql, "worker", 10);
+  await makeDue(sql);
+  const [claimed, ...more] = await claim(sql, "worker", 10);
   expect(more).toEqual([]);
   return claimed!;
 }
 
 test.each([200, 201, 204, 299])("status %d is a delivery", async (code) => {
   const claimed = await oneClaimed();
-  expect(await recordAttempts(db.sql, [answered(claimed, code)])).toMatchObject({ recorded: 1 });
-  expect(await deliveriesOf(db.sql, claimed.webhookId)).toMatchObject([{ status: "delivered", attempts: 1 }]);
-  expect(await attemptsOf(db.sql, claimed.webhookId)).toEqual([
+  expect(await recordAttempts(sql, [answered(claimed, code)])).toMatchObject({ recorded: 1 });
+  expect(await deliveriesOf(sql, claimed.webhookId)).toMatchObject([{ status: "delivered", attempts: 1 }]);
+  expect(await attemptsOf(sql, claimed.webhookId)).toEqual([
     { attempt: 1, status_code: code, error: null, response: "answer" },
   ]);
 });
 
 test.each([null, 199, 301, 307, 400, 404, 429, 500, 503])("status %s is tried again", async (code) => {
   const claimed = await oneClaimed();
-  await recordAttempts(db.sql, [answered(claimed, code)]);
-  const [delivery] = await deliveriesOf(db.sql, claimed.webhookId);
+  await recordAttempts(sql, [answered(claimed, code)]);
+  const [delivery] = await deliveriesOf(sql, claimed.webhookId);
   expect(delivery).toMatchObject({ status: "pending", attempts: 1 });
   expect(delivery!.due_in).toBeLessThan(5.5);
 });
 
 test("failing attempts follow the schedule within a tenth, and after the tenth the delivery has failed", async () => {
-  const { sql } = db;
   let claimed = await oneClaimed();
   const [minute, hour] = [60, 3600];
   const waits = [5, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour];
@@ -106,17 +102,15 @@ test.each([
   ["beyond a day is cut to a day", 1e14, 86_400],
 ])("Retry-After %s", async (_, retryAfterSeconds, expected) => {
   const claimed = await oneClaimed();
-  await recordAttempts(db.sql, [answered(claimed, 429, { retryAfterSeconds })]);
-  const [delivery] = await deliveriesOf(db.sql, claimed.webhookId);
+  await recordAttempts(sql, [answered(claimed, 429, { retryAfterSeconds })]);
+  const [delivery] = await deliveriesOf(sql, claimed.webhookId);
   expect(Math.round(delivery!.due_in / expected)).toBe(1);
 });
 
 test("410 fails the delivery and disables the webhook with a reason; what else was pending waits", async () => {
-  const { sql } = db;
-  const environment = await createEnvironment(sql);
-  const { webhookId } = await createWebhook(sql, environment, "https://example.com/hooks");
+  const { environment, webhookId } = await newEndpoint(sql);
   const other = await createWebhook(sql, environment, "https://example.com/hooks");
-  await emit(sql, environment, [{}, {}]);
+  await emit(sql, environment, 2);
   const claimed = await claim(sql, "worker", 10);
   const first = claimed.find((delivery) => delivery.webhookId === webhookId)!;
   await recordAttempts(sql, [answered(first, 410)]);
@@ -134,7 +128,6 @@ test("410 fails the delivery and disables the webhook with a reason; what else w
 });
 
 test("a webhook is failing from the first attempt that fails until one succeeds", async () => {
-  const { sql } = db;
   const claimed = await oneClaimed();
   const failingSince = async () => {
     const [row] = await sql<{ failing_since: Date | null }[]>`select failing_since from svc.webhooks`;
@@ -158,7 +151,6 @@ test.each([
   ["4 days 23 hours", false],
   ["5 days 1 second", true],
 ])("a webhook at which every attempt of %s failed is disabled at the next: %s", async (interval, disabled) => {
-  const { sql } = db;
   const claimed = await oneClaimed();
   await sql`update svc.webhooks set failing_since = now() - ${interval}::interval`;
   await recordAttempts(sql, [answered(claimed, 503)]);
@@ -175,10 +167,8 @@ test.each([
 });
 
 test("a webhook that is disabled so is in the audit log once, and the answer names it", async () => {
-  const { sql } = db;
-  const environment = await createEnvironment(sql);
-  const { webhookId } = await createWebhook(sql, environment, "https://example.com/hooks");
-  await emit(sql, environment, [{}, {}]);
+  const { environment, webhookId } = await newEndpoint(sql);
+  await emit(sql, environment, 2);
   const [first, second] = await claim(sql, "worker", 10);
   const disabled = [{ webhookId, reason: "The endpoint answered 410 Gone." }];
   expect(await recordAttempts(sql, [answered(first!, 410)])).toEqual({ recorded: 1, disabled });
@@ -199,7 +189,6 @@ test("a webhook that is disabled so is in the audit log once, and the answer nam
 });
 
 test("an attempt that succeeds after five days of failures disables nothing", async () => {
-  const { sql } = db;
   const claimed = await oneClaimed();
   await sql`update svc.webhooks set failing_since = now() - interval '6 days'`;
   await recordAttempts(sql, [answered(claimed, 200)]);
@@ -209,7 +198,6 @@ test("an attempt that succeeds after five days of failures disables nothing", as
 });
 
 test("the schedule begins anew with what is sent again, and attempts go on counting", async () => {
-  const { sql } = db;
   const claimed = await oneClaimed();
   await sql`update svc.deliveries set attempts = 10, resent_after = 10`;
   const again = await claimAgain();
@@ -221,7 +209,6 @@ test("the schedule begins anew with what is sent again, and attempts go on count
 });
 
 test("recording an attempt twice, in one call, in a row or at once, changes nothing more", async () => {
-  const { sql } = db;
   const claimed = await oneClaimed();
   const result = answered(claimed, 500);
   const counts = await Promise.all([1, 2, 3, 4].map(() => recordAttempts(sql, [result, result])));
@@ -233,7 +220,6 @@ test("recording an attempt twice, in one call, in a row or at once, changes noth
 });
 
 test("attempts of deliveries that are gone are passed over, and others in the same call are written", async () => {
-  const { sql } = db;
   const gone = await oneClaimed();
   await clearWebhooks(sql);
   const claimed = await oneClaimed();
@@ -242,7 +228,7 @@ test("attempts of deliveries that are gone are passed over, and others in the sa
 });
 
 const stateOf = async (webhookId: string) => {
-  const [row] = await db.sql`
+  const [row] = await sql`
     select disabled_at is not null as disabled, failing_since is not null as failing
     from svc.webhooks where webhook_id = ${webhookId}`;
   return row;
@@ -254,7 +240,6 @@ test.each([
 ])(
   "an attempt from before the webhook was enabled or moved, answered %d, counts for its delivery alone",
   async (code, status) => {
-    const { sql } = db;
     const claimed = await oneClaimed();
     const before = answered(claimed, code);
     await sql`update svc.webhooks set active_since = now()`;
@@ -265,13 +250,49 @@ test.each([
 );
 
 test("of the attempts before and after a webhook was moved, those after decide", async () => {
-  const { sql } = db;
-  const environment = await createEnvironment(sql);
-  const { webhookId } = await createWebhook(sql, environment, "https://example.com/hooks");
-  await emit(sql, environment, [{}, {}]);
+  const { environment, webhookId } = await newEndpoint(sql);
+  await emit(sql, environment, 2);
   const [old, recent] = await claim(sql, "worker", 10);
   await sql`update svc.webhooks set active_since = now() - interval '1 minute'`;
   const attemptedAt = new Date(Date.now() - 120_000).toISOString();
   await recordAttempts(sql, [answered(old!, 204, { attemptedAt }), answered(recent!, 503)]);
   expect(await stateOf(webhookId)).toEqual({ disabled: false, failing: true });
+});
+
+describe("the recorder of a worker", () => {
+  /** What half of a surrogate pair makes of a text: the database refuses it. */
+  const REFUSED = "a\uD83D";
+
+  /** Attempts under way at one webhook, answered 500. */
+  async function attempts(count: number): Promise<[string, AttemptResult[]]> {
+    const { environment, webhookId } = await newEndpoint(sql);
+    await emit(sql, environment, count);
+    const claimed = await claim(sql, "worker", 100);
+    const outcome = { latencyMs: 5, statusCode: 500, error: null, response: "no", retryAfterSeconds: null };
+    return [webhookId, claimed.map((one) => ({ ...one, attemptedAt: new Date().toISOString(), ...outcome }))];
+  }
+
+  test("an attempt whose answer the database refuses is recorded without it, so that the schedule goes on", async () => {
+    const [webhookId, [refused, ...others]] = await attempts(5);
+    const recorder = new AttemptRecorder(sql, capturedLog().log);
+    const results = [others[0]!, others[1]!, { ...refused!, response: REFUSED }, others[2]!, others[3]!];
+    await Promise.all(results.map((result) => recorder.record(result)));
+    const deliveries = await deliveriesOf(sql, webhookId);
+    expect(deliveries.map(({ status, attempts: made }) => [status, made])).toEqual(Array(5).fill(["pending", 1]));
+    for (const { due_in } of deliveries) expect(due_in).toBeGreaterThan(0);
+    const recorded = { attempt: 1, status_code: 500 };
+    expect(await attemptsOf(sql, webhookId)).toEqual([
+      { ...recorded, error: "the answer could not be recorded", response: null },
+      ...Array<unknown>(4).fill({ ...recorded, error: null, response: "no" }),
+    ]);
+  });
+
+  test("an attempt that is refused without its answer, too, is given up and logged once", async () => {
+    const [webhookId, [refused, other]] = await attempts(2);
+    const { log, lines } = capturedLog();
+    const recorder = new AttemptRecorder(sql, log);
+    await Promise.all([recorder.record({ ...refused!, attemptedAt: "never" }), recorder.record(other!)]);
+    expect((await deliveriesOf(sql, webhookId)).map(({ attempts: made }) => made)).toEqual([0, 1]);
+    expect(lines).toMatchObject([{ msg: "the database refuses the record of an attempt to deliver" }]);
+  });
 });

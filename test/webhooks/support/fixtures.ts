@@ -36,6 +36,12 @@ export interface WebhookSettings {
   maxEventAge?: string;
 }
 
+/** A webhook in an environment of its own. */
+export async function newEndpoint(sql: Sql): Promise<TestWebhook & { environment: number }> {
+  const environment = await createEnvironment(sql);
+  return { environment, ...(await createWebhook(sql, environment, "https://example.com/hooks")) };
+}
+
 export async function createWebhook(
   sql: Sql,
   environmentId: number,
@@ -68,9 +74,10 @@ export interface TestEmission {
   age?: string;
 }
 
-/** Writes emissions as one evaluation does, outbox row last; answers their sequence numbers. */
-export async function emit(sql: Sql, environmentId: number, emissions: TestEmission[]): Promise<string[]> {
-  return sql.begin((tx) => emitWithin(tx, environmentId, emissions));
+/** Writes emissions, or so many, as one evaluation does, outbox row last; answers their sequence numbers. */
+export async function emit(sql: Sql, environmentId: number, emissions: TestEmission[] | number): Promise<string[]> {
+  const all = typeof emissions === "number" ? Array<TestEmission>(emissions).fill({}) : emissions;
+  return sql.begin((tx) => emitWithin(tx, environmentId, all));
 }
 
 /** As `emit`, in a transaction that goes on. */

@@ -1,5 +1,7 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { Webhook } from "standardwebhooks";
+import { listen } from "../../support/listen.js";
 
 export interface ReceivedRequest {
   method: string;
@@ -36,7 +38,7 @@ export async function startReceiver(answer: Answer = status(204)): Promise<Recei
   const requests: ReceivedRequest[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
   const server = createServer((request, response) => {
-    void readBody(request).then((body) => {
+    void text(request).then((body) => {
       const { method = "", url = "", headers } = request;
       const received = { method, path: url, headers, body, remotePort: request.socket.remotePort ?? 0 };
       requests.push(received);
@@ -44,9 +46,8 @@ export async function startReceiver(answer: Answer = status(204)): Promise<Recei
       for (const { count, resolve } of waiting) if (requests.length >= count) resolve();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
+    url: `${await listen(server)}/hooks`,
     requests,
     received: (count) =>
       requests.length >= count ? Promise.resolve() : new Promise((resolve) => waiting.push({ count, resolve })),
@@ -58,8 +59,15 @@ export async function startReceiver(answer: Answer = status(204)): Promise<Recei
   };
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString("utf8");
+/** Whom it was told of in what is signed with the secret; what is signed with another one is of another webhook. */
+export function customersTold({ requests }: Receiver, secret: string): string[] {
+  const webhook = new Webhook(secret);
+  return requests.flatMap(({ headers, body }) => {
+    try {
+      const event = webhook.verify(body, headers as Record<string, string>) as { data: { customerId: string } };
+      return [event.data.customerId];
+    } catch {
+      return [];
+    }
+  });
 }
