@@ -5,11 +5,11 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { typesOf } from "../../src/cli/commands/types/source.js";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../src/model/snapshot/types.js";
 import { project } from "../dsl-compiler/project.js";
-import { startIngest, type IngestFixture } from "../http/ingest/fixture.js";
+import { startIngest } from "../http/ingest/fixture.js";
 
 // docs/client.md: its programs run as they stand there, one after the other, and its types are compiled.
 
@@ -23,19 +23,14 @@ const programs = blocks.filter(({ language }) => language === "js").map(({ code 
 const MODEL: Partial<Snapshot> = {
   strictSchema: true,
   events: {
-    order_placed: {
-      properties: { amount: { type: "number" }, currency: { type: "string", enum: ["EUR", "USD"] } },
-    },
+    order_placed: { properties: { amount: { type: "number" }, currency: { type: "string", enum: ["EUR", "USD"] } } },
     page_seen: { properties: { path: { type: "string" } } },
   },
   traits: { plan: { type: "string", enum: ["free", "pro"] }, seats: { type: "number" } },
 };
 
-let fixture: IngestFixture;
-beforeAll(async () => {
-  fixture = await startIngest();
-  await fixture.deploy(MODEL);
-});
+const fixture = await startIngest();
+await fixture.deploy(MODEL);
 afterAll(() => fixture.service.stop());
 
 const environment = () => ({ ...process.env, SVC_API_URL: fixture.service.url, SVC_API_KEY: fixture.keys.test });
@@ -90,10 +85,7 @@ it("ends with everything sent when it is asked to end", async () => {
 
 it("sends history, says what is wrong with it, and may be run again", async () => {
   for (let n = 0; n < 2; n++)
-    expect(await node(programs[4]!)).toEqual({
-      stdout: "88540 INVALID_PROPERTY_TYPE properties.amount\n",
-      stderr: "",
-    });
+    expect(await node(programs[4]!)).toEqual({ stdout: "88540 INVALID_PROPERTY_TYPE properties.amount\n", stderr: "" });
   expect(await propertiesOf("umbrella")).toEqual([{ amount: 75, currency: "EUR" }]);
 });
 

@@ -1,8 +1,8 @@
 import { execFile, spawnSync } from "node:child_process";
 import { promisify } from "node:util";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startIngest, type IngestFixture } from "../http/ingest/fixture.js";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startIngest } from "../http/ingest/fixture.js";
 import { refusal, serviceAt, startFront, type Fate, type Front } from "./support/front.js";
 import { Memory } from "./support/memory.js";
 import { insertedOf } from "./support/stored.js";
@@ -43,6 +43,7 @@ client = Client(${JSON.stringify(url)}, "svc_test_x", told.append, flush_interva
 describe("before a service in memory", () => {
   let memory: Memory;
   let front: Front;
+  afterEach(() => front.stop());
   const start = async (next?: (request: number, body: string) => Fate): Promise<string> => {
     memory = new Memory();
     front = await startFront(memory.backend, next);
@@ -76,7 +77,6 @@ for n in range(${fates.length}):
 show(client.close())
 show(len(told))`;
     expect(await run(url, program)).toEqual([[], 0]);
-    await front.stop();
     const bodies = front.requests.map(({ body }) => body);
     const changes = bodies.filter((body, index) => body !== bodies[index - 1]);
     expect(changes).toEqual([...seen.keys()]);
@@ -213,18 +213,15 @@ client.close()`;
   );
 });
 
-describe("before the service", () => {
-  let fixture: IngestFixture;
-  beforeAll(async () => {
-    fixture = await startIngest();
-    await fixture.deploy({
-      strictSchema: true,
-      events: { counted: { properties: { n: { type: "number" } } } },
-      traits: { seen: { type: "number" } },
-    });
-  });
-  afterAll(() => fixture.service.stop());
+const fixture = await startIngest();
+await fixture.deploy({
+  strictSchema: true,
+  events: { counted: { properties: { n: { type: "number" } } } },
+  traits: { seen: { type: "number" } },
+});
+afterAll(() => fixture.service.stop());
 
+describe("before the service", () => {
   it("nothing is lost, nothing is doubled, and the order is kept, also between threads of one customer each", async () => {
     const fates = [
       "loseRequest",

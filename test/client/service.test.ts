@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { createClient, type Client, type ClientError, type ClientOptions } from "../../src/client/index.js";
-import { startIngest, type IngestFixture } from "../http/ingest/fixture.js";
+import { startIngest } from "../http/ingest/fixture.js";
 import { createProject, insertedOf } from "./support/stored.js";
 import { createDatabase } from "../support/database.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
@@ -45,14 +45,11 @@ const SCHEMA = {
   traits: { seen: { type: "number" as const } },
 };
 
-describe("a service that is hard to reach", () => {
-  let fixture: IngestFixture;
-  beforeAll(async () => {
-    fixture = await startIngest();
-    await fixture.deploy(SCHEMA);
-  });
-  afterAll(() => fixture.service.stop());
+const fixture = await startIngest();
+await fixture.deploy(SCHEMA);
+afterAll(() => fixture.service.stop());
 
+describe("a service that is hard to reach", () => {
   it("gets everything once, in each customer's order", async () => {
     const fates: Fate[] = [
       ...(["loseRequest", "loseAnswer", "stall", "cutAnswer", "stallAfter", "stallBody"] as const),

@@ -1,6 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 
 import { ApiError } from "../../src/http/errors.js";
+import type { TestClock } from "../../src/local/clock.js";
 import type { LocalEngine, RequestOperation } from "../../src/local/engine.js";
 import { atLeast, DAY, HOUR, iso, localEngine, localModel, MINUTE, MODEL, SECOND, START } from "./support/model.js";
 
@@ -15,6 +16,18 @@ const project = (customerId: string, more: object = {}): RequestOperation => ({
   properties: { seats: 3 },
   ...more,
 });
+
+let engine: LocalEngine;
+let clock: TestClock;
+beforeEach(() => {
+  ({ engine, clock } = localEngine());
+});
+
+/** Lets the clock come to an instant, and what is due happen. */
+function comeTo(instant: number) {
+  clock.moveTo(instant);
+  return engine.advance();
+}
 
 /** Everything that can be seen of an engine's customers. */
 function seen(engine: LocalEngine): unknown {
@@ -37,7 +50,6 @@ function refusal(engine: LocalEngine, operations: RequestOperation[], form: "sin
 
 describe("accepting", () => {
   test("evaluates at once, and numbers events as the service does", () => {
-    const { engine } = localEngine();
     const { outcomes } = engine.accept([signedUp("a")], "single");
     expect(outcomes).toEqual([{ eventId: "evt_0000000000000400", duplicate: false }]);
     expect(engine.document("a")).toMatchObject({
@@ -68,7 +80,7 @@ describe("accepting", () => {
   });
 
   test("takes what was given as version and creation", () => {
-    const { engine } = localEngine(MODEL, { environment: "live", configVersion: "v3", createdAt: START - DAY });
+    ({ engine } = localEngine(MODEL, { environment: "live", configVersion: "v3", createdAt: START - DAY }));
     engine.accept([signedUp("a")], "single");
     expect(engine.document("a")).toMatchObject({
       environment: "live",
@@ -79,44 +91,36 @@ describe("accepting", () => {
   });
 
   test("an event more than five minutes ahead waits for its time", () => {
-    const { engine, clock } = localEngine();
     const at = START + 6 * MINUTE;
     engine.accept([signedUp("a", { timestamp: iso(at) })], "single");
     expect(engine.document("a")).toMatchObject({ lifecycle: "new", lastEventAt: null, nextDueAt: iso(at) });
-    clock.moveTo(at - 1);
-    expect(engine.advance()).toEqual([]);
-    clock.moveTo(at);
-    engine.advance();
+    expect(comeTo(at - 1)).toEqual([]);
+    comeTo(at);
     expect(engine.document("a")).toMatchObject({ lifecycle: "trial", lifecycleEnteredAt: iso(at) });
   });
 
   test("of a history that needs its events, all are at hand", () => {
     const total = { kind: "aggregate", function: "sum", of: { event: "project_created" }, property: "seats" } as const;
-    const { engine, clock } = localEngine({
+    ({ engine, clock } = localEngine({
       ...MODEL,
       segments: [{ id: "large", when: { ...total, operator: "gte", value: 300, within: "7d" } }],
-    });
+    }));
     for (let n = 0; n < 100; n++) {
       engine.accept([project("a")], "single");
-      clock.moveTo(clock.now() + HOUR);
-      engine.advance();
+      comeTo(clock.now() + HOUR);
     }
     expect(engine.document("a")).toMatchObject({ segments: ["large"] });
-    clock.moveTo(START + 7 * DAY - 1);
-    engine.advance();
+    comeTo(START + 7 * DAY - 1);
     expect(engine.document("a")).toMatchObject({ segments: ["large"] });
-    clock.moveTo(START + 7 * DAY);
-    engine.advance();
+    comeTo(START + 7 * DAY);
     expect(engine.document("a")).toMatchObject({ segments: [] });
-    clock.moveTo(START + 20 * DAY);
-    engine.advance();
+    comeTo(START + 20 * DAY);
     expect(engine.explanation("a")).toMatchObject({ segments: [{ segment: "large", member: false }] });
   });
 });
 
 describe("the schema", () => {
   test("where it is strict, a violation refuses the request, with every failing path", () => {
-    const { engine } = localEngine();
     const error = refusal(engine, [
       signedUp("a"),
       signedUp("a", { properties: { source: "tv", utm: 1 } }),
@@ -136,13 +140,12 @@ describe("the schema", () => {
   });
 
   test("of a single event the paths begin with the event's own fields", () => {
-    const { engine } = localEngine();
     const error = refusal(engine, [signedUp("a", { properties: { source: 1 } })], "single");
     expect(error).toMatchObject({ status: 422, code: "INVALID_PROPERTY_TYPE", detail: { field: "properties.source" } });
   });
 
   test("where it is not strict, a violation is told and accepted", () => {
-    const { engine } = localEngine({ ...MODEL, strictSchema: false });
+    ({ engine } = localEngine({ ...MODEL, strictSchema: false }));
     const { diagnostics } = engine.accept([{ customerId: "a", event: "unheard_of" }], "single");
     expect(diagnostics).toEqual([
       { code: "UNKNOWN_EVENT", message: expect.stringContaining("unheard_of") as string, path: "event" },
@@ -160,7 +163,6 @@ describe("an idempotency key", () => {
     ["with another spelling of the instant", { timestamp: "2026-01-01T00:59:00.000+01:00" }],
     ["with another spelling of a number", { properties: JSON.parse('{"seats":3.0}') as object }],
   ])("repeats the original event: %s", (_, more) => {
-    const { engine } = localEngine();
     const [first] = engine.accept([keyed()], "single").outcomes;
     const before = seen(engine);
     const { outcomes, changes } = engine.accept([keyed(more)], "single");
@@ -176,7 +178,6 @@ describe("an idempotency key", () => {
     ["instant", { timestamp: "2025-12-31T23:59:00.000001Z" }],
     ["absence of an instant", { timestamp: undefined }],
   ])("refuses another %s", (_, more) => {
-    const { engine } = localEngine();
     engine.accept([keyed()], "single");
     const error = refusal(engine, [keyed(more)], "single");
     expect(error).toMatchObject({
@@ -187,14 +188,12 @@ describe("an idempotency key", () => {
   });
 
   test("may be repeated within a batch, and then names the same event", () => {
-    const { engine } = localEngine();
     const { outcomes } = engine.accept([keyed(), signedUp("b"), keyed()], "batch");
     expect(outcomes[2]).toEqual({ eventId: outcomes[0]!.eventId, duplicate: true });
     expect(engine.document("a")).toMatchObject({ segments: [] });
   });
 
   test("with two payloads in one batch refuses all of it, and is free afterwards", () => {
-    const { engine } = localEngine();
     const error = refusal(engine, [keyed(), signedUp("b"), keyed({ customerId: "c" })]);
     expect(error).toMatchObject({ status: 409, detail: { field: "events[2].idempotencyKey" } });
     expect(engine.accept([keyed({ customerId: "c" })], "single").outcomes[0]!.duplicate).toBe(false);
@@ -203,13 +202,10 @@ describe("an idempotency key", () => {
 
 describe("time", () => {
   test("expires a journey exactly at its due instant, however late that is noticed", () => {
-    const { engine, clock } = localEngine();
     engine.accept([signedUp("a")], "single");
-    clock.moveTo(START + 30 * DAY - 1);
-    engine.advance();
+    comeTo(START + 30 * DAY - 1);
     expect(engine.document("a")!.journeys).toMatchObject([{ status: "active", expiredAt: null }]);
-    clock.moveTo(START + 90 * DAY);
-    const [change] = engine.advance();
+    const [change] = comeTo(START + 90 * DAY);
     expect(change!.entries).toMatchObject([
       { type: "journey.expired", at: iso(START + 30 * DAY), cause: { type: "timer", id: null } },
     ]);
@@ -217,10 +213,8 @@ describe("time", () => {
   });
 
   test("due instants of one customer come in order, each at its own", () => {
-    const { engine, clock } = localEngine();
     engine.accept([signedUp("a"), project("a"), project("a")], "batch");
-    clock.moveTo(START + DAY * 365);
-    expect(engine.advance()[0]!.entries.map(({ at, type }) => [at, type])).toEqual([
+    expect(comeTo(START + DAY * 365)[0]!.entries.map(({ at, type }) => [at, type])).toEqual([
       [iso(START + 14 * DAY), "segment.exited"],
       [iso(START + 21 * DAY), "customer.quiet"],
       [iso(START + 30 * DAY), "journey.expired"],
@@ -229,10 +223,8 @@ describe("time", () => {
   });
 
   test("nothing is evaluated that is not due", () => {
-    const { engine, clock } = localEngine();
     engine.accept([signedUp("a")], "single");
-    clock.moveTo(START + DAY);
-    expect(engine.advance()).toEqual([]);
+    expect(comeTo(START + DAY)).toEqual([]);
     expect(engine.document("a")).toMatchObject({ evaluatedThrough: iso(START), nextDueAt: iso(START + 21 * DAY) });
   });
 });
@@ -241,19 +233,15 @@ describe("the timers of a customer whose events come in late", () => {
   const long = iso(START - 40 * DAY);
 
   test("wait until no late event came for the settling time, then fire at their instants", () => {
-    const { engine, clock } = localEngine();
     engine.accept([signedUp("a", { timestamp: long })], "single");
     expect(engine.document("a")).toMatchObject({ lifecycle: "trial", nextDueAt: iso(START - 19 * DAY) });
     expect(engine.nextDueAt).toBe(START + 30 * SECOND);
-    clock.moveTo(START + 30 * SECOND - 1);
-    expect(engine.advance()).toEqual([]);
-    clock.moveTo(START + 30 * SECOND);
-    engine.advance();
+    expect(comeTo(START + 30 * SECOND - 1)).toEqual([]);
+    comeTo(START + 30 * SECOND);
     expect(engine.document("a")).toMatchObject({ lifecycle: "quiet", lifecycleEnteredAt: iso(START - 19 * DAY) });
   });
 
   test("leave what still comes in its order", () => {
-    const { engine } = localEngine();
     for (const days of [40, 30, 20]) {
       engine.accept([signedUp("a", { timestamp: iso(START - days * DAY) })], "single");
     }
@@ -261,7 +249,7 @@ describe("the timers of a customer whose events come in late", () => {
   });
 
   test("wait for late events of others too, but not more than a day", () => {
-    const { engine, clock } = localEngine(MODEL, { settleMs: HOUR });
+    ({ engine, clock } = localEngine(MODEL, { settleMs: HOUR }));
     engine.accept([signedUp("a", { timestamp: long })], "single");
     for (let n = 1; n < 48; n++) {
       clock.moveTo(START + n * 30 * MINUTE);
@@ -270,24 +258,21 @@ describe("the timers of a customer whose events come in late", () => {
     }
     expect(engine.document("a")).toMatchObject({ lifecycle: "trial" });
     expect(engine.nextDueAt).toBe(START + DAY);
-    clock.moveTo(START + DAY);
-    engine.advance();
+    comeTo(START + DAY);
     expect(engine.document("a")).toMatchObject({ lifecycle: "quiet" });
     expect(engine.document("b")).toMatchObject({ lifecycle: "trial" });
   });
 
   test("do not hold those of customers whose events come in time", () => {
-    const { engine, clock } = localEngine(MODEL, { settleMs: 1000 * DAY });
+    ({ engine, clock } = localEngine(MODEL, { settleMs: 1000 * DAY }));
     engine.accept([signedUp("a", { timestamp: long }), signedUp("b")], "batch");
-    clock.moveTo(START + 22 * DAY);
-    engine.advance();
+    comeTo(START + 22 * DAY);
     expect(engine.document("b")).toMatchObject({ lifecycle: "quiet" });
   });
 });
 
 describe("another model", () => {
   test("is applied to all that was accepted, at its instants of acceptance", () => {
-    const { engine, clock } = localEngine();
     engine.accept([signedUp("a")], "single");
     clock.moveTo(START + DAY);
     engine.accept([project("a")], "single");
@@ -301,7 +286,7 @@ describe("another model", () => {
   });
 
   test("keeps idempotency keys, and what a strict schema would refuse now", () => {
-    const { engine } = localEngine({ ...MODEL, strictSchema: false });
+    ({ engine } = localEngine({ ...MODEL, strictSchema: false }));
     engine.accept([{ customerId: "a", event: "unheard_of", idempotencyKey: "k" }], "single");
     engine.replaceModel(localModel({ ...MODEL, strictSchema: true }));
     expect(engine.document("a")).toMatchObject({ lastEventAt: iso(START) });
@@ -309,7 +294,6 @@ describe("another model", () => {
   });
 
   test("is not taken where it cannot be evaluated", () => {
-    const { engine } = localEngine();
     engine.accept([signedUp("a")], "single");
     const before = seen(engine);
     const circle = { kind: "segment", segment: "one" } as const;
@@ -320,7 +304,6 @@ describe("another model", () => {
 });
 
 test("a reset forgets customers and keys", () => {
-  const { engine } = localEngine();
   engine.accept([signedUp("a", { idempotencyKey: "k" })], "single");
   engine.reset();
   expect(engine.customerIds).toEqual([]);

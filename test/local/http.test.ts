@@ -1,7 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 
 import { RealClock } from "../../src/local/clock.js";
 import type { LocalEngineOptions } from "../../src/local/engine.js";
@@ -63,6 +63,16 @@ async function serve(snapshot: Snapshot = MODEL, options: Partial<LocalEngineOpt
 
 const event = { customerId: "a", event: "signed_up", properties: {} };
 
+/** Each test has an engine of its own. */
+let server: LocalServer;
+let reports: Subject["reports"];
+let get: Subject["get"];
+let post: Subject["post"];
+let send: Subject["send"];
+beforeEach(async () => {
+  ({ server, reports, get, post, send } = await serve());
+});
+
 /** Expects the error envelope. */
 function expectError({ status, headers, body }: Reply, expected: number, code: string): void {
   expect({ status, code: body.error?.code }).toEqual({ status: expected, code });
@@ -73,7 +83,6 @@ function expectError({ status, headers, body }: Reply, expected: number, code: s
 
 describe("sending", () => {
   test.each(["/events", "/v1/events"])("POST %s answers with the customer's state", async (path) => {
-    const { post } = await serve();
     const { status, body } = await post(path, event);
     expect(status).toBe(202);
     expect(body).toMatchObject({
@@ -111,7 +120,6 @@ describe("sending", () => {
   });
 
   test("a repetition answers the original id; another payload under its key is refused", async () => {
-    const { post } = await serve();
     const keyed = { ...event, idempotencyKey: "k" };
     const first = await post("/events", keyed);
     expect((await post("/events", keyed)).body).toMatchObject({ eventId: first.body.eventId, duplicate: true });
@@ -119,7 +127,6 @@ describe("sending", () => {
   });
 
   test("gzip is taken", async () => {
-    const { post } = await serve();
     const { status } = await post("/events", gzipSync(JSON.stringify(event)), { "content-encoding": "gzip" });
     expect(status).toBe(202);
   });
@@ -135,7 +142,6 @@ describe("sending", () => {
     ["an undeclared event", { customerId: "a", event: "e" }, 422, "UNKNOWN_EVENT"],
     ["more than can be an event", " ".repeat(600_000), 413, "PAYLOAD_TOO_LARGE"],
   ])("%s is refused as in the service", async (_, body, status, code) => {
-    const { post, get, reports } = await serve();
     expectError(await post("/events", body), status, code);
     expect((await get("/customers")).body).toEqual({ data: [], nextCursor: null });
     expect(reports).toMatchObject([{ status, changes: [], error: { code } }]);
@@ -147,7 +153,6 @@ describe("sending", () => {
     ["one bad operation of three", [event, { ...event, customerId: "" }, event], 400, "VALIDATION_ERROR"],
     ["a violation of the schema", [event, { ...event, event: "e" }], 422, "UNKNOWN_EVENT"],
   ])("a batch with %s is refused as a whole", async (_, events, status, code) => {
-    const { post, get } = await serve();
     expectError(await post("/events/batch", { events }), status, code);
     expect((await get("/customers")).body.data).toEqual([]);
   });
@@ -155,7 +160,6 @@ describe("sending", () => {
 
 describe("looking", () => {
   test("at customers, one by one and in pages", async () => {
-    const { post, get } = await serve();
     await post("/events/batch", { events: ["c", "a", "b"].map((customerId) => ({ ...event, customerId })) });
     expect((await get("/customers/b")).body).toMatchObject({ customerId: "b", lifecycle: "trial" });
 
@@ -166,7 +170,6 @@ describe("looking", () => {
   });
 
   test("at what was emitted, and why a customer is where it is", async () => {
-    const { post, get } = await serve();
     await post("/events", event);
     const { body } = await get("/customers/a/timeline");
     expect(body).toMatchObject({
@@ -187,12 +190,10 @@ describe("looking", () => {
     "/customers/nobody/explanation",
     "/customers/%E0%A4%A",
   ])("at somebody who is not there: %s", async (path) => {
-    const { get } = await serve();
     expectError(await get(path), 404, "CUSTOMER_NOT_FOUND");
   });
 
   test("a customer's id may hold any character", async () => {
-    const { post, get } = await serve();
     const customerId = "a/b c?%#é😀";
     await post("/events", { ...event, customerId });
     expect((await get(`/customers/${encodeURIComponent(customerId)}`)).body).toMatchObject({ customerId });
@@ -205,19 +206,16 @@ describe("looking", () => {
     "/customers?limit=1&limit=2",
     "/customers?x=1",
   ])("%s is refused", async (path) => {
-    const { get } = await serve();
     expectError(await get(path), 400, "VALIDATION_ERROR");
   });
 
   test("GET / says what can be asked, with an event that the model accepts", async () => {
-    const { get, post } = await serve();
     const { body } = await get("/");
     const sample = /events -H 'content-type: application\/json' -d '(.*)'/.exec(body as string)?.[1];
     expect((await post("/events", sample)).status).toBe(202);
   });
 
   test("what is not there, and methods that are not taken", async () => {
-    const { get, send } = await serve();
     expectError(await get("/nowhere"), 404, "NOT_FOUND");
     const reply = await send("PUT", "/clock");
     expectError(reply, 405, "METHOD_NOT_ALLOWED");
@@ -225,7 +223,6 @@ describe("looking", () => {
   });
 
   test("DELETE /customers forgets them", async () => {
-    const { post, get, send } = await serve();
     await post("/events", event);
     expect((await send("DELETE", "/customers")).status).toBe(204);
     expectError(await get("/customers/a"), 404, "CUSTOMER_NOT_FOUND");
@@ -234,7 +231,6 @@ describe("looking", () => {
 
 describe("the clock", () => {
   test("moves by a length or to an instant, and tells what happened", async () => {
-    const { post, get } = await serve();
     await post("/events", event);
     expect((await get("/clock")).body).toEqual({ now: iso(START), kind: "test", nextDueAt: iso(START + 21 * DAY) });
     expect((await post("/clock", { advance: "20d" })).body).toEqual({
@@ -265,7 +261,6 @@ describe("the clock", () => {
     [[]],
     [null],
   ])("does not move by %j", async (body) => {
-    const { post, get } = await serve();
     expectError(await post("/clock", body), 400, "VALIDATION_ERROR");
     expect((await get("/clock")).body.now).toBe(iso(START));
   });
@@ -318,25 +313,21 @@ describe("a web page", () => {
     ["LOCALHOST:1", 200],
     ["127.0.0.1", 200],
   ])("whose name was made to be ours is refused: Host %s, %i", async (host, status) => {
-    const { server } = await serve();
     expect(await withHost(server.url, host)).toBe(status);
   });
 
   test.each(["http://evil.example", "null", "http://127.0.0.1:4401"])("is told by its Origin: %s", async (origin) => {
-    const { post, get } = await serve();
     expectError(await post("/events", event, { origin }), 403, "FORBIDDEN");
     expect((await get("/customers")).body.data).toEqual([]);
   });
 
   test("reads nothing: there are no CORS headers", async () => {
-    const { get } = await serve();
     const { headers } = await get("/clock");
     expect([...headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
   });
 });
 
 test("a request's id comes back, and one that is none is replaced", async () => {
-  const { get } = await serve();
   expect((await get("/clock", { "x-request-id": "my-id" })).headers.get("x-request-id")).toBe("my-id");
   expect((await get("/clock", { "x-request-id": "my id" })).headers.get("x-request-id")).toMatch(/^req_/);
 });
@@ -347,7 +338,6 @@ describe("a client that asks before it sends its body", () => {
     `Expect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`;
 
   test("is asked for the body where the headers are good", async () => {
-    const { server } = await serve();
     const body = JSON.stringify(event);
     const connection = openConnection(server.url);
     connection.write(head(body.length));
@@ -357,7 +347,6 @@ describe("a client that asks before it sends its body", () => {
   });
 
   test("is refused without a body that is too large", async () => {
-    const { server } = await serve();
     const connection = openConnection(server.url);
     connection.write(head(1024 * 1024));
     expect(await connection.closed).toMatchObject([{ status: 413, body: { error: { code: "PAYLOAD_TOO_LARGE" } } }]);
@@ -365,7 +354,6 @@ describe("a client that asks before it sends its body", () => {
 });
 
 test("a request without the header Host is told so", async () => {
-  const { server } = await serve();
   const connection = openConnection(server.url);
   connection.write("GET /clock HTTP/1.1\r\nConnection: close\r\n\r\n");
   expect(await connection.closed).toMatchObject([
@@ -374,7 +362,6 @@ test("a request without the header Host is told so", async () => {
 });
 
 test("whatever is sent, the answer is none of a fault", async () => {
-  const { send, reports } = await serve();
   const text = fc.oneof(
     fc.json(),
     fc.string({ unit: "binary" }),

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { listen } from "../../support/listen.js";
 
 /** What is answered to a request. */
 export interface Reply {
@@ -58,9 +58,8 @@ export async function startFront(
   const server = createServer((request, response) => {
     serve(request, response).catch(() => request.socket.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listen(server),
     requests,
     stop: () =>
       new Promise((resolve) => {

@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
-import { call } from "../../../src/db/api/call.js";
-import { newAccessToken } from "../../../src/http/request/credentials.js";
+import { expect } from "vitest";
 import { EMPTY_SNAPSHOT, type Snapshot } from "../../../src/model/snapshot/types.js";
+import { createTenant } from "../../support/tenant.js";
 
 /** By customer, the property `n` of its events in the order in which they were accepted, and the last value of its trait `seen`. */
 export async function insertedOf(
@@ -19,25 +19,10 @@ export async function insertedOf(
   };
 }
 
-/** An organization with a project and a deployed model; its test key. */
+/** The test key of a project with this model, at a service that listens. */
 export async function createProject(sql: Sql, url: string, model: Partial<Snapshot>): Promise<string> {
-  const token = newAccessToken();
-  const document = await call(sql, "bootstrap", "acme", "ada@example.com", token.hash);
-  const { organizationId } = JSON.parse(document) as { organizationId: string };
-  const post = async (path: string, body: unknown): Promise<unknown> => {
-    const response = await fetch(url + path, {
-      method: "POST",
-      headers: {
-        authorization: `Bearer ${token.text}`,
-        "x-svc-organization": organizationId,
-        "content-type": "application/json",
-      },
-      body: JSON.stringify(body),
-    });
-    if (response.status !== 201) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-    return response.json();
-  };
-  const { keys } = (await post("/projects", { name: "App", slug: "app" })) as { keys: { test: string } };
-  await post("/projects/app/config-versions?env=test", { snapshot: { ...EMPTY_SNAPSHOT, ...model }, force: true });
+  const { admin, keys } = await createTenant(sql, url);
+  const body = { snapshot: { ...EMPTY_SNAPSHOT, ...model }, force: true };
+  expect((await admin("POST", "/projects/app/config-versions?env=test", { body })).status).toBe(201);
   return keys.test;
 }

@@ -2,13 +2,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { openDataFile } from "../../../src/demo/input/data-file.js";
 
-let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(path.join(os.tmpdir(), "svc-demo-test-"));
-});
+const directory = await mkdtemp(path.join(os.tmpdir(), "svc-demo-test-"));
 afterAll(() => rm(directory, { recursive: true }));
 
 async function fileOf(content: string | Buffer): Promise<string> {
