@@ -1,39 +1,31 @@
 import { randomUUID } from "node:crypto";
-import type { Sql } from "postgres";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { claimRecompute } from "../../src/db/api/recompute.js";
 import { connect } from "../../src/db/connect.js";
 import { hashCredential } from "../../src/http/request/credentials.js";
 import { EMPTY_SNAPSHOT } from "../../src/model/snapshot/types.js";
-import { startIngest, type IngestFixture } from "../http/ingest/fixture.js";
+import { startIngest } from "../http/ingest/fixture.js";
 import { environmentId, numberFromOne } from "../support/service.js";
 
 // Every login of a database can take every advisory lock of it, so none of them may stop ingestion or those who follow it.
 
-let fixture: IngestFixture;
-let sql: Sql;
-let environment: number;
-let user: string;
+const event = { customerId: "globex", event: "login" };
+const fixture = await startIngest();
+const { sql } = fixture.service.db;
+const environment = await environmentId(sql, "app", "test");
+await numberFromOne(sql, environment);
+await fixture.single(event);
 /** Somebody who may read the views, and holds locks. */
-let reader: Sql;
-beforeAll(async () => {
-  fixture = await startIngest();
-  ({ sql } = fixture.service.db);
-  environment = await environmentId(sql, "app", "test");
-  await numberFromOne(sql, environment);
-  await fixture.single(event);
-  user = `${fixture.service.db.name}_holder`;
-  await sql.unsafe(`create role ${user} login password 'reader' in role svc_reader`);
-  const url = Object.assign(new URL(fixture.service.db.url), { username: user, password: "reader" });
-  reader = connect(url.href, { max: 1, applicationName: "svc test reader" });
-});
+const user = `${fixture.service.db.name}_holder`;
+await sql.unsafe(`create role ${user} login password 'reader' in role svc_reader`);
+const url = Object.assign(new URL(fixture.service.db.url), { username: user, password: "reader" });
+const reader = connect(url.href, { max: 1, applicationName: "svc test reader" });
 afterEach(() => reader`select pg_advisory_unlock_all()`);
 afterAll(async () => {
   await reader.end();
   await fixture.service.stop();
 });
 
-const event = { customerId: "globex", event: "login" };
 const lastBatch = async () => {
   const [row] = await sql<[{ last: number }]>`
     select pg_sequence_last_value(svc.batch_seq(${environment}))::integer as last`;

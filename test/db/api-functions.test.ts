@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { FUNCTIONS } from "../../src/db/api/functions.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { createDatabase } from "../support/database.js";
 
 interface Declared {
   name: string;
@@ -10,10 +10,7 @@ interface Declared {
   answersJson: boolean;
 }
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createDatabase();
-});
+const db = await createDatabase();
 afterAll(() => db.drop());
 
 const declaredIn = (sql: Sql) => sql<Declared[]>`

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { connect } from "../../src/db/connect.js";
-import { createDatabase, rolledBack, type TestDatabase } from "../support/database.js";
+import { createDatabase, rolledBack } from "../support/database.js";
 
-let database: TestDatabase;
-beforeAll(async () => void (database = await createDatabase()));
+const database = await createDatabase();
 afterAll(() => database.drop());
 
 test("a connection bears the application's name and a limit on each statement", async () => {

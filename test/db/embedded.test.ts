@@ -1,10 +1,11 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { promisify } from "node:util";
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { openCluster } from "../../src/db/embedded/cluster.js";
 import { findPostmaster } from "../../src/db/embedded/postmaster.js";
@@ -14,16 +15,18 @@ import { endServer, temporaryDirectory } from "../support/server.js";
 const OPTIONS = { sync: false, settings: { shared_buffers: "16MB" } };
 const AS_ROOT = process.geteuid?.() === 0;
 
-let directory: string;
-let processes: ChildProcess[];
+/** A cluster that was never started, for copies: to make one takes as long as all that a test asks of it. */
+const made = await temporaryDirectory();
+await openCluster(made, OPTIONS);
+afterAll(() => rm(made, { recursive: true, force: true }));
 
-beforeEach(async () => {
-  directory = await temporaryDirectory();
-  processes = [];
-});
+let directory: string;
+const processes: ChildProcess[] = [];
+
+beforeEach(async () => void (directory = await temporaryDirectory()));
 
 afterEach(async () => {
-  for (const child of processes) {
+  for (const child of processes.splice(0)) {
     if (child.exitCode !== null || child.signalCode !== null) continue;
     child.kill("SIGKILL");
     await once(child, "exit");
@@ -81,42 +84,6 @@ test("an empty directory becomes a durable UTF-8 database that sorts by code poi
   await server.stop();
 });
 
-test("other local users get in neither without the password nor by reading it", async () => {
-  await withServer(async (server) => {
-    const wrong = new URL(server.url);
-    wrong.password = "guess";
-    await expect(query(wrong.href, "select 1")).rejects.toMatchObject({ code: "28P01" });
-    const home = path.join(directory, "postgres");
-    expect((await stat(home)).mode & 0o077).toBe(0);
-    expect((await stat(path.join(home, "password"))).mode & 0o077).toBe(0);
-  });
-});
-
-test("the last user stops the server, and the next start finds the data at the same address", async () => {
-  const first = await startEmbedded(directory, OPTIONS);
-  await query(first.url, "create table kept (id int)");
-  await first.stop();
-  await first.stop();
-  expect(await postmaster()).toBeNull();
-  await withServer(async (second) => {
-    expect(second.url).toBe(first.url);
-    expect(await query(second.url, "select count(*)::int as n from kept")).toEqual([{ n: 0 }]);
-  });
-});
-
-test("a killed process leaves its server running, and the next one adopts it", async () => {
-  const { child, url } = await startUser();
-  const pid = await postmaster();
-  child.kill("SIGKILL");
-  await once(child, "exit");
-  expect(await postmaster()).toBe(pid);
-  await withServer(async (server) => {
-    expect(server.url).toBe(url);
-    expect(await postmaster()).toBe(pid);
-  });
-  expect(await postmaster()).toBeNull();
-});
-
 test("processes that start at once share one server, which lives until the last of them leaves", async () => {
   const users = await Promise.all([startUser(), startUser(), startUser()]);
   const [first, second, third] = users;
@@ -127,90 +94,128 @@ test("processes that start at once share one server, which lives until the last 
   expect(await postmaster()).toBeNull();
 });
 
-test("a start while the last user stops the server ends with a server that runs", async () => {
-  const first = await startEmbedded(directory, OPTIONS);
-  const [, second] = await Promise.all([first.stop(), startEmbedded(directory, OPTIONS)]);
-  expect(await query(second.url, "select 1 as one")).toEqual([{ one: 1 }]);
-  await second.stop();
-});
-
-test("a server that crashed with its process starts again with what it had committed", async () => {
-  const { child, url } = await startUser();
-  await query(url, "create table kept (id int)");
-  child.kill("SIGKILL");
-  await once(child, "exit");
-  process.kill((await postmaster()) ?? 0, "SIGKILL");
-  await withServer(async (server) => {
-    expect(await query(server.url, "select count(*)::int as n from kept")).toEqual([{ n: 0 }]);
-  });
-});
-
-test("a server that dies under its user is started again at the same address", async () => {
-  const lost = vi.fn();
-  const server = await startEmbedded(directory, { ...OPTIONS, onLost: lost });
-  const before = await postmaster();
-  process.kill(before ?? 0, "SIGKILL");
-  await vi.waitFor(async () => expect(await query(server.url, "select 1 as one")).toEqual([{ one: 1 }]), {
-    timeout: 30_000,
-  });
-  expect(await postmaster()).not.toBe(before);
-  expect(lost).not.toHaveBeenCalled();
-  await server.stop();
-  expect(await postmaster()).toBeNull();
-});
-
-test("a server that dies while a statement is at work is started again once that has ended", async () => {
-  const lost = vi.fn();
-  const server = await startEmbedded(directory, { ...OPTIONS, onLost: lost });
-  const before = await postmaster();
-  // It computes and waits for nothing, so its process does not notice that it is alone.
-  const working = query(server.url, "select sum(i) from (select generate_series(1, 20000000) as i) as numbers").then(
-    () => "ended",
-    () => "ended",
-  );
-  const atWork = "select from pg_stat_activity where query like '%as numbers' and pid <> pg_backend_pid()";
-  await vi.waitFor(async () => expect(await query(server.url, atWork)).toHaveLength(1));
-
-  process.kill(before ?? 0, "SIGKILL");
-
-  expect(await working).toBe("ended");
-  await vi.waitFor(async () => expect(await query(server.url, "select 1 as one")).toEqual([{ one: 1 }]), {
-    timeout: 30_000,
-  });
-  expect(lost).not.toHaveBeenCalled();
-  await server.stop();
-});
-
 test("what a killed initdb left is removed and takes no part", async () => {
   const impossiblePid = 2 ** 22 + 1;
   await mkdir(path.join(directory, `postgres.new-${impossiblePid}-abc`, "data"), { recursive: true });
   await withServer(async () => expect(await readdir(directory)).toEqual(["postgres"]));
 });
 
-test("a cluster of another PostgreSQL version is refused with both versions", async () => {
-  await withServer(() => Promise.resolve());
-  const file = path.join(directory, "postgres/data/PG_VERSION");
-  const current = (await readFile(file, "utf8")).trim();
-  await writeFile(file, "12\n");
-  await expect(startEmbedded(directory)).rejects.toThrow(
-    new RegExp(`was made by PostgreSQL 12, but this version brings ${current}; .*SVC_DATA_DIR`),
-  );
-  await writeFile(file, `${current}\n`);
-});
+describe("a cluster that is there", () => {
+  beforeEach(() => promisify(execFile)("cp", ["-a", path.join(made, "postgres"), directory]));
 
-describe.runIf(AS_ROOT)("started by root", () => {
-  test("the server runs as another user", async () => {
+  test("other local users get in neither without the password nor by reading it", async () => {
+    await withServer(async (server) => {
+      const wrong = new URL(server.url);
+      wrong.password = "guess";
+      await expect(query(wrong.href, "select 1")).rejects.toMatchObject({ code: "28P01" });
+      const home = path.join(directory, "postgres");
+      expect((await stat(home)).mode & 0o077).toBe(0);
+      expect((await stat(path.join(home, "password"))).mode & 0o077).toBe(0);
+    });
+  });
+
+  test("the last user stops the server, and the next start finds the data at the same address", async () => {
+    const first = await startEmbedded(directory, OPTIONS);
+    await query(first.url, "create table kept (id int)");
+    await first.stop();
+    await first.stop();
+    expect(await postmaster()).toBeNull();
+    await withServer(async (second) => {
+      expect(second.url).toBe(first.url);
+      expect(await query(second.url, "select count(*)::int as n from kept")).toEqual([{ n: 0 }]);
+    });
+  });
+
+  test("a killed process leaves its server running, and the next one adopts it", async () => {
+    const { child, url } = await startUser();
+    const pid = await postmaster();
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    expect(await postmaster()).toBe(pid);
+    await withServer(async (server) => {
+      expect(server.url).toBe(url);
+      expect(await postmaster()).toBe(pid);
+    });
+    expect(await postmaster()).toBeNull();
+  });
+
+  test("a start while the last user stops the server ends with a server that runs", async () => {
+    const first = await startEmbedded(directory, OPTIONS);
+    const [, second] = await Promise.all([first.stop(), startEmbedded(directory, OPTIONS)]);
+    expect(await query(second.url, "select 1 as one")).toEqual([{ one: 1 }]);
+    await second.stop();
+  });
+
+  test("a server that crashed with its process starts again with what it had committed", async () => {
+    const { child, url } = await startUser();
+    await query(url, "create table kept (id int)");
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    process.kill((await postmaster()) ?? 0, "SIGKILL");
+    await withServer(async (server) => {
+      expect(await query(server.url, "select count(*)::int as n from kept")).toEqual([{ n: 0 }]);
+    });
+  });
+
+  test("a server that dies under its user is started again at the same address", async () => {
+    const lost = vi.fn();
+    const server = await startEmbedded(directory, { ...OPTIONS, onLost: lost });
+    const before = await postmaster();
+    process.kill(before ?? 0, "SIGKILL");
+    await vi.waitFor(async () => expect(await query(server.url, "select 1 as one")).toEqual([{ one: 1 }]), {
+      timeout: 30_000,
+    });
+    expect(await postmaster()).not.toBe(before);
+    expect(lost).not.toHaveBeenCalled();
+    await server.stop();
+    expect(await postmaster()).toBeNull();
+  });
+
+  test("a server that dies while a statement is at work is started again once that has ended", async () => {
+    const lost = vi.fn();
+    const server = await startEmbedded(directory, { ...OPTIONS, onLost: lost });
+    const before = await postmaster();
+    // It computes and waits for nothing, so its process does not notice that it is alone.
+    const working = query(server.url, "select sum(i) from (select generate_series(1, 20000000) as i) as numbers").then(
+      () => "ended",
+      () => "ended",
+    );
+    const atWork = "select from pg_stat_activity where query like '%as numbers' and pid <> pg_backend_pid()";
+    await vi.waitFor(async () => expect(await query(server.url, atWork)).toHaveLength(1));
+
+    process.kill(before ?? 0, "SIGKILL");
+
+    expect(await working).toBe("ended");
+    await vi.waitFor(async () => expect(await query(server.url, "select 1 as one")).toEqual([{ one: 1 }]), {
+      timeout: 30_000,
+    });
+    expect(lost).not.toHaveBeenCalled();
+    await server.stop();
+  });
+
+  test("a cluster of another PostgreSQL version is refused with both versions", async () => {
+    await withServer(() => Promise.resolve());
+    const file = path.join(directory, "postgres/data/PG_VERSION");
+    const current = (await readFile(file, "utf8")).trim();
+    await writeFile(file, "12\n");
+    await expect(startEmbedded(directory)).rejects.toThrow(
+      new RegExp(`was made by PostgreSQL 12, but this version brings ${current}; .*SVC_DATA_DIR`),
+    );
+    await writeFile(file, `${current}\n`);
+  });
+
+  test.runIf(AS_ROOT)("started by root, its server runs as another user", async () => {
     await withServer(async () => {
       const status = await readFile(`/proc/${await postmaster()}/status`, "utf8");
       expect(Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])).toBeGreaterThan(0);
     });
   });
+});
 
-  test("a data directory below a closed one is refused with the variable to set", async () => {
-    const closed = path.join(directory, "closed");
-    await mkdir(closed, { mode: 0o700 });
-    await expect(startEmbedded(path.join(closed, "data"))).rejects.toThrow(
-      /cannot enter .*closed\/data; set SVC_DATA_DIR/,
-    );
-  });
+test.runIf(AS_ROOT)("a data directory below one that is closed to it is refused with the variable to set", async () => {
+  const closed = path.join(directory, "closed");
+  await mkdir(closed, { mode: 0o700 });
+  await expect(startEmbedded(path.join(closed, "data"))).rejects.toThrow(
+    /cannot enter .*closed\/data; set SVC_DATA_DIR/,
+  );
 });

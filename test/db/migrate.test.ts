@@ -1,27 +1,27 @@
 import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { installFresh, migrate, migrateUnreleased } from "../../src/db/migrate/migrate.js";
 import { describeCatalog } from "../support/catalog.js";
 import { createEmptyDatabase, type TestDatabase } from "../support/database.js";
+import { waitingForLock } from "../support/locks.js";
 import { temporaryDirectory } from "../support/server.js";
 import { makeThisVersion } from "./upgrade/next-version.js";
+
+const ofThisVersion = await makeThisVersion();
+afterAll(() => rm(ofThisVersion, { recursive: true, force: true }));
 
 let database: TestDatabase;
 beforeEach(async () => void (database = await createEmptyDatabase()));
 afterEach(() => database.drop());
 
 describe("the project's own database", () => {
-  let root: string;
-  beforeAll(async () => void (root = await makeThisVersion()));
-  afterAll(() => rm(root, { recursive: true, force: true }));
-
   test("a second migration finds nothing to do", async () => {
-    const first = await migrate(database.url, { root });
+    const first = await migrate(database.url, { root: ofThisVersion });
     expect(first).toMatchObject({ code: "applied", roles: true, notes: [] });
     expect(first.migrations[0]).toBe("000001.sql");
-    expect(await migrate(database.url, { root })).toEqual({
+    expect(await migrate(database.url, { root: ofThisVersion })).toEqual({
       migrations: [],
       code: "unchanged",
       roles: true,
@@ -30,7 +30,7 @@ describe("the project's own database", () => {
   });
 
   test("processes that start at once migrate it once", async () => {
-    const reports = await Promise.all([1, 2, 3].map(() => migrate(database.url, { root })));
+    const reports = await Promise.all([1, 2, 3].map(() => migrate(database.url, { root: ofThisVersion })));
     expect(reports.filter(({ migrations }) => migrations.length > 0)).toHaveLength(1);
     expect(reports.filter(({ code }) => code === "applied")).toHaveLength(1);
   });
@@ -54,6 +54,8 @@ describe("the project's own database", () => {
   });
 });
 
+const FIRST = "sha1:7f4cf1c7cfd2af4e4a4c6eddf24d2f05a2bc4c1a";
+
 describe("a project of one table and one function", () => {
   let root: string;
   const code = () => path.join(root, "sql/functions/answer.sql");
@@ -65,9 +67,12 @@ describe("a project of one table and one function", () => {
     await writeFile(code(), "create or replace function answer() returns int language sql immutable return 42;\n");
     const install = { schema: [], code: ["sql/functions/answer.sql"], roles: [] };
     await writeFile(path.join(root, "sql/install.json"), JSON.stringify(install));
-    await commit("000001.sql", "-", "sha1:7f4cf1c7cfd2af4e4a4c6eddf24d2f05a2bc4c1a", "create table things (id int);");
+    await commit("000001.sql", "-", FIRST, "create table things (id int);");
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
+
+  /** The migration after the first. */
+  const commitNext = (sql: string) => commit("000002.sql", FIRST, "sha1:b", sql);
 
   /** Writes a committed migration; the header lets its hash be anything. */
   async function commit(filename: string, previous: string, hash: string, sql: string): Promise<void> {
@@ -95,24 +100,14 @@ describe("a project of one table and one function", () => {
 
   test("a later migration brings an older database forward", async () => {
     await migrate(database.url, { root });
-    await commit(
-      "000002.sql",
-      "sha1:7f4cf1c7cfd2af4e4a4c6eddf24d2f05a2bc4c1a",
-      "sha1:b",
-      "alter table things add name text;",
-    );
+    await commitNext("alter table things add name text;");
     expect(await migrate(database.url, { root })).toMatchObject({ migrations: ["000002.sql"] });
     expect(await database.sql`select id, name from things`).toEqual([]);
   });
 
   test("a migration that fails leaves the database where it was", async () => {
     await migrate(database.url, { root });
-    await commit(
-      "000002.sql",
-      "sha1:7f4cf1c7cfd2af4e4a4c6eddf24d2f05a2bc4c1a",
-      "sha1:b",
-      "drop table things; drop table no_such;",
-    );
+    await commitNext("drop table things; drop table no_such;");
     await expect(migrate(database.url, { root })).rejects.toThrow('table "no_such" does not exist (42P01)');
     expect(await database.sql`select id from things`).toEqual([]);
   });
@@ -120,7 +115,7 @@ describe("a project of one table and one function", () => {
   test("a migration takes longer than the server's timeout of a statement", async () => {
     const name = new URL(database.url).pathname.slice(1);
     await database.sql`alter database ${database.sql(name)} set statement_timeout = '200ms'`;
-    await commit("000001.sql", "-", "sha1:7f4cf1c7cfd2af4e4a4c6eddf24d2f05a2bc4c1a", "select pg_sleep(0.5);");
+    await commit("000001.sql", "-", FIRST, "select pg_sleep(0.5);");
     expect(await migrate(database.url, { root })).toMatchObject({ migrations: ["000001.sql"] });
   });
 
@@ -132,13 +127,7 @@ describe("a project of one table and one function", () => {
     return () => other.end();
   }
 
-  const altered = () =>
-    commit(
-      "000002.sql",
-      "sha1:7f4cf1c7cfd2af4e4a4c6eddf24d2f05a2bc4c1a",
-      "sha1:b",
-      "alter table things add column name text;",
-    );
+  const altered = () => commitNext("alter table things add column name text;");
 
   test("a migration that waits for a long transaction lets the others through, and is done once that ends", async () => {
     await migrate(database.url, { root });
@@ -146,7 +135,7 @@ describe("a project of one table and one function", () => {
     const release = await holdThings();
     const waits: string[] = [];
     const migrated = migrate(database.url, { root, onWait: (sentence) => waits.push(sentence) });
-    await expect.poll(isWaiting).toBe(true);
+    await expect.poll(() => waitingForLock(database.sql)).toBe(1);
     await database.sql`insert into things (id) values (1)`;
     await expect.poll(() => waits).not.toEqual([]);
     await release();
@@ -155,10 +144,6 @@ describe("a project of one table and one function", () => {
       "the migration gives way to who holds a lock, and tries again: migrations/committed: canceling statement due to lock timeout (55P03)",
     );
     expect(await database.sql`select id, name from things`).toEqual([{ id: 1, name: null }]);
-
-    async function isWaiting(): Promise<boolean> {
-      return (await database.sql`select from pg_locks where relation = 'things'::regclass and not granted`).length > 0;
-    }
   });
 
   test("a migration that never gets a lock says what to look for", async () => {
@@ -173,7 +158,7 @@ describe("a project of one table and one function", () => {
   });
 
   test("a database newer than the program is refused in one line", async () => {
-    await commit("000002.sql", "sha1:7f4cf1c7cfd2af4e4a4c6eddf24d2f05a2bc4c1a", "sha1:b", "select 1;");
+    await commitNext("select 1;");
     await migrate(database.url, { root });
     await rm(path.join(root, "migrations/committed/000002.sql"));
     await expect(migrate(database.url, { root })).rejects.toThrow(
@@ -207,10 +192,7 @@ describe("a project of one table and one function", () => {
       grant all on database ${database.name} to ${user};
       grant all on schema public to ${user};
     `);
-    const url = new URL(database.url);
-    url.username = user;
-    url.password = "test";
-    return { user, url: url.href };
+    return { user, url: Object.assign(new URL(database.url), { username: user, password: "test" }).href };
   }
 });
 

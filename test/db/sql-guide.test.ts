@@ -1,8 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Sql } from "postgres";
+import { afterAll, expect, it } from "vitest";
 import { call } from "../../src/db/api/call.js";
 import { connect } from "../../src/db/connect.js";
 import { newAccessToken, newApiKey } from "../../src/http/request/credentials.js";
@@ -13,21 +12,12 @@ import { createWebhook } from "../webhooks/support/fixtures.js";
 const GUIDE = fileURLToPath(new URL("../../docs/sql.md", import.meta.url));
 
 /** Tables that grow with customers and events. */
-const LARGE = new Set([
-  "customers",
-  "deliveries",
-  "delivery_attempts",
-  "emissions",
-  "events",
-  "health_scores",
-  "idempotency_keys",
-  "ingest_batches",
-  "journey_runs",
-  "lifecycle_transitions",
-  "rule_executions",
-  "segment_memberships",
-  "trait_updates",
-]);
+const LARGE = new Set(
+  (
+    "customers deliveries delivery_attempts emissions events health_scores idempotency_keys " +
+    "ingest_batches journey_runs lifecycle_transitions rule_executions segment_memberships trait_updates"
+  ).split(" "),
+);
 
 interface Question {
   title: string;
@@ -48,30 +38,24 @@ const questions: Question[] = [
   readsAll: /\bIt reads all\b/.test(about),
 }));
 
-let db: TestDatabase;
-let reader: pg.Client;
+const db = await createDatabase();
+await fill(db);
+const user = `${db.name}_ann`;
+await db.sql.unsafe(`create role ${user} login password 'ann' in role svc_reader`);
+// The server's own texts, as psql prints them.
+const reader = new pg.Client({
+  connectionString: Object.assign(new URL(db.url), { username: user, password: "ann" }).href,
+  application_name: "psql",
+  types: { getTypeParser: () => (text: string) => text },
+});
+await reader.connect();
+await reader.query("set time zone 'UTC'");
 /** Connections of the service. */
-let processes: Sql[];
-
-beforeAll(async () => {
-  db = await createDatabase();
-  await fill(db);
-  const user = `${db.name}_ann`;
-  await db.sql.unsafe(`create role ${user} login password 'ann' in role svc_reader`);
-  // The server's own texts, as psql prints them.
-  reader = new pg.Client({
-    connectionString: Object.assign(new URL(db.url), { username: user, password: "ann" }).href,
-    application_name: "psql",
-    types: { getTypeParser: () => (text: string) => text },
-  });
-  await reader.connect();
-  await reader.query("set time zone 'UTC'");
-  processes = ["svc http", "svc worker"].map((applicationName) => connect(db.url, { max: 1, applicationName }));
-  for (const sql of processes) await sql`select`;
-}, 300_000);
+const processes = ["svc http", "svc worker"].map((applicationName) => connect(db.url, { max: 1, applicationName }));
+for (const sql of processes) await sql`select`;
 afterAll(async () => {
   await Promise.all([reader.end(), ...processes.map((sql) => sql.end())]);
-  await db.sql.unsafe(`drop role ${db.name}_ann`);
+  await db.sql.unsafe(`drop role ${user}`);
   await db.drop();
 });
 

@@ -1,16 +1,13 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, expect, inject, it, onTestFinished } from "vitest";
+import { afterAll, expect, inject, it, onTestFinished } from "vitest";
 import { stacksOf } from "../../src/server/log-error.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { createDatabase } from "../support/database.js";
 import { startServiceProcess } from "../support/service-process.js";
 
 const QUOTED = "what no log may hold";
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createDatabase();
-});
+const db = await createDatabase();
 afterAll(() => db.drop());
 
 it.each([

@@ -2,42 +2,22 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import type { Examination } from "../../src/db/api/operator.js";
 import { report } from "../../src/server/doctor.js";
-import { main } from "../../src/server/main.js";
 import { createEmptyDatabase } from "../support/database.js";
 import { docBlocks } from "../support/doc-blocks.js";
 import { temporaryDirectory } from "../support/server.js";
-import { startIngest, type IngestFixture } from "../http/ingest/fixture.js";
+import { startIngest } from "../http/ingest/fixture.js";
+import { refused, runServer, type Run } from "./support/run-server.js";
 
 // `svc-server doctor` beside a service on the same database.
 
-let fixture: IngestFixture;
-beforeAll(async () => {
-  fixture = await startIngest();
-  await fixture.batch([{ customerId: "c", event: "e", idempotencyKey: "k1" }]);
-});
+const fixture = await startIngest();
+await fixture.batch([{ customerId: "c", event: "e", idempotencyKey: "k1" }]);
 afterAll(() => fixture.service.stop());
-beforeEach(() => {
-  vi.stubEnv("DATABASE_URL", fixture.service.db.url);
-  vi.stubEnv("LOG_LEVEL", "error");
-});
-afterEach(() => vi.unstubAllEnvs());
-
-async function doctor(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const run = { code: 0, stdout: "", stderr: "" };
-  const spies = (["stdout", "stderr"] as const).map((stream) =>
-    vi.spyOn(process[stream], "write").mockImplementation((text) => {
-      run[stream] += String(text);
-      return true;
-    }),
-  );
-  try {
-    run.code = await main(["doctor", ...args]);
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-  }
+async function doctor(url?: string, ...args: string[]): Promise<Run> {
+  const run = await runServer(url ?? fixture.service.db.url, ["doctor", ...args]);
   return { ...run, stdout: run.stdout.replaceAll(/\d+\.\d s\b/g, "T s").replaceAll(/\d{4}-[\d-]+T[\d:.]+Z/g, "T") };
 }
 
@@ -92,7 +72,7 @@ describe("svc-server doctor", () => {
     expect(stdout).toMatch(
       /^events_have_their_key {2}acme\/app, test\n {2}not so: Every event [^\n]+\n {2}- the event evt_[0-9a-f]{16} has the key "k1", which is not known\n {2}what to do: [^\n]+\n\n1 of \d+ checks found something, in T s\. Nothing was changed\.\n/,
     );
-    const json = await doctor("--json");
+    const json = await doctor(undefined, "--json");
     expect(json.code).toBe(1);
     expect(JSON.parse(json.stdout)).toMatchObject({
       isWell: false,
@@ -104,12 +84,9 @@ describe("svc-server doctor", () => {
   it("migrates no database", async () => {
     const empty = await createEmptyDatabase();
     try {
-      vi.stubEnv("DATABASE_URL", empty.url);
-      expect(await doctor()).toEqual({
-        code: 1,
-        stdout: "",
-        stderr: "svc-server: the database is not that of this version yet; run `svc-server migrate` first\n",
-      });
+      expect(await doctor(empty.url)).toEqual(
+        refused("the database is not that of this version yet; run `svc-server migrate` first"),
+      );
       expect(await empty.sql`select from pg_namespace where nspname = 'svc'`).toHaveLength(0);
     } finally {
       await empty.drop();
@@ -121,14 +98,12 @@ describe("svc-server doctor, pointed at the wrong thing,", () => {
   it("makes no database in a data directory that has none", async () => {
     const directory = await temporaryDirectory();
     try {
-      vi.stubEnv("DATABASE_URL", undefined);
       const dataDir = path.join(directory, "elsewhere");
-      vi.stubEnv("SVC_DATA_DIR", dataDir);
-      expect(await doctor()).toEqual({
-        code: 1,
-        stdout: "",
-        stderr: `svc-server: there is no database in ${dataDir}; set SVC_DATA_DIR to the data directory of the service, or DATABASE_URL to its database\n`,
-      });
+      expect(await runServer(undefined, ["doctor"], { SVC_DATA_DIR: dataDir })).toEqual(
+        refused(
+          `there is no database in ${dataDir}; set SVC_DATA_DIR to the data directory of the service, or DATABASE_URL to its database`,
+        ),
+      );
       expect(await readdir(directory)).toEqual([]);
     } finally {
       await rm(directory, { recursive: true, force: true });
@@ -140,14 +115,12 @@ describe("svc-server doctor, pointed at the wrong thing,", () => {
     const user = `svc_test_reader_${randomBytes(4).toString("hex")}`;
     await sql.unsafe(`create role ${user} login password 'x' in role svc_reader`);
     try {
-      const asReader = new URL(url);
-      Object.assign(asReader, { username: user, password: "x" });
-      vi.stubEnv("DATABASE_URL", asReader.href);
-      expect(await doctor()).toEqual({
-        code: 1,
-        stdout: "",
-        stderr: `svc-server: the user ${user} may not look at this (permission denied for schema svc_api); name the user that migrates the database in DATABASE_URL\n`,
-      });
+      const asReader = Object.assign(new URL(url), { username: user, password: "x" });
+      expect(await doctor(asReader.href)).toEqual(
+        refused(
+          `the user ${user} may not look at this (permission denied for schema svc_api); name the user that migrates the database in DATABASE_URL`,
+        ),
+      );
     } finally {
       await sql.unsafe(`drop role ${user}`);
     }

@@ -1,19 +1,15 @@
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { afterAll, afterEach, expect, it } from "vitest";
 import { readConfig } from "../../src/server/config.js";
 import { openHttp, type OpenHttp } from "../../src/server/http-role.js";
 import { capturedLog } from "../support/captured-log.js";
-import { startService, type Actor, type Service } from "../support/service.js";
+import { startService } from "../support/service.js";
 import { startMailServer } from "../support/smtp.js";
 
 const SECRET = "a secret of the tests, long enough";
 
-let service: Service;
-let owner: Actor;
 let http: OpenHttp | undefined;
-beforeAll(async () => {
-  service = await startService();
-  owner = await service.owner("acme");
-});
+const service = await startService();
+const owner = await service.owner("acme");
 afterEach(async () => {
   await http?.stop();
   http = undefined;

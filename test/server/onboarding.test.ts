@@ -1,50 +1,24 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { openMailer } from "../../src/mail/mailer.js";
-import { main } from "../../src/server/main.js";
 import { PASSWORD, signedIn, whoIs } from "../http/pages/people.js";
 import { userIdOf } from "../http/admin/organization/support.js";
 import { Browser } from "../support/browser.js";
-import { startService, type Actor, type Service } from "../support/service.js";
-import { startMailServer, type TestMailServer } from "../support/smtp.js";
+import { startService } from "../support/service.js";
+import { startMailServer } from "../support/smtp.js";
+import { refused, runServer } from "./support/run-server.js";
 
 // Somebody makes a user of another's address in an organization of its own, before the operator makes that other's organization.
 
-let mail: TestMailServer;
-let service: Service;
-let mallory: Actor;
-beforeAll(async () => {
-  mail = await startMailServer();
-  const mailer = openMailer({ url: mail.url, from: "svc@example.com", onFailure: () => undefined });
-  service = await startService({}, { mailer });
-  mallory = await service.owner("evil");
-});
+const mail = await startMailServer();
+const mailer = openMailer({ url: mail.url, from: "svc@example.com", onFailure: () => undefined });
+const service = await startService({}, { mailer });
+const { sql } = service.db;
+const mallory = await service.owner("evil");
 afterAll(async () => {
   await service.stop();
   await mail.stop();
 });
-beforeEach(() => {
-  mail.mails.splice(0);
-  vi.stubEnv("DATABASE_URL", service.db.url);
-  vi.stubEnv("LOG_LEVEL", "error");
-});
-afterEach(() => vi.unstubAllEnvs());
-
-/** Runs `svc-server …` on the service's database. */
-async function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const run = { code: 0, stdout: "", stderr: "" };
-  const spies = (["stdout", "stderr"] as const).map((stream) =>
-    vi.spyOn(process[stream], "write").mockImplementation((text) => {
-      run[stream] += String(text);
-      return true;
-    }),
-  );
-  try {
-    run.code = await main(args);
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-  }
-  return run;
-}
+beforeEach(() => void mail.mails.splice(0));
 
 let companies = 0;
 /** An address that is nobody's yet, and the organization that is to be its. */
@@ -52,59 +26,51 @@ const somebody = () => {
   const slug = `newcorp${++companies}`;
   return { slug, email: `boss@${slug}.example` };
 };
+const run = (...args: string[]) => runServer(service.db.url, args);
 const bootstrap = (slug: string, email: string, ...more: string[]) =>
   run("bootstrap", "--organization", slug, "--email", email, "--json", ...more);
 const tokenIn = (text: string) => /svc_link_[0-9a-f]{48}/.exec(text)![0];
 const NEW = { password: PASSWORD, repeated: PASSWORD };
 
-/** Invites an address to evil; the secret that is answered, and the one that is mailed. */
-async function invite(email: string): Promise<{ shown: string; mailed: string }> {
-  const reply = await service.request("POST", "/organization/invitations", {
-    by: mallory,
-    body: { email, role: "developer" },
-  });
+/** A link that the owner of evil asks for: the secret that is answered, and the one that is mailed. */
+async function linkBy(path: string, body: object): Promise<{ shown: string; mailed: string }> {
+  const reply = await service.request("POST", path, { by: mallory, body });
   expect(reply.status).toBe(201);
   return { shown: tokenIn((reply.body as { link: string }).link), mailed: tokenIn(mail.mails.at(-1)!.text) };
 }
+const invite = (email: string) => linkBy("/organization/invitations", { email, role: "developer" });
+const resetPath = async (email: string) => `/organization/members/${await userIdOf(service, email)}/password-reset`;
+const resetLink = async (email: string) => linkBy(await resetPath(email), {});
 
 /** Opens an invitation or a password link and chooses PASSWORD. */
 async function choosePassword(path: "invitation" | "password", token: string): Promise<Browser> {
   const browser = new Browser(service.url);
-  const answer = await browser.submit(await browser.get(`/${path}?token=${token}`), NEW);
+  const answer = await browser.fill(`/${path}?token=${token}`, NEW);
   expect(answer.status, answer.html).toBeLessThan(400);
   return browser;
 }
 
-/** The link by which an owner of evil has a member of it set its password. */
-async function resetLink(email: string): Promise<{ shown: string; mailed: string }> {
-  const path = `/organization/members/${await userIdOf(service, email)}/password-reset`;
-  const reply = await service.request("POST", path, { by: mallory, body: {} });
-  return { shown: tokenIn((reply.body as { link: string }).link), mailed: tokenIn(mail.mails.at(-1)!.text) };
-}
-
 async function organizationsOf(email: string): Promise<string[]> {
-  const rows = await service.db.sql<{ slug: string }[]>`
+  const rows = await sql<{ slug: string }[]>`
     select o.slug from iam.users as u join iam.memberships as m using (user_id) join iam.organizations as o using (organization_id)
     where u.email = ${email} order by o.slug`;
   return rows.map(({ slug }) => slug);
 }
 
-const refused = (email: string) => ({
-  code: 1,
-  stdout: "",
-  stderr:
-    `svc-server: There is a user "${email}" already, in the organizations: evil (developer). Whoever set its password may be somebody else. ` +
-    "Ask the user. To end its password and all that is signed in as it, add --reset-user; then " +
-    `\`svc-server users link --email ${email}\` makes the link for a new one.\n`,
-});
+const isThere = (email: string) =>
+  refused(
+    `There is a user "${email}" already, in the organizations: evil (developer). Whoever set its password may be somebody else. ` +
+      "Ask the user. To end its password and all that is signed in as it, add --reset-user; then " +
+      `\`svc-server users link --email ${email}\` makes the link for a new one.`,
+  );
 
 describe("whoever invited an address and opened the link itself", () => {
   it("owns nothing that is bootstrapped for it: that is refused, and nothing is made", async () => {
     const { slug, email } = somebody();
     await choosePassword("invitation", (await invite(email)).shown);
-    expect(await bootstrap(slug, email)).toEqual(refused(email));
+    expect(await bootstrap(slug, email)).toEqual(isThere(email));
     expect(await organizationsOf(email)).toEqual(["evil"]);
-    expect(await service.db.sql`select from iam.organizations where slug = ${slug}`).toEqual([]);
+    expect(await sql`select from iam.organizations where slug = ${slug}`).toEqual([]);
   });
 
   it("is signed out and knows no password any more with --reset-user", async () => {
@@ -120,8 +86,7 @@ describe("whoever invited an address and opened the link itself", () => {
     expect(await whoIs(browser)).toBeNull();
     await expect(signedIn(service, email)).rejects.toThrow("the sign-in was answered");
     // And no owner of evil makes it a password: it is newcorp's, too.
-    const path = `/organization/members/${await userIdOf(service, email)}/password-reset`;
-    expect((await service.request("POST", path, { by: mallory, body: {} })).status).toBe(403);
+    expect((await service.request("POST", await resetPath(email), { by: mallory, body: {} })).status).toBe(403);
     expect(await organizationsOf(email)).toEqual(["evil", slug]);
     expect(await bootstrap(slug, email)).toMatchObject({ code: 0, stderr: "" });
   });
@@ -130,8 +95,8 @@ describe("whoever invited an address and opened the link itself", () => {
     const { slug, email } = somebody();
     await choosePassword("invitation", (await invite(email)).shown);
     await service.request("DELETE", `/organization/members/${await userIdOf(service, email)}`, { by: mallory });
-    const run = await bootstrap(slug, email);
-    expect([run.code, run.stderr]).toEqual([1, expect.stringContaining("in the organizations: none.")]);
+    const { code, stderr } = await bootstrap(slug, email);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("in the organizations: none.")]);
   });
 });
 
@@ -151,7 +116,7 @@ describe("an address is verified", () => {
     const { slug, email } = somebody();
     await choosePassword("invitation", (await invite(email)).mailed);
     await choosePassword("password", (await resetLink(email)).shown);
-    expect(await bootstrap(slug, email)).toEqual(refused(email));
+    expect(await bootstrap(slug, email)).toEqual(isThere(email));
     await choosePassword("password", (await resetLink(email)).mailed);
     expect(await bootstrap(slug, email)).toMatchObject({ code: 0 });
   });
@@ -170,10 +135,10 @@ describe("an address is verified", () => {
   it("not by an open link of another organization's owner, which stops when the user becomes an owner", async () => {
     const { slug, email } = somebody();
     await bootstrap(slug, email);
-    await service.db.sql`
+    await sql`
       insert into iam.memberships (organization_id, user_id, role)
       values (${mallory.organizationId}, ${await userIdOf(service, email)}, 'viewer')`;
-    await service.db.sql`delete from iam.memberships as m using iam.organizations as o
+    await sql`delete from iam.memberships as m using iam.organizations as o
       where o.organization_id = m.organization_id and o.slug = ${slug}`;
     const { shown } = await resetLink(email);
     expect(await bootstrap(slug, email)).toMatchObject({ code: 0 });
@@ -187,7 +152,7 @@ describe("bootstrap", () => {
     const first = await bootstrap(slug, email);
     const { stdout } = await run("users", "link", "--email", email, "--json");
     await choosePassword("password", tokenIn(stdout));
-    await service.db.sql`update iam.users set email_verified_at = null where email = ${email}`;
+    await sql`update iam.users set email_verified_at = null where email = ${email}`;
     const second = await bootstrap(slug, email);
     expect(second).toMatchObject({ code: 0, stderr: "" });
     const id = ({ stdout: text }: { stdout: string }) =>

@@ -1,48 +1,18 @@
-import { execFile } from "node:child_process";
-import path from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/db/connect.js";
 import { hashCredential } from "../../src/http/request/credentials.js";
 import { auditOf, join, timestamp, userIdOf } from "../http/admin/organization/support.js";
-import { startService, type Actor, type Service } from "../support/service.js";
+import { startService, type Actor } from "../support/service.js";
+import { refused, runServer } from "./support/run-server.js";
 
-// `svc-server users` and `svc-server tokens`, as processes, beside a service on the same database.
+// `svc-server users` and `svc-server tokens`, beside a service on the same database.
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const PROGRAM = path.join(ROOT, "bin/svc-server.js");
-
-let service: Service;
-let acme: Actor;
-beforeAll(async () => {
-  service = await startService();
-  acme = await service.owner("acme");
-});
+const service = await startService();
+const { sql } = service.db;
+const acme = await service.owner("acme");
 afterAll(() => service.stop());
 
-interface Run {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-/** Runs `svc-server` on the service's database. */
-async function run(args: string[], env: Record<string, string> = {}): Promise<Run> {
-  const options = {
-    cwd: ROOT,
-    env: { PATH: process.env["PATH"], DATABASE_URL: service.db.url, LOG_LEVEL: "error", ...env },
-    timeout: 60_000,
-  };
-  try {
-    return { code: 0, ...(await promisify(execFile)(process.execPath, [PROGRAM, ...args], options)) };
-  } catch (error) {
-    const { code, stdout, stderr } = error as Run;
-    return { code, stdout, stderr };
-  }
-}
-
-const refused = (line: string) => ({ code: 1, stdout: "", stderr: `svc-server: ${line}\n` });
+const run = (args: string[], env?: Record<string, string>) => runServer(service.db.url, args, env);
 const whoami = (by: Actor) => service.request("GET", "/whoami", { by });
 
 describe("svc-server users list", () => {
@@ -50,7 +20,7 @@ describe("svc-server users list", () => {
     await service.owner("beta");
     await join(service, "owner@beta.example", acme.organizationId, "viewer");
     const id = await userIdOf(service, "owner@acme.example");
-    await service.db.sql`
+    await sql`
       insert into iam.identities (provider, subject, user_id, password_hash) values ('password', ${id}, ${id}, 'x')`;
     expect(await run(["users", "list"])).toEqual({
       code: 0,
@@ -89,7 +59,7 @@ describe("svc-server users link", () => {
   /** Where a link leads, and what is kept of it. */
   async function linkOf(text: string): Promise<{ base: string; kept: unknown }> {
     const [, base, secret] = LINK.exec(text)!;
-    const [kept] = await service.db.sql`
+    const [kept] = await sql`
       select u.email, l.created_by as "createdBy", l.used_at is null as open, extract(hour from l.expires_at - l.created_at)::int
         + 24 * extract(day from l.expires_at - l.created_at)::int as hours
       from iam.password_links as l join iam.users as u on u.user_id = l.user_id
@@ -118,7 +88,7 @@ describe("svc-server users link", () => {
       target,
       details: {},
     });
-    const [row] = await service.db.sql`
+    const [row] = await sql`
       select count(*)::int as entries from iam.audit_log where action = 'password_reset.created' and target = ${target}`;
     expect(row).toEqual({ entries: 2 });
   });

@@ -1,19 +1,14 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startService, type Service } from "../support/service.js";
+import { afterAll, expect, it } from "vitest";
+import { runBash } from "../support/bash.js";
+import { startService } from "../support/service.js";
 
 const guide = readFileSync(new URL("../../docs/operations/plans.md", import.meta.url), "utf8");
 const PROGRAM = fileURLToPath(new URL("../../bin/svc-server.js", import.meta.url));
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-  await service.owner("acme");
-});
+const service = await startService();
+await service.owner("acme");
 afterAll(() => service.stop());
 
 const blocks = [...guide.matchAll(/^```(bash|sql)\n(.*?)^```\n(?:\n```\n(.*?)^```\n)?/gms)].map(
@@ -21,16 +16,12 @@ const blocks = [...guide.matchAll(/^```(bash|sql)\n(.*?)^```\n(?:\n```\n(.*?)^``
 );
 
 /** Runs a block as it stands there, on the service's database. */
-async function run(command: string): Promise<string> {
-  const script = `svc-server() { '${process.execPath}' '${PROGRAM}' "$@"; }\n${command}`;
-  const bash = spawn("bash", ["-euo", "pipefail", "-c", script], {
-    env: { PATH: process.env["PATH"], DATABASE_URL: service.db.url, LOG_LEVEL: "error" },
-    stdio: ["ignore", "pipe", "inherit"],
+const run = (command: string) =>
+  runBash(`svc-server() { '${process.execPath}' '${PROGRAM}' "$@"; }\n${command}`, {
+    PATH: process.env["PATH"],
+    DATABASE_URL: service.db.url,
+    LOG_LEVEL: "error",
   });
-  const [output, [code]] = await Promise.all([text(bash.stdout), once(bash, "close")]);
-  expect(code, command).toBe(0);
-  return output;
-}
 
 it("docs/operations/plans.md has commands that print what stands below them, and SQL that runs", async () => {
   expect(blocks.map(({ language }) => language)).toEqual(["bash", "bash", "bash", "bash", "sql", "sql"]);

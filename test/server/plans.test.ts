@@ -2,53 +2,22 @@ import { execFile } from "node:child_process";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { hashCredential } from "../../src/http/request/credentials.js";
-import { main } from "../../src/server/main.js";
 import { createEmptyDatabase } from "../support/database.js";
 import { auditOf } from "../http/admin/organization/support.js";
-import { startIngest, type IngestFixture } from "../http/ingest/fixture.js";
+import { startIngest } from "../http/ingest/fixture.js";
+import { refused, runServer } from "./support/run-server.js";
 
 // `svc-server plans` beside a service on the same database; what it changes is asked of the service over HTTP.
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-let fixture: IngestFixture;
-beforeAll(async () => {
-  fixture = await startIngest();
-});
+const fixture = await startIngest();
+const { sql } = fixture.service.db;
 afterAll(() => fixture.service.stop());
-beforeEach(() => {
-  vi.stubEnv("DATABASE_URL", fixture.service.db.url);
-  vi.stubEnv("LOG_LEVEL", "error");
-});
-afterEach(() => vi.unstubAllEnvs());
-
-interface Run {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-/** Runs `svc-server plans …` on the service's database. */
-async function plans(...args: string[]): Promise<Run> {
-  const run: Run = { code: 0, stdout: "", stderr: "" };
-  const spies = (["stdout", "stderr"] as const).map((stream) =>
-    vi.spyOn(process[stream], "write").mockImplementation((text) => {
-      run[stream] += String(text);
-      return true;
-    }),
-  );
-  try {
-    run.code = await main(["plans", ...args]);
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-  }
-  return run;
-}
-
+const plans = (...args: string[]) => runServer(fixture.service.db.url, ["plans", ...args]);
 const prints = (...lines: string[]) => ({ code: 0, stdout: lines.map((line) => `${line}\n`).join(""), stderr: "" });
-const refuses = (line: string) => ({ code: 1, stdout: "", stderr: `svc-server: ${line}\n` });
 const event = { customerId: "c", event: "e" };
 const codeOf = ({ body }: { body: unknown }) => (body as { error?: { code: string } }).error?.code ?? "accepted";
 
@@ -170,9 +139,9 @@ describe("a change of a plan is effective from the next request on:", () => {
     await plans("set", "standard", "--rate-burst", "1000", "--rate-per-second", "1");
     const reply = await fixture.batch(Array.from({ length: 1_000 }, () => event));
     expect([reply.status, reply.headers.get("RateLimit-Limit")]).toEqual([202, "1000"]);
-    const refused = await fixture.batch(Array.from({ length: 100 }, () => event));
-    expect(codeOf(refused)).toBe("RATE_LIMIT_EXCEEDED");
-    expect((refused.body as { error: { message: string } }).error.message).toBe(
+    const late = await fixture.batch(Array.from({ length: 100 }, () => event));
+    expect(codeOf(late)).toBe("RATE_LIMIT_EXCEEDED");
+    expect((late.body as { error: { message: string } }).error.message).toBe(
       "The rate limit of this API key allows 1 operations per second.",
     );
     await plans("set", "standard", "--rate-burst", "100000", "--rate-per-second", "50000");
@@ -180,17 +149,15 @@ describe("a change of a plan is effective from the next request on:", () => {
     expect((await fixture.batch(Array.from({ length: 100 }, () => event))).status).toBe(202);
   });
 
-  it("the month's quota", async () => {
-    await plans("set", "standard", "--monthly-events", "0");
-    expect(codeOf(await fixture.single(event))).toBe("MONTHLY_QUOTA_EXCEEDED");
-    await plans("set", "standard", "--monthly-events", "none");
-    expect(codeOf(await fixture.single(event))).toBe("accepted");
-  });
-
-  it("cloud execution", async () => {
-    await plans("set", "standard", "--no-cloud-execution");
-    expect(codeOf(await fixture.single(event))).toBe("PLAN_REQUIRED");
-    await plans("set", "standard", "--cloud-execution");
+  it.each([
+    ["the month's quota", ["set", "standard", "--monthly-events"], "0", "none", "MONTHLY_QUOTA_EXCEEDED"],
+    ["cloud execution", ["set", "standard", "--cloud-execution"], "false", "true", "PLAN_REQUIRED"],
+    ["another plan of the organization", ["assign", "acme"], "nothing", "standard", "PLAN_REQUIRED"],
+  ])("%s", async (_, command, less, more, code) => {
+    await plans("set", "nothing", "--rate-per-second", "10", "--rate-burst", "2000", "--no-cloud-execution");
+    await plans(...command, less);
+    expect(codeOf(await fixture.single(event))).toBe(code);
+    await plans(...command, more);
     expect(codeOf(await fixture.single(event))).toBe("accepted");
   });
 
@@ -210,24 +177,7 @@ describe("a change of a plan is effective from the next request on:", () => {
     expect(codeOf(await create())).toBe("accepted");
   });
 
-  it("another plan of the organization", async () => {
-    await plans("set", "nothing", "--rate-per-second", "10", "--rate-burst", "2000", "--no-cloud-execution");
-    await plans("assign", "acme", "nothing");
-    expect(codeOf(await fixture.single(event))).toBe("PLAN_REQUIRED");
-    await plans("assign", "acme", "standard");
-    expect(codeOf(await fixture.single(event))).toBe("accepted");
-  });
-
-  it("a plan that was changed by SQL", async () => {
-    const { sql } = fixture.service.db;
-    await sql`update iam.plans set monthly_events = 0 where plan_id = 'standard'`;
-    expect(codeOf(await fixture.single(event))).toBe("MONTHLY_QUOTA_EXCEEDED");
-    await sql`update iam.plans set monthly_events = null where plan_id = 'standard'`;
-    expect(codeOf(await fixture.single(event))).toBe("accepted");
-  });
-
   it("what a plan has of AI decides about operations that need it", async () => {
-    const { sql } = fixture.service.db;
     const authorize = () =>
       sql.begin(async (tx) => {
         const [{ definition }] = await tx<[{ definition: string }]>`
@@ -244,9 +194,11 @@ describe("a change of a plan is effective from the next request on:", () => {
   });
 });
 
+const NO_GOLD = 'There is no plan "gold". `svc-server plans list` shows the plans.';
+
 describe("svc-server plans says what is wrong:", () => {
   it.each([
-    ["a plan that is not there", ["show", "gold"], 'There is no plan "gold". `svc-server plans list` shows the plans.'],
+    ["a plan that is not there", ["show", "gold"], NO_GOLD],
     [
       "a new plan without a rate",
       ["set", "gold", "--no-ai"],
@@ -257,11 +209,7 @@ describe("svc-server plans says what is wrong:", () => {
       ["assign", "nowhere", "standard"],
       'There is no organization "nowhere". `svc-server users list` shows the organizations of every user.',
     ],
-    [
-      "a plan to assign that is not there",
-      ["assign", "acme", "gold"],
-      'There is no plan "gold". `svc-server plans list` shows the plans.',
-    ],
+    ["a plan to assign that is not there", ["assign", "acme", "gold"], NO_GOLD],
     [
       "a plan that new organizations begin with",
       ["remove", "standard"],
@@ -270,22 +218,10 @@ describe("svc-server plans says what is wrong:", () => {
     ["nothing to set", ["set", "standard"], "name at least one limit to set; `svc-server plans set --help` lists them"],
     [
       "values that are none",
-      [
-        "set",
-        "No",
-        "--rate-per-second",
-        "0",
-        "--rate-burst",
-        "999",
-        "--monthly-events",
-        "-1",
-        "--retention-days",
-        "1.5",
-        "--cloud-execution=yes",
-        "--ai=maybe",
-        "--webhooks",
-        "none",
-      ],
+      (
+        "set No --rate-per-second 0 --rate-burst 999 --monthly-events -1 --retention-days 1.5 " +
+        "--cloud-execution=yes --ai=maybe --webhooks none"
+      ).split(" "),
       [
         "a plan's name must be 1 to 63 lower-case letters, digits and hyphens, not `No`",
         "--rate-per-second must be a whole number from 1 to 2147483647, not `0`",
@@ -298,7 +234,7 @@ describe("svc-server plans says what is wrong:", () => {
       ].join("\n"),
     ],
   ])("%s", async (_, args, line) => {
-    expect(await plans(...args)).toEqual(refuses(line));
+    expect(await plans(...args)).toEqual(refused(line));
   });
 
   it("a plan that organizations have", async () => {
@@ -306,7 +242,7 @@ describe("svc-server plans says what is wrong:", () => {
     await fixture.service.owner("taker");
     await plans("assign", "taker", "taken");
     expect(await plans("remove", "taken")).toEqual(
-      refuses(
+      refused(
         'The plan "taken" is that of 1 organization(s). Give each another plan first: `svc-server plans assign taker <plan>`.',
       ),
     );
@@ -314,11 +250,11 @@ describe("svc-server plans says what is wrong:", () => {
 
   it("a database that is not of this version, which looking leaves as it is", async () => {
     const empty = await createEmptyDatabase();
-    vi.stubEnv("DATABASE_URL", empty.url);
     try {
       const line = "the database is not that of this version yet; run `svc-server migrate` first";
-      expect(await plans("list")).toEqual(refuses(line));
-      expect(await plans("show", "standard")).toEqual(refuses(line));
+      for (const args of [["list"], ["show", "standard"]]) {
+        expect(await runServer(empty.url, ["plans", ...args])).toEqual(refused(line));
+      }
       expect(await empty.sql`select nspname from pg_namespace where nspname like 'svc%'`).toEqual([]);
     } finally {
       await empty.drop();
@@ -336,8 +272,6 @@ describe("svc-server plans says what is wrong:", () => {
     const run = promisify(execFile)(process.execPath, [path.join(ROOT, "bin/svc-server.js"), "plans", "show", "gold"], {
       env: { PATH: process.env["PATH"], DATABASE_URL: fixture.service.db.url },
     });
-    await expect(run).rejects.toMatchObject(
-      refuses('There is no plan "gold". `svc-server plans list` shows the plans.'),
-    );
+    await expect(run).rejects.toMatchObject(refused(NO_GOLD));
   });
 });

@@ -1,15 +1,13 @@
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import path from "node:path";
-import { afterAll, beforeAll, expect, inject, it } from "vitest";
-import { call } from "../../src/db/api/call.js";
-import { newAccessToken } from "../../src/http/request/credentials.js";
-import { createDatabase, type TestDatabase } from "../support/database.js";
+import { afterAll, expect, inject, it } from "vitest";
+import { createDatabase } from "../support/database.js";
 import { PLANTED, searchLogs } from "../support/leaks.js";
-import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
+import { listen } from "../support/listen.js";
+import { startServiceProcess } from "../support/service-process.js";
 import { snapshot } from "../support/service.js";
+import { createTenant } from "../support/tenant.js";
 
 /** A receiver of webhooks that answers with what no log may hold. */
 const receiver = createServer((_, response) => {
@@ -18,52 +16,25 @@ const receiver = createServer((_, response) => {
 });
 let called = 0;
 
-let db: TestDatabase;
-let service: ServiceProcess;
-let key: string;
-const token = newAccessToken();
-let organizationId: string;
-
-beforeAll(async () => {
-  receiver.listen(0, "127.0.0.1");
-  await once(receiver, "listening");
-  db = await createDatabase();
-  service = await startServiceProcess(db.url, {
-    SVC_SECRET: `a secret of the tests: ${PLANTED}`,
-    SVC_METRICS_TOKEN: `${PLANTED}-of-metrics`,
-    SVC_SETTLE_SECONDS: "0",
-    SVC_WEBHOOK_ALLOW_PRIVATE: "1",
-  });
-  const document = await call(db.sql, "bootstrap", "acme", "owner@acme.example", token.hash);
-  organizationId = (JSON.parse(document) as { organizationId: string }).organizationId;
-  const project = await admin("POST", "/projects", { name: "App", slug: "app" });
-  key = ((await project.json()) as { keys: { test: string } }).keys.test;
+const url = await listen(receiver);
+const db = await createDatabase();
+const { sql } = db;
+const service = await startServiceProcess(db.url, {
+  SVC_SECRET: `a secret of the tests: ${PLANTED}`,
+  SVC_METRICS_TOKEN: `${PLANTED}-of-metrics`,
+  SVC_SETTLE_SECONDS: "0",
+  SVC_WEBHOOK_ALLOW_PRIVATE: "1",
 });
+const { admin, send: request } = await createTenant(sql, service.url);
 afterAll(async () => {
   await service.stop();
   receiver.close();
   await db.drop();
 });
 
-function admin(method: string, address: string, body?: unknown): Promise<Response> {
-  return fetch(service.url + address, {
-    method,
-    headers: {
-      Authorization: `Bearer ${token.text}`,
-      "X-Svc-Organization": organizationId,
-      "Content-Type": "application/json",
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-}
-
-async function send(body: unknown, authorization = `Bearer ${key}`): Promise<number> {
-  const response = await fetch(`${service.url}/v1/events/batch`, {
-    method: "POST",
-    headers: { Authorization: authorization, "Content-Type": "application/json" },
-    body: typeof body === "string" ? body : JSON.stringify(body),
-  });
-  return response.status;
+async function send(body: unknown, Authorization?: string): Promise<number> {
+  const headers = Authorization === undefined ? {} : { Authorization };
+  return (await request("/v1/events/batch", body, { headers })).status;
 }
 
 const login = (customerId: string, properties: object = {}) => ({
@@ -80,10 +51,11 @@ async function log(): Promise<string> {
 
 it("the log of a service holds no secret, property, trait, query or address of a person, whatever happens to them", async () => {
   const model = snapshot({ strictSchema: false, rules: [] });
-  expect((await admin("POST", "/projects/app/config-versions?env=test", { snapshot: model })).status).toBe(201);
-  const { port } = receiver.address() as AddressInfo;
-  const webhook = { url: `http://127.0.0.1:${port}/${PLANTED}?token=${PLANTED}`, eventTypes: ["*"] };
-  expect((await admin("POST", "/projects/app/webhooks?env=test", webhook)).status).toBe(201);
+  expect((await admin("POST", "/projects/app/config-versions?env=test", { body: { snapshot: model } })).status).toBe(
+    201,
+  );
+  const webhook = { url: `${url}/${PLANTED}?token=${PLANTED}`, eventTypes: ["*"] };
+  expect((await admin("POST", "/projects/app/webhooks?env=test", { body: webhook })).status).toBe(201);
 
   // Accepted, evaluated and delivered.
   const traits = { type: "identify", customerId: PLANTED, traits: { plan: "pro", note: PLANTED } };
@@ -113,8 +85,8 @@ it("the log of a service holds no secret, property, trait, query or address of a
   await fetch(`${service.url}/password?token=${PLANTED}`);
 
   // What the database refuses with the row in its words, in a request and in evaluation.
-  await db.sql`alter table svc.trait_updates add constraint refuse check (traits ->> 'note' is null) not valid`;
-  await db.sql`alter table svc.customers add constraint refuse check (customer_id not like '%-3') not valid`;
+  await sql`alter table svc.trait_updates add constraint refuse check (traits ->> 'note' is null) not valid`;
+  await sql`alter table svc.customers add constraint refuse check (customer_id not like '%-3') not valid`;
   expect(await send({ events: [traits] })).toBe(500);
   expect(await send({ events: [login(`${PLANTED}-3`, { seats: PLANTED })] })).toBe(202);
   await expect.poll(log, { timeout: 30_000 }).toMatch(/"level":"error".*"table_name":"customers"/);

@@ -5,14 +5,13 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from "vitest";
-import { call } from "../../src/db/api/call.js";
-import { newAccessToken } from "../../src/http/request/credentials.js";
 import { createUser, PASSWORD, whoIs } from "../http/pages/people.js";
 import { Browser } from "../support/browser.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
 import { INSTALL_MS_MAX } from "../support/debian.js";
 import { pgBouncerMissing, startPgBouncer, type PgBouncer } from "../support/pgbouncer.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
+import { createTenant, type Tenant } from "../support/tenant.js";
 
 // HTTP processes behind Debian's PgBouncer in transaction mode, with fewer sessions than they have connections, and a worker beside it.
 
@@ -26,13 +25,11 @@ const METRICS_TOKEN = "the-token-of-the-tests";
 
 /** Roles belong to the whole server. */
 const user = `svc_test_web_${randomBytes(4).toString("hex")}`;
-const token = newAccessToken();
 let skipped: string | null;
 let db: TestDatabase;
 let pooler: PgBouncer | undefined;
 const processes: ServiceProcess[] = [];
-let organizationId: string;
-let key: string;
+let tenant: Tenant;
 
 beforeAll(async () => {
   skipped = await pgBouncerMissing();
@@ -53,10 +50,7 @@ beforeAll(async () => {
       startServiceProcess(db.url, env, { role: "worker" }),
     ])),
   );
-  const document = await call(db.sql, "bootstrap", "acme", "ada@example.com", token.hash);
-  organizationId = (JSON.parse(document) as { organizationId: string }).organizationId;
-  const project = await admin("POST", "/projects", { name: "App", slug: "app" });
-  key = ((await project.json()) as { keys: { test: string } }).keys.test;
+  tenant = await createTenant(db.sql, first().url);
   await vi.waitFor(async () => expect((await fetch(`${first().url}/readyz`)).status).toBe(200), { timeout: 30_000 });
 }, INSTALL_MS_MAX);
 
@@ -81,28 +75,11 @@ function loginRole(): string {
   return statements!.replaceAll("svc_web", user).replace("'…'", "'pooled'");
 }
 
-function admin(method: string, address: string, body?: unknown, to = first()): Promise<Response> {
-  return fetch(to.url + address, {
-    method,
-    headers: {
-      Authorization: `Bearer ${token.text}`,
-      "X-Svc-Organization": organizationId,
-      "Content-Type": "application/json",
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-}
-
-function send(to: ServiceProcess, address: string, body: unknown): Promise<Response> {
-  return fetch(to.url + address, {
-    method: "POST",
-    headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
-    body: JSON.stringify(body),
-  });
-}
+const get = (path: string, to = first()) => tenant.admin("GET", path, { to: to.url });
+const send = (to: ServiceProcess, path: string, body: unknown) => tenant.send(path, body, { to: to.url });
 
 async function customers(): Promise<string[]> {
-  const answer = await admin("GET", "/projects/app/customers?env=test&limit=100", undefined, second());
+  const answer = await get("/projects/app/customers?env=test&limit=100", second());
   return ((await answer.json()) as { data: { customerId: string }[] }).data.map((one) => one.customerId);
 }
 
@@ -116,8 +93,8 @@ it("events that come at once to several processes are all there once, and evalua
         idempotencyKey: `${customerId}-${n}`,
       }));
       const to = i % 2 === 0 ? first() : second();
-      if (i % 4 < 2) return [send(to, "/v1/events/batch", { events }), admin("GET", "/projects/app", undefined, to)];
-      return events.flatMap((event) => [send(to, "/v1/events", event), admin("GET", "/projects", undefined, to)]);
+      if (i % 4 < 2) return [send(to, "/v1/events/batch", { events }), get("/projects/app", to)];
+      return events.flatMap((event) => [send(to, "/v1/events", event), get("/projects", to)]);
     }),
   );
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202, 200]));
@@ -144,11 +121,11 @@ it("the figures, the pages to sign in, exports and erasures are there", async ()
   expect(await whoIs(browser)).toBe("grace@example.com");
 
   const of = "/projects/app/customers/customer-1";
-  const document = await (await admin("GET", `${of}/export?env=test`)).json();
+  const document = await (await get(`${of}/export?env=test`)).json();
   expect((document as { events: unknown[] }).events).toHaveLength(EVENTS_EACH);
-  expect((await admin("GET", `${of}/explanation?env=test`)).status).toBe(200);
-  expect((await admin("DELETE", `${of}?env=test`)).status).toBe(200);
-  expect((await admin("GET", `${of}?env=test`, undefined, second())).status).toBe(404);
+  expect((await get(`${of}/explanation?env=test`)).status).toBe(200);
+  expect((await tenant.admin("DELETE", `${of}?env=test`)).status).toBe(200);
+  expect((await get(`${of}?env=test`, second())).status).toBe(404);
 });
 
 it("requests are served again once sessions of the pooler were ended", async () => {
@@ -167,7 +144,7 @@ it("requests are refused for a moment where the pooler has no session left, and 
   try {
     await lock`begin`;
     await lock`lock table svc.webhooks in access exclusive mode`;
-    const hanging = admin("GET", "/projects/app/webhooks?env=test", undefined, served);
+    const hanging = get("/projects/app/webhooks?env=test", served);
     await vi.waitFor(async () => expect(await waitingForLock()).toBe(1), { timeout: 20_000 });
     const refused = await send(served, "/v1/events", { customerId: "c", event: "login" });
     expect({ status: refused.status, retry: refused.headers.get("Retry-After") }).toEqual({

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { access, rm } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -12,6 +12,7 @@ import { createHttpServer, drain } from "../../src/http/server.js";
 import { readConfig } from "../../src/server/config.js";
 import { openHttp } from "../../src/server/http-role.js";
 import { createDatabase, type TestDatabase } from "../support/database.js";
+import { listen } from "../support/listen.js";
 import { keepLog } from "../support/run-log.js";
 import { endServer, temporaryDirectory } from "../support/server.js";
 import { startServiceProcess, type ServiceProcess } from "../support/service-process.js";
@@ -19,43 +20,40 @@ import { openConnection } from "../http/ingest/raw-connection.js";
 
 const REQUEST = "GET /x HTTP/1.1\r\nHost: svc\r\n\r\n";
 
+/** A server that answers once it is told to, and a client that is connected to it. */
+async function connected(answered: Promise<void> = Promise.resolve()) {
+  const server = createHttpServer((_, response) => answered.then(() => void response.end()), undefined);
+  const url = await listen(server);
+  const connection = once(server, "connection");
+  const client = openConnection(url);
+  await connection;
+  return { server, client };
+}
+
+/** Longer than a test may take. */
+const LONG = 60_000;
+
 it("a server that stops waits for the answer at hand, and not for the client to close its connection", async () => {
   let answer = () => {};
-  const wanted = new Promise<void>((resolve) => (answer = resolve));
-  const server = createHttpServer(async (_, response) => {
-    await wanted;
-    response.end();
-  }, undefined);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const client = openConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  const asked = new Promise((resolve) => server.once("request", resolve));
+  const { server, client } = await connected(new Promise<void>((resolve) => (answer = resolve)));
+  const asked = once(server, "request");
   client.write(REQUEST);
   await asked;
-  // Longer than a test may take: it ends because all connections are closed.
-  const stopped = drain(server, 60_000);
+  const stopped = drain(server, LONG);
   answer();
   await stopped;
   expect(await client.closed).toMatchObject([{ status: 200 }]);
 });
 
 it("a server that stops does not wait for a connection on which nothing was ever sent", async () => {
-  const server = createHttpServer((_, response) => Promise.resolve(void response.end()), undefined);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const connected = once(server, "connection");
-  const client = openConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  await connected;
-  // Longer than a test may take.
-  await drain(server, 60_000);
+  const { server, client } = await connected();
+  await drain(server, LONG);
   expect(await client.closed).toEqual([]);
 });
 
 it("a server that stops answers what was sent just before on a connection that was silent until then", async () => {
-  const server = createHttpServer((_, response) => Promise.resolve(void response.end()), undefined);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const connected = once(server, "connection");
-  const client = openConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  await connected;
-  const stopped = drain(server, 60_000);
+  const { server, client } = await connected();
+  const stopped = drain(server, LONG);
   client.write(REQUEST);
   await stopped;
   expect(await client.closed).toMatchObject([{ status: 200 }]);
@@ -186,11 +184,11 @@ describe("a process that is told to stop while it starts", () => {
   });
 
   it("ends at once where the database server says nothing", async () => {
-    const silent = createServer().listen(0, "127.0.0.1");
+    const silent = createServer();
+    const url = await listen(silent);
     onTestFinished(() => void silent.close());
-    await once(silent, "listening");
     const connected = once(silent, "connection");
-    const { child, ended } = start(`postgres://a:b@127.0.0.1:${(silent.address() as AddressInfo).port}/c`);
+    const { child, ended } = start(url.replace("http://", "postgres://a:b@").concat("/c"));
     await connected;
     child.kill("SIGINT");
     expect(await ended).toBe(0);

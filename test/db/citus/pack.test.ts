@@ -3,11 +3,12 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Sql, TransactionSql } from "postgres";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { installPack, removePack } from "../../../src/db/migrate/packs.js";
 import { createEnvironment } from "../../webhooks/support/fixtures.js";
+import { casesOf } from "../../support/cases.js";
 import { describeCatalog } from "../../support/catalog.js";
-import { createDatabase, rolledBack, type TestDatabase } from "../../support/database.js";
+import { createDatabase, rolledBack } from "../../support/database.js";
 import { populate } from "../../support/population.js";
 import { readStatements, statementsOf, type Statement } from "./statements.js";
 
@@ -16,20 +17,14 @@ import { readStatements, statementsOf, type Statement } from "./statements.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
-let db: TestDatabase;
-let root: string;
-let before: string[];
-
 /** The pack's first migration alone: its list of tables and its functions need no Citus. */
-beforeAll(async () => {
-  db = await createDatabase();
-  before = await describeCatalog(db.sql);
-  root = await mkdtemp(path.join(tmpdir(), "svc-citus-"));
-  const pack = path.join(root, "migrations/packs/citus");
-  await mkdir(pack, { recursive: true });
-  await cp(path.join(ROOT, "migrations/packs/citus/000001_placements.sql"), path.join(pack, "000001_placements.sql"));
-  await installPack(db.url, "citus", { root });
-});
+const db = await createDatabase();
+const before = await describeCatalog(db.sql);
+const root = await mkdtemp(path.join(tmpdir(), "svc-citus-"));
+const pack = path.join(root, "migrations/packs/citus");
+await mkdir(pack, { recursive: true });
+await cp(path.join(ROOT, "migrations/packs/citus/000001_placements.sql"), path.join(pack, "000001_placements.sql"));
+await installPack(db.url, "citus", { root });
 afterAll(async () => {
   await db.drop();
   await rm(root, { recursive: true, force: true });
@@ -45,36 +40,33 @@ async function placed(placement: "distributed" | "local"): Promise<string[]> {
 }
 
 // What the program says of the first: test/db/migrate/packs.test.ts.
-it.each<
-  [string, { available: boolean; created: boolean; preloaded: string | null; trial: string | null }, RegExp | null]
->([
+it.each<[string, available: boolean, created: boolean, preloaded: string | null, trial: string | null, RegExp | null]>([
   [
     "no Citus on the server",
-    { available: false, created: false, preloaded: "", trial: "on" },
+    false,
+    false,
+    "",
+    "on",
     /^this server has no extension citus: install Citus on every node, .*, then repeat$/,
   ],
   [
-    "Citus that is not preloaded",
-    { available: true, created: false, preloaded: "pg_stat_statements", trial: "on" },
+    ...(["Citus that is not preloaded", true, false, "pg_stat_statements", "on"] as const),
     /^this server does not preload citus: put it first in shared_preload_libraries, .*, then repeat$/,
   ],
   [
-    "Citus that the database has not created",
-    { available: true, created: false, preloaded: "citus,pg_stat_statements", trial: "on" },
+    ...(["Citus that the database has not created", true, false, "citus,pg_stat_statements", "on"] as const),
     /^the extension citus is not created in this database: execute `create extension citus` in it as a superuser, then repeat$/,
   ],
   [
-    "the same where the user may not see what is preloaded",
-    { available: true, created: false, preloaded: null, trial: "on" },
+    ...(["the same where the user may not see what is preloaded", true, false, null, "on"] as const),
     /^the extension citus is not created in this database/,
   ],
   [
-    "a database that nobody may lose",
-    { available: true, created: true, preloaded: "citus", trial: null },
+    ...(["a database that nobody may lose", true, true, "citus", null] as const),
     /^the pack citus is for trials .* `alter database svc_test_\w+ set svc\.citus_trial = 'on'`, then repeat$/,
   ],
-  ["nothing", { available: true, created: true, preloaded: "citus", trial: "on" }, null],
-])("is refused for: %s", async (_, { available, created, preloaded, trial }, refusal) => {
+  ["nothing", true, true, "citus", "on", null],
+])("is refused for: %s", async (_, available, created, preloaded, trial, refusal) => {
   const [row] = await db.sql<[{ refusal: string | null }]>`
     select svc_citus.refusal(${available}, ${created}, ${preloaded}, ${trial})`;
   if (refusal === null) expect(row.refusal).toBeNull();
@@ -95,101 +87,63 @@ describe("the tables that it distributes", () => {
   });
 
   // Each breaks one rule, and only that, of the schema as it is.
-  it.each<[string, string, { relation: string; obstacle: string }]>([
-    [
-      "a table that nobody decided about",
-      "create table svc.notes (environment_id integer not null, note text not null, primary key (environment_id, note))",
-      { relation: "notes", obstacle: "has environment_id and stands in no row of svc_citus.placements" },
-    ],
-    ["a table that is gone", "drop table svc.retired_keys", { relation: "retired_keys", obstacle: "does not exist" }],
-    [
-      "a key that does not begin with the environment",
-      "alter table svc.signals add constraint signals_other unique (signal_id, environment_id)",
-      { relation: "signals", obstacle: "its key signals_other does not begin with environment_id" },
-    ],
-    [
-      "a key over all environments",
-      "create unique index events_everywhere on svc.events (event_seq)",
-      { relation: "events", obstacle: "its key events_everywhere does not begin with environment_id" },
-    ],
-    [
-      "an exclusion over all environments",
-      "alter table svc.signals add constraint signals_once exclude using btree (signal_id with =)",
-      { relation: "signals", obstacle: "its key signals_once does not begin with environment_id" },
-    ],
-    [
-      "a trigger",
-      `create trigger _500_ask after insert on svc.inbox referencing new table as new_batches for each statement
-       execute function svc.tg_ingest_batches__request_evaluation()`,
-      { relation: "inbox", obstacle: "it has the trigger _500_ask" },
-    ],
-    [
-      "a foreign key to a table that stays local",
-      "alter table svc.events add constraint events_environment_fkey foreign key (environment_id) references svc.environments",
-      { relation: "events", obstacle: "its foreign key events_environment_fkey leads out of the environment" },
-    ],
-    [
-      "a foreign key from a table that stays local",
-      `alter table svc.webhooks add column customer_id text collate "C",
-       add constraint webhooks_customer_fkey foreign key (environment_id, customer_id) references svc.customers`,
-      {
-        relation: "customers",
-        obstacle: "the foreign key webhooks_customer_fkey of svc.webhooks leads to it from outside of the environment",
-      },
-    ],
-    [
-      "a foreign key that does not lead with the environment",
-      `alter table svc.signals add constraint signals_customer_fkey
-       foreign key (customer_id, environment_id) references svc.customers (customer_id, environment_id)`,
-      { relation: "signals", obstacle: "its foreign key signals_customer_fkey leads out of the environment" },
-    ],
-    [
-      "a foreign key within the environment, which the way back has no answer to",
-      "alter table svc.signals add constraint signals_customer_fkey foreign key (environment_id, customer_id) references svc.customers",
-      {
-        relation: "signals",
-        obstacle: "its foreign key signals_customer_fkey would be in the way of making the table local again",
-      },
-    ],
-    [
-      "a table that is not logged",
-      "alter table svc.inbox set unlogged",
-      {
-        relation: "inbox",
-        obstacle:
-          "is not an ordinary table: partitioned, a partition, inherited from, temporary, unlogged, or with row level security",
-      },
-    ],
-    [
-      "row level security",
-      "alter table svc.inbox enable row level security",
-      {
-        relation: "inbox",
-        obstacle:
-          "is not an ordinary table: partitioned, a partition, inherited from, temporary, unlogged, or with row level security",
-      },
-    ],
-    [
-      "an environment of another type",
-      "alter table svc.superseded_logs alter column environment_id type bigint",
-      { relation: "superseded_logs", obstacle: "its environment_id is not an integer that is never null" },
-    ],
-    [
-      "an identity column that is no bigint",
-      "alter table svc.superseded_logs add column n integer generated always as identity",
-      { relation: "superseded_logs", obstacle: "its column n is numbered and not a bigint" },
-    ],
-    [
-      "a serial column that is no bigint",
-      "alter table svc.superseded_logs add column n serial",
-      { relation: "superseded_logs", obstacle: "its column n is numbered and not a bigint" },
-    ],
-  ])("would be told of %s", async (_, breaks, obstacle) => {
+  it.each(
+    casesOf(`
+a table that nobody decided about
+  create table svc.notes (environment_id integer not null, note text not null, primary key (environment_id, note))
+  - notes: has environment_id and stands in no row of svc_citus.placements
+a table that is gone
+  drop table svc.retired_keys
+  - retired_keys: does not exist
+a key that does not begin with the environment
+  alter table svc.signals add constraint signals_other unique (signal_id, environment_id)
+  - signals: its key signals_other does not begin with environment_id
+a key over all environments
+  create unique index events_everywhere on svc.events (event_seq)
+  - events: its key events_everywhere does not begin with environment_id
+an exclusion over all environments
+  alter table svc.signals add constraint signals_once exclude using btree (signal_id with =)
+  - signals: its key signals_once does not begin with environment_id
+a trigger
+  create trigger _500_ask after insert on svc.inbox referencing new table as new_batches for each statement
+  execute function svc.tg_ingest_batches__request_evaluation()
+  - inbox: it has the trigger _500_ask
+a foreign key to a table that stays local
+  alter table svc.events add constraint events_environment_fkey foreign key (environment_id) references svc.environments
+  - events: its foreign key events_environment_fkey leads out of the environment
+a foreign key from a table that stays local
+  alter table svc.webhooks add column customer_id text collate "C",
+  add constraint webhooks_customer_fkey foreign key (environment_id, customer_id) references svc.customers
+  - customers: the foreign key webhooks_customer_fkey of svc.webhooks leads to it from outside of the environment
+a foreign key that does not lead with the environment
+  alter table svc.signals add constraint signals_customer_fkey
+  foreign key (customer_id, environment_id) references svc.customers (customer_id, environment_id)
+  - signals: its foreign key signals_customer_fkey leads out of the environment
+a foreign key within the environment, which the way back has no answer to
+  alter table svc.signals add constraint signals_customer_fkey foreign key (environment_id, customer_id) references svc.customers
+  - signals: its foreign key signals_customer_fkey would be in the way of making the table local again
+a table that is not logged
+  alter table svc.inbox set unlogged
+  - inbox: is not an ordinary table: partitioned, a partition, inherited from, temporary, unlogged, or with row level security
+row level security
+  alter table svc.inbox enable row level security
+  - inbox: is not an ordinary table: partitioned, a partition, inherited from, temporary, unlogged, or with row level security
+an environment of another type
+  alter table svc.superseded_logs alter column environment_id type bigint
+  - superseded_logs: its environment_id is not an integer that is never null
+an identity column that is no bigint
+  alter table svc.superseded_logs add column n integer generated always as identity
+  - superseded_logs: its column n is numbered and not a bigint
+a serial column that is no bigint
+  alter table svc.superseded_logs add column n serial
+  - superseded_logs: its column n is numbered and not a bigint
+`),
+  )("would be told of %s", async (_, breaks, expected) => {
     const found = await rolledBack(db.sql, async (tx) => {
       await tx.unsafe(breaks);
       return [...(await obstacles(tx))];
     });
-    expect(found).toEqual([obstacle]);
+    expect(found.map(({ relation, obstacle }) => `${relation}: ${obstacle}`)).toEqual(expected);
   });
 });
 
@@ -268,16 +222,11 @@ describe("what it changes itself", () => {
   });
 });
 
-describe("docs/scale.md", () => {
-  let statements: Statement[];
-  let guide: string;
-  let distributed: Set<string>;
-  beforeAll(async () => {
-    statements = await readStatements(ROOT);
-    guide = await readFile(path.join(ROOT, "docs/scale.md"), "utf8");
-    distributed = new Set((await placed("distributed")).map((name) => `svc.${name}`));
-  });
+const statements = await readStatements(ROOT);
+const guide = await readFile(path.join(ROOT, "docs/scale.md"), "utf8");
+const distributed = new Set((await placed("distributed")).map((name) => `svc.${name}`));
 
+describe("docs/scale.md", () => {
   /** The names in the list that follows a mark. */
   const listed = (mark: string) => {
     const list = new RegExp(`<!-- test/db/citus/pack\\.test\\.ts: ${mark} -->\\n\\n([\\s\\S]*?)\\n\\n`).exec(

@@ -1,31 +1,25 @@
 import { randomBytes } from "node:crypto";
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../../src/db/connect.js";
 import { migrate } from "../../../src/db/migrate/migrate.js";
 import { installPack, listPacks, removePack } from "../../../src/db/migrate/packs.js";
 import { describeCatalog } from "../../support/catalog.js";
-import { createDatabase, createEmptyDatabase, type TestDatabase } from "../../support/database.js";
+import { createDatabase, createEmptyDatabase } from "../../support/database.js";
+import { refused, runServer } from "../../server/support/run-server.js";
 import { populate } from "../../support/population.js";
 import { createEnvironment } from "../../webhooks/support/fixtures.js";
 
-// `svc-server packs`, as a process, and what the pack `reporting` brings.
+// `svc-server packs`, and what the pack `reporting` brings.
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const SIZE = { customers: 600, events: 4000 };
 
-let db: TestDatabase;
-let before: string[];
-
-beforeAll(async () => {
-  db = await createDatabase();
-  before = await describeCatalog(db.sql);
-  await populate(db.sql, await createEnvironment(db.sql), SIZE);
-});
+const db = await createDatabase();
+const before = await describeCatalog(db.sql);
+await populate(db.sql, await createEnvironment(db.sql), SIZE);
 afterAll(async () => {
   await removePack(db.url, "reporting");
   await db.drop();
@@ -38,16 +32,7 @@ const [commands, chart, refreshed, role, beforeCitus, upCitus] = [
   ),
 ].map(([, text]) => text!);
 
-async function packs(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const env = { PATH: process.env["PATH"], DATABASE_URL: db.url, LOG_LEVEL: "warn" };
-  try {
-    const program = path.join(ROOT, "bin/svc-server.js");
-    return { code: 0, ...(await promisify(execFile)(process.execPath, [program, "packs", ...args], { env })) };
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-    return { code, stdout, stderr };
-  }
-}
+const packs = (...args: string[]) => runServer(db.url, ["packs", ...args], { LOG_LEVEL: "warn" });
 
 const printed = (stdout: string) => ({ code: 0, stdout, stderr: "" });
 const ABOUT = "A read-only role, and daily figures for charts: events, lifecycle, segments, health, webhooks.";
@@ -103,11 +88,7 @@ it("has a guide whose commands are those", () => {
 });
 
 it("refuses a pack that there is not, and commands that there are not", async () => {
-  expect(await packs("up", "repotring")).toEqual({
-    code: 1,
-    stdout: "",
-    stderr: "svc-server: there is no pack `repotring`; there is citus, reporting\n",
-  });
+  expect(await packs("up", "repotring")).toEqual(refused("there is no pack `repotring`; there is citus, reporting"));
   expect(await packs()).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("Name a command of packs") as string,
@@ -127,14 +108,13 @@ it("has a guide that prepares for the pack citus by what the program asks for", 
 
 it("refuses the pack citus on a server without Citus, and leaves the database as it was", async () => {
   const catalog = await describeCatalog(db.sql);
-  expect(await packs("up", "citus")).toEqual({
-    code: 1,
-    stdout: "",
-    stderr:
-      "svc-server: pack citus: this server has no extension citus: install Citus on every node, preload it " +
-      "(shared_preload_libraries = 'citus'), restart, execute `create extension citus` in this database as a superuser, then " +
-      "repeat (55000)\n",
-  });
+  expect(await packs("up", "citus")).toEqual(
+    refused(
+      "pack citus: this server has no extension citus: install Citus on every node, preload it " +
+        "(shared_preload_libraries = 'citus'), restart, execute `create extension citus` in this database as a superuser, then " +
+        "repeat (55000)",
+    ),
+  );
   expect(await describeCatalog(db.sql)).toEqual(catalog);
   expect(await packs("down", "citus")).toEqual(printed("The pack citus is not installed.\n"));
   expect(await describeCatalog(db.sql)).toEqual(catalog);

@@ -3,15 +3,14 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { PROJECT_ROOT, readCommitted } from "../../../src/db/migrate/files.js";
-import { createDatabase, type TestDatabase } from "../../support/database.js";
+import { createDatabase } from "../../support/database.js";
 import { startServiceProcess, type ServiceProcess } from "../../support/service-process.js";
 import { snapshot } from "../../support/service.js";
+import { createTenant } from "../../support/tenant.js";
 import { Load } from "./load.js";
 import { makeNextVersion } from "./next-version.js";
-import { call } from "../../../src/db/api/call.js";
-import { newAccessToken } from "../../../src/http/request/credentials.js";
 
 // The next version starts beside the present one, on a database that is at work.
 
@@ -19,14 +18,11 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 /** Acknowledged operations in each phase. */
 const ENOUGH = 1000;
 
-let db: TestDatabase;
-let next: string;
 const running: ServiceProcess[] = [];
 
-beforeAll(async () => {
-  db = await createDatabase();
-  next = await makeNextVersion();
-});
+const db = await createDatabase();
+const { sql } = db;
+const next = await makeNextVersion();
 afterAll(async () => {
   await Promise.all(running.map((service) => service.stop()));
   await db.drop();
@@ -45,7 +41,9 @@ it(
   { timeout: 180_000 },
   async () => {
     const old = await start(ROOT);
-    const load = new Load(await makeProject(old.url));
+    const { admin, keys } = await createTenant(sql, old.url);
+    await admin("POST", "/projects/app/config-versions?env=test", { body: { snapshot: snapshot() } });
+    const load = new Load(keys.test);
     load.sendTo(old.url);
     await load.acknowledged(ENOUGH);
 
@@ -62,7 +60,7 @@ it(
 
     expect(load.failures).toEqual([]);
     await expect.poll(pending, { timeout: 30_000 }).toBe(0);
-    const [stored] = await db.sql`
+    const [stored] = await sql`
     select
       (select count(*)::int from svc.events) as events,
       (select count(*)::int from svc.idempotency_keys) as keys,
@@ -71,7 +69,7 @@ it(
       (select count(*)::int from svc.customers where set_aside_at is not null) as set_aside`;
     const { events, customers } = sent;
     expect(stored).toEqual({ events, keys: events, customers, created: customers, set_aside: 0 });
-    const lost = await db.sql`
+    const lost = await sql`
     select key from unnest(${sent.keys}::text[]) as key
     where not exists (select from svc.idempotency_keys as k where k.idempotency_key = key)`;
     expect([...lost]).toEqual([]);
@@ -107,32 +105,11 @@ it("a version that is older than the database says so in one line, and ends", as
   }
 });
 
-/** A project with a small model; answers its ingestion key. */
-async function makeProject(url: string): Promise<string> {
-  const token = newAccessToken();
-  const { organizationId } = JSON.parse(await call(db.sql, "bootstrap", "acme", "ada@example.com", token.hash)) as {
-    organizationId: string;
-  };
-  const post = async (address: string, body: object): Promise<unknown> => {
-    const headers = {
-      Authorization: `Bearer ${token.text}`,
-      "X-Svc-Organization": organizationId,
-      "Content-Type": "application/json",
-    };
-    const response = await fetch(url + address, { method: "POST", headers, body: JSON.stringify(body) });
-    expect(response.status).toBe(201);
-    return response.json();
-  };
-  const { keys } = (await post("/projects", { name: "App", slug: "app" })) as { keys: { test: string } };
-  await post("/projects/app/config-versions?env=test", { snapshot: snapshot() });
-  return keys.test;
-}
-
 async function ledger(): Promise<string[]> {
-  const rows = await db.sql<{ filename: string }[]>`select filename from graphile_migrate.migrations order by filename`;
+  const rows = await sql<{ filename: string }[]>`select filename from graphile_migrate.migrations order by filename`;
   return rows.map(({ filename }) => filename);
 }
 
 async function pending(): Promise<number> {
-  return (await db.sql<[{ n: number }]>`select count(*)::int as n from svc.inbox`)[0].n;
+  return (await sql<[{ n: number }]>`select count(*)::int as n from svc.inbox`)[0].n;
 }

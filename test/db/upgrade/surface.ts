@@ -48,3 +48,10 @@ export async function shownBy(sql: Sql, view: string, columns: readonly string[]
     select shown::text as line from (select ${sql(lasting)} from svc_inspect.${sql(view)}) as shown order by 1`;
   return rows.map(({ line }) => line);
 }
+
+/** What all views show, by view. */
+export async function allShown(sql: Sql): Promise<Map<string, string[]>> {
+  const shown = new Map<string, string[]>();
+  for (const [view, columns] of await viewsOf(sql)) shown.set(view, await shownBy(sql, view, columns));
+  return shown;
+}

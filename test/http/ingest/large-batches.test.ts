@@ -4,7 +4,7 @@ import { authenticateKey } from "../../../src/db/api/ingestion.js";
 import { LARGE_CALLS_OF_ORGANIZATION } from "../../../src/http/ingest/ingestor.js";
 import { hashCredential } from "../../../src/http/request/credentials.js";
 import { atOnce, LargeBodies, READ_AT_ONCE } from "../../../src/http/request/large-bodies.js";
-import { QueueFullError } from "../../../src/http/unavailable.js";
+import { QueueFullError } from "../../../src/http/errors.js";
 import { waitingForLock } from "../../support/locks.js";
 import { LARGE_APPLICATION, type Reply } from "../../support/service.js";
 import { startIngest } from "./fixture.js";

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeEach, expect, it } from "vitest";
 import { count, happened, snapshotOf } from "../../engine/support/builders.js";
 import { connect } from "../../../src/db/connect.js";
-import { createDatabase, type TestDatabase } from "../../support/database.js";
+import { createDatabase } from "../../support/database.js";
+import { waitingForLock } from "../../support/locks.js";
 import { TestEnvironment } from "../../tasks/support/environment.js";
 
 const MODEL = snapshotOf({
@@ -11,28 +12,26 @@ const MODEL = snapshotOf({
 const AT = "2026-03-01T10:00:00.000Z";
 const LATER = "2026-03-02T10:00:00.000Z";
 
-let db: TestDatabase;
 let environment: TestEnvironment;
 
-beforeAll(async () => {
-  db = await createDatabase();
-});
+const db = await createDatabase();
+const { sql } = db;
 beforeEach(async () => {
-  environment = await TestEnvironment.create(db.sql, MODEL);
+  environment = await TestEnvironment.create(sql, MODEL);
 });
 afterAll(() => db.drop());
 
 const login = (customer: string, at = AT) => ({ customer, at, event: "login" });
 
-async function erase(customer: string, sql = db.sql): Promise<Record<string, number>> {
-  const [row] = await sql<[{ erased: Record<string, number> }]>`
+async function erase(customer: string, by = sql): Promise<Record<string, number>> {
+  const [row] = await by<[{ erased: Record<string, number> }]>`
     select svc.delete_customer(${environment.environmentId}, ${customer}) as erased`;
   return row.erased;
 }
 
 /** Every table that says which customer a row is about, so that a new one cannot be forgotten. */
 async function rowsOf(customer: string): Promise<string[]> {
-  const tables = await db.sql<{ name: string }[]>`
+  const tables = await sql<{ name: string }[]>`
     select c.table_schema || '.' || c.table_name as name
     from information_schema.columns as c
     join information_schema.tables as t using (table_schema, table_name)
@@ -41,7 +40,7 @@ async function rowsOf(customer: string): Promise<string[]> {
   expect(tables.length).toBeGreaterThan(10);
   const found = await Promise.all(
     tables.map(async ({ name }) => {
-      const rows = await db.sql.unsafe(`select 1 from ${name} where environment_id = $1 and customer_id = $2`, [
+      const rows = await sql.unsafe(`select 1 from ${name} where environment_id = $1 and customer_id = $2`, [
         environment.environmentId,
         customer,
       ]);
@@ -49,13 +48,6 @@ async function rowsOf(customer: string): Promise<string[]> {
     }),
   );
   return found.flat();
-}
-
-/** Whether the statement waits for a lock. */
-async function waits(pid: number): Promise<boolean> {
-  const [row] = await db.sql<[{ waits: boolean }]>`
-    select wait_event_type = 'Lock' as waits from pg_stat_activity where pid = ${pid}`;
-  return row.waits;
 }
 
 it("deletes everything of one customer and nothing of another", async () => {
@@ -72,18 +64,18 @@ it("deletes the keys of the events, but no key that made another event since", a
   await environment.ingest([login("ann"), login("ann"), login("bob")]);
   const id = environment.environmentId;
   // "a" made ann's first event, "b" her second, and later, itself forgotten meanwhile, bob's.
-  await db.sql`
+  await sql`
     update svc.events as e set idempotency_key = n.key
     from (
       select event_seq, (array['a', 'b', 'b'])[row_number() over (order by event_seq)] as key
       from svc.events where environment_id = ${id}
     ) as n
     where e.environment_id = ${id} and e.event_seq = n.event_seq`;
-  await db.sql`
+  await sql`
     insert into svc.idempotency_keys
     select environment_id, idempotency_key, 1, max(event_seq), now() from svc.events where environment_id = ${id} group by 1, 2`;
   expect(await erase("ann")).toMatchObject({ events: 2, idempotencyKeys: 1 });
-  const keys = await db.sql`select idempotency_key from svc.idempotency_keys where environment_id = ${id}`;
+  const keys = await sql`select idempotency_key from svc.idempotency_keys where environment_id = ${id}`;
   expect([...keys]).toEqual([{ idempotency_key: "b" }]);
 });
 
@@ -116,15 +108,14 @@ it.each([
     await environment.evaluate({ at: AT });
   }
   await environment.ingest([login("ann", LATER)]);
-  const eraser = await db.sql.reserve();
-  const [{ pid }] = await eraser<[{ pid: number }]>`select pg_backend_pid() as pid`;
+  const eraser = await sql.reserve();
   let erasing: Promise<Record<string, number>> | undefined;
-  await db.sql.begin(async (tx) => {
+  await sql.begin(async (tx) => {
     const [{ input }] = await tx<[{ input: { customers: object[] } }]>`
       select svc_api.begin_evaluation(${environment.environmentId}, 10, 10, '0', ${LATER}::text::timestamptz) as input`;
     expect(input.customers).toHaveLength(1);
     erasing = erase("ann", eraser);
-    await expect.poll(() => waits(pid)).toBe(true);
+    await expect.poll(() => waitingForLock(sql, "%delete_customer%")).toBe(1);
   });
   expect(await erasing).toMatchObject({ events: before.length + 1 });
   eraser.release();
@@ -134,17 +125,10 @@ it.each([
 it("a worker that waited for the erasure to take the customer's first operations leaves nothing behind", async () => {
   await environment.ingest([login("ann"), login("bob")]);
   let evaluated: Promise<void> | undefined;
-  await db.sql.begin(async (tx) => {
+  await sql.begin(async (tx) => {
     await tx`select svc.delete_customer(${environment.environmentId}, 'ann')`;
     evaluated = environment.evaluate({ at: AT });
-    await expect
-      .poll(async () => {
-        const [row] = await db.sql<[{ waiting: number }]>`
-          select count(*)::integer as waiting from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock' and query like '%begin_evaluation%'`;
-        return row.waiting;
-      })
-      .toBe(1);
+    await expect.poll(() => waitingForLock(sql, "%begin_evaluation%")).toBe(1);
   });
   await evaluated;
   expect(await rowsOf("ann")).toEqual([]);
@@ -154,7 +138,7 @@ it("a worker that waited for the erasure to take the customer's first operations
 it("what is accepted while it runs begins a new customer, with its event and its inbox row", async () => {
   await environment.ingest([login("ann")]);
   await environment.evaluate({ at: AT });
-  await db.sql.begin(async (tx) => {
+  await sql.begin(async (tx) => {
     await tx`select svc.delete_customer(${environment.environmentId}, 'ann')`;
     await environment.ingest([login("ann", LATER)]);
   });

@@ -1,13 +1,12 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { isIsoDate } from "../../../src/model/snapshot/duration.js";
-import type { Field } from "../../../src/model/snapshot/types.js";
-import { createDatabase, type TestDatabase } from "../../support/database.js";
+import { eventDiagnostics, type PayloadDiagnostic, traitDiagnostics } from "../../../src/model/payload.js";
+import { EMPTY_SNAPSHOT, type Field } from "../../../src/model/snapshot/types.js";
+import { createDatabase, rolledBack } from "../../support/database.js";
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createDatabase();
-});
+const db = await createDatabase();
+const { sql } = db;
 afterAll(() => db.drop());
 
 type Kind = "properties" | "traits";
@@ -22,7 +21,7 @@ interface Verdict {
 /** What the two paths of the schema check say about a payload. */
 async function check(kind: Kind, fields: Record<string, unknown>, payload: Payload | string): Promise<Verdict> {
   const text = typeof payload === "string" ? payload : JSON.stringify(payload);
-  const [row] = await db.sql<[Verdict]>`
+  const [row] = await sql<[Verdict]>`
     select
       svc.payload_conforms(
         p.payload, array(select jsonb_object_keys(p.fields)), svc.payload_predicate(${kind}, p.fields)
@@ -36,41 +35,14 @@ async function check(kind: Kind, fields: Record<string, unknown>, payload: Paylo
 /** Names that mean something to JSON, to jsonpath or to SQL, beside ordinary and arbitrary ones. */
 const name = fc.oneof(
   fc.constantFrom(
-    "seats",
-    "plan",
-    "a.b",
-    "$",
-    "@",
-    "*",
-    "**",
-    '"',
-    "\\",
-    '\\"',
-    "'",
-    "a\nb",
-    "\u2028",
-    "key",
-    "value",
-    "$.x",
-    "é",
-    "👍",
+    ...'seats plan a.b $ @ * ** " \\ \\" \' key value $.x é 👍 Z \uffff $x toString \\u0041 last %s exists'.split(" "),
   ),
-  fc.constantFrom(
-    '" || true || "',
-    '").x == 1 || ($."',
-    "\\u0041",
-    "/* */",
-    "last",
-    "strict $",
-    "%s",
-    "%1$s",
-    "exists",
-  ),
+  fc.constantFrom("a\nb", "\u2028", "strict $", "/* */", '" || true || "', '").x == 1 || ($."', "ü👍".repeat(200)),
   fc.string({ minLength: 1, maxLength: 12, unit: "grapheme" }).filter((text) => !text.includes("\0")),
 );
 
 const scalarType = fc.constantFrom("string", "number", "boolean", "date");
-const choices = fc.uniqueArray(name, { minLength: 1, maxLength: 4 });
+const choices = fc.uniqueArray(name, { minLength: 1, maxLength: 15 });
 const field: fc.Arbitrary<Field> = fc
   .oneof(
     fc.record({ type: fc.constant("string"), enum: choices }, { requiredKeys: ["type"] }),
@@ -237,80 +209,15 @@ describe("svc.is_iso_date", () => {
       "2024-01-01\n",
       "２０２４-01-01",
     ];
-    const rows = await db.sql<{ text: string; holds: boolean }[]>`
+    const rows = await sql<{ text: string; holds: boolean }[]>`
       select t.text, svc.is_iso_date(t.text) as holds from unnest(${texts}::text[]) as t (text)`;
     expect(rows.filter(({ text, holds }) => holds !== isIsoDate(text))).toEqual([]);
   });
 });
 
 describe("svc.payload_diagnostics", () => {
-  const fields: Record<string, Field> = {
-    need: { type: "string" },
-    on: { type: "date" },
-    "odd name": { type: "string", enum: ["x", "y"] },
-    tags: { type: "array", items: { type: "string", enum: ["p"] } },
-  };
-
-  it("names the path, the reason and what to do, in the order of the names", async () => {
-    const rows = await db.sql`
-      select * from svc.payload_diagnostics(
-        'properties', 'signed_up', ${JSON.stringify(fields)}::text::jsonb,
-        ${JSON.stringify({ on: "2025-02-29", "odd name": "z", tags: ["p", 1, "q"], extra: null })}::text::jsonb,
-        'events[7].properties'
-      )`;
-    expect(rows.map((row) => ({ ...row }))).toEqual([
-      {
-        code: "MISSING_REQUIRED_PROPERTY",
-        message: 'The event "signed_up" requires the property "need".',
-        path: "events[7].properties.need",
-        value: null,
-        reason: "It is not there.",
-        fix: "Send the property, or declare it optional in the model and deploy it.",
-      },
-      {
-        code: "INVALID_PROPERTY_ENUM",
-        message: 'The value of the property "odd name" must be one of the declared ones.',
-        path: 'events[7].properties["odd name"]',
-        value: "z",
-        reason: 'Declared are "x", "y".',
-        fix: "Send one of them, or add the value in the model and deploy it.",
-      },
-      {
-        code: "INVALID_PROPERTY_TYPE",
-        message: 'The value of the property "on" must be an ISO 8601 date, or date-time with a zone.',
-        path: "events[7].properties.on",
-        value: "2025-02-29",
-        reason: "It is another text.",
-        fix: "Send an ISO 8601 date, or date-time with a zone, or change the type in the model and deploy it.",
-      },
-      {
-        code: "INVALID_PROPERTY_TYPE",
-        message: 'Item 1 of the property "tags" must be a text.',
-        path: "events[7].properties.tags[1]",
-        value: 1,
-        reason: "It is a number.",
-        fix: "Send a text, or change the type in the model and deploy it.",
-      },
-      {
-        code: "INVALID_PROPERTY_ENUM",
-        message: 'Item 2 of the property "tags" must be one of the declared ones.',
-        path: "events[7].properties.tags[2]",
-        value: "q",
-        reason: 'Declared are "p".',
-        fix: "Send one of them, or add the value in the model and deploy it.",
-      },
-      {
-        code: "UNKNOWN_PROPERTY",
-        message: 'The event "signed_up" has no property "extra".',
-        path: "events[7].properties.extra",
-        value: null,
-        reason: "The active schema is strict and does not declare it.",
-        fix: "Declare the property in the model and deploy it, or do not send it.",
-      },
-    ]);
-  });
-
   it("takes null as the removal of a trait, and requires none", async () => {
+    const fields = { need: { type: "string" }, tags: { type: "array", items: { type: "string", enum: ["p"] } } };
     expect(await check("traits", fields, { need: null, tags: null })).toMatchObject({ conforms: true, codes: [] });
     expect(await check("traits", {}, { gone: null })).toMatchObject({ conforms: false, codes: ["UNKNOWN_TRAIT"] });
   });
@@ -341,3 +248,113 @@ describe("svc.payload_diagnostics", () => {
 function two(number: number): string {
   return String(number).padStart(2, "0");
 }
+
+type Fields = Record<string, Field>;
+
+interface Operation {
+  fields: Fields;
+  event: string;
+  payload: Payload;
+}
+
+type Violation = Omit<PayloadDiagnostic, "code"> & { code: string };
+
+/** What the database says of an event "e" with these fields as properties, and of an identify with them as traits. */
+async function database({ fields, event, payload }: Operation): Promise<{ event: Violation[]; identify: Violation[] }> {
+  const operations = [
+    { customerId: "c", event, properties: payload },
+    { type: "identify", customerId: "c", traits: payload },
+  ];
+  return rolledBack(sql, async (tx) => {
+    // A schema without the project that it would belong to.
+    await tx`set local session_replication_role = replica`;
+    await tx`
+      insert into svc.payload_checks (project_id, version, event, names, predicate, fields)
+      select 1, 1, e.event, array[]::text[], '$', ${JSON.stringify(fields)}::text::jsonb
+      from unnest(array['e', '']) as e (event)`;
+    const rows = await tx<(Violation & { ordinal: string; json: string | null })[]>`
+      select v.ordinal, v.code, v.message, v.path, v.reason, v.fix, v.value::text as json
+      from svc.operation_violations(1, 1, ${JSON.stringify(operations)}::text::jsonb, array[0, 1], false) as v`;
+    const of = (ordinal: number) =>
+      rows
+        .filter((row) => Number(row.ordinal) === ordinal)
+        .map(({ code, message, path, reason, fix, json }) => ({
+          code,
+          message,
+          path: path.slice(`events[${ordinal}].`.length),
+          reason,
+          fix,
+          ...(json === null ? {} : { value: JSON.parse(json) as unknown }),
+        }));
+    return { event: of(0), identify: of(1) };
+  });
+}
+
+/** What the same is said to be without one. */
+function local({ fields, event, payload }: Operation): { event: Violation[]; identify: Violation[] } {
+  const snapshot = { ...EMPTY_SNAPSHOT, events: { e: { properties: fields } }, traits: fields };
+  const said = { event: eventDiagnostics(snapshot, event, payload), identify: traitDiagnostics(snapshot, payload) };
+  // As it is sent: JSON has no negative zero.
+  return JSON.parse(JSON.stringify(said)) as typeof said;
+}
+
+const scalar = fc.oneof(
+  fc.constantFrom(null, true, false, "", "2026-02-28", "2026-02-29", "2026-02-28T10:00Z", -0, 1e300, -1.5e-300, 1e21),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  name,
+);
+/** Objects and arrays, some of them within each other. */
+const { nested } = fc.letrec<{ nested: unknown }>((tie) => {
+  const inner = fc.oneof({ depthSize: "small", withCrossShrink: true }, scalar, tie("nested"));
+  return {
+    nested: fc.oneof(
+      fc.array(inner, { maxLength: 3 }),
+      fc.dictionary(name, inner, { maxKeys: 3, noNullPrototype: true }),
+    ),
+  };
+});
+const value = fc.oneof(
+  { weight: 3, arbitrary: scalar },
+  { weight: 2, arbitrary: fc.array(scalar, { maxLength: 4 }) },
+  { weight: 3, arbitrary: fc.array(fc.oneof(scalar, nested), { minLength: 1, maxLength: 4 }) },
+  { weight: 2, arbitrary: nested },
+  // About as long as a value may be that is shown.
+  { weight: 1, arbitrary: fc.integer({ min: 1_015, max: 1_030 }).map((length) => "👍".repeat(length)) },
+  { weight: 1, arbitrary: fc.integer({ min: 250, max: 260 }).map((length) => Array.from({ length }, () => 12)) },
+);
+
+const operation = fc.dictionary(name, field, { maxKeys: 6, noNullPrototype: true }).chain((fields) =>
+  fc.record({
+    fields: fc.constant(fields),
+    event: fc.constantFrom("e", "e", "e", "other", "tostring", 'a "quoted" one'),
+    payload: fc.dictionary(fc.oneof(name, fc.constantFrom("seats", ...Object.keys(fields))), value, {
+      maxKeys: 8,
+      noNullPrototype: true,
+    }),
+  }),
+);
+
+it("says of any payload what the database says, word for word and in the same order", async () => {
+  const codes = new Map<string, number>();
+  await fc.assert(
+    fc.asyncProperty(operation, async (made) => {
+      const expected = await database(made);
+      expect(local(made)).toEqual(expected);
+      for (const { code } of [...expected.event, ...expected.identify]) codes.set(code, (codes.get(code) ?? 0) + 1);
+    }),
+    { numRuns: 300 },
+  );
+  // The generators must reach every code, or the property says little.
+  expect([...codes.keys()].sort().join(" ")).toBe(
+    "INVALID_PROPERTY_ENUM INVALID_PROPERTY_TYPE INVALID_STRUCTURE INVALID_TRAIT_ENUM INVALID_TRAIT_TYPE " +
+      "MISSING_REQUIRED_PROPERTY UNKNOWN_EVENT UNKNOWN_PROPERTY UNKNOWN_TRAIT",
+  );
+});
+
+it("stops at a thousand, as the database does", async () => {
+  const fields: Fields = { tags: { type: "array", items: { type: "number" } } };
+  const made = { fields, event: "e", payload: { tags: Array.from({ length: 1_100 }, () => "x"), other: 1 } };
+  const expected = await database(made);
+  expect(expected.event).toHaveLength(1_000);
+  expect(local(made)).toEqual(expected);
+});

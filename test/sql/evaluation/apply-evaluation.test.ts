@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { applyEvaluation, type EvaluationResult } from "../../../src/db/api/evaluation.js";
-import { createDatabase, type TestDatabase } from "../../support/database.js";
+import { createDatabase } from "../../support/database.js";
 import { NOTHING } from "../../tasks/support/nothing.js";
 
 const ENVIRONMENT = 7;
@@ -8,26 +8,23 @@ const AT = Date.parse("2026-03-01T10:00:00.123Z");
 const LATER = AT + 60_000;
 const BY_EVENT = { causeType: "event" as const, causeId: "evt_1" };
 
-let db: TestDatabase;
-
-beforeAll(async () => {
-  db = await createDatabase();
-});
+const db = await createDatabase();
+const { sql } = db;
 beforeEach(async () => {
-  await db.sql`
+  await sql`
     truncate svc.customers, svc.journey_runs, svc.health_scores, svc.rule_executions, svc.signals, svc.blocked_transitions`;
 });
 afterAll(() => db.drop());
 
 async function apply(result: Partial<EvaluationResult>): Promise<void> {
-  await db.sql.begin(async (tx) => {
+  await sql.begin(async (tx) => {
     const [{ id }] = await tx<[{ id: string }]>`select pg_current_xact_id()::text as id`;
     await applyEvaluation(tx, ENVIRONMENT, { version: 3, transactionId: id }, { ...NOTHING, ...result });
   });
 }
 
 async function rows(table: string, order: string): Promise<Record<string, unknown>[]> {
-  const found = await db.sql.unsafe<Record<string, unknown>[]>(
+  const found = await sql.unsafe<Record<string, unknown>[]>(
     `select to_jsonb(t) - 'environment_id' - 'customer_id' as row from svc.${table} as t order by ${order}`,
   );
   return found.map(({ row }) => row as Record<string, unknown>);
@@ -86,7 +83,7 @@ describe("svc_api.apply_evaluation", () => {
       { overall: 66.67, band: "good", cause_type: "event", cause_id: "evt_1", config_version: 3, generation: 0 },
       { overall: 100, cause_type: "timer", cause_id: null },
     ]);
-    const [row] = await db.sql`select components::text from svc.health_scores order by score_seq`;
+    const [row] = await sql`select components::text from svc.health_scores order by score_seq`;
     expect(row).toEqual({ components: '{"z":100,"a":33.3}' });
   });
 

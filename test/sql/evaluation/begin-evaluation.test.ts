@@ -1,18 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { beginEvaluation, type ChunkLimits, type EvaluationInput } from "../../../src/db/api/evaluation.js";
-import { createDatabase, type TestDatabase } from "../../support/database.js";
+import { createDatabase, rolledBack } from "../../support/database.js";
 import { TestEnvironment, type TestOperation } from "../../tasks/support/environment.js";
 
 const AT = "2026-03-01T10:00:00.000Z";
 
-let db: TestDatabase;
 let environment: TestEnvironment;
-beforeAll(async () => {
-  db = await createDatabase();
-});
+const db = await createDatabase();
+const { sql } = db;
 beforeEach(async () => {
-  environment = await TestEnvironment.create(db.sql);
+  environment = await TestEnvironment.create(sql);
 });
 afterAll(() => db.drop());
 
@@ -20,7 +18,7 @@ afterAll(() => db.drop());
 async function begun(limits: ChunkLimits): Promise<EvaluationInput> {
   let input: EvaluationInput | undefined;
   const undone = new Error("undone");
-  await db.sql
+  await sql
     .begin(async (tx) => {
       input = await beginEvaluation(tx, environment.environmentId, limits, 30, Date.parse(AT));
       throw undone;
@@ -37,7 +35,7 @@ function events(customer: string, count: number, note: () => string = () => ""):
 
 /** Has operations lie ahead, each by so many seconds. */
 async function putAhead(ahead: { seq: number; seconds: number }[]): Promise<void> {
-  await db.sql`
+  await sql`
     update svc.inbox as i set not_before = ${AT}::text::timestamptz + make_interval(secs => o.seconds)
     from unnest(${ahead.map(({ seq }) => seq)}::bigint[], ${ahead.map(({ seconds }) => seconds)}::float8[]) as o (seq, seconds)
     where i.environment_id = ${environment.environmentId} and i.seq = o.seq`;
@@ -95,5 +93,58 @@ describe("svc_api.begin_evaluation", () => {
     const [customer] = (await begun({ customers: 1, operations: 10 })).customers;
     expect(customer!.operations.map(([seq]) => seq)).toEqual([seqs[0], ...seqs.slice(7)]);
     expect(customer).toMatchObject({ more: false, aheadFrom: Date.parse(AT) + 4_000 });
+  });
+});
+
+/** Of no project. */
+const ENVIRONMENT = 70_000;
+const NOW = "2026-03-01T12:00:00Z";
+
+// h for held, p for passed: whether the hold has ended.
+await sql`
+  insert into svc.customers (environment_id, customer_id, created_at, next_due_at, held_until, set_aside_at)
+  values
+    (${ENVIRONMENT}, 'due', now(), ${NOW}, null, null),
+    (${ENVIRONMENT}, 'not due', now(), '2026-03-01T12:00:00.001Z', null, null),
+    (${ENVIRONMENT}, 'never due', now(), null, null, null),
+    (${ENVIRONMENT}, 'due, set aside', now(), ${NOW}, null, now()),
+    (${ENVIRONMENT}, 'due, held', now(), '2026-02-01Z', '2026-03-01T12:00:00.001Z', null),
+    (${ENVIRONMENT}, 'due, held for a day', now(), '2026-02-01Z', ${NOW}, null),
+    (${ENVIRONMENT}, 'not due, held for a day', now(), '2026-04-01Z', '2026-02-01Z', null),
+    (${ENVIRONMENT}, 'due, waiting', now(), '2026-02-01Z', null, null),
+    (${ENVIRONMENT}, 'due, ahead', now(), '2026-02-01Z', null, null),
+    (${ENVIRONMENT + 1}, 'elsewhere', now(), '2026-02-01Z', null, null)`;
+await sql`
+  insert into svc.inbox (environment_id, customer_id, seq, not_before)
+  values (${ENVIRONMENT}, 'due, waiting', 1, null), (${ENVIRONMENT}, 'due, ahead', 2, '2026-02-01Z')`;
+
+async function due(settled: boolean, limit = 100): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from svc.due_customers(${ENVIRONMENT}, ${NOW}, ${settled}, ${limit}) as id order by id collate "C"`;
+  return rows.map(({ id }) => id);
+}
+
+it("fires all that is due where the environment has settled", async () => {
+  expect(await due(true)).toEqual(["due", "due, ahead", "due, held", "due, held for a day"]);
+});
+
+it("holds those of a backfill while it has not, for a day at most", async () => {
+  expect(await due(false)).toEqual(["due", "due, ahead", "due, held for a day"]);
+});
+
+it.each([
+  ["held", "interval '1 minute'", "interval '1 day'"],
+  ["held long ago and not due", "interval '1 minute' * -1", "interval '1 day' * -1"],
+])("does not read the customers that are %s, however many they are", async (_, sinceDue, untilFree) => {
+  await rolledBack(sql, async (tx) => {
+    await tx.unsafe(`
+      insert into svc.customers (environment_id, customer_id, created_at, next_due_at, held_until)
+      select ${ENVIRONMENT}, 'many ' || n, now(), '${NOW}'::timestamptz - ${sinceDue} * n, '${NOW}'::timestamptz + ${untilFree} * n
+      from generate_series(1, 20000) as n`);
+    await tx`analyze svc.customers`;
+    const [row] = await tx<[{ "QUERY PLAN": [{ Plan: Record<string, number> }] }]>`
+      explain (analyze, buffers, format json) select svc.due_customers(${ENVIRONMENT}, ${NOW}, false, 500)`;
+    const { Plan } = row["QUERY PLAN"][0];
+    expect(Plan["Shared Hit Blocks"]! + Plan["Shared Read Blocks"]!).toBeLessThan(100);
   });
 });

@@ -1,26 +1,23 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { loadHistoryPages, type CustomerRequest } from "../../../src/db/api/evaluation.js";
-import { createDatabase, rolledBack, type TestDatabase } from "../../support/database.js";
+import { createDatabase, rolledBack } from "../../support/database.js";
 
 const ENVIRONMENT = 7;
 const START = Date.parse("2026-01-01T00:00:00Z");
 const MINUTE = 60_000;
 
-let db: TestDatabase;
-
-beforeAll(async () => {
-  db = await createDatabase();
-  // One customer of 30,000 events, of two names in turn, one a minute, among others; nothing was analyzed yet.
-  await db.sql`
-    insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
-    select ${ENVIRONMENT}, n, 'long', case when n % 2 = 0 then 'paid' else 'other' end, jsonb_build_object('n', n),
-      '2026-01-01T00:00:00Z'::timestamptz + n * interval '1 minute', now()
-    from generate_series(1, 30000) as n`;
-  await db.sql`
-    insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
-    select ${ENVIRONMENT}, 100000 + n, 'short-' || n, 'paid', '{}', '2026-01-01T00:00:00Z', now()
-    from generate_series(1, 1000) as n`;
-});
+const db = await createDatabase();
+const { sql } = db;
+// One customer of 30,000 events, of two names in turn, one a minute, among others; nothing was analyzed yet.
+await sql`
+  insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
+  select ${ENVIRONMENT}, n, 'long', case when n % 2 = 0 then 'paid' else 'other' end, jsonb_build_object('n', n),
+    '2026-01-01T00:00:00Z'::timestamptz + n * interval '1 minute', now()
+  from generate_series(1, 30000) as n`;
+await sql`
+  insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
+  select ${ENVIRONMENT}, 100000 + n, 'short-' || n, 'paid', '{}', '2026-01-01T00:00:00Z', now()
+  from generate_series(1, 1000) as n`;
 afterAll(() => db.drop());
 
 function asked(customerId: string, after: [number, number], until: [number, number] | null = null): CustomerRequest {
@@ -29,7 +26,7 @@ function asked(customerId: string, after: [number, number], until: [number, numb
 }
 
 async function answers(requests: CustomerRequest[], pageSize = 100): Promise<{ seqs: number[]; complete: boolean }[]> {
-  const pages = await db.sql.begin((tx) => loadHistoryPages(tx, ENVIRONMENT, requests, pageSize));
+  const pages = await sql.begin((tx) => loadHistoryPages(tx, ENVIRONMENT, requests, pageSize));
   return pages.map(({ events, complete }) => ({ seqs: events.map(({ seq }) => seq), complete }));
 }
 
@@ -61,17 +58,14 @@ it("answers a page where there is more, and says so", async () => {
 });
 
 it("reads events as they are: their instants floored to milliseconds, their properties whole", async () => {
-  const pages = await db.sql.begin((tx) => loadHistoryPages(tx, ENVIRONMENT, [asked("long", [START, 0])], 1));
+  const pages = await sql.begin((tx) => loadHistoryPages(tx, ENVIRONMENT, [asked("long", [START, 0])], 1));
   expect(pages).toEqual([
-    {
-      events: [{ event: "paid", seq: 2, occurredAt: START + 2 * MINUTE, properties: { n: 2 } }],
-      complete: false,
-    },
+    { events: [{ event: "paid", seq: 2, occurredAt: START + 2 * MINUTE, properties: { n: 2 } }], complete: false },
   ]);
 });
 
 it("leaves out events that still wait for their evaluation", async () => {
-  await rolledBack(db.sql, async (tx) => {
+  await rolledBack(sql, async (tx) => {
     await tx`insert into svc.inbox (environment_id, customer_id, seq, not_before)
       values (${ENVIRONMENT}, 'long', 4, null), (${ENVIRONMENT}, 'long', 8, '2999-01-01Z')`;
     const [page] = await loadHistoryPages(tx, ENVIRONMENT, [asked("long", [START, 0])], 3);
@@ -80,7 +74,7 @@ it("leaves out events that still wait for their evaluation", async () => {
 });
 
 it("never cuts a millisecond in two, and orders it by acceptance", async () => {
-  await rolledBack(db.sql, async (tx) => {
+  await rolledBack(sql, async (tx) => {
     // Within the millisecond, the order of microseconds is not that of acceptance.
     await tx`
       insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
@@ -101,7 +95,7 @@ it("never cuts a millisecond in two, and orders it by acceptance", async () => {
 });
 
 it("ends a page before it is large, and goes on where it ended", async () => {
-  await rolledBack(db.sql, async (tx) => {
+  await rolledBack(sql, async (tx) => {
     // Of 60 kB each: texts that cannot be compressed, then some that are stored in a kilobyte.
     await tx`
       insert into svc.events (environment_id, event_seq, customer_id, event, properties, occurred_at, accepted_at)
@@ -139,7 +133,7 @@ it("reads a range of an index, however long the history is and whatever the stat
     const plans: { Plan: Record<string, number> }[] = [];
     for (let i = 0; i < 2; i++) {
       // The first call also reads the catalogs.
-      const [row] = await db.sql<[{ "QUERY PLAN": { Plan: Record<string, number> }[] }]>`
+      const [row] = await sql<[{ "QUERY PLAN": { Plan: Record<string, number> }[] }]>`
         explain (analyze, buffers, format json)
         select * from svc_api.load_history_pages(${ENVIRONMENT}, ${requests}::text::json, 32)`;
       plans.push(row["QUERY PLAN"][0]!);

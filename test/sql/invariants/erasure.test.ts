@@ -1,8 +1,8 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Sql, TransactionSql } from "postgres";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { createDatabase, type TestDatabase } from "../../support/database.js";
+import { afterAll, expect, it } from "vitest";
+import { createDatabase } from "../../support/database.js";
 import { violations } from "../../support/invariants.js";
+import { waitingForLock } from "../../support/locks.js";
 import { TestEnvironment } from "../../tasks/support/environment.js";
 import { CHANGED, customersOf, historiesOf, MODEL } from "../../tasks/support/population.js";
 import { JobRunner, queue, untilJob } from "../../tasks/support/recompute.js";
@@ -10,23 +10,8 @@ import { createWebhook } from "../../webhooks/support/fixtures.js";
 
 // An erasure that meets what is written of the same customer at that moment.
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createDatabase();
-});
+const db = await createDatabase();
 afterAll(() => db.drop());
-
-async function untilErasureWaits(): Promise<void> {
-  for (;;) {
-    const [row] = await db.sql<[{ waits: boolean }]>`
-      select exists (
-        select from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock' and query like '%erase_customer%'
-      ) as waits`;
-    if (row.waits) return;
-    await delay(5);
-  }
-}
 
 it("leaves no delivery of what a recompute is just telling of", async () => {
   const environment = await TestEnvironment.create(db.sql, MODEL);
@@ -54,7 +39,7 @@ it("leaves no delivery of what a recompute is just telling of", async () => {
     expect(await deliveries(tx)).toBeGreaterThan(0);
     expect(await deliveries(db.sql)).toBe(0);
     erased = environment.erase("c023");
-    await untilErasureWaits();
+    await expect.poll(() => waitingForLock(db.sql, "%erase_customer%")).toBe(1);
   });
   await Promise.all([run, erased]);
   await runner.end();
