@@ -104,8 +104,6 @@ const rows: readonly Row[] = MATRIX.trim()
     return { route, test, live, plan };
   });
 const named = rows.map((row) => [row.route, row] as const);
-/** Those that concern an organization: all but the one that lists them. */
-const ofOrganization = named.filter(([route]) => route !== "GET /organizations");
 const environmentsOf = ({ live }: Row): readonly Environment[] => (live === "" ? ["test"] : ENVIRONMENTS);
 
 let world: World;
@@ -119,10 +117,18 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-async function ask(route: string, { path, body }: Asked, by: Actor): Promise<Reply> {
-  const [method = ""] = route.split(" ");
-  return world.service.request(method, path, { by, ...(body === undefined ? {} : { body }) });
+/** Asks as somebody, or with other headers, and another body where the route takes one. */
+async function ask(
+  route: string,
+  { path, body }: Asked,
+  by: Actor | Record<string, string>,
+  other = body,
+): Promise<Reply> {
+  const who = "token" in by ? { by: by as Actor } : { headers: by };
+  const sent = body === undefined ? {} : { body: other };
+  return world.service.request(route.split(" ")[0]!, path, { ...who, ...sent });
 }
+const whoami = (by: Actor | Record<string, string>) => ask("GET /whoami", { path: "/whoami" }, by);
 
 /** What an answer says about whether the actor may. */
 function verdict({ status, body }: Reply, role: Role, least: Role): string {
@@ -142,52 +148,38 @@ function verdict({ status, body }: Reply, role: Role, least: Role): string {
 }
 
 async function auditEntries(): Promise<number> {
-  const [row] = await world.service.db.sql<
-    [{ entries: number }]
-  >`select count(*)::integer as entries from iam.audit_log`;
-  return row.entries;
+  const [row] = await world.service.db.sql<[{ count: number }]>`select count(*)::integer from iam.audit_log`;
+  return row.count;
 }
 
-/** The least role that may do it. */
-function leastOf(row: Row, env: Environment): Role {
-  return ROLES[row[env].split(" ").indexOf("y")]!;
-}
-
-/** The verdicts about the four roles. */
-async function verdicts(row: Row, env: Environment, actors: Readonly<Record<Role, Actor>>): Promise<string> {
+/** The verdicts about the four roles, while the organization has a plan. */
+async function verdicts(
+  { route, ...row }: Row,
+  env: Environment,
+  actors: Readonly<Record<Role, Actor>>,
+  plan: "standard" | "local" = "standard",
+): Promise<string[]> {
+  const usual = row[env].split(" ");
+  const least = ROLES[usual.indexOf("y")]!;
+  // A refusal uses nothing up, so one request does for all of them; what is done is done to something of its own.
+  const refused = await REQUESTS[route]!(world, env);
+  const asked: Asked[] = [];
+  for (const may of usual) asked.push(may === "-" ? refused : await REQUESTS[route]!(world, env));
   const found: string[] = [];
-  for (const role of ROLES) {
-    const asked = await REQUESTS[row.route]!(world, env);
-    const logged = await auditEntries();
-    const answer = verdict(await ask(row.route, asked, actors[role]), role, leastOf(row, env));
-    // What was refused was not done, so it is not written down.
-    if (answer === "-") expect(await auditEntries()).toBe(logged);
-    found.push(answer);
-  }
-  return found.join(" ");
-}
-
-/** What those are answered who may, while the plan has no cloud execution; the others are refused as ever. */
-async function withoutCloud(row: Row): Promise<string> {
-  const found = new Set<string>();
-  for (const env of environmentsOf(row)) {
-    const usual = row[env].split(" ");
-    for (const [place, role] of ROLES.entries()) {
-      const asked = await REQUESTS[row.route]!(world, env);
-      await world.usePlan("local");
-      const answer = verdict(await ask(row.route, asked, world.members[role]), role, leastOf(row, env));
-      await world.usePlan("standard");
-      if (usual[place] === "-") expect(answer, `${role} in ${env}`).toBe("-");
-      else found.add(answer);
-    }
-  }
-  return [...found].join(" ");
+  const judge = async (role: Role, place: number) => {
+    found[place] = verdict(await ask(route, asked[place]!, actors[role]), role, least);
+  };
+  if (plan !== "standard") await world.usePlan(plan);
+  const logged = await auditEntries();
+  await Promise.all(ROLES.flatMap((role, place) => (usual[place] === "-" ? [judge(role, place)] : [])));
+  // What was refused was not done, so it is not written down.
+  expect(await auditEntries()).toBe(logged);
+  for (const [place, role] of ROLES.entries()) if (usual[place] !== "-") await judge(role, place);
+  if (plan !== "standard") await world.usePlan("standard");
+  return found;
 }
 
 describe("the matrix", () => {
-  const seen: Row[] = [];
-  afterAll(() => process.stdout.write(`${tableOf(seen)}\n`));
-
   it("names every route of the administrative API, and no other", () => {
     const routes = declarationsOf(world).map(({ method, path }) => `${method} ${path}`);
     expect(rows.map(({ route }) => route).sort()).toEqual(routes.sort());
@@ -202,80 +194,75 @@ describe("the matrix", () => {
   });
 
   it.each(named)("%s", async (_route, row) => {
-    const found: Row = {
-      route: row.route,
-      test: await verdicts(row, "test", world.members),
-      live: row.live === "" ? "" : await verdicts(row, "live", world.members),
-      plan: await withoutCloud(row),
-    };
-    seen.push(found);
-    expect(found).toEqual(row);
-  });
-});
-
-describe("a token that is good for less than its user", () => {
-  it.each(named)("has the lower role at %s", async (_route, row) => {
-    for (const env of environmentsOf(row)) expect(await verdicts(row, env, capped)).toBe(row[env]);
+    for (const env of environmentsOf(row)) {
+      expect((await verdicts(row, env, world.members)).join(" "), env).toBe(row[env]);
+      // A token that is good for less than its user has the lower role.
+      expect((await verdicts(row, env, capped)).join(" "), `${env}, capped`).toBe(row[env]);
+      // Without cloud execution the others are refused as ever.
+      const without = (await verdicts(row, env, world.members, "local")).join(" ");
+      expect(without, `${env}, ${row.plan} without cloud execution`).toBe(row[env].replaceAll("y", row.plan));
+    }
   });
 
-  it("is never good for more than its user", async () => {
+  it("a token is never good for more than its user", async () => {
     const by = await world.token({ of: world.members.viewer, role: "owner" });
-    const reply = await world.service.request("GET", "/whoami", { by });
-    expect(reply.body).toMatchObject({ organization: { role: "viewer" } });
+    expect((await whoami(by)).body).toMatchObject({ organization: { role: "viewer" } });
     const asked = await REQUESTS["POST /projects"]!(world, "test");
     expect(verdict(await ask("POST /projects", asked, by), "viewer", "administrator")).toBe("-");
   });
 });
 
+const INVALID = "The access token is missing, unknown, expired or revoked.";
+const invalid = { status: 401, body: envelope("INVALID_SESSION", INVALID) };
+const noSuchOrganization = {
+  status: 404,
+  body: envelope("ORGANIZATION_NOT_FOUND", "There is no such organization, or it is not one of yours."),
+};
+
 describe("credentials", () => {
-  const INVALID = "The access token is missing, unknown, expired or revoked.";
-  const invalid = envelope("INVALID_SESSION", INVALID);
-  const refusedAs: [string, () => Promise<Actor>][] = [
-    ["unknown", async () => Promise.resolve({ ...world.owner, token: "svc_token_unknown" })],
-    ["expired", () => world.token({ of: world.owner, change: "expires_at = now()" })],
-    ["revoked", () => world.token({ of: world.owner, change: "revoked_at = now()" })],
-  ];
+  let expired: Actor;
+  let revoked: Actor;
+  /** Good tokens in an organization that they are not good for, or that there is none of. */
+  let elsewhere: Actor[];
+  beforeAll(async () => {
+    expired = await world.token({ of: world.owner, change: "expires_at = now()" });
+    revoked = await world.token({ of: world.owner, change: "revoked_at = now()" });
+    const session = await world.token({ of: world.foreigner, session: true });
+    elsewhere = [world.owner.organizationId, "org_000000000000000000000000"].flatMap((organizationId) =>
+      [world.foreigner, session].map(({ token }) => ({ token, organizationId })),
+    );
+  });
 
-  describe.each(refusedAs)("that are %s", (_what, make) => {
-    let by: Actor;
-    beforeAll(async () => {
-      by = await make();
-    });
-    it.each(named)("are refused at %s", async (route) => {
-      const reply = await ask(route, await REQUESTS[route]!(world, "test"), by);
-      expect(reply).toMatchObject({ status: 401, body: invalid });
+  it.each(named)("have to be good, and of the organization that is named, at %s", async (route) => {
+    const asked = await REQUESTS[route]!(world, "test");
+    const unknown = { ...world.owner, token: "svc_token_unknown" };
+    // Of whoever is unknown the body is not read.
+    const replies = await Promise.all([
+      ask(route, asked, unknown, "{"),
+      ...[expired, revoked].map((by) => ask(route, asked, by)),
+    ]);
+    for (const reply of replies) {
+      expect(reply).toMatchObject(invalid);
       expect(reply.headers.get("WWW-Authenticate")).toBe("Bearer");
-    });
-  });
-
-  it.each(named)("are required at %s", async (route) => {
-    const [method = ""] = route.split(" ");
-    const { path, body } = await REQUESTS[route]!(world, "test");
-    const sent = body === undefined ? {} : { body };
-    const reply = await world.service.request(method, path, sent);
-    expect(reply.status).toBe(401);
-    expect(reply.headers.get("WWW-Authenticate")).toBe("Bearer");
+    }
+    const missing = await ask(route, asked, {});
     const fix = "Send the header Authorization: Bearer <token>.";
-    expect(reply.body).toEqual(envelope("INVALID_SESSION", INVALID, { fix }));
-  });
-
-  it.each(ofOrganization)("need the organization in its header at %s", async (route) => {
-    const [method = ""] = route.split(" ");
-    const { path, body } = await REQUESTS[route]!(world, "test");
-    const sent = body === undefined ? {} : { body };
-    const headers = { Authorization: `Bearer ${world.owner.token}` };
-    const nowhere = await world.service.request(method, path, { ...sent, headers });
-    expect(nowhere).toMatchObject({
+    expect(missing).toMatchObject({ status: 401, body: envelope("INVALID_SESSION", INVALID, { fix }) });
+    expect(missing.headers.get("WWW-Authenticate")).toBe("Bearer");
+    if (route === "GET /organizations") return; // it concerns none
+    expect(await ask(route, asked, { Authorization: `Bearer ${world.owner.token}` })).toMatchObject({
       status: 400,
       body: envelope("ORGANIZATION_REQUIRED", "The header X-Svc-Organization is required."),
     });
+    for (const reply of await Promise.all(elsewhere.map((by) => ask(route, asked, by))))
+      expect(reply).toMatchObject(noSuchOrganization);
   });
 
   it.each(["Basic abc", "Bearer", "Bearer a b", "Bearer é", `Bearer ${"x".repeat(513)}`])(
     "of another form are refused: %s",
     async (authorization) => {
       const headers = { Authorization: authorization, "X-Svc-Organization": world.owner.organizationId };
-      expect(await world.service.request("GET", "/whoami", { headers })).toMatchObject({ status: 401 });
+      expect(await whoami(headers)).toMatchObject({ status: 401 });
     },
   );
 
@@ -284,48 +271,21 @@ describe("credentials", () => {
     ["are revoked", "revoked_at = now()"],
   ])("that %s stop at once", async (_what, change) => {
     const by = await world.token({ of: world.owner });
-    expect(await world.service.request("GET", "/whoami", { by })).toMatchObject({ status: 200 });
+    expect(await whoami(by)).toMatchObject({ status: 200 });
     await world.changeToken(by, change);
-    expect(await world.service.request("GET", "/whoami", { by })).toMatchObject({ status: 401, body: invalid });
+    expect(await whoami(by)).toMatchObject(invalid);
   });
 
   it("stop with the membership of their user", async () => {
     const by = await world.service.member(world.foreigner, "developer");
-    expect(await world.service.request("GET", "/whoami", { by })).toMatchObject({ status: 200 });
+    expect(await whoami(by)).toMatchObject({ status: 200 });
     await world.leave(by);
-    expect(await world.service.request("GET", "/whoami", { by })).toMatchObject({
-      status: 404,
-      body: noSuchOrganization,
-    });
+    expect(await whoami(by)).toMatchObject(noSuchOrganization);
   });
 
-  it("come before the body: an unknown client's is not read", async () => {
-    const by = { ...world.owner, token: "svc_token_unknown" };
-    expect(await world.service.request("POST", "/projects", { by, body: "{" })).toMatchObject({ status: 401 });
-  });
-});
-
-const noSuchOrganization = envelope(
-  "ORGANIZATION_NOT_FOUND",
-  "There is no such organization, or it is not one of yours.",
-);
-
-describe("an organization that the token is not good for", () => {
-  it.each(ofOrganization)("does not exist at %s", async (route) => {
-    const asked = await REQUESTS[route]!(world, "test");
-    const session = await world.token({ of: world.foreigner, session: true });
-    for (const token of [world.foreigner.token, session.token]) {
-      const foreign = await ask(route, asked, { token, organizationId: world.owner.organizationId });
-      expect(foreign).toMatchObject({ status: 404, body: noSuchOrganization });
-      const unknown = await ask(route, asked, { token, organizationId: "org_000000000000000000000000" });
-      expect(unknown).toMatchObject({ status: 404, body: noSuchOrganization });
-    }
-  });
-
-  it("is another one than that of a session's user, who may act for each of its own", async () => {
+  it("of a session are good for each organization of its user", async () => {
     const { token } = await world.token({ of: world.foreigner, session: true });
-    const by = { token, organizationId: world.foreigner.organizationId };
-    expect(await world.service.request("GET", "/whoami", { by })).toMatchObject({ status: 200 });
+    expect(await whoami({ ...world.foreigner, token })).toMatchObject({ status: 200 });
   });
 });
 
@@ -348,20 +308,20 @@ describe("what is another organization's", () => {
 
   it.each(withIds)("does not exist as :%s of %s, like what exists nowhere", async (parameter, route) => {
     const asked = await REQUESTS[route]!(world, "test");
-    let id = "";
-    const foreign = await ask(
-      route,
-      about(asked, route, parameter, (known) => (id = known)),
-      world.foreigner,
-    );
-    let nothing = "";
-    const unknown = await ask(
-      route,
-      about(asked, route, parameter, (known) => (nothing = unknownLike(known))),
-      world.foreigner,
-    );
-    expect(foreign, JSON.stringify(foreign.body)).toMatchObject({ status: 404 });
-    expect(unknown.status).toBe(404);
+    let [id, nothing] = ["", ""];
+    const [foreign, unknown] = await Promise.all([
+      ask(
+        route,
+        about(asked, route, parameter, (known) => (id = known)),
+        world.foreigner,
+      ),
+      ask(
+        route,
+        about(asked, route, parameter, (known) => (nothing = unknownLike(known))),
+        world.foreigner,
+      ),
+    ]);
+    expect([foreign.status, unknown.status], JSON.stringify(foreign.body)).toEqual([404, 404]);
     expect(said(foreign, id)).toEqual(said(unknown, nothing));
   });
 
@@ -377,12 +337,3 @@ describe("what is another organization's", () => {
     return { ...error, message: error.message.replaceAll(`"${id}"`, '"<id>"') };
   }
 });
-
-/** The rows as a table, with who stands for which letter. */
-function tableOf(found: readonly Row[]): string {
-  const width = Math.max(...found.map(({ route }) => route.length));
-  const line = ({ route, test, live, plan }: Row) =>
-    `${route.padEnd(width)}   ${test.padEnd(7)}   ${live.padEnd(7)}   ${plan}`;
-  const head = { route: "", test: "v d a o", live: "v d a o", plan: "without cloud execution" };
-  return ["", line({ route: "", test: "test", live: "live", plan: "" }), line(head), ...found.map(line)].join("\n");
-}

@@ -5,7 +5,7 @@ import type { AdminDeps } from "../../../../src/http/admin/route.js";
 import type { Declaration } from "../../../../src/http/openapi/administrative.js";
 import { startProvider } from "../../../support/language-model.js";
 import { startSpec } from "../../../spec/support/fixture.js";
-import { environmentId, snapshot, type Actor, type Reply, type Service } from "../../../support/service.js";
+import { environmentId, snapshot, type Actor, type Reply } from "../../../support/service.js";
 import { addDifferences, difference, giveUp } from "./recomputes.js";
 
 export const ROLES = ["viewer", "developer", "administrator", "owner"] as const;
@@ -13,49 +13,7 @@ export type Role = (typeof ROLES)[number];
 export type Environment = "test" | "live";
 export const ENVIRONMENTS: readonly Environment[] = ["test", "live"];
 
-/**
- * The organization acme with one of everything in both environments of its project `app`, and the organization foreign, which has a
- * project `other` with nothing in it.
- */
-export interface World {
-  service: Service;
-  owner: Actor;
-  /** Of acme, with headless tokens. */
-  members: Readonly<Record<Role, Actor>>;
-  /** Owner of the other organization. */
-  foreigner: Actor;
-  /** The versions that were deployed first. */
-  versions: Record<Environment, string>;
-  /** Ids of webhooks, whose address is refused when it is dialled. */
-  webhooks: Record<Environment, string>;
-  /** Ids of deliveries to them. */
-  deliveries: Record<Environment, string>;
-  /** Ids of recomputes that nobody has taken, with customers all the same. */
-  recomputes: Record<Environment, string>;
-  /** Ids of previews, likewise. */
-  previews: Record<Environment, string>;
-  /** A request of acme's owner that has to succeed. */
-  make: (method: string, path: string, body?: unknown) => Promise<Reply>;
-  /** A new token of a user. */
-  token: (options: TokenOptions) => Promise<Actor>;
-  /** Writes members of a token's row, as SQL. */
-  changeToken: (actor: Actor, change: string) => Promise<void>;
-  /** Makes a customer and returns its id. */
-  newCustomer: (env: Environment) => Promise<string>;
-  /** Makes an API key and returns its id. */
-  newKey: (env: Environment) => Promise<string>;
-  /** Makes a webhook and returns its id. */
-  newWebhook: (env: Environment) => Promise<string>;
-  /** Makes a recompute that was given up and returns its id. */
-  newDeadRecompute: (env: Environment) => Promise<string>;
-  /** Makes a viewer of acme and returns its user id. */
-  newMember: () => Promise<string>;
-  /** Ends the membership of an actor's user. */
-  leave: (actor: Actor) => Promise<void>;
-  /** Puts acme on a plan: `standard`, or `local`, which has no cloud execution. */
-  usePlan: (plan: "standard" | "local") => Promise<void>;
-  stop: () => Promise<void>;
-}
+export type World = Awaited<ReturnType<typeof startWorld>>;
 
 export interface TokenOptions {
   of: Actor;
@@ -79,75 +37,66 @@ const HISTORY = [
   { customerId: "initech", event: "login", properties: { seats: 1 } },
 ];
 
-export async function startWorld(): Promise<World> {
+/**
+ * The organization acme with one of everything in both environments of its project `app`, and the organization foreign, which has a
+ * project `other` with nothing in it.
+ */
+export async function startWorld() {
   const provider = await startProvider();
   const fixture = await startSpec({}, { ai: { baseUrl: provider.baseUrl, apiKey: null, model: "small" } });
   const { service, owner, keys } = fixture;
+  const { sql } = service.db;
   const foreigner = await service.owner("foreign");
+  /** A request of acme's owner that has to succeed. */
   const make = async (method: string, path: string, body?: unknown, by = owner): Promise<Reply> => {
     const reply = await service.request(method, path, { by, ...(body === undefined ? {} : { body }) });
-    expect(reply, `${method} ${path}`).toMatchObject({
-      status: expect.toSatisfy((status: number) => status < 300) as unknown,
-    });
+    expect(reply.status, `${method} ${path}: ${JSON.stringify(reply.body)}`).toBeLessThan(300);
     return reply;
   };
   await make("POST", "/projects", { name: "Other", slug: "other" }, foreigner);
-  const webhooks: Partial<World["webhooks"]> = {};
-  const deliveries: Partial<World["deliveries"]> = {};
-  const versions: Partial<World["versions"]> = {};
-  const recomputes: Partial<World["recomputes"]> = {};
-  const previews: Partial<World["previews"]> = {};
   const newWebhook = async (env: Environment): Promise<string> => {
-    const { body } = await make("POST", `/projects/app/webhooks?env=${env}`, WEBHOOK);
-    const { id } = body as { id: string };
+    const id = idOf(await make("POST", `/projects/app/webhooks?env=${env}`, WEBHOOK));
     // Tests of webhooks must not leave the machine.
-    await service.db.sql`update svc.webhooks set url = 'http://127.0.0.1:9/hook' where webhook_id = ${id}`;
+    await sql`update svc.webhooks set url = 'http://127.0.0.1:9/hook' where webhook_id = ${id}`;
     return id;
   };
-  const newJob = async (list: "recomputes" | "previews", env: Environment, job: object): Promise<string> => {
-    const { body } = await make("POST", `/projects/app/${list}?env=${env}`, job);
-    return (body as { id: string }).id;
-  };
+  const newJob = async (list: "recomputes" | "previews", env: Environment, job: object): Promise<string> =>
+    idOf(await make("POST", `/projects/app/${list}?env=${env}`, job));
+  type Ids = Record<Environment, string>;
+  /** Of the versions that were deployed first, of webhooks, whose address is refused when it is dialled, and of deliveries to them. */
+  const [versions, webhooks, deliveries] = [{} as Ids, {} as Ids, {} as Ids];
+  /** Of those that nobody has taken, with customers all the same. */
+  const [recomputes, previews] = [{} as Ids, {} as Ids];
   for (const env of ENVIRONMENTS) {
     const deployed = await make("POST", `/projects/app/config-versions?env=${env}`, { snapshot: snapshot() });
     versions[env] = (deployed.body as { version: string }).version;
     webhooks[env] = await newWebhook(env);
-    const sent = await service.request("POST", "/v1/events/batch", {
-      headers: { Authorization: `Bearer ${keys[env]}` },
-      body: { events: HISTORY },
-    });
+    const headers = { Authorization: `Bearer ${keys[env]}` };
+    const sent = await service.request("POST", "/v1/events/batch", { headers, body: { events: HISTORY } });
     expect(sent.status).toBe(202);
     await fixture.evaluate(env);
     const delivered = await make("GET", `/projects/app/webhooks/${webhooks[env]}/deliveries?env=${env}`);
     deliveries[env] = (delivered.body as { data: { id: string }[] }).data[0]!.id;
-    await service.db.sql`
+    await sql`
       insert into svc.journey_runs (environment_id, customer_id, journey_id, run, status, current_step, steps, started_at)
-      values (${await environmentId(service.db.sql, "app", env)}, 'globex', 'onboarding', 1, 'active', 'invite', '{}', now())`;
+      values (${await environmentId(sql, "app", env)}, 'globex', 'onboarding', 1, 'active', 'invite', '{}', now())`;
     recomputes[env] = await newJob("recomputes", env, { all: true });
     previews[env] = await newJob("previews", env, { snapshot: snapshot() });
-    for (const id of [recomputes[env], previews[env]]) {
-      await addDifferences(service.db.sql, id, [difference("globex", {}, 2), difference("initech")]);
-    }
+    for (const id of [recomputes[env], previews[env]])
+      await addDifferences(sql, id, [difference("globex", {}, 2), difference("initech")]);
   }
-  const { sql } = service.db;
   await sql`insert into iam.plans (plan_id, cloud_execution, rate_per_second, rate_burst) values ('local', false, 1000, 1000)`;
+  /** Of acme, with headless tokens. */
   const members = {} as Record<Role, Actor>;
   for (const role of ROLES) members[role] = await service.member(owner, role);
+  /** Writes members of a token's row, as SQL. */
   const changeToken = async ({ token }: Actor, change: string): Promise<void> => {
     await sql`update iam.access_tokens set ${sql.unsafe(change)} where token_hash = ${hashCredential(token)}`;
   };
   return {
-    service,
-    owner,
-    members,
-    foreigner,
-    webhooks: webhooks as World["webhooks"],
-    deliveries: deliveries as World["deliveries"],
-    versions: versions as World["versions"],
-    recomputes: recomputes as World["recomputes"],
-    previews: previews as World["previews"],
-    make,
-    token: async ({ of: { token, organizationId }, role, session = false, change }) => {
+    ...{ service, owner, members, foreigner, versions, webhooks, deliveries, recomputes, previews, make, changeToken },
+    /** A new token of a user. */
+    token: async ({ of: { token, organizationId }, role, session = false, change }: TokenOptions): Promise<Actor> => {
       const { text, hash } = newAccessToken();
       const [kind, organization] = session ? ["session", null] : ["headless", organizationId];
       await sql`
@@ -158,24 +107,26 @@ export async function startWorld(): Promise<World> {
       if (change !== undefined) await changeToken(actor, change);
       return actor;
     },
-    changeToken,
-    newCustomer: async (env) => {
+    // What follows makes something and answers its id.
+    newWebhook,
+    newCustomer: async (env: Environment): Promise<string> => {
       const [row] = await sql<[{ id: string }]>`
         insert into svc.customers (environment_id, customer_id, created_at)
         values (${await environmentId(sql, "app", env)}, ${`customer-${++made}`}, now()) returning customer_id as id`;
       return row.id;
     },
-    newKey: async (env) => {
+    newKey: async (env: Environment): Promise<string> => {
       const { body } = await make("POST", `/projects/app/keys?env=${env}`, { name: "another" });
       return (body as { key: { id: string } }).key.id;
     },
-    newWebhook,
-    newDeadRecompute: async (env) => {
+    /** A recompute that was given up. */
+    newDeadRecompute: async (env: Environment): Promise<string> => {
       const id = await newJob("recomputes", env, { all: true });
       await giveUp(sql, id);
       return id;
     },
-    newMember: async () => {
+    /** A viewer of acme. */
+    newMember: async (): Promise<string> => {
       const [row] = await sql<[{ id: string }]>`
         with u as (
           insert into iam.users (user_id, email) values (svc.random_id('usr_'), ${`member-${++made}@example.com`}) returning user_id
@@ -184,14 +135,16 @@ export async function startWorld(): Promise<World> {
         select ${owner.organizationId}, user_id, 'viewer' from u returning user_id as id`;
       return row.id;
     },
-    leave: async ({ token, organizationId }) => {
+    /** Ends the membership of an actor's user. */
+    leave: async ({ token, organizationId }: Actor): Promise<void> => {
       await sql`delete from iam.memberships where organization_id = ${organizationId} and user_id =
         (select user_id from iam.access_tokens where token_hash = ${hashCredential(token)})`;
     },
-    usePlan: async (plan) => {
+    /** Puts acme on a plan: `standard`, or `local`, which has no cloud execution. */
+    usePlan: async (plan: "standard" | "local"): Promise<void> => {
       await sql`update iam.organizations set plan_id = ${plan} where organization_id = ${owner.organizationId}`;
     },
-    stop: async () => {
+    stop: async (): Promise<void> => {
       await service.stop();
       await provider.close();
     },
