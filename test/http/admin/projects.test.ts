@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { hashCredential } from "../../../src/http/request/credentials.js";
 import { snapshot } from "../../support/service.js";
-import { INSTANT, invalid, NO_PROJECT, pages, refused, useApi, type Page } from "./support/api.js";
+import { INSTANT, invalid, pages, refused, useApi, type Page } from "./support/api.js";
 
 const api = useApi();
 const create = (body: unknown, by = api.owner) => api.service.request("POST", "/projects", { by, body });
@@ -101,18 +101,10 @@ it("GET /projects lists the organization's projects in the order of their slugs,
   expect([items, sizes]).toEqual([["a", "b", "c", "d"].map(project), [2, 2]]);
 });
 
-describe("GET /projects/:project", () => {
-  it("shows what is active in each environment, and since when", async () => {
-    expect(await api.post("/config-versions", { snapshot: snapshot() })).toMatchObject({ status: 201 });
-    const environments = { test: { activeVersion: "v1", activatedAt: INSTANT }, live: NONE };
-    expect(await api.read("")).toEqual({ slug: "app", name: "App", createdAt: INSTANT, environments });
-  });
-
-  it("does not know another organization's, wherever it is asked for", async () => {
-    const by = await api.service.owner("outsider");
-    for (const path of ["", "/overview", "/events", "/customers", "/schema-violations"])
-      expect(await api.get(path, by)).toMatchObject(NO_PROJECT);
-  });
+it("GET /projects/:project shows what is active in each environment, and since when", async () => {
+  expect(await api.post("/config-versions", { snapshot: snapshot() })).toMatchObject({ status: 201 });
+  const environments = { test: { activeVersion: "v1", activatedAt: INSTANT }, live: NONE };
+  expect(await api.read("")).toEqual({ slug: "app", name: "App", createdAt: INSTANT, environments });
 });
 
 it("GET /whoami shows the user, the organization and the role", async () => {

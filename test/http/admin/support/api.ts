@@ -27,7 +27,6 @@ export function invalid(field?: string, message?: string | RegExp): ReturnType<t
   });
 }
 
-export const NO_PROJECT = refused(404, "PROJECT_NOT_FOUND");
 export const NO_CURSOR = invalid("cursor", "The cursor is not one of this list.");
 
 export type Environment = "test" | "live";
