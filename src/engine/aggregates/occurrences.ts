@@ -97,10 +97,10 @@ export class Occurrences<V = number> {
     this.#copy();
   }
 
-  /** The first so many. */
   toMemory(limit: number): OccurrencesMemory<V> {
     const { occurredAt, seq, value } = this.#lists;
-    const [from, end] = [this.#first, this.#first + limit];
+    const from = this.#first;
+    const end = from + limit;
     return { occurredAt: occurredAt.slice(from, end), seq: seq.slice(from, end), value: value.slice(from, end) };
   }
 

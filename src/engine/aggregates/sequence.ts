@@ -7,18 +7,18 @@ import { FollowedBoundary, type OccurrenceSelection, placeBefore, select } from 
 /** How many of the latest occurrences are remembered: a late one rarely belongs before all of them. */
 export const REMEMBERED_OF_LOG = 8;
 
-/** Occurrences in order. What is later than the floor is known; before it, only what was added in this call. */
+/** Occurrences in order, whatever their values. What is later than the floor is known; before it, only what was added in this call. */
 class OccurrenceLog {
   readonly floor: Order | null;
-  readonly #known: Occurrences<null>;
+  readonly #known: Occurrences;
 
   constructor(memory: LogMemory | null | undefined) {
     this.floor = memory?.floor ?? null;
-    this.#known = new Occurrences(memory ? { ...memory, value: memory.seq.map(() => null) } : undefined);
+    this.#known = new Occurrences(memory ? { ...memory, value: memory.seq } : undefined);
   }
 
   add({ occurredAt, seq }: Order): void {
-    this.#known.insert(this.#known.find(occurredAt, seq), occurredAt, seq, null);
+    this.#known.insert(this.#known.find(occurredAt, seq), occurredAt, seq, seq);
   }
 
   /** The latest one before a place in order. */
