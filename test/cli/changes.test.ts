@@ -99,7 +99,8 @@ const CHANGES: Record<string, Change> = {
 /** The same of those that ask for a word. */
 const BY_WORD: Record<string, Change & { word: string; yes: boolean }> = {
   "customers erase globex": {
-    ...{ word: "globex", yes: true },
+    word: "globex",
+    yes: true,
     action: "Erasing a customer",
     question: [
       `Erase the customer globex in ${PLACE}?`,
@@ -109,19 +110,22 @@ const BY_WORD: Record<string, Change & { word: string; yes: boolean }> = {
     seen: "svc customers inspect globex --env test",
   },
   "config promote --version v1": {
-    ...{ word: "live", yes: false },
+    word: "live",
+    yes: false,
     action: "Promoting to live",
     question: "Promote v1 to live of project shop at <service>, instead of v2?",
     seen: "svc config activations --env live",
   },
   "recompute --all": {
-    ...{ word: "test", yes: true },
+    word: "test",
+    yes: true,
     action: "Recomputing all customers of test",
     question: `This recomputes all customers in ${PLACE}: their ${DERIVED}.`,
     seen: "svc recompute list --env test",
   },
   "recompute retry rec_1": {
-    ...{ word: "test", yes: true },
+    word: "test",
+    yes: true,
     action: "Recomputing all customers of test",
     question: `This recomputes all customers in ${PLACE} under v1, as of 2026-03-14 10:00:00 +01:00, as rec_1 was queued; 2 of 3 customers are done: their ${DERIVED}.`,
     seen: "svc recompute status rec_1 --env test",
@@ -130,13 +134,25 @@ const BY_WORD: Record<string, Change & { word: string; yes: boolean }> = {
 
 /** What each of them reads before. */
 const READ = {
-  ...{ id: "rec_1", status: "dead_letter", dry_run: false, environment: "test", customerId: null, error: null },
+  id: "rec_1",
+  status: "dead_letter",
+  dry_run: false,
+  environment: "test",
+  customerId: null,
+  error: null,
   pins: { configVersion: "v1", evaluatedAt: "2026-03-14T09:00:00Z" },
-  ...{ progress: { customersTotal: 3, customersDone: 2 }, result: {}, from: "v2", to: "v1", changes: [] },
-  ...{ user: { email: "a@b" }, organization: { id: "org_1", slug: "acme", role: "owner" } },
+  progress: { customersTotal: 3, customersDone: 2 },
+  result: {},
+  from: "v2",
+  to: "v1",
+  changes: [],
+  user: { email: "a@b" },
+  organization: { id: "org_1", slug: "acme", role: "owner" },
   data: [{ version: "v2", id: "key_1", name: "backend", hint: "svc_test_1a2b", lastUsedAt: null }],
   ...{ nextCursor: null, url: "https://b.example", eventTypes: ["*"], pending: 7 },
-  ...{ maxEventAge: null, maxConcurrency: 10, maxPerSecond: null },
+  maxEventAge: null,
+  maxConcurrency: 10,
+  maxPerSecond: null,
 };
 
 const inShop = (line: string) => [...line.split(" "), ...(line.startsWith("projects") ? [] : ["--project", "shop"])];
@@ -152,7 +168,9 @@ describe("without a confirmation, nothing is changed", () => {
   test.each(Object.entries(CHANGES))("svc %s", async (line, { action, question }) => {
     const fix = "needs a confirmation, and there is no terminal to ask on. Add --yes.";
     expect(await tried(line)).toMatchObject({
-      ...{ code: 1, stdout: "", isChanged: false },
+      code: 1,
+      stdout: "",
+      isChanged: false,
       stderr: expect.stringMatching(new RegExp(`^error \\[CONFIRMATION_REQUIRED\\]: ${action} ${fix}\n$`)) as string,
     });
     for (const input of ["n\n", "\n", "\u0003"]) {

@@ -106,16 +106,14 @@ test.skipIf(!existsSync(SCRIPT))("a browser is opened from a terminal of a machi
   await chmod(path.join(home, "browser"), 0o755);
   await mkdir(path.join(home, "none"));
   const env = {
-    ...{
-      ...variables(),
-      TERM: "xterm",
-      SVC_API_URL: url,
-      HOME: home,
-      DISPLAY: ":99",
-      BROWSER: path.join(home, "browser"),
-    },
+    ...variables(),
+    TERM: "xterm",
+    SVC_API_URL: url,
+    HOME: home,
+    DISPLAY: ":99",
+    BROWSER: path.join(home, "browser"),
     // Where no desktop is set up, the variable BROWSER decides.
-    ...{ XDG_DATA_DIRS: path.join(home, "none") },
+    XDG_DATA_DIRS: path.join(home, "none"),
   };
   const run = async (more: string) => {
     const line = `${process.execPath} ${PROGRAM} auth login ${more}`;

@@ -115,12 +115,16 @@ async function checked(files: Record<string, string>, types: string[] = []): Pro
     "svc-types.ts": stdout,
     "tsconfig.json": JSON.stringify({
       compilerOptions: {
-        ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noEmit: true },
-        ...{ module: "nodenext", target: "es2023", types, skipLibCheck: true },
-        ...{
-          paths: { "svc/client": [path.join(ROOT, "src/client/index.ts")] },
-          typeRoots: [path.join(ROOT, "node_modules/@types")],
-        },
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noUncheckedIndexedAccess: true,
+        noEmit: true,
+        module: "nodenext",
+        target: "es2023",
+        types,
+        skipLibCheck: true,
+        paths: { "svc/client": [path.join(ROOT, "src/client/index.ts")] },
+        typeRoots: [path.join(ROOT, "node_modules/@types")],
       },
     }),
     ...files,

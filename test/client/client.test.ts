@@ -39,7 +39,9 @@ async function start(
   const errors: ClientError[] = [];
   const retries: ClientError[] = [];
   const client = createClient({
-    ...{ url: `${front.url}/`, apiKey: "svc_test_x", ...QUICK },
+    url: `${front.url}/`,
+    apiKey: "svc_test_x",
+    ...QUICK,
     onError: (error) => errors.push(error),
     onRetry: (error) => retries.push(error),
     ...options,
@@ -196,7 +198,10 @@ describe("what is refused", () => {
     expect(errors).toMatchObject(
       bad.map((key) => ({
         name: "ClientError",
-        ...{ code: "UNKNOWN_EVENT", status: 422, field: "event", requestId: "req" },
+        code: "UNKNOWN_EVENT",
+        status: 422,
+        field: "event",
+        requestId: "req",
         operation: { type: "track", ...track(key, "bad") },
         diagnostics: [{ code: "UNKNOWN_EVENT", path: "event", message: "No such event." }],
       })),
@@ -308,7 +313,9 @@ describe("a full queue", () => {
 
   it("holds up a loop that waits for room", async () => {
     const { client, memory, errors } = await start((request) => (request % 3 === 0 ? "loseAnswer" : "pass"), {
-      ...{ queueOperations: 10, batchOperations: 4, flushIntervalMs: 0 },
+      queueOperations: 10,
+      batchOperations: 4,
+      flushIntervalMs: 0,
     });
     for (const key of numbers(200)) {
       await client.ready();
@@ -460,7 +467,9 @@ describe("unless it is told otherwise", () => {
       ["SvcClient", "UNKNOWN_EVENT", expect.stringMatching(/^event: .*told once/)],
     ]);
     const clumsy = createClient({
-      ...{ url: front.url, apiKey: "k", ...QUICK },
+      url: front.url,
+      apiKey: "k",
+      ...QUICK,
       onError: () => {
         throw new Error("mine");
       },
@@ -471,7 +480,9 @@ describe("unless it is told otherwise", () => {
     expect(keys(memory.accepted)).toEqual(["5"]);
     await vi.waitFor(() => expect(warnings.at(-1)?.message).toBe("a callback of the client failed: Error: mine"));
     const slow = createClient({
-      ...{ url: front.url, apiKey: "k", ...QUICK },
+      url: front.url,
+      apiKey: "k",
+      ...QUICK,
       onError: () => Promise.reject(new Error("mine, later")),
     });
     slow.track(track("6", "bad"));

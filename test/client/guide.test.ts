@@ -96,8 +96,13 @@ it("is checked by the types of the model", async () => {
     "caller.ts": code,
     "tsconfig.json": JSON.stringify({
       compilerOptions: {
-        ...{ strict: true, noEmit: true, skipLibCheck: true, module: "nodenext", target: "es2023", types: ["node"] },
-        ...{ paths: { "svc/client": [path.join(ROOT, "src/client/index.ts")] } },
+        strict: true,
+        noEmit: true,
+        skipLibCheck: true,
+        module: "nodenext",
+        target: "es2023",
+        types: ["node"],
+        paths: { "svc/client": [path.join(ROOT, "src/client/index.ts")] },
         typeRoots: [path.join(ROOT, "node_modules/@types")],
       },
     }),

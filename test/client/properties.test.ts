@@ -47,8 +47,14 @@ it("nothing is lost, nothing is doubled, and the order is kept", async () => {
     });
     const refused: ClientError[] = [];
     const client = createClient({
-      ...{ url: front.url, apiKey: "k", batchOperations: 5, batchBytes: 1_000 },
-      ...{ flushIntervalMs: 1, retryFirstMs: 1, retryLongestMs: 1, timeoutMs: 25 },
+      url: front.url,
+      apiKey: "k",
+      batchOperations: 5,
+      batchBytes: 1_000,
+      flushIntervalMs: 1,
+      retryFirstMs: 1,
+      retryLongestMs: 1,
+      timeoutMs: 25,
       onError: (error) => refused.push(error),
       onRetry: () => undefined,
     });

@@ -80,7 +80,10 @@ describe("an operation is taken as it is now", () => {
       left: undefined,
       at: new Date(0),
       money: new Money(5),
-      ...{ twice: [shared, shared], "two words": true, empty: {}, list: [] },
+      twice: [shared, shared],
+      "two words": true,
+      empty: {},
+      list: [],
     };
     const { json, bytes } = identifyEntry({ customerId: "ü", traits });
     expect(json).toBe(JSON.stringify({ type: "identify", customerId: "ü", traits }));
@@ -225,11 +228,19 @@ describe("an answer", () => {
     if (refused.kind !== "refused") throw new Error(refused.kind);
     expect([...refused.errors.keys()]).toEqual([0, 2]);
     expect(refused.errors.get(0)).toMatchObject({
-      ...{ code: "UNKNOWN_PROPERTY", status: 422, field: "properties.a", fix: "F.", requestId: "r" },
-      ...{ message: "properties.a: No.", diagnostics: [{ ...diagnostics[0], path: "properties.a" }] },
+      code: "UNKNOWN_PROPERTY",
+      status: 422,
+      field: "properties.a",
+      fix: "F.",
+      requestId: "r",
+      message: "properties.a: No.",
+      diagnostics: [{ ...diagnostics[0], path: "properties.a" }],
     });
     expect(refused.errors.get(2)).toMatchObject({
-      ...{ code: "INVALID_PROPERTY_TYPE", field: "properties.b", message: "properties.b: Two.", fix: null },
+      code: "INVALID_PROPERTY_TYPE",
+      field: "properties.b",
+      message: "properties.b: Two.",
+      fix: null,
       diagnostics: [{ path: "properties.b" }, { path: "event" }],
     });
     const whole = read(answer(400, error("VALIDATION_ERROR", { field: "events[1]" })));

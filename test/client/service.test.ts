@@ -63,7 +63,10 @@ describe("a service that is hard to reach", () => {
     );
     const errors: ClientError[] = [];
     const client = createClient({
-      ...{ url: front.url, apiKey: fixture.keys.test, ...QUICK, timeoutMs: 200 },
+      url: front.url,
+      apiKey: fixture.keys.test,
+      ...QUICK,
+      timeoutMs: 200,
       onError: (error) => errors.push(error),
       onRetry: () => undefined,
     });

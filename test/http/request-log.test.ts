@@ -45,7 +45,11 @@ const common = {
 /** The line of a request, where nothing went wrong but what was asked. */
 const line = (method: string, route: string, status: number, more: object = {}): unknown => ({
   ...common,
-  ...{ level: "info", method, route, status, msg: `the request was ${status < 400 ? "answered" : "refused"}` },
+  level: "info",
+  method,
+  route,
+  status,
+  msg: `the request was ${status < 400 ? "answered" : "refused"}`,
   ...more,
 });
 const authorized = () => ({ Authorization: `Bearer ${key}` });

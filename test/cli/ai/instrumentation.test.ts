@@ -91,14 +91,17 @@ describe("a plan", () => {
         "others.d.ts": `declare module "express";\ndeclare module "next/server";\n`,
         "tsconfig.json": JSON.stringify({
           compilerOptions: {
-            ...{ strict: true, noEmit: true, skipLibCheck: true, allowJs: true, checkJs: true, noImplicitAny: false },
-            ...{
-              module: "esnext",
-              moduleResolution: "bundler",
-              target: "es2023",
-              esModuleInterop: true,
-              types: ["node"],
-            },
+            strict: true,
+            noEmit: true,
+            skipLibCheck: true,
+            allowJs: true,
+            checkJs: true,
+            noImplicitAny: false,
+            module: "esnext",
+            moduleResolution: "bundler",
+            target: "es2023",
+            esModuleInterop: true,
+            types: ["node"],
             paths: {
               "svc/client": [path.join(ROOT, "src/client/index.ts")],
               koa: [path.join(ROOT, "node_modules/@types/koa/index.d.ts")],

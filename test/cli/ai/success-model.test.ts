@@ -58,8 +58,15 @@ function standingOf({ snapshot, hash }: { snapshot: Snapshot; hash: string }) {
       return { eventId: String(index + 1), event, seq: index + 1, properties: {}, occurredAt: at, receivedAt: at };
     });
     const { state } = replay(model, {
-      ...{ customerId: "c", createdAt: instant(0), firstEvaluatedAt: null, traits: {}, traitsChangedAt: null },
-      ...{ lastEventAt: null, lastTrack: null, events, through: instant(day + 1) - 1 },
+      customerId: "c",
+      createdAt: instant(0),
+      firstEvaluatedAt: null,
+      traits: {},
+      traitsChangedAt: null,
+      lastEventAt: null,
+      lastTrack: null,
+      events,
+      through: instant(day + 1) - 1,
     });
     return stateDocument(state, { environment: "test", configVersion: null });
   };

@@ -203,7 +203,11 @@ describe("GET /projects/:project/activations", () => {
     await deployAll("a", "b");
     await rollback("v1");
     const entryOf = (version: string, previousVersion: string | null, kind: string) => ({
-      ...{ version, previousVersion, kind, actor: "owner@acme.example", at: INSTANT },
+      version,
+      previousVersion,
+      kind,
+      actor: "owner@acme.example",
+      at: INSTANT,
     });
     const first = await read<Page<object>>("/activations?limit=2");
     const data = [entryOf("v1", "v2", "rollback"), entryOf("v2", "v1", "deploy")];

@@ -30,8 +30,10 @@ const request = (body: object = QUESTION) => ({
   url: `${api.service.url}/projects/app${PATH}`,
   method: "POST",
   headers: {
-    ...{ "Content-Type": "application/json", "X-Request-ID": "req" },
-    ...{ Authorization: `Bearer ${api.owner.token}`, "X-Svc-Organization": api.owner.organizationId },
+    "Content-Type": "application/json",
+    "X-Request-ID": "req",
+    Authorization: `Bearer ${api.owner.token}`,
+    "X-Svc-Organization": api.owner.organizationId,
   },
   body: JSON.stringify(body),
 });

@@ -269,7 +269,9 @@ describe("a body", () => {
     const nested = (levels: number) => `{"a":`.repeat(levels) + "1" + "}".repeat(levels);
     const deep = ["unknown_member", ...Object.keys(members)].flatMap((name) =>
       [100, 5_000, 20_000, 200_000].map((levels) => ({
-        ...{ what: `${name} of ${levels} levels`, body: textOf(members, name, nested(levels)), code: JSON_CODES },
+        what: `${name} of ${levels} levels`,
+        body: textOf(members, name, nested(levels)),
+        code: JSON_CODES,
       })),
     );
     const huge = { what: "huge", body: `{"a":"${"x".repeat(bytesMax)}"}`, code: /^PAYLOAD_TOO_LARGE$/ };

@@ -11,8 +11,13 @@ const modelOf = (segment: string) => snapshot(named(segment));
 const NOT_FOUND = refused(404, "VERSION_NOT_FOUND");
 /** The answer to a deploy of the model of `snapshot`. */
 const deployed = (created: boolean) => ({
-  ...{ version: "v1", hash: hashSnapshot(snapshot()), environment: "test", activated: created, created },
-  ...{ hasCustomers: false, warnings: [] },
+  version: "v1",
+  hash: hashSnapshot(snapshot()),
+  environment: "test",
+  activated: created,
+  created,
+  hasCustomers: false,
+  warnings: [],
 });
 
 describe("POST /projects/:project/config-versions", () => {
@@ -29,8 +34,12 @@ describe("POST /projects/:project/config-versions", () => {
       join svc.config_activations as a on a.environment_id = e.environment_id
       where p.slug = ${api.slug}`;
     expect(row).toEqual({
-      ...{ hash: hashSnapshot(snapshot()), author: "owner@acme.example", provenance: { commit: "abc123" } },
-      ...{ active_version: 1, kind: "deploy", actor: "owner@acme.example" },
+      hash: hashSnapshot(snapshot()),
+      author: "owner@acme.example",
+      provenance: { commit: "abc123" },
+      active_version: 1,
+      kind: "deploy",
+      actor: "owner@acme.example",
     });
     const again = await deploy();
     expect([again.status, again.body]).toEqual([200, deployed(false)]);
@@ -99,8 +108,12 @@ describe("GET /projects/:project/config-versions", () => {
     await deploy(named("b"), "live");
     await deploy(named("c"));
     const version = (n: number, segment: string, active: string[], provenance: unknown = null) => ({
-      ...{ version: `v${n}`, hash: hashSnapshot(modelOf(segment)), active, provenance },
-      ...{ author: "owner@acme.example", createdAt: INSTANT },
+      version: `v${n}`,
+      hash: hashSnapshot(modelOf(segment)),
+      active,
+      provenance,
+      author: "owner@acme.example",
+      createdAt: INSTANT,
     });
     const oldest = version(1, "a", [], { ref: "main" });
     const first = await read<Page<object>>("/config-versions?limit=2");
@@ -143,8 +156,13 @@ describe("GET /projects/:project/config-versions", () => {
 
 describe("GET /projects/:project/config-diff", () => {
   const change = (kind: "added" | "removed", id: string) => ({
-    ...{ kind, subject: "segment", id, path: "segments[0]", message: "filled by rules" },
-    ...{ before: kind === "added" ? null : { id }, after: kind === "added" ? { id } : null },
+    kind,
+    subject: "segment",
+    id,
+    path: "segments[0]",
+    message: "filled by rules",
+    before: kind === "added" ? null : { id },
+    after: kind === "added" ? { id } : null,
   });
   const forwards = { from: "v1", to: "v2", changes: [change("added", "b"), change("removed", "a")] };
 
@@ -166,7 +184,8 @@ describe("GET /projects/:project/config-diff", () => {
     type Diff = { from: null; to: string; changes: { kind: string; subject: string; id: string }[] };
     const { from, to, changes } = await read<Diff>("/config-diff?to=v1");
     expect({ from, to, changes: changes.map(({ kind, subject, id }) => `${kind} ${subject} ${id}`) }).toEqual({
-      ...{ from: null, to: "v1" },
+      from: null,
+      to: "v1",
       changes: [
         ...["changed setting strictSchema", "added event login", "added trait plan", "added setting initial"],
         ...["added state new", "added state active", "added segment a"],

@@ -17,7 +17,9 @@ const lines: string[] = [];
 const erase = (customer: string) => fixture.admin("DELETE", `/projects/app/customers/${encodeURIComponent(customer)}`);
 const erased = (counts: object) => ({ status: 200, body: { erased: counts } });
 const login = (customerId: string, more: object = {}) => ({
-  ...{ customerId, event: "login", properties: { seats: 1 } },
+  customerId,
+  event: "login",
+  properties: { seats: 1 },
   ...more,
 });
 /** Customers who have logged in. */
@@ -52,9 +54,22 @@ it("erases a customer, answers how much that was, and leaves who did it on recor
   ]);
   await fixture.evaluate();
   const counts = {
-    ...{ events: 2, identifies: 1, pending: 0, idempotencyKeys: 1, transitions: 2, blockedTransitions: 0 },
-    ...{ memberships: 1, journeyRuns: 0, healthScores: 0, ruleExecutions: 0, signals: 0, emissions: 3 },
-    ...{ deliveries: 0, deliveryAttempts: 0, recomputes: 0, recomputeResults: 0 },
+    events: 2,
+    identifies: 1,
+    pending: 0,
+    idempotencyKeys: 1,
+    transitions: 2,
+    blockedTransitions: 0,
+    memberships: 1,
+    journeyRuns: 0,
+    healthScores: 0,
+    ruleExecutions: 0,
+    signals: 0,
+    emissions: 3,
+    deliveries: 0,
+    deliveryAttempts: 0,
+    recomputes: 0,
+    recomputeResults: 0,
   };
   expect(await erase("ann")).toMatchObject(erased(counts));
   const entries = await sql`
@@ -165,8 +180,12 @@ it("recomputes forget the customer: those of it alone are gone, others go on aft
   await recompute("rec_queued", { status: "queued" });
   expect(await erase("person b")).toMatchObject(erased({ recomputes: 4, recomputeResults: 5 }));
   expect(await recomputes()).toEqual({
-    ...{ rec_completed: null, rec_dead: "person a", rec_further: "person c" },
-    ...{ rec_other: "person c", rec_queued: null, rec_running: "person a" },
+    rec_completed: null,
+    rec_dead: "person a",
+    rec_further: "person c",
+    rec_other: "person c",
+    rec_queued: null,
+    rec_running: "person a",
   });
   const results = await sql`select recompute_id, customer_id from svc.recompute_customers order by 1`;
   expect(results.map((row) => row["customer_id"] as string)).toEqual(Array(4).fill("person c"));

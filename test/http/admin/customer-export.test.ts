@@ -22,7 +22,8 @@ const get = (customer: string) =>
   fixture.admin("GET", `/projects/app/customers/${encodeURIComponent(customer)}/export`);
 const login = (customerId: string, more: object = {}) => ({ customerId, event: "login", ...more });
 const credentials = () => ({
-  ...{ Authorization: `Bearer ${fixture.owner.token}`, "X-Svc-Organization": fixture.owner.organizationId },
+  Authorization: `Bearer ${fixture.owner.token}`,
+  "X-Svc-Organization": fixture.owner.organizationId,
 });
 const exportOf = (customer: string, signal?: AbortSignal) =>
   fetch(`${fixture.service.url}/projects/app/customers/${customer}/export`, {
@@ -103,8 +104,16 @@ it("holds everything that is known about a customer, in one document", async () 
   const derived = { at: INSTANT, cause, configVersion: "v1" };
   const event = { id: EVENT_ID, event: "login", acceptedAt: INSTANT };
   expect(reply.body).toEqual({
-    ...{ customerId: "ann", environment: "test", exportedAt: INSTANT, customer: await fixture.customer("ann") },
-    ...{ generation: 0, setAside: null, blockedTransitions: [], journeyRuns: [], ruleExecutions: [], signals: [] },
+    customerId: "ann",
+    environment: "test",
+    exportedAt: INSTANT,
+    customer: await fixture.customer("ann"),
+    generation: 0,
+    setAside: null,
+    blockedTransitions: [],
+    journeyRuns: [],
+    ruleExecutions: [],
+    signals: [],
     evaluation: expect.objectContaining({
       customerId: "ann",
       segments: { paying: { enteredAt: expect.any(Number) as number } },
@@ -112,8 +121,11 @@ it("holds everything that is known about a customer, in one document", async () 
     identifies: [{ acceptedAt: INSTANT, traits: { plan: "pro" }, status: "processed" }],
     events: [
       {
-        ...{ ...event, properties: { seats: 3 }, occurredAt: "2026-03-01T10:00:00.000Z" },
-        ...{ idempotencyKey: "k1", status: "processed" },
+        ...event,
+        properties: { seats: 3 },
+        occurredAt: "2026-03-01T10:00:00.000Z",
+        idempotencyKey: "k1",
+        status: "processed",
       },
       { ...event, properties: {}, occurredAt: INSTANT, idempotencyKey: null, status: "pending" },
     ],
@@ -125,14 +137,19 @@ it("holds everything that is known about a customer, in one document", async () 
     healthScores: [{ overall: 100, components: { usage: 100 }, band: "good", ...derived, generation: 0 }],
     emissions: expect.arrayContaining([
       {
-        ...{ id: EMISSION_ID, type: "customer.active", source: "lifecycle", ...derived },
+        id: EMISSION_ID,
+        type: "customer.active",
+        source: "lifecycle",
+        ...derived,
         metadata: { previous_lifecycle: "new", new_lifecycle: "active" },
       },
     ]) as object[],
     deliveries: expect.any(Array) as object[],
     recomputes: [
       {
-        ...{ recomputeId: "rec_2", kind: "recompute", at: "2026-03-03T00:00:00.000Z" },
+        recomputeId: "rec_2",
+        kind: "recompute",
+        at: "2026-03-03T00:00:00.000Z",
         difference: { customerId: "ann", rules: [{ n: 1.5 }] },
       },
       { recomputeId: "prv_1", kind: "preview", at: "2026-03-04T00:00:00.000Z", difference: { customerId: "ann" } },
@@ -144,7 +161,9 @@ it("holds everything that is known about a customer, in one document", async () 
   const attempt = { attempt: 1, at: "2026-03-02T00:00:00.000Z", latencyMs: 12, statusCode: 500, error: null };
   expect(deliveries[0]).toEqual({
     ...{ id: EMISSION_ID, webhookId: "whk_1", url: "https://receiver.example/hook", status: "pending" },
-    ...{ nextAttemptAt: INSTANT, finishedAt: null, attempts: [{ ...attempt, response: "no" }] },
+    nextAttemptAt: INSTANT,
+    finishedAt: null,
+    attempts: [{ ...attempt, response: "no" }],
   });
 });
 

@@ -97,12 +97,21 @@ describe("GET /projects/:project/customers/:customerId/timeline", () => {
     const common = { source: "lifecycle", metadata: {} };
     expect(items).toEqual([
       {
-        ...{ ...common, id: "emi_0000000000010000", at: "2026-01-01T00:00:00.000Z", type: "customer.created" },
-        ...{ metadata: { new_lifecycle: "new" }, cause: { type: "identify", id: null }, configVersion: null },
+        ...common,
+        id: "emi_0000000000010000",
+        at: "2026-01-01T00:00:00.000Z",
+        type: "customer.created",
+        metadata: { new_lifecycle: "new" },
+        cause: { type: "identify", id: null },
+        configVersion: null,
       },
       {
-        ...{ ...common, id: "emi_0000000000020000", at: "2026-01-02T00:00:00.000Z", type: "customer.active" },
-        ...{ cause: { type: "event", id: "evt_0000000000000400" }, configVersion: "v1" },
+        ...common,
+        id: "emi_0000000000020000",
+        at: "2026-01-02T00:00:00.000Z",
+        type: "customer.active",
+        cause: { type: "event", id: "evt_0000000000000400" },
+        configVersion: "v1",
       },
       expect.objectContaining({ type: "segment.entered", cause: { type: "timer", id: null } }),
     ]);
@@ -120,13 +129,15 @@ describe("GET /projects/:project/customers", () => {
   it("lists customers by id with their state", async () => {
     const data = [
       {
-        ...{
-          customerId: "B/ä?",
-          lifecycle: "new",
-          lifecycleEnteredAt: "2026-01-01T00:00:00.000Z",
-          segments: ["paying"],
-        },
-        ...{ health: null, journeys: [], lastEventAt: INSTANT, createdAt: "2026-01-01T00:00:00.000Z", setAside: null },
+        customerId: "B/ä?",
+        lifecycle: "new",
+        lifecycleEnteredAt: "2026-01-01T00:00:00.000Z",
+        segments: ["paying"],
+        health: null,
+        journeys: [],
+        lastEventAt: INSTANT,
+        createdAt: "2026-01-01T00:00:00.000Z",
+        setAside: null,
       },
     ];
     expect(await read("/customers?limit=1")).toEqual({ data, nextCursor: TEXT });
@@ -236,7 +247,11 @@ describe("GET /projects/:project/segments/:segment", () => {
 
   it("has statistics of nobody for a segment without members", async () => {
     expect(await meanwhile({ exited_at: new Date() }, "/segments/chosen")).toEqual({
-      ...{ segment: "chosen", members: 0, definition: { id: "chosen" }, data: [], nextCursor: null },
+      segment: "chosen",
+      members: 0,
+      definition: { id: "chosen" },
+      data: [],
+      nextCursor: null,
       statistics: {
         lifecycle: {},
         health: { scored: 0, average: null, bands: {} },

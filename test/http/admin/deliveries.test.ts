@@ -14,8 +14,12 @@ const sequenceOf = (emission: string) => parseInt(emission.slice(4), 16);
 const EMITTED = { source: "lifecycle", configVersion: null, cause: { type: "timer", id: null } };
 const PENDING = { status: "pending", attempts: 0, nextAttemptAt: INSTANT, finishedAt: null };
 const attempt = (n: number) => ({
-  ...{ attempt: n, at: `2026-01-01T00:00:0${n}.000Z`, latencyMs: 10 + n },
-  ...{ statusCode: 500, error: null, response: "no" },
+  attempt: n,
+  at: `2026-01-01T00:00:0${n}.000Z`,
+  latencyMs: 10 + n,
+  statusCode: 500,
+  error: null,
+  response: "no",
 });
 const FINISHED = { nextAttemptAt: null, finishedAt: "2026-01-01T00:00:05.000Z" };
 
@@ -28,13 +32,28 @@ describe("GET /projects/:project/webhooks/:webhook/deliveries", () => {
     ]);
     await setDelivery(id, first!, "delivered", 2);
     const newest = {
-      ...{ id: second, type: "segment.entered", customerId: "b", ...EMITTED, ...PENDING, lastAttempt: null },
-      ...{ emittedAt: "2026-03-02T10:00:00.123Z", createdAt: INSTANT, sequence: sequenceOf(second!) },
+      id: second,
+      type: "segment.entered",
+      customerId: "b",
+      ...EMITTED,
+      ...PENDING,
+      lastAttempt: null,
+      emittedAt: "2026-03-02T10:00:00.123Z",
+      createdAt: INSTANT,
+      sequence: sequenceOf(second!),
     };
     const oldest = {
-      ...{ ...newest, id: first, type: "customer.activated", customerId: "a", configVersion: "v3" },
-      ...{ cause: { type: "event", id: "evt_1" }, sequence: sequenceOf(first!), lastAttempt: attempt(2) },
-      ...{ status: "delivered", attempts: 2, ...FINISHED },
+      ...newest,
+      id: first,
+      type: "customer.activated",
+      customerId: "a",
+      configVersion: "v3",
+      cause: { type: "event", id: "evt_1" },
+      sequence: sequenceOf(first!),
+      lastAttempt: attempt(2),
+      status: "delivered",
+      attempts: 2,
+      ...FINISHED,
     };
     const page = await list(id, "?limit=1");
     expect(page).toEqual({ data: [newest], nextCursor: TEXT });
@@ -93,8 +112,13 @@ describe("GET /projects/:project/webhooks/:webhook/deliveries/:delivery", () => 
     await setDelivery(id, emission, "failed", 3);
     const path = `/webhooks/${id}/deliveries/${emission}`;
     const data = {
-      ...{ customerId: "globex", environment: "test", source: "lifecycle", metadata: JSON.parse(metadata) as unknown },
-      ...{ configVersion: "v2", cause: { type: "event", id: "evt_1" }, sequence: sequenceOf(emission) },
+      customerId: "globex",
+      environment: "test",
+      source: "lifecycle",
+      metadata: JSON.parse(metadata) as unknown,
+      configVersion: "v2",
+      cause: { type: "event", id: "evt_1" },
+      sequence: sequenceOf(emission),
     };
     expect(await read(path)).toEqual({
       ...(await list(id)).data[0],
@@ -132,9 +156,16 @@ describe("GET /projects/:project/emissions/:emission", () => {
     const id = await emitOne({ customerId: "globex", causeId: "evt_1", configVersion: 1 });
     await setDelivery(done!.id, id, "delivered", 2);
     expect(await read(`/emissions/${id}`)).toEqual({
-      ...{ id, type: "customer.activated", customerId: "globex", source: "lifecycle", metadata: {} },
-      ...{ timestamp: "2026-03-02T10:00:00.123Z", createdAt: INSTANT, sequence: sequenceOf(id) },
-      ...{ configVersion: "v1", cause: { type: "event", id: "evt_1" } },
+      id,
+      type: "customer.activated",
+      customerId: "globex",
+      source: "lifecycle",
+      metadata: {},
+      timestamp: "2026-03-02T10:00:00.123Z",
+      createdAt: INSTANT,
+      sequence: sequenceOf(id),
+      configVersion: "v1",
+      cause: { type: "event", id: "evt_1" },
       deliveries: [
         { webhookId: done!.id, url: done!.url, status: "delivered", attempts: 2, ...FINISHED },
         { webhookId: waiting!.id, url: waiting!.url, ...PENDING },

@@ -61,13 +61,19 @@ it("of a new project it tells that there is no configuration and that nothing is
   const key = { id: expect.stringMatching(/^key_/) as string, name: "default", hint: TEXT, createdAt: INSTANT };
   expect(await diagnose()).toEqual([
     {
-      ...{ code: "CONFIGURATION_MISSING", severity: "problem", count: 1, details: {} },
+      code: "CONFIGURATION_MISSING",
+      severity: "problem",
+      count: 1,
+      details: {},
       message:
         "No configuration is deployed in test: any event and any trait is taken, and nothing is derived of them.",
       fix: "Deploy a model: svc deploy --env test",
     },
     {
-      ...{ code: "KEYS_NEVER_USED", severity: "warning", count: 1, details: { keys: [key] } },
+      code: "KEYS_NEVER_USED",
+      severity: "warning",
+      count: 1,
+      details: { keys: [key] },
       message: "No API key of this environment was ever used: nothing was sent to it.",
       fix: "Send an event with a key of test: svc events send <event> --customer <id> --env test",
     },
@@ -125,15 +131,25 @@ it("tells of events that are not in the schema, and of schema violations, each o
   const lastEventId = expect.stringMatching(/^evt_/) as string;
   const event = { event: "logn", lastEventId, lastOccurredAt: INSTANT, lastAcceptedAt: INSTANT };
   expect(await find("EVENTS_UNDECLARED")).toMatchObject({
-    ...{ severity: "warning", count: 1, details: { events: [event] } },
+    severity: "warning",
+    count: 1,
+    details: { events: [event] },
     message: "1 event came in whose name the active version v1 does not declare; nothing is derived of them.",
   });
   const violation = {
-    ...{ event: "login", code: "INVALID_PROPERTY_TYPE", path: "properties.seats", operations: 2 },
-    ...{ firstSeenAt: INSTANT, lastSeenAt: INSTANT, lastEventId, lastCustomerId: "ann" },
+    event: "login",
+    code: "INVALID_PROPERTY_TYPE",
+    path: "properties.seats",
+    operations: 2,
+    firstSeenAt: INSTANT,
+    lastSeenAt: INSTANT,
+    lastEventId,
+    lastCustomerId: "ann",
   };
   expect(await find("SCHEMA_VIOLATIONS")).toMatchObject({
-    ...{ severity: "warning", count: 1, details: { operations: 2, violations: [violation] } },
+    severity: "warning",
+    count: 1,
+    details: { operations: 2, violations: [violation] },
     message: "Accepted operations violate the schema of the active version v1 in 1 way.",
   });
 });
@@ -149,7 +165,8 @@ it("tells of declared events that never came and states that nobody reached, and
   const unreached = { severity: "info", count: 1, details: { states: ["gone"] } };
   expect(await find("STATES_NEVER_REACHED")).toMatchObject(unreached);
   expect(await find("STATE_OUTDATED")).toMatchObject({
-    ...{ severity: "warning", count: 1 },
+    severity: "warning",
+    count: 1,
     message: "The state of 1 customer was computed under another version than the active v2.",
     details: { activeVersion: "v2", versions: [{ configVersion: "v1", customers: 1 }] },
   });
@@ -233,15 +250,20 @@ it("tells of webhooks that do not take what is delivered, and of those that are 
   };
   const failing = {
     ...{ webhookId: "whk_fails", url: "https://a.example", failingSince: null, lastFailure },
-    ...{ delivered: 1, retrying: 1, failed: 0 },
+    delivered: 1,
+    retrying: 1,
+    failed: 0,
   };
   expect(await find("WEBHOOKS_FAILING")).toMatchObject({
-    ...{ severity: "problem", count: 1, details: { webhooks: [failing] } },
+    severity: "problem",
+    count: 1,
+    details: { webhooks: [failing] },
     message: "1 webhook does not take what is delivered.",
   });
   const disabled = {
     ...{ webhookId: "whk_gone", url: "https://c.example" },
-    ...{ disabledAt: "2026-03-01T00:00:00.000Z", reason: "The endpoint answered 410 Gone." },
+    disabledAt: "2026-03-01T00:00:00.000Z",
+    reason: "The endpoint answered 410 Gone.",
   };
   const gone = { severity: "warning", count: 1, details: { webhooks: [disabled] } };
   expect(await find("WEBHOOKS_DISABLED")).toMatchObject(gone);
@@ -284,11 +306,17 @@ it("tells of recomputes that were given up, until a later one went through their
 
   await job("rec_all", "dead_letter", null);
   const recompute = {
-    ...{ recomputeId: "rec_all", finishedAt: "2026-03-01T00:00:00.000Z", customersDone: 2, customersTotal: 3 },
+    recomputeId: "rec_all",
+    finishedAt: "2026-03-01T00:00:00.000Z",
+    customersDone: 2,
+    customersTotal: 3,
     error: "No memory.",
   };
   expect(await find("RECOMPUTES_GIVEN_UP")).toEqual({
-    ...{ code: "RECOMPUTES_GIVEN_UP", severity: "problem", count: 1, details: { recomputes: [recompute] } },
+    code: "RECOMPUTES_GIVEN_UP",
+    severity: "problem",
+    count: 1,
+    details: { recomputes: [recompute] },
     message:
       "1 recompute was given up after failing too often: customers that were not reached stand where they stood.",
     fix:

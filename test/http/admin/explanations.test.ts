@@ -27,7 +27,10 @@ const read = async (customer: string, what: "health" | "explanation") => {
   return body;
 };
 const login = (customerId: string, at: Date = new Date(), amount = 5) => ({
-  ...{ customerId, event: "login", properties: { seats: amount }, timestamp: at.toISOString() },
+  customerId,
+  event: "login",
+  properties: { seats: amount },
+  timestamp: at.toISOString(),
 });
 const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
 
@@ -50,13 +53,21 @@ it("names the factors behind the present score, what each measures, and when tha
   const { evaluatedThrough, health } = await fixture.customer("ann");
   const cause = { type: "event", id: expect.stringMatching(/^evt_/) as string };
   const component = (id: string, weight: number, score: number, actual: number) => ({
-    ...{ component: id, weight, score, measure: expect.objectContaining({ actual }) as object },
+    component: id,
+    weight,
+    score,
+    measure: expect.objectContaining({ actual }) as object,
   });
   expect(await read("ann", "health")).toEqual({
-    ...{ customerId: "ann", ...NOBODY, asOf: evaluatedThrough, configVersion: "v1", activeVersion: "v1" },
+    customerId: "ann",
+    ...NOBODY,
+    asOf: evaluatedThrough,
+    configVersion: "v1",
+    activeVersion: "v1",
     score: { ...health, scoredAt: INSTANT, configVersion: "v1", cause },
     factors: {
-      ...{ overall: health!.overall, band: "poor" },
+      overall: health!.overall,
+      band: "poor",
       components: [component("usage", 3, 50, 2), component("seats", 1, 0.01, 10)],
     },
   });
@@ -65,8 +76,13 @@ it("names the factors behind the present score, what each measures, and when tha
 it("tells of every part of the model why the customer stands where it does", async () => {
   const { evaluatedThrough } = await fixture.customer("ann");
   expect(await read("ann", "explanation")).toEqual({
-    ...{ customerId: "ann", ...NOBODY, asOf: evaluatedThrough, configVersion: "v1", activeVersion: "v1" },
-    ...{ journeys: [], signals: [] },
+    customerId: "ann",
+    ...NOBODY,
+    asOf: evaluatedThrough,
+    configVersion: "v1",
+    activeVersion: "v1",
+    journeys: [],
+    signals: [],
     lifecycle: expect.objectContaining({ state: "active", transitions: [] }) as object,
     segments: [expect.objectContaining({ segment: "paying", member: true }) as object],
     health: expect.objectContaining({ band: "poor" }) as object,

@@ -44,8 +44,11 @@ beforeAll(async () => {
 
 /** A step as it is shown: when it was done and by what, and how long that took; or not yet. */
 const step = (stepId: string, at?: string, triggeredBy?: string, fromStart?: number, fromPrevious?: number) => ({
-  ...{ stepId, completedAt: at === undefined ? null : `2026-03-${at}`, triggeredBy: triggeredBy ?? null },
-  ...{ secondsFromStart: fromStart ?? null, secondsFromPrevious: fromPrevious ?? null },
+  stepId,
+  completedAt: at === undefined ? null : `2026-03-${at}`,
+  triggeredBy: triggeredBy ?? null,
+  secondsFromStart: fromStart ?? null,
+  secondsFromPrevious: fromPrevious ?? null,
 });
 
 describe("GET /projects/:project/customers/:customerId/journeys/:journeyId", () => {
@@ -54,9 +57,15 @@ describe("GET /projects/:project/customers/:customerId/journeys/:journeyId", () 
     expect(secondsOnCurrentStep).toBeGreaterThan((Date.now() - Date.parse("2026-03-10T00:01:00Z")) / 1000);
     expect(secondsOnCurrentStep).toBeLessThanOrEqual((Date.now() - Date.parse("2026-03-10T00:00:10Z")) / 1000);
     expect(rest).toEqual({
-      ...{ customerId: "ann", journeyId: "onboarding", status: "active", run: 3 },
-      ...{ currentStep: "try", currentStepSince: "2026-03-10T00:00:10.000Z" },
-      ...{ startedAt: "2026-03-10T00:00:00.000Z", completedAt: null, expiredAt: null },
+      customerId: "ann",
+      journeyId: "onboarding",
+      status: "active",
+      run: 3,
+      currentStep: "try",
+      currentStepSince: "2026-03-10T00:00:10.000Z",
+      startedAt: "2026-03-10T00:00:00.000Z",
+      completedAt: null,
+      expiredAt: null,
       steps: [
         step("look", "10T00:00:10.000Z", "evt_2", 10, 10),
         step("try"),
@@ -66,16 +75,25 @@ describe("GET /projects/:project/customers/:customerId/journeys/:journeyId", () 
       ],
       earlierRuns: [
         {
-          ...{ run: 2, status: "complete", currentStep: "buy" },
-          ...{ startedAt: "2026-03-01T00:00:00.000Z", completedAt: "2026-03-01T00:01:00.000Z", expiredAt: null },
+          run: 2,
+          status: "complete",
+          currentStep: "buy",
+          startedAt: "2026-03-01T00:00:00.000Z",
+          completedAt: "2026-03-01T00:01:00.000Z",
+          expiredAt: null,
           steps: [
             step("look", "01T00:00:05.500Z", "evt_1", 5.5, 5.5),
             step("buy", "01T00:01:00.000Z", "timer", 60, 54.5),
           ],
         },
         {
-          ...{ run: 1, status: "expired", currentStep: "look", steps: [] },
-          ...{ startedAt: "2026-02-01T00:00:00.000Z", completedAt: null, expiredAt: "2026-02-08T00:00:00.000Z" },
+          run: 1,
+          status: "expired",
+          currentStep: "look",
+          steps: [],
+          startedAt: "2026-02-01T00:00:00.000Z",
+          completedAt: null,
+          expiredAt: "2026-02-08T00:00:00.000Z",
         },
       ],
     });
@@ -83,9 +101,18 @@ describe("GET /projects/:project/customers/:customerId/journeys/:journeyId", () 
 
   it.each(["ann", "bob"])("knows a journey of the configuration that %s did not start", async (customerId) => {
     expect(await read(`${customerId}/journeys/other`)).toEqual({
-      ...{ customerId, journeyId: "other", status: "not_started", run: null },
-      ...{ currentStep: null, currentStepSince: null, secondsOnCurrentStep: null },
-      ...{ startedAt: null, completedAt: null, expiredAt: null, steps: [step("one")], earlierRuns: [] },
+      customerId,
+      journeyId: "other",
+      status: "not_started",
+      run: null,
+      currentStep: null,
+      currentStepSince: null,
+      secondsOnCurrentStep: null,
+      startedAt: null,
+      completedAt: null,
+      expiredAt: null,
+      steps: [step("one")],
+      earlierRuns: [],
     });
   });
 

@@ -32,8 +32,13 @@ describe("POST /projects/:project/keys", () => {
     const { status, body } = await post("/keys?env=live", { name: "Importer (nightly)" });
     const { secret } = body as Created;
     const key = {
-      ...{ id: expect.stringMatching(/^key_[0-9a-f]{20}$/) as string, name: "Importer (nightly)", status: "active" },
-      ...{ createdAt: INSTANT, createdBy: "owner@acme.example", lastUsedAt: null, revokedAt: null },
+      id: expect.stringMatching(/^key_[0-9a-f]{20}$/) as string,
+      name: "Importer (nightly)",
+      status: "active",
+      createdAt: INSTANT,
+      createdBy: "owner@acme.example",
+      lastUsedAt: null,
+      revokedAt: null,
       hint: secret.slice(0, 13),
     };
     expect([status, body]).toEqual([201, { key, secret }]);

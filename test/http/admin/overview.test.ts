@@ -8,8 +8,15 @@ const overview = () => api.read("/overview?env=test");
 describe("GET /projects/:project/overview", () => {
   it("is all zero before anything happened", async () => {
     expect(await overview()).toEqual({
-      ...{ environment: "test", configVersion: null, customers: 0, customersDue: 0, customersSetAside: 0 },
-      ...{ events: { accepted: 0, pending: 0, ahead: 0 }, lifecycle: [], segments: [], emissions: {} },
+      environment: "test",
+      configVersion: null,
+      customers: 0,
+      customersDue: 0,
+      customersSetAside: 0,
+      events: { accepted: 0, pending: 0, ahead: 0 },
+      lifecycle: [],
+      segments: [],
+      emissions: {},
       webhooks: { delivered: 0, pending: 0, failed: 0 },
     });
   });
@@ -48,7 +55,11 @@ describe("GET /projects/:project/overview", () => {
         (${id}, 'whk_1', 3, 'failed', now()), (${id}, 'whk_1', 4, 'pending', null)`;
 
     expect(await overview()).toEqual({
-      ...{ environment: "test", configVersion: "v1", customers: 5, customersDue: 2, customersSetAside: 1 },
+      environment: "test",
+      configVersion: "v1",
+      customers: 5,
+      customersDue: 2,
+      customersSetAside: 1,
       events: { accepted: 8, pending: 3, ahead: 1 },
       lifecycle: [
         { state: "new", customers: 1, everEntered: 2 },

@@ -24,7 +24,10 @@ describe("POST /projects", () => {
       order by e.name desc`;
     expect([...rows]).toEqual(
       (["test", "live"] as const).map((name) => ({
-        ...{ name, key_hash: hashCredential(keys[name]), hint: keys[name].slice(0, 13), tokens: 100_000 },
+        name,
+        key_hash: hashCredential(keys[name]),
+        hint: keys[name].slice(0, 13),
+        tokens: 100_000,
       })),
     );
   });
@@ -95,7 +98,10 @@ it("GET /projects lists the organization's projects in the order of their slugs,
     return reply.body as Page<object>;
   };
   const project = (slug: string) => ({
-    ...{ slug, name: `The ${slug}`, createdAt: INSTANT, environments: { test: NONE, live: NONE } },
+    slug,
+    name: `The ${slug}`,
+    createdAt: INSTANT,
+    environments: { test: NONE, live: NONE },
   });
   const { items, sizes } = await pages(read, "", 2);
   expect([items, sizes]).toEqual([["a", "b", "c", "d"].map(project), [2, 2]]);

@@ -9,7 +9,8 @@ import { refused, useApi } from "./support/api.js";
 let isStarted = true;
 const api = useApi("one", { probes: { started: () => isStarted, unready: () => Promise.resolve([]) } });
 const credentials = () => ({
-  ...{ Authorization: `Bearer ${api.owner.token}`, "X-Svc-Organization": api.owner.organizationId },
+  Authorization: `Bearer ${api.owner.token}`,
+  "X-Svc-Organization": api.owner.organizationId,
   "Content-Type": "application/json",
 });
 const ask = (method: string, path: string, options: object = { by: api.owner }) =>

@@ -22,7 +22,8 @@ const LARGER = "ask the operator of this service for a larger plan.";
 /** What is answered where the plan allows no more of something, with what makes room. */
 const full = (what: string, room?: string) =>
   refused(429, "QUOTA_EXCEEDED", {
-    ...{ message: `The plan allows ${what}.`, reason: "There are as many already." },
+    message: `The plan allows ${what}.`,
+    reason: "There are as many already.",
     fix: room === undefined ? "Ask the operator of this service for a larger plan." : `${room}, or ${LARGER}`,
   });
 const TAKEN = { status: expect.toSatisfy((status: number) => status >= 200 && status < 300) as number };

@@ -48,8 +48,16 @@ describe("POST /projects/:project/recomputes", () => {
     const job = body as Job;
     const { evaluatedAt } = job.pins;
     expect(job).toMatchObject({
-      ...{ status: "queued", dry_run: false, environment: "test", customerId: null, attempt: 0, error: null },
-      ...{ nextAttemptAt: null, startedAt: null, finishedAt: null, requestedAt: INSTANT },
+      status: "queued",
+      dry_run: false,
+      environment: "test",
+      customerId: null,
+      attempt: 0,
+      error: null,
+      nextAttemptAt: null,
+      startedAt: null,
+      finishedAt: null,
+      requestedAt: INSTANT,
       id: expect.stringMatching(/^rec_[0-9a-f]{20}$/) as string,
       pins: { configVersion: "v1", customersCreatedThrough: evaluatedAt },
       progress: { customersTotal: null, customersDone: 0 },
@@ -229,8 +237,15 @@ describe("POST /projects/:project/recomputes/:recompute/retry", () => {
     expect(await post(`/recomputes/${id}/retry`)).toMatchObject({
       status: 202,
       body: {
-        ...{ id, status: "queued", pins, attempt: 10, error: null, nextAttemptAt: null },
-        ...{ progress: { customersTotal: 3, customersDone: 2 }, startedAt: INSTANT, finishedAt: null },
+        id,
+        status: "queued",
+        pins,
+        attempt: 10,
+        error: null,
+        nextAttemptAt: null,
+        progress: { customersTotal: 3, customersDone: 2 },
+        startedAt: INSTANT,
+        finishedAt: null,
       },
     });
     const [row] = await api.sql`select failures, last_customer_id from svc.recomputes where recompute_id = ${id}`;
@@ -269,7 +284,11 @@ describe("POST /projects/:project/previews", () => {
     expect(status).toBe(202);
     const { id, hash } = body as { id: string; hash: string };
     expect(body).toMatchObject({
-      ...{ status: "queued", dry_run: true, environment: "test", sample: 1000, pins: { configVersion: "v1" } },
+      status: "queued",
+      dry_run: true,
+      environment: "test",
+      sample: 1000,
+      pins: { configVersion: "v1" },
     });
     expect(id).toMatch(/^prv_[0-9a-f]{20}$/);
     expect(headers.get("Location")).toBe(`/projects/${api.slug}/previews/${id}?env=test`);

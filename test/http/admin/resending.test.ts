@@ -102,7 +102,11 @@ describe("POST …/deliveries/:delivery/resend", () => {
     type Held = Awaited<ReturnType<typeof claim>>[number] | undefined;
     const answer = (held: Held, statusCode: number) => ({
       ...held!,
-      ...{ attemptedAt: new Date().toISOString(), latencyMs: 5, error: null, response: "", retryAfterSeconds: null },
+      attemptedAt: new Date().toISOString(),
+      latencyMs: 5,
+      error: null,
+      response: "",
+      retryAfterSeconds: null,
       statusCode,
     });
     const recorded = async (attempt: ReturnType<typeof answer>) => (await recordAttempts(api.sql, [attempt])).recorded;

@@ -21,7 +21,12 @@ interface Row {
 /** Violations as ingestion keeps them. */
 async function insert(rows: Partial<Row>[]): Promise<void> {
   const filled = rows.map((row) => ({
-    ...{ environment: test, version: 1, event: "order", code: "UNKNOWN_PROPERTY", path: "properties.a", lastSeq: 1 },
+    environment: test,
+    version: 1,
+    event: "order",
+    code: "UNKNOWN_PROPERTY",
+    path: "properties.a",
+    lastSeq: 1,
     ...row,
   }));
   await api.sql`
@@ -99,8 +104,12 @@ describe("GET /projects/:project/schema-violations", () => {
         { ...traits, code: "OTHER", path: "*", ...stored },
         { ...traits, code: "UNKNOWN_TRAIT", path: "traits.x", lastCustomerId: "bob" },
         {
-          ...{ ...common, event: "login", code: "UNKNOWN_EVENT", path: "event" },
-          ...{ lastEventId: "evt_0000000000000800", lastCustomerId: null },
+          ...common,
+          event: "login",
+          code: "UNKNOWN_EVENT",
+          path: "event",
+          lastEventId: "evt_0000000000000800",
+          lastCustomerId: null,
         },
         { ...common, event: "order", code: "UNKNOWN_PROPERTY", path: "properties.a", ...stored },
       ],
@@ -173,18 +182,32 @@ describe("svc_inspect.schema_violations", () => {
     ]);
     const rows = await api.sql`select * from svc_inspect.schema_violations order by version desc`;
     const common = {
-      ...{ organization: "acme", project: "app", operations: "3" },
-      ...{ first_seen_at: expect.any(Date) as Date, last_seen_at: expect.any(Date) as Date },
+      organization: "acme",
+      project: "app",
+      operations: "3",
+      first_seen_at: expect.any(Date) as Date,
+      last_seen_at: expect.any(Date) as Date,
     };
     expect(rows.map((row) => ({ ...row }))).toEqual([
       {
-        ...{ ...common, environment: "live", version: "v3", event: null, code: "UNKNOWN_TRAIT", path: "traits.x" },
-        ...{ last_event_id: null, last_customer_id: "bob" },
+        ...common,
+        environment: "live",
+        version: "v3",
+        event: null,
+        code: "UNKNOWN_TRAIT",
+        path: "traits.x",
+        last_event_id: null,
+        last_customer_id: "bob",
       },
       {
-        ...{ ...common, environment: "test", version: "v2", event: "order" },
-        ...{ code: "UNKNOWN_PROPERTY", path: "properties.a" },
-        ...{ last_event_id: "evt_0000000000000401", last_customer_id: null },
+        ...common,
+        environment: "test",
+        version: "v2",
+        event: "order",
+        code: "UNKNOWN_PROPERTY",
+        path: "properties.a",
+        last_event_id: "evt_0000000000000401",
+        last_customer_id: null,
       },
     ]);
   });

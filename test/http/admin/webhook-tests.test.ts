@@ -44,8 +44,13 @@ describe("POST /projects/:project/webhooks/:webhook/test", () => {
     expect([method, body]).toEqual(["POST", result.request.body]);
     expect(headers).toMatchObject({ ...result.request.headers, "webhook-id": result.id, "svc-event-id": result.id });
     const data = {
-      ...{ customerId: "customer_test", environment: "test", source: "test", metadata: {}, configVersion: null },
-      ...{ cause: { type: "test", id: null }, sequence: 0 },
+      customerId: "customer_test",
+      environment: "test",
+      source: "test",
+      metadata: {},
+      configVersion: null,
+      cause: { type: "test", id: null },
+      sequence: 0,
     };
     expect(JSON.parse(body)).toEqual({ id: result.id, type: "webhook.test", timestamp: INSTANT, data });
     const timestamp = Number(headers["webhook-timestamp"]);

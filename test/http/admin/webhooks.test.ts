@@ -14,8 +14,13 @@ const GOOD = { url: "https://example.com/hook", eventTypes: ["*"] };
 
 /** What a webhook is whose maker says no more than where and what, and that has not delivered anything. */
 const UNLESS_GIVEN = {
-  ...{ maxEventAge: null, maxConcurrency: 10, maxPerSecond: null, previousSecretExpiresAt: null },
-  ...{ failingSince: null, disabledAt: null, disabledReason: null },
+  maxEventAge: null,
+  maxConcurrency: 10,
+  maxPerSecond: null,
+  previousSecretExpiresAt: null,
+  failingSince: null,
+  disabledAt: null,
+  disabledReason: null,
 };
 
 /** The secrets of a webhook, opened. */
@@ -367,9 +372,15 @@ it("svc_inspect.webhooks shows webhooks without their secrets", async () => {
   const [row] = await api.sql`select * from svc_inspect.webhooks where webhook_id = ${id}`;
   const { created_at, previous_secret_expires_at, ...rest } = row!;
   expect(rest).toEqual({
-    ...{ organization: "acme", project: api.slug, environment: "test", webhook_id: id },
+    organization: "acme",
+    project: api.slug,
+    environment: "test",
+    webhook_id: id,
     ...{ url: "https://example.com/hook", event_types: ["*"], max_event_age: "7d", max_concurrency: 10 },
-    ...{ max_per_second: 3, failing_since: null, disabled_at: null, disabled_reason: null },
+    max_per_second: 3,
+    failing_since: null,
+    disabled_at: null,
+    disabled_reason: null,
   });
   expect((created_at as Date).toISOString()).toBe(createdAt);
   expect(previous_secret_expires_at).toBeInstanceOf(Date);

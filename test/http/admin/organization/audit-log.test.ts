@@ -24,7 +24,9 @@ const MADE = ["token.created", "member.added", "organization.created"];
 describe("GET /organization/audit-log", () => {
   it("says what was done, by whom, in which request and to what", async () => {
     const { body } = await api.service.request("POST", "/organization/tokens", {
-      ...{ by: api.owner, body: { label: "CI" }, headers: { "X-Request-ID": "deploy-17" } },
+      by: api.owner,
+      body: { label: "CI" },
+      headers: { "X-Request-ID": "deploy-17" },
     });
     const { id: target, expiresAt } = body as { id: string; expiresAt: string };
     const [bootstrap] = await api.sql<[{ id: string }]>`
@@ -32,9 +34,16 @@ describe("GET /organization/audit-log", () => {
     const actorUserId = await userIdOf(api.service, "owner@acme.example");
     expect((await read("limit=1")).data).toEqual([
       {
-        ...{ at: INSTANT, action: "token.created", actor: "owner@acme.example", actorUserId, tokenId: bootstrap.id },
-        ...{ requestId: "deploy-17", project: null, environment: null },
-        ...{ target, details: { label: "CI", role: null, expiresAt } },
+        at: INSTANT,
+        action: "token.created",
+        actor: "owner@acme.example",
+        actorUserId,
+        tokenId: bootstrap.id,
+        requestId: "deploy-17",
+        project: null,
+        environment: null,
+        target,
+        details: { label: "CI", role: null, expiresAt },
       },
     ]);
   });
@@ -42,8 +51,13 @@ describe("GET /organization/audit-log", () => {
   it("names the operator, who made the organization, and shows nothing of another one", async () => {
     const by = await api.service.owner("made");
     const operator = {
-      ...{ at: INSTANT, actor: "operator", actorUserId: null, tokenId: null, requestId: null },
-      ...{ project: null, environment: null },
+      at: INSTANT,
+      actor: "operator",
+      actorUserId: null,
+      tokenId: null,
+      requestId: null,
+      project: null,
+      environment: null,
     };
     const target = expect.stringMatching(/^tok_/) as string;
     const token = { target, details: { label: "bootstrap", role: null, expiresAt: INSTANT } };

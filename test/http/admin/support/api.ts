@@ -137,8 +137,13 @@ export class Api {
 
   /** An entry of it for what acme's owner did in test. */
   readonly entry = (action: string, target: string | null, details: object, environment = "test"): object => ({
-    ...{ action, project: this.slug, environment, target, details },
-    ...{ actor: "owner@acme.example", request_id: "req" },
+    action,
+    project: this.slug,
+    environment,
+    target,
+    details,
+    actor: "owner@acme.example",
+    request_id: "req",
   });
 }
 

@@ -94,7 +94,17 @@ export async function startWorld() {
     await sql`update iam.access_tokens set ${sql.unsafe(change)} where token_hash = ${hashCredential(token)}`;
   };
   return {
-    ...{ service, owner, members, foreigner, versions, webhooks, deliveries, recomputes, previews, make, changeToken },
+    service,
+    owner,
+    members,
+    foreigner,
+    versions,
+    webhooks,
+    deliveries,
+    recomputes,
+    previews,
+    make,
+    changeToken,
     /** A new token of a user. */
     token: async ({ of: { token, organizationId }, role, session = false, change }: TokenOptions): Promise<Actor> => {
       const { text, hash } = newAccessToken();
