@@ -335,7 +335,8 @@ describe("what is asked of the deliveries to a webhook reads by index:", () => {
     ["one of them", () => call(sql, "get_delivery", by, AT, "whk_many", "emi_0000000dbbaa0000"), 200],
     ["a minute of them", () => resend("whk_many", "59m", "58m"), 30_000],
     ["a minute of what is missing", () => resend("whk_few", "59m", "58m"), 30_000],
-    ["a span without any", () => resend("whk_many", "10d", "9d"), 200],
+    // The planner looks for the newest emission past those that were rolled back, as long as another transaction might see them.
+    ["a span without any", () => resend("whk_many", "10d", "9d"), 5_000],
     ["ten thousand of them", () => resend("whk_few", "2h", "1m"), 50_000],
   ])("%s", async (_, call, buffersMax) => {
     await expectCheap(call, buffersMax);
