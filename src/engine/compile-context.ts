@@ -11,7 +11,7 @@ import type {
   Stream,
   WorkingAggregate,
 } from "./open-customer.js";
-import { NOTHING_COUNTS } from "./state/boundary.js";
+import { isAfter, NOTHING_COUNTS } from "./state/boundary.js";
 import type { AggregateMemory, Json } from "./state/types.js";
 
 export const LIFECYCLE_ITEM = "lifecycle";
@@ -38,12 +38,24 @@ export interface ConditionContext extends ModelContext {
   source: object;
   /** From when on what says nothing itself counts: in a step of a journey. */
   boundary: BoundaryOf | undefined;
+  /** From when on anything counts, whatever it says itself: in the start of a journey that may run again. */
+  least: BoundaryOf | undefined;
 }
 
 export function compileScope({ within, since }: OccurrenceScope, context: ConditionContext): CompiledScope {
   return {
     within: within === undefined ? Infinity : parseDuration(within),
-    boundary: since === undefined ? context.boundary : compileSince(since, context),
+    boundary: since === undefined ? context.boundary : notBefore(compileSince(since, context), context),
+  };
+}
+
+/** The later one of two boundaries: what counts since that counts since both. */
+function notBefore(boundary: BoundaryOf, { least, registry }: ConditionContext): BoundaryOf {
+  if (least === undefined) return boundary;
+  registry.hasLaterBoundaries = true;
+  return (customer) => {
+    const [one, other] = [least(customer), boundary(customer)];
+    return isAfter(one, other) ? one : other;
   };
 }
 

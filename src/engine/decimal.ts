@@ -6,6 +6,9 @@ const POWERS = Array.from({ length: 23 }, (_, exponent) => 10 ** exponent);
 /** Below this, a double has at most one decimal of so many digits: the one that its shortest text shows. */
 const UNIQUE_UNITS = 1e15;
 
+/** Digits of a quotient beyond its units: more than decide which double is the nearest. */
+const GUARD_DIGITS = 30n;
+
 /**
  * An exact sum of doubles, each read as the decimal number that its shortest text shows, so that 0.1 + 0.2 is 0.3. What
  * was added can be taken away again without a trace, in any order.
@@ -56,8 +59,15 @@ export class DecimalSum {
 
   /** The sum, rounded once to the nearest double; beyond their range the greatest one, since JSON has no infinity. */
   toNumber(): number {
-    if (this.#big === null) return this.#units / POWERS[this.#scale]!;
-    const rounded = Number(`${this.#big}e${-this.#scale}`);
+    return this.average(1);
+  }
+
+  /** The sum divided by how many numbers it is the sum of, rounded once as the sum is: three times 4.1 are 4.1 on average. */
+  average(count: number): number {
+    const divisor = (POWERS[this.#scale] ?? Infinity) * count;
+    if (this.#big === null && Number.isSafeInteger(divisor)) return this.#units / divisor;
+    const units = ((this.#big ?? BigInt(this.#units)) * 10n ** GUARD_DIGITS) / BigInt(count);
+    const rounded = Number(`${units}e${-(this.#scale + Number(GUARD_DIGITS))}`);
     return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, rounded));
   }
 

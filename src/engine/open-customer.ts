@@ -103,6 +103,8 @@ export interface Model {
   hash: string;
   /** What the memory of conditions is kept under. */
   memoryKey: string;
+  /** And was before conditions shared any memory; undefined where that cannot be read any more. */
+  formerMemoryKey: string | undefined;
   /** Ids in the author's order. */
   journeys: string[];
   /** By journey: the ids of its steps. */
@@ -450,17 +452,16 @@ export function member<T>(record: Record<string, T>, id: string): T | undefined 
 }
 
 /** Whether a customer's memory is the model's: kept under its key, or as it was laid out before conditions shared any. */
-export function hasMemoryOf({ hash, memoryKey }: Model, { memory }: CustomerState): boolean {
-  return memory.model === memoryKey || memory.model === hash;
+export function hasMemoryOf({ memoryKey, formerMemoryKey }: Model, { memory }: CustomerState): boolean {
+  return memory.model === memoryKey || memory.model === formerMemoryKey;
 }
 
 /** @throws {Error} if a customer's memory is that of another model */
 export function requireMemoryOf(model: Model, state: CustomerState): void {
-  const { customerId, memory } = state;
+  const { memory } = state;
   if (memory.model === null || hasMemoryOf(model, state)) return;
   throw new Error(
-    `the memory of customer ${JSON.stringify(customerId)} is for the model ${memory.model}, not for ` +
-      `${model.memoryKey}; rebuild it from the retained events first`,
+    `the customer's memory is for the model ${memory.model}, not for ${model.memoryKey}; rebuild it from the retained events first`,
   );
 }
 

@@ -53,15 +53,8 @@ export interface HistoryAnswer {
   bytes: number;
 }
 
-interface HistoryLimits {
-  /** How many events may be fetched for one customer. */
-  events: number;
-  /** How many bytes they may have. */
-  bytes: number;
-}
-
-/** What fits in memory, and is gone through in some hundredths of a second. */
-const LIMITS: HistoryLimits = { events: 20_000, bytes: 32 * 1024 * 1024 };
+/** How many events may be fetched for one customer, and how many bytes they may have: what is gone through in some hundredths of a second. */
+const LIMITS = { events: 20_000, bytes: 32 * 1024 * 1024 };
 
 /** Events of the first page: those of one property each may be large. */
 const FIRST_PAGE_EVENTS = 500;
@@ -77,7 +70,7 @@ const PAGE_GROWTH = 4;
 export async function withHistory<T>(
   ask: (history: HistorySource) => T,
   fetch: (requests: readonly HistoryRequest[], pageSize: number) => Promise<HistoryAnswer>,
-  limits: HistoryLimits = LIMITS,
+  limits = LIMITS,
 ): Promise<{ answer: T } | null> {
   const history = new HistoryCache();
   let pageSize = FIRST_PAGE_EVENTS;

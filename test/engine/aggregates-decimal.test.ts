@@ -39,6 +39,19 @@ describe("a decimal sum", () => {
     );
   });
 
+  it("is divided as exactly: the average of one number, however often it came, is that number", () => {
+    expect(sumOf([4.1, 4.1, 4.1]).average(3)).toBe(4.1);
+    fc.assert(
+      fc.property(
+        fc.double({ noNaN: true, min: -1e300, max: 1e300 }),
+        fc.integer({ min: 1, max: 200 }),
+        (value, count) => {
+          expect(sumOf(Array<number>(count).fill(value)).average(count)).toBe(value + 0);
+        },
+      ),
+    );
+  });
+
   it("makes 0.3 of 0.1 and 0.2", () => {
     expect(sumOf([0.1, 0.2]).toNumber()).toBe(0.3);
     expect(sumOf([1.1, 2.2, 3.3]).toNumber()).toBe(6.6);

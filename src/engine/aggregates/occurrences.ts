@@ -25,7 +25,8 @@ export class Occurrences<V = number> {
   }
 
   get lists(): OccurrencesMemory<V> {
-    return this.#first === 0 ? this.#lists : this.#own();
+    if (this.#first > 0) this.#copy();
+    return this.#lists;
   }
 
   occurredAt(index: number): number {

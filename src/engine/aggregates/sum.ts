@@ -6,7 +6,7 @@ import { Occurrences, REMEMBERED_OF_WINDOW } from "./occurrences.js";
 import { AggregateScope, type ScopedSelection, select } from "./scope.js";
 
 /** What is asked of a sum: any function of it and of how many numbers it is the sum of. */
-export type SumReading<V> = (sum: number, count: number) => V;
+export type SumReading<V> = (sum: DecimalSum, count: number) => V;
 
 /** How far the search for the next change of a reading has come: it stops where what has left makes the reading another one. */
 interface Search {
@@ -84,7 +84,7 @@ export class SumAggregate implements WorkingAggregate {
       while (this.needsHistory(customer, this.scope)) this.readPage(customer);
       this.leave(customer, this.scope);
     }
-    return reading(this.sum.toNumber(), this.count);
+    return reading(this.sum, this.count);
   }
 
   /**
@@ -189,8 +189,7 @@ export class SumAggregate implements WorkingAggregate {
     const window = this.window!;
     const { within } = this.selection;
     const { rest, reading } = search;
-    const hasChanged = (): boolean =>
-      search.instant !== -Infinity && reading(rest.toNumber(), search.count) !== search.present;
+    const hasChanged = (): boolean => search.instant !== -Infinity && reading(rest, search.count) !== search.present;
     let i = window.find(search.instant, Infinity);
     while (search.count > 0) {
       // Otherwise it is one that is still to be read.

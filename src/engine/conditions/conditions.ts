@@ -27,27 +27,28 @@ export class ConditionCompiler {
    *
    * @param changes gets the changes by time alone of the condition's whole tree
    * @param boundary from when on what says nothing itself counts: in a step of a journey
+   * @param least from when on anything counts, whatever it says itself: for another run of a journey
    */
-  compile(condition: Condition, changes: NextChange[], boundary?: BoundaryOf): CompiledCondition {
+  compile(condition: Condition, changes: NextChange[], boundary?: BoundaryOf, least?: BoundaryOf): CompiledCondition {
     switch (condition.kind) {
       case "all":
       case "any": {
         const before = changes.length;
-        const parts = condition.conditions.map((inner) => this.compile(inner, changes, boundary));
+        const parts = condition.conditions.map((inner) => this.compile(inner, changes, boundary, least));
         return compileGroup(condition.kind, parts, changes.slice(before));
       }
       case "not":
-        return compileNot(this.compile(condition.condition, changes, boundary));
+        return compileNot(this.compile(condition.condition, changes, boundary, least));
       default: {
         const compile = LEAVES[condition.kind] as CompileLeaf<LeafKind>;
-        return compileLeaf(condition, compile(condition, this.context(condition, boundary)), changes);
+        return compileLeaf(condition, compile(condition, this.context(condition, boundary, least)), changes);
       }
     }
   }
 
   /** Where a condition or a measure of the item is compiled. */
-  context(source: Condition | Measure, boundary?: BoundaryOf): ConditionContext {
-    return { ...this.model, reads: this.reads, source, boundary };
+  context(source: Condition | Measure, boundary?: BoundaryOf, least?: BoundaryOf): ConditionContext {
+    return { ...this.model, reads: this.reads, source, boundary, least };
   }
 }
 

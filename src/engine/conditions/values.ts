@@ -156,7 +156,7 @@ function readJourney(
   return (customer) => customer.journeys[index];
 }
 
-/** A comparison of the overall health or of a component. Without a score nothing holds. */
+/** A comparison of the overall health or of a component. Without a score only the negation holds. */
 export function compileHealth({ component, operator, value }: Of<"health">, { reads }: ConditionContext): Leaf {
   reads.items.add(HEALTH_ITEM);
   const compare = compileOrder(operator, value);
@@ -170,7 +170,7 @@ export function compileHealth({ component, operator, value }: Of<"health">, { re
     expected,
     test(customer) {
       const score = scoreOf(customer);
-      return score !== undefined && compare(score);
+      return score === undefined ? operator === "ne" : compare(score);
     },
     actual: (customer) => scoreOf(customer) ?? null,
     missing(customer) {

@@ -115,8 +115,8 @@ function compileSum<V>(measure: Of<"aggregate">, { scope, reading, context }: Pl
   });
   const isSum = measure.function === "sum";
   const value: SumReading<number | undefined> = isSum
-    ? (sum) => sum
-    : (sum, count) => (count === 0 ? undefined : sum / count);
+    ? (sum) => sum.toNumber()
+    : (sum, count) => (count === 0 ? undefined : sum.average(count));
   const read: SumReading<V> = (sum, count) => reading.of(value(sum, count));
   const steadyAs = isSum ? reading.steadyAs : undefined;
   return {

@@ -87,8 +87,7 @@ export function compileModel(snapshot: Snapshot, hash: string): Model {
     snapshot.rules.filter(matches).map(({ id }) => indexOf(ruleItem(id)));
   return {
     hash,
-    // Where conditions share nothing, their memory is laid out as it always was.
-    memoryKey: registry.sharesAggregates ? `${hash}/shared` : hash,
+    ...memoryKeysOf(hash, registry),
     journeys: snapshot.journeys.map(({ id }) => id),
     journeySteps: snapshot.journeys.map(({ steps }) => steps.map(({ id }) => id)),
     segments: snapshot.segments.map(({ id }) => id),
@@ -115,6 +114,16 @@ export function compileModel(snapshot: Snapshot, hash: string): Model {
     journeyItems: snapshot.journeys.map(({ id }) => indexOf(journeyItem(id))),
     refreshedItem: isHealthRead(items) ? -1 : indexOf(HEALTH_ITEM),
   };
+}
+
+/** Where conditions share nothing, their memory is laid out as it always was. */
+function memoryKeysOf(
+  hash: string,
+  { sharesAggregates, hasLaterBoundaries }: AggregateRegistry,
+): Pick<Model, "memoryKey" | "formerMemoryKey"> {
+  // Such conditions shared what others remember before they began with a later run.
+  if (hasLaterBoundaries) return { memoryKey: `${hash}/runs`, formerMemoryKey: undefined };
+  return { memoryKey: sharesAggregates ? `${hash}/shared` : hash, formerMemoryKey: hash };
 }
 
 /** What the conditions of a snapshot remember of events, without the rest of its model. */

@@ -26,6 +26,8 @@ export class AggregateRegistry implements EventReaders {
   readonly #aggregateByKey = new Map<string, Aggregate>();
   readonly #scopedByKey = new Map<string, ScopedAggregate>();
   readonly #boundaries: BoundaryOf[] = [];
+  /** Whether a condition counts from the later one of two boundaries. */
+  hasLaterBoundaries = false;
   readonly #journeyStarts = new Map<number, BoundaryOf>();
 
   constructor(private readonly snapshot: Snapshot) {}

@@ -32,7 +32,8 @@ export class CompiledJourney implements DerivedPart {
     const changes: NextChange[] = [];
     // What counted towards a run does not count towards the next.
     const end: BoundaryOf = (customer) => customer.journeyBoundaries[index]!.end;
-    this.#start = compiler.compile(journey.start, changes, journey.repeat ? end : undefined);
+    const boundary = journey.repeat ? end : undefined;
+    this.#start = compiler.compile(journey.start, changes, boundary, boundary);
     this.#startChange = earliest(changes);
     this.#steps = journey.steps.map(({ id, when, since }) => {
       const boundary: BoundaryOf =

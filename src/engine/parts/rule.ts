@@ -21,7 +21,6 @@ export function compileRuleItem(rule: Rule, index: number, compiler: ConditionCo
   const raises = rule.then.kind === "raiseSignal";
   const rests: Test = (customer) => hasActed(customer) || (raises && customer.restsUntilOperation);
   const { act, record: action } = compileAction(rule, compiler);
-  const keepsPass = rule.cooldown !== undefined || rule.once === true;
 
   return {
     name: ruleItem(rule.id),
@@ -32,7 +31,8 @@ export function compileRuleItem(rule: Rule, index: number, compiler: ConditionCo
       const { result, conditions, error } = decide(customer, when, rests);
       customer.push({ kind: "ruleExecuted", rule: rule.id, result, triggeredBy, conditions, action, error });
       if (result !== "pass") return false;
-      if (keepsPass) customer.setPassed(index);
+      // Also of a rule that does not rest: another version may have it rest, and is to know.
+      customer.setPassed(index);
       if (raises) customer.noteMove();
       return act(customer);
     },

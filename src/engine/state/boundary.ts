@@ -37,6 +37,13 @@ export function isSameBoundary(a: Boundary, b: Boundary): boolean {
   return a.at === b.at && a.occurredAt === b.occurredAt && a.seq === b.seq;
 }
 
+/** Whether a boundary is later than another one. No operation occurs after the instant of what it caused, so instants decide first. */
+export function isAfter(a: Boundary, b: Boundary): boolean {
+  if (a.at !== b.at) return a.at > b.at;
+  if (a.occurredAt !== b.occurredAt) return a.occurredAt > b.occurredAt;
+  return a.seq > b.seq;
+}
+
 /** Whether an occurrence counts since a boundary. */
 export function counts(boundary: Boundary, occurredAt: number, seq: number): boolean {
   if (occurredAt < boundary.at) return false;

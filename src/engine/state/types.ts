@@ -121,7 +121,7 @@ export interface CustomerState {
   health: HealthScore | null;
   /** Where no condition reads the health: the earliest change of a component by time alone since it was last scored. */
   healthChangesAt: number | null;
-  /** By id: when a rule with a cooldown or `once` last passed. */
+  /** By id: when a rule last passed, also one that does not rest: another version may have it rest. */
   rules: Record<string, { passedAt: number }>;
   /** Raised signals only, by id. */
   signals: Record<string, RaisedSignal>;

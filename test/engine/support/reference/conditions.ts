@@ -6,7 +6,7 @@ import type {
   OccurrenceScope,
   Score,
 } from "../../../../src/model/snapshot/types.js";
-import { isSince, measured, selected, startOf, type Facts, type Start } from "./facts.js";
+import { isInScope, measured, selected, type Facts, type Start } from "./facts.js";
 import { compare, fieldsOf, instantOf, read } from "./values.js";
 
 const DAY = 86_400_000;
@@ -75,7 +75,7 @@ export function holds(facts: Facts, { condition, start }: Scoped, t: number): bo
     case "health": {
       const { health } = facts;
       const score = condition.component === undefined ? health?.overall : health?.components[condition.component];
-      return score !== undefined && compare(score, condition.operator, condition.value);
+      return compare(score, condition.operator, condition.value);
     }
     case "healthBand":
       return facts.health !== null && condition.bands.includes(facts.health.band);
@@ -83,8 +83,7 @@ export function holds(facts: Facts, { condition, start }: Scoped, t: number): bo
 }
 
 function hasSequence(facts: Facts, condition: Extract<Condition, { kind: "sequence" }>, start: Start): boolean {
-  const from = condition.since === undefined ? start : startOf(facts, condition.since);
-  const firsts = selected(facts, condition.first).filter((one) => isSince(from, one));
+  const firsts = selected(facts, condition.first).filter((one) => isInScope(facts, condition.since, start, one));
   const thens = selected(facts, condition.then);
   return firsts.some((a) =>
     thens.some(

@@ -38,7 +38,7 @@ export class Customer implements Facts {
   segments = new Map<string, number>();
   health: HealthScore | null = null;
   signals = new Map<string, RaisedSignal>();
-  /** When a rule with a cooldown or `once` last passed. */
+  /** When a rule last passed. */
   passes = new Map<string, number>();
   readonly effects: Effect[] = [];
   /** In the last evaluation a journey that had started in it would have started again. */

@@ -2,12 +2,15 @@ import { parseDuration } from "../../../../src/model/snapshot/duration.js";
 import type { EventSelector, Measure, OccurrenceScope, Score, Snapshot } from "../../../../src/model/snapshot/types.js";
 import type { Json, TrackOperation } from "../../../../src/engine/index.js";
 import type { HealthScore, JourneyRun, Order, RaisedSignal } from "../../../../src/engine/state/types.js";
-import { exactSum, fieldsOf, isOfType, matches, read } from "./values.js";
+import { exactQuotient, fieldsOf, isOfType, matches, read } from "./values.js";
 
 const DAY = 86_400_000;
 
-/** From when on occurrences count: those at or after an instant and later in order than the operation that caused it. */
-export type Start = { at: number; by: Order | null } | "ever" | "never";
+/**
+ * From when on occurrences count: those at or after an instant and later in order than the operation that caused it. One that is for all holds
+ * beside what a condition says itself.
+ */
+export type Start = { at: number; by: Order | null; isForAll?: true } | "ever" | "never";
 
 /** All that conditions read: every operation evaluated so far, and what was derived. */
 export interface Facts {
@@ -30,7 +33,7 @@ export function factsOf(snapshot: Snapshot, applied: Facts["applied"], lifecycle
   return { snapshot, applied, lifecycle, ...nothing, journeys: new Map(), segments: new Map(), signals: new Map() };
 }
 
-export function startOf(facts: Facts, since: NonNullable<OccurrenceScope["since"]>): Start {
+function startOf(facts: Facts, since: NonNullable<OccurrenceScope["since"]>): Start {
   if (since === "state") {
     return facts.lifecycle === null ? "never" : { at: facts.lifecycle.enteredAt, by: facts.lifecycle.cause };
   }
@@ -38,11 +41,18 @@ export function startOf(facts: Facts, since: NonNullable<OccurrenceScope["since"
   return run === undefined ? "never" : { at: run.startedAt, by: run.startedBy };
 }
 
-export function isSince(start: Start, { occurredAt, seq }: Order): boolean {
+function isSince(start: Start, { occurredAt, seq }: Order): boolean {
   if (typeof start === "string") return start === "ever";
   if (occurredAt < start.at) return false;
   const { by } = start;
   return by === null || occurredAt > by.occurredAt || (occurredAt === by.occurredAt && seq > by.seq);
+}
+
+/** Whether an occurrence counts for a condition: since what it says itself, otherwise since the start of where it stands. */
+export function isInScope(facts: Facts, since: OccurrenceScope["since"], start: Start, order: Order): boolean {
+  if (since === undefined) return isSince(start, order);
+  const isForAll = typeof start === "object" && start.isForAll === true;
+  return isSince(startOf(facts, since), order) && (!isForAll || isSince(start, order));
 }
 
 /** The selected occurrences, in order, whatever their scope. */
@@ -62,9 +72,8 @@ function counted(
   t: number,
   start: Start,
 ): TrackOperation[] {
-  const from = since === undefined ? start : startOf(facts, since);
   const length = within === undefined ? Infinity : parseDuration(within);
-  return selected(facts, of).filter((one) => one.occurredAt > t - length && isSince(from, one));
+  return selected(facts, of).filter((one) => one.occurredAt > t - length && isInScope(facts, since, start, one));
 }
 
 /** The values that a property of the given occurrences holds: absent ones, and those of another type, are passed over. */
@@ -92,9 +101,9 @@ export function measured(facts: Facts, measure: Measure, t: number, start: Start
     return values.filter((value) => isOfType(field, value)).at(-1);
   }
   const numbers = values.filter((value) => typeof value === "number");
-  if (measure.function === "sum") return exactSum(numbers);
+  if (measure.function === "sum") return exactQuotient(numbers, 1);
   if (numbers.length === 0) return undefined;
-  if (measure.function === "avg") return exactSum(numbers) / numbers.length;
+  if (measure.function === "avg") return exactQuotient(numbers, numbers.length);
   return measure.function === "min" ? Math.min(...numbers) : Math.max(...numbers);
 }
 

@@ -86,7 +86,7 @@ function expire(customer: Customer, evaluation: Evaluation, journey: Journey): b
 export function startScope(journey: Journey, run: JourneyRun | undefined): Start | undefined {
   if (run === undefined) return "ever";
   if (run.status === "active" || !journey.repeat) return undefined;
-  return { at: (run.completedAt ?? run.expiredAt)!, by: run.endedBy };
+  return { at: (run.completedAt ?? run.expiredAt)!, by: run.endedBy, isForAll: true };
 }
 
 function start(customer: Customer, evaluation: Evaluation, journey: Journey): boolean {
@@ -208,7 +208,7 @@ export function runRule(customer: Customer, evaluation: Evaluation, rule: Rule):
     "type" in target ? { type: kind, eventType: target.type } : { type: kind, ...target };
   evaluation.note({ kind: "ruleExecuted", rule: rule.id, result, triggeredBy, conditions: {}, action, error: null });
   if (result !== "pass") return false;
-  if (rule.cooldown !== undefined || rule.once) customer.passes.set(rule.id, evaluation.at);
+  customer.passes.set(rule.id, evaluation.at);
   return act(customer, evaluation, rule);
 }
 

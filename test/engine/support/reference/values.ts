@@ -78,8 +78,8 @@ export function instantOf(value: Json | undefined): number | undefined {
   return Number.isNaN(instant) ? undefined : instant;
 }
 
-/** The exact sum of numbers as they are written, rounded once. */
-export function exactSum(values: readonly number[]): number {
+/** The exact sum of numbers as they are written, divided, and rounded once. */
+export function exactQuotient(values: readonly number[], divisor: number): number {
   const decimals = values.map((value) => {
     const [mantissa, exponent = "0"] = value.toString().split("e") as [string, string?];
     const [whole, fraction = ""] = mantissa.split(".") as [string, string?];
@@ -87,5 +87,6 @@ export function exactSum(values: readonly number[]): number {
   });
   const least = Math.min(0, ...decimals.map(({ exponent }) => exponent));
   const total = decimals.reduce((sum, { digits, exponent }) => sum + digits * 10n ** BigInt(exponent - least), 0n);
-  return Number(`${total}e${least}`);
+  // So many digits more that no double lies between what is cut off and the quotient.
+  return Number(`${(total * 10n ** 1_000n) / BigInt(divisor)}e${least - 1_000}`);
 }
